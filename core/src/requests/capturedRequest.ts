@@ -1,0 +1,67 @@
+/** A header field as it came over the wire: spelling kept; the value as a latin1 "byte string", one char a byte. */
+export type WireHeader = readonly [name: string, value: string]
+
+export type Verdict = 'verified' | 'failed' | 'unsigned' | 'unverifiable'
+
+export interface Verification {
+  readonly verdict: Verdict
+  /** One sentence, at most 300 characters; never the secret, the expected digest or the received signature. */
+  readonly note: string
+}
+
+/**
+ * A request exactly as it arrived: what verification, conditions, rules, templates and forwards look at.
+ * Nothing in it is decoded, folded or re-encoded.
+ */
+export interface CapturedRequest {
+  readonly endpointId: string
+  /** When the last body byte was read. */
+  readonly receivedAt: Date
+  /** As sent: methods are case-sensitive. */
+  readonly method: string
+  /** The raw part after `/hook/{id}`, `''` when none. */
+  readonly path: string
+  /** Raw, without `?`; null when the target had no `?`. */
+  readonly queryString: string | null
+  /** Wire order, spelling and repeats. */
+  readonly headers: readonly WireHeader[]
+  /** The `Content-Type` header as sent. */
+  readonly contentType: string | null
+  readonly body: Uint8Array
+  /** Bytes received, also those past the cap. */
+  readonly sizeBytes: number
+  /** True for an oversize trace: `body` is a prefix only. */
+  readonly bodyTruncated: boolean
+  readonly ip: string | null
+}
+
+/** A captured request after the verdict and the label were computed: what conditions and rules see. */
+export interface JudgedRequest extends CapturedRequest {
+  readonly label: string | null
+  readonly verification: Verification | null
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/**
+ * A header value as text: UTF-8 when its bytes are valid UTF-8, else latin1 (CONTRACT R17).
+ *
+ * @param value a latin1 byte string, as node:http and our rows hold it
+ */
+export function headerText(value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is the common case and needs no decoding.
+  if (/^[\x00-\x7f]*$/.test(value)) return value
+  try {
+    return utf8.decode(Buffer.from(value, 'latin1'))
+  } catch {
+    return value
+  }
+}
+
+/** Every value of a header, in wire order, as text; names are compared without case. */
+export function headerValues(headers: readonly WireHeader[], name: string): string[] {
+  const wanted = name.toLowerCase()
+  const values: string[] = []
+  for (const [field, value] of headers) if (field.toLowerCase() === wanted) values.push(headerText(value))
+  return values
+}
