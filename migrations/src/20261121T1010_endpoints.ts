@@ -1,0 +1,58 @@
+import { type Kysely, sql } from 'kysely'
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table endpoints (
+      id uuid primary key,
+      workspace_id uuid not null references workspaces on delete cascade,
+      name text not null,
+      is_active boolean not null,
+      suspended_by_plan boolean not null default false,
+      created_at timestamptz not null,
+      expires_at timestamptz,
+      -- Set by DELETE: gone for everybody at once; its rows go in the background.
+      deleted_at timestamptz,
+      response_status_code integer not null,
+      response_content_type text not null,
+      -- JSON text, not jsonb: the order of names is what the user wrote.
+      response_headers text not null,
+      response_body text not null,
+      provider text,
+      signing_secret bytea,
+      signing_secret_set_at timestamptz,
+      handshake_token bytea,
+      signature_header text,
+      signature_algorithm text,
+      signature_encoding text,
+      signature_prefix text
+    )`.execute(db)
+  await sql`
+    create index endpoints_by_workspace on endpoints (workspace_id, created_at desc, id desc)
+    where deleted_at is null`.execute(db)
+  await sql`create index endpoints_expiring on endpoints (expires_at) where expires_at is not null`.execute(
+    db,
+  )
+  await sql`create index endpoints_deleted on endpoints (deleted_at) where deleted_at is not null`.execute(db)
+
+  // One narrow, hot row an endpoint, apart from its settings: locked by every capture, deletion and restore,
+  // so that ids are allocated in commit order and the counts always equal the rows.
+  await sql`
+    create table endpoint_counters (
+      endpoint_id uuid primary key references endpoints on delete cascade,
+      stored_request_count integer not null default 0,
+      stored_bytes bigint not null default 0,
+      binned_request_count integer not null default 0,
+      evicted_count bigint not null default 0,
+      rejected_count bigint not null default 0,
+      last_rejected_at timestamptz,
+      last_request_at timestamptz,
+      -- The capture-rate window that is running.
+      window_started_at timestamptz,
+      window_count integer not null default 0,
+      -- No stored request has a lower id: where eviction starts to look.
+      oldest_request_id bigint not null default 0,
+      -- When capture.rejected was last raised, and how many rejections came since.
+      rejection_alerted_at timestamptz,
+      rejected_since_alert integer not null default 0
+    ) with (fillfactor = 40)`.execute(db)
+}

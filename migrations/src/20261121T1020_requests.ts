@@ -1,0 +1,44 @@
+import { type Kysely, sql } from 'kysely'
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`create sequence request_ids as bigint`.execute(db)
+
+  // The primary key is the only index that a capture writes: partial indexes below skip visible rows.
+  await sql`
+    create table requests (
+      endpoint_id uuid not null,
+      id bigint not null,
+      received_at timestamptz not null,
+      method text not null,
+      path text not null,
+      query_string text,
+      -- The header fields in wire order: names joined by LF, values (raw bytes) joined by LF.
+      header_names text not null,
+      header_values bytea not null,
+      content_type text,
+      size_bytes bigint not null,
+      ip text,
+      user_agent text,
+      label text,
+      body bytea not null,
+      body_truncated boolean not null,
+      body_is_binary boolean not null,
+      body_preview text,
+      verdict text,
+      verdict_note text,
+      -- What the capture decided: NotAttempted, Skipped, or Pending (deliveries were queued).
+      dispatch_state text not null,
+      -- In the recycle bin since.
+      deleted_at timestamptz,
+      -- Evicted or deleted for good, kept only until its queued deliveries have ended.
+      hidden_at timestamptz,
+      primary key (endpoint_id, id)
+    )`.execute(db)
+  await sql`alter table requests alter column body set compression lz4`.execute(db)
+  await sql`
+    create index requests_binned on requests (endpoint_id, deleted_at) where deleted_at is not null`.execute(
+    db,
+  )
+  await sql`
+    create index requests_hidden on requests (endpoint_id, id) where hidden_at is not null`.execute(db)
+}

@@ -1,0 +1,113 @@
+import { type Kysely, sql } from 'kysely'
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table actions (
+      id uuid primary key,
+      workspace_id uuid not null references workspaces on delete cascade,
+      endpoint_id uuid not null references endpoints on delete cascade,
+      kind text not null,
+      name text not null,
+      position integer not null,
+      is_active boolean not null,
+      suspended_by_plan boolean not null default false,
+      -- When it was last switched off or suspended: queued deliveries are dropped 24 h later.
+      off_since timestamptz,
+      -- JSON text as the user wrote it; '{}' = always.
+      condition text not null,
+      url text,
+      signing_secret bytea,
+      signing_secret_set_at timestamptz,
+      previous_signing_secret bytea,
+      previous_signing_secret_until timestamptz,
+      -- No foreign key: a deleted channel leaves the action with channelUnavailable.
+      alert_channel_id uuid,
+      message_template text,
+      created_at timestamptz not null,
+      unique (endpoint_id, position) deferrable initially deferred
+    )`.execute(db)
+  await sql`create index actions_by_workspace on actions (workspace_id)`.execute(db)
+
+  // One run of a (request, action) pair: by the capture, by a bulk replay, or by an inline replay.
+  await sql`
+    create table deliveries (
+      id bigint generated always as identity primary key,
+      workspace_id uuid not null,
+      endpoint_id uuid not null,
+      request_id bigint not null,
+      -- Null once the action was deleted.
+      action_id uuid,
+      action_name text not null,
+      kind text not null,
+      trigger text not null,
+      -- State of the latest attempt; Pending before the first.
+      state text not null,
+      attempt_count integer not null default 0,
+      last_attempt_id bigint,
+      last_attempt_at timestamptz,
+      next_attempt_at timestamptz,
+      created_at timestamptz not null,
+      -- Null while a try is queued or under way.
+      finished_at timestamptz,
+      -- Set when the last scheduled try failed (DeadLetter).
+      parked_at timestamptz
+    )`.execute(db)
+  await sql`create index deliveries_by_request on deliveries (endpoint_id, request_id)`.execute(db)
+  await sql`create index deliveries_open on deliveries (endpoint_id) where finished_at is null`.execute(db)
+  await sql`create index deliveries_by_action on deliveries (action_id) where finished_at is null`.execute(db)
+
+  await sql`
+    create table delivery_attempts (
+      id bigint generated always as identity primary key,
+      delivery_id bigint not null,
+      workspace_id uuid not null,
+      endpoint_id uuid not null,
+      request_id bigint not null,
+      action_id uuid,
+      action_name text not null,
+      kind text not null,
+      state text not null,
+      attempt_number integer not null,
+      trigger text not null,
+      status_code integer,
+      error text,
+      url text not null,
+      at timestamptz not null,
+      finished_at timestamptz,
+      duration_ms integer,
+      next_attempt_at timestamptz,
+      -- While Pending: the end of the visibility window.
+      lease_until timestamptz,
+      has_detail boolean not null default false,
+      transformed boolean not null default false,
+      transformation_version integer,
+      transform_note text
+    )`.execute(db)
+  await sql`create index delivery_attempts_by_endpoint on delivery_attempts (endpoint_id, id)`.execute(db)
+  await sql`create index delivery_attempts_by_request on delivery_attempts (endpoint_id, request_id, id)`.execute(
+    db,
+  )
+  await sql`
+    create index delivery_attempts_leased on delivery_attempts (lease_until) where state = 'Pending'`.execute(
+    db,
+  )
+
+  // What was sent and received, apart from the row: pruned on its own, never read by lists.
+  await sql`
+    create table attempt_details (
+      attempt_id bigint primary key,
+      endpoint_id uuid not null,
+      at timestamptz not null,
+      sent_method text,
+      sent_url text,
+      sent_headers text,
+      sent_body bytea,
+      sent_body_truncated boolean,
+      received_status_code integer,
+      received_headers text,
+      received_body bytea,
+      received_body_truncated boolean,
+      received_content_type text
+    )`.execute(db)
+  await sql`create index attempt_details_by_endpoint on attempt_details (endpoint_id, at)`.execute(db)
+}

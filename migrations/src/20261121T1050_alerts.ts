@@ -1,0 +1,106 @@
+import { type Kysely, sql } from 'kysely'
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table alert_channels (
+      id uuid primary key,
+      workspace_id uuid not null references workspaces on delete cascade,
+      kind text not null,
+      name text not null,
+      enabled boolean not null,
+      secret bytea,
+      secret_set_at timestamptz,
+      -- JSON text; never holds a secret.
+      settings text not null,
+      -- JSON text: [{kind, minSeverity}].
+      events text not null,
+      muted_until timestamptz,
+      health text not null default 'untested',
+      last_success_at timestamptz,
+      last_failure_at timestamptz,
+      last_error text,
+      consecutive_failures integer not null default 0,
+      created_at timestamptz not null
+    )`.execute(db)
+  await sql`create index alert_channels_by_workspace on alert_channels (workspace_id, created_at)`.execute(db)
+
+  await sql`
+    create table incidents (
+      id uuid primary key,
+      workspace_id uuid not null references workspaces on delete cascade,
+      -- The event kind that opened it.
+      kind text not null,
+      severity text not null,
+      subject_type text not null,
+      subject_id uuid not null,
+      subject_name text not null,
+      endpoint_id uuid,
+      request_id bigint,
+      count integer not null,
+      last_error text,
+      opened_at timestamptz not null,
+      closed_at timestamptz
+    )`.execute(db)
+  await sql`
+    create unique index incidents_open on incidents (kind, subject_id) where closed_at is null`.execute(db)
+
+  // The outbox: written in the transaction that causes the alert, sent by a job.
+  await sql`
+    create table alerts (
+      id uuid primary key,
+      workspace_id uuid not null references workspaces on delete cascade,
+      event_kind text not null,
+      severity text not null,
+      -- open, closed or single.
+      status text not null,
+      incident_id uuid,
+      subject_type text not null,
+      subject_id uuid not null,
+      subject_name text not null,
+      endpoint_id uuid,
+      endpoint_name text,
+      request_id bigint,
+      count integer not null,
+      title text not null,
+      message text not null,
+      opened_at timestamptz,
+      closed_at timestamptz,
+      occurred_at timestamptz not null,
+      -- Set when it goes to one channel only (action.notify, channel.test).
+      channel_id uuid,
+      -- The attempt row that a notify alert reports back to.
+      attempt_id bigint,
+      -- JSON text: contacts named by a watchdog.
+      contact_ids text,
+      is_test boolean not null default false,
+      created_at timestamptz not null,
+      fanned_out_at timestamptz
+    )`.execute(db)
+  await sql`create index alerts_waiting on alerts (created_at) where fanned_out_at is null`.execute(db)
+
+  // One row a send of an alert to a channel or by mail: the work list and the history in one.
+  await sql`
+    create table alert_deliveries (
+      id bigint generated always as identity primary key,
+      alert_id uuid not null references alerts on delete cascade,
+      workspace_id uuid not null,
+      at timestamptz not null,
+      channel_id uuid,
+      channel_name text,
+      channel_kind text not null,
+      -- The address of a mail.
+      recipient text,
+      -- Null while a try is due; then delivered, failed, muted or suppressed.
+      outcome text,
+      detail text,
+      status_code integer,
+      duration_ms integer,
+      email_fallback boolean not null default false,
+      try_count integer not null default 0,
+      next_try_at timestamptz
+    )`.execute(db)
+  await sql`create index alert_deliveries_by_workspace on alert_deliveries (workspace_id, id)`.execute(db)
+  await sql`
+    create index alert_deliveries_due on alert_deliveries (next_try_at) where outcome is null`.execute(db)
+  await sql`create index alert_deliveries_by_age on alert_deliveries (at)`.execute(db)
+}

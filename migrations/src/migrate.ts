@@ -1,0 +1,17 @@
+import type { Kysely } from 'kysely'
+import { Migrator } from 'kysely/migration'
+import { MIGRATIONS } from './migrations.ts'
+
+/**
+ * Brings the database up to date. Safe to call from several processes at once: Kysely's migrator holds an
+ * advisory lock for the whole run.
+ *
+ * @returns the names of the migrations that this call applied, oldest first
+ * @throws what Postgres said, when one fails; all of this call's migrations are rolled back together
+ */
+export async function migrate(db: Kysely<unknown>): Promise<string[]> {
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } })
+  const { error, results } = await migrator.migrateToLatest()
+  if (error !== undefined) throw error
+  return (results ?? []).map((result) => result.migrationName)
+}

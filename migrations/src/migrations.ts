@@ -1,0 +1,22 @@
+import type { Migration } from 'kysely/migration'
+import * as workspaces from './20261121T1000_workspaces.ts'
+import * as endpoints from './20261121T1010_endpoints.ts'
+import * as requests from './20261121T1020_requests.ts'
+import * as actionsAndDeliveries from './20261121T1030_actions_deliveries.ts'
+import * as transformations from './20261121T1040_transformations.ts'
+import * as alerts from './20261121T1050_alerts.ts'
+import * as watchdogs from './20261121T1060_watchdogs.ts'
+
+/**
+ * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
+ * none imports application code. Listed by hand so that the compiled executable carries them.
+ */
+export const MIGRATIONS: Readonly<Record<string, Migration>> = {
+  '20261121T1000_workspaces': workspaces,
+  '20261121T1010_endpoints': endpoints,
+  '20261121T1020_requests': requests,
+  '20261121T1030_actions_deliveries': actionsAndDeliveries,
+  '20261121T1040_transformations': transformations,
+  '20261121T1050_alerts': alerts,
+  '20261121T1060_watchdogs': watchdogs,
+}
