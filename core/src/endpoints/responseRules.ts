@@ -1,0 +1,220 @@
+import type { InputIssue } from '../errors.ts'
+
+/**
+ * What a capture answers its sender with: as configured by the user (to be checked on save), as stored, or as
+ * it may be served. A stored one may be older than the rules.
+ */
+export interface CaptureResponse {
+  readonly responseStatusCode: number
+  readonly responseContentType: string
+  /** In the order the user wrote. */
+  readonly responseHeaders: Readonly<Record<string, string>>
+  readonly responseBody: string
+}
+
+/** What goes out on the wire. */
+export interface ServedResponse {
+  readonly status: number
+  /** Null when the status forbids a body. */
+  readonly contentType: string | null
+  /**
+   * The configured headers that may be set, then those that every capture response carries. Never
+   * `Content-Type`. Values are latin1 byte strings of their UTF-8 text, as node:http writes them.
+   */
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  /** Empty for 204 and 205, whatever is configured (CONTRACT R15). */
+  readonly body: string
+}
+
+/** Bounds of CONTRACT §2. */
+export const RESPONSE_LIMITS = {
+  contentTypeChars: 100,
+  headersMax: 20,
+  headerNameChars: 100,
+  headerValueChars: 1024,
+  bodyBytes: 65536,
+} as const
+
+/** Keeps a browser that opens a capture URL from running what a stranger stored there (SPEC "Capture behaviour" 4). */
+const PROTECTION_HEADERS = [
+  ['X-Content-Type-Options', 'nosniff'],
+  ['Content-Security-Policy', "sandbox; default-src 'none'"],
+] as const
+const NO_STORE = ['Cache-Control', 'no-store'] as const
+
+/** What our own answers on the capture route (404, 429, 503) carry, too (CONTRACT, top). */
+export const OWN_ANSWER_HEADERS: ServedResponse['headers'] = [...PROTECTION_HEADERS, NO_STORE]
+
+const LISTED_TYPES = new Set([
+  'application/json',
+  'application/problem+json',
+  'text/plain',
+  'text/csv',
+  'application/xml',
+  'text/xml',
+  'application/soap+xml',
+  'application/x-www-form-urlencoded',
+  'application/octet-stream',
+])
+const TYPES_IN_WORDS =
+  'application/json or any +json type, text/plain, text/csv, application/xml, text/xml, application/soap+xml, application/x-www-form-urlencoded, application/octet-stream'
+
+/** CONTRACT §2 and R14; lower case. A name that ends in `*` stands for every name that starts so. */
+const REFUSED_HEADERS = [
+  // the body's own description, and transport
+  ...['content-type', 'content-length', 'content-encoding', 'content-location', 'transfer-encoding'],
+  ...['connection', 'keep-alive', 'upgrade', 'trailer', 'te', 'proxy-*', 'via', 'http2-settings'],
+  ...['date', 'server', 'alt-svc'],
+  // cookies and other state of the browser
+  ...['set-cookie', 'set-cookie2', 'clear-site-data', 'service-worker-allowed', 'sourcemap'],
+  // redirects
+  ...['location', 'refresh', 'link'],
+  // security policies and framing
+  ...['content-security-policy*', 'x-content-type-options', 'x-frame-options', 'x-xss-protection'],
+  ...['strict-transport-security', 'permissions-policy', 'feature-policy', 'document-policy'],
+  ...['referrer-policy', 'cross-origin-*', 'origin-agent-cluster', 'expect-ct', 'public-key-pins*'],
+  ...['x-permitted-cross-domain-policies', 'report-to', 'reporting-endpoints', 'nel'],
+  // orders to a proxy in front of us
+  ...['x-accel-*', 'x-sendfile', 'x-litespeed-*', 'surrogate-*'],
+  // our own
+  'creel-*',
+]
+const REFUSED_NAMES = new Set(REFUSED_HEADERS.filter((name) => !name.endsWith('*')))
+const REFUSED_PREFIXES = REFUSED_HEADERS.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1))
+
+/** An RFC 9110 field name. */
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+/** What RFC 9110 keeps out of a field value: every control character but the tab. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+const HEADER_CONTROLS = /[\x00-\x08\x0a-\x1f\x7f]/
+const MEDIA_TYPE =
+  /^([!#$%&'*+\-.^_`|~0-9a-z]+)\/([!#$%&'*+\-.^_`|~0-9a-z]+)[\t ]*(;[\t ]*charset=(?:utf-8|"utf-8")[\t ]*)?$/i
+
+/**
+ * Says what may not be saved of a capture response (SPEC "Capture behaviour" 4, CONTRACT §2, R2, R14, R15),
+ * bounds included: the schema before it only has to see to types.
+ *
+ * @param response the members to check; an absent one is not checked, so that an update does not judge what
+ *   was stored before the rules (CONTRACT T28, R3)
+ * @returns one issue per refused part, in the order of the members; each `detail` names what was refused
+ */
+export function checkResponse(
+  response: { readonly [Member in keyof CaptureResponse]?: CaptureResponse[Member] | undefined },
+): InputIssue[] {
+  const issues: InputIssue[] = []
+  const { responseStatusCode, responseContentType, responseHeaders, responseBody } = response
+  if (responseStatusCode !== undefined && !isServableStatus(responseStatusCode)) {
+    issues.push({
+      path: ['responseStatusCode'],
+      code: 'out_of_range',
+      detail: `responseStatusCode ${responseStatusCode} is refused: it must be an integer from 200 to 299 or from 400 to 599.`,
+    })
+  }
+  if (responseContentType !== undefined) issues.push(...checkContentType(responseContentType))
+  if (responseHeaders !== undefined) issues.push(...checkHeaders(responseHeaders))
+  if (responseBody !== undefined && Buffer.byteLength(responseBody) > RESPONSE_LIMITS.bodyBytes) {
+    issues.push({
+      path: ['responseBody'],
+      code: 'too_long',
+      detail: `responseBody is ${Buffer.byteLength(responseBody)} bytes long; at most ${RESPONSE_LIMITS.bodyBytes} are served.`,
+    })
+  }
+  return issues
+}
+
+function checkContentType(contentType: string): InputIssue[] {
+  const path = ['responseContentType']
+  if (contentType === '') {
+    return [{ path, code: 'too_short', detail: 'responseContentType may not be empty.' }]
+  }
+  if (contentType.length > RESPONSE_LIMITS.contentTypeChars) {
+    const detail = `responseContentType may have at most ${RESPONSE_LIMITS.contentTypeChars} characters.`
+    return [{ path, code: 'too_long', detail }]
+  }
+  if (!MEDIA_TYPE.test(contentType)) {
+    const detail = `responseContentType ${quoted(contentType)} is refused: it must be one media type, with no parameter but charset=utf-8.`
+    return [{ path, code: 'bad_format', detail }]
+  }
+  if (!isServableType(contentType)) {
+    const detail = `responseContentType ${quoted(contentType)} is refused: it must be one of ${TYPES_IN_WORDS}.`
+    return [{ path, code: 'not_allowed', detail }]
+  }
+  return []
+}
+
+function checkHeaders(headers: Readonly<Record<string, string>>): InputIssue[] {
+  const fields = Object.entries(headers)
+  const issues = fields.flatMap(([name, value]) => checkHeader(name, value))
+  if (fields.length <= RESPONSE_LIMITS.headersMax) return issues
+  const detail = `responseHeaders may hold at most ${RESPONSE_LIMITS.headersMax} headers, not ${fields.length}.`
+  return [{ path: ['responseHeaders'], code: 'too_many', detail }, ...issues]
+}
+
+function checkHeader(name: string, value: string): InputIssue[] {
+  const path = ['responseHeaders', name]
+  if (name.length > RESPONSE_LIMITS.headerNameChars) {
+    const detail = `The response header name ${quoted(name)} is longer than ${RESPONSE_LIMITS.headerNameChars} characters.`
+    return [{ path, code: 'too_long', detail }]
+  }
+  if (!HEADER_NAME.test(name)) {
+    return [{ path, code: 'bad_format', detail: `${quoted(name)} is not a header name.` }]
+  }
+  const issues: InputIssue[] = []
+  if (isRefusedHeader(name)) {
+    issues.push({ path, code: 'not_allowed', detail: `responseHeaders may not set ${quoted(name)}.` })
+  }
+  if (value.length > RESPONSE_LIMITS.headerValueChars) {
+    const detail = `The value of response header ${quoted(name)} is longer than ${RESPONSE_LIMITS.headerValueChars} characters.`
+    issues.push({ path, code: 'too_long', detail })
+  } else if (HEADER_CONTROLS.test(value)) {
+    const detail = `The value of response header ${quoted(name)} holds a control character, such as a line break.`
+    issues.push({ path, code: 'bad_format', detail })
+  }
+  return issues
+}
+
+/**
+ * What may be served of a stored capture response, which may have been saved before the rules: a content type
+ * outside the list becomes `text/plain`, a status outside the ranges (every 3xx) becomes 200, refused headers
+ * are dropped (SPEC "Capture behaviour" 4). Whatever was stored, the result can be written to a socket.
+ */
+export function safeResponse(stored: CaptureResponse): ServedResponse {
+  const status = isServableStatus(stored.responseStatusCode) ? stored.responseStatusCode : 200
+  const bodiless = status === 204 || status === 205
+  const configured = Object.entries(stored.responseHeaders)
+    .filter(
+      ([name, value]) => HEADER_NAME.test(name) && !isRefusedHeader(name) && !HEADER_CONTROLS.test(value),
+    )
+    .map(([name, value]) => [name, Buffer.from(value).toString('latin1')] as const)
+  const hasCachePolicy = configured.some(([name]) => name.toLowerCase() === 'cache-control')
+  return {
+    status,
+    contentType: bodiless
+      ? null
+      : isServableType(stored.responseContentType)
+        ? stored.responseContentType
+        : 'text/plain',
+    headers: [...configured, ...PROTECTION_HEADERS, ...(hasCachePolicy ? [] : [NO_STORE])],
+    body: bodiless ? '' : stored.responseBody,
+  }
+}
+
+function isServableStatus(status: number): boolean {
+  return Number.isInteger(status) && ((status >= 200 && status <= 299) || (status >= 400 && status <= 599))
+}
+
+/** Any `+json` type but an image: browsers treat none of them as a page, a picture or a script. */
+function isServableType(contentType: string): boolean {
+  const [, type = '', subtype = ''] = MEDIA_TYPE.exec(contentType.toLowerCase()) ?? []
+  return LISTED_TYPES.has(`${type}/${subtype}`) || (type !== 'image' && /.\+json$/.test(subtype))
+}
+
+function isRefusedHeader(name: string): boolean {
+  const lower = name.toLowerCase()
+  return REFUSED_NAMES.has(lower) || REFUSED_PREFIXES.some((prefix) => lower.startsWith(prefix))
+}
+
+/** What the user wrote, short enough for one sentence. */
+function quoted(text: string): string {
+  return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
+}
