@@ -1,0 +1,2 @@
+export { type Db, type OpenDatabase, openDatabase, type Trx } from './open.ts'
+export type * from './tables.ts'

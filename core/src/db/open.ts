@@ -1,0 +1,44 @@
+import { CamelCasePlugin, Kysely, PostgresDialect, type Transaction } from 'kysely'
+import pg from 'pg'
+import type { Database } from './tables.ts'
+
+/** For reads: works inside and outside a transaction. */
+export type Db = Kysely<Database>
+
+/** For writes and locks: functions that take a `Trx` cannot be called outside a transaction. */
+export type Trx = Transaction<Database>
+
+/** One process's way to Postgres: Kysely for everything, the raw pool for the capture statement and pg-boss. */
+export interface OpenDatabase {
+  readonly db: Db
+  readonly pool: pg.Pool
+  close(): Promise<void>
+}
+
+const INT8 = 20
+
+/**
+ * Opens a pool. No connection is made until the first query.
+ *
+ * int8 arrives as a number: every id and count of ours stays below 2^53 (CONTRACT §0.3).
+ *
+ * @param url a `postgres://` URL; a unix socket as `?host=/folder`
+ * @param maxConnections the most connections that the pool holds at once
+ */
+export function openDatabase(url: string, maxConnections = 16): OpenDatabase {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: maxConnections,
+    types: {
+      getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+        oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
+    },
+  })
+  // An idle connection that Postgres ends must not end us: the next query opens another.
+  pool.on('error', () => {})
+  const db = new Kysely<Database>({
+    dialect: new PostgresDialect({ pool }),
+    plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
+  })
+  return { db, pool, close: () => db.destroy() }
+}

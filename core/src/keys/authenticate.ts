@@ -1,0 +1,93 @@
+import { timingSafeEqual } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Caller } from '../context.ts'
+import { DomainError } from '../errors.ts'
+import { planOf } from '../plans/index.ts'
+import type { Services } from '../services.ts'
+import { fingerprint } from './key.ts'
+
+/** The API budget's window (SPEC Limits). */
+const WINDOW_MS = 60_000
+
+interface KeyRow {
+  id: string
+  name: string
+  prefix: string
+  sha256: Buffer
+  workspaceId: string
+  workspaceName: string
+  planKey: string
+  startedAt: Date
+  callCount: number
+}
+
+/**
+ * Opens a call: finds the key and takes `cost` calls from its budget, in one statement.
+ *
+ * The window starts with its first call and is fixed; a refused call neither counts nor moves it, so sleeping
+ * `Retry-After` always recovers. Counted in Postgres, so it holds across processes.
+ *
+ * @param presented the key as the client sent it, or null
+ * @param cost calls to take at once: 1, or the procedures of a tRPC batch
+ * @throws DomainError `unauthorized`, then `api_access_disabled`, then `rate_limited` (CONTRACT §0.6)
+ */
+export async function authenticate(services: Services, presented: string | null, cost = 1): Promise<Caller> {
+  if (presented === null || presented === '') {
+    throw new DomainError('unauthorized', 'Send an API key as Authorization: Bearer <API_KEY>.')
+  }
+  const sha256 = fingerprint(presented)
+  const row = await takeFromBudget(services, sha256, cost)
+  if (row === undefined || !timingSafeEqual(row.sha256, sha256)) {
+    throw new DomainError('unauthorized', 'The API key is unknown or was revoked.')
+  }
+  const plan = planOf(services.plans, row.planKey)
+  if (plan.limits.apiRatePerMinute === 0) {
+    throw new DomainError('api_access_disabled', `The ${plan.displayName} plan has no API access.`)
+  }
+  if (row.callCount > plan.limits.apiRatePerMinute) {
+    const windowEnd = row.startedAt.getTime() + WINDOW_MS
+    const retryAfterSeconds = Math.max(1, Math.ceil((windowEnd - services.clock.now().getTime()) / 1000))
+    throw new DomainError(
+      'rate_limited',
+      `The key's budget of ${plan.limits.apiRatePerMinute} calls a minute is spent.`,
+      { retryAfterSeconds },
+    )
+  }
+  return {
+    key: { id: row.id, name: row.name, prefix: row.prefix },
+    workspace: { id: row.workspaceId, name: row.workspaceName },
+    plan,
+  }
+}
+
+/** A `call_count` above the plan's budget means refused: the stored count then stays where it was. */
+async function takeFromBudget(services: Services, sha256: Buffer, cost: number): Promise<KeyRow | undefined> {
+  const now = services.clock.now()
+  const windowStart = new Date(now.getTime() - WINDOW_MS)
+  const budgets = JSON.stringify(
+    Object.fromEntries(Object.values(services.plans).map((plan) => [plan.key, plan.limits.apiRatePerMinute])),
+  )
+  const { rows } = await sql<KeyRow>`
+    with caller as (
+      select k.id, k.name, k.prefix, k.sha256, w.id as workspace_id, w.name as workspace_name, w.plan as plan_key,
+             coalesce((${budgets}::jsonb ->> w.plan)::int, 0) as budget
+      from api_keys k join workspaces w on w.id = k.workspace_id
+      where k.sha256 = ${sha256} and k.revoked_at is null
+    ), taken as (
+      insert into api_key_windows as win (api_key_id, started_at, call_count)
+      select id, ${now}, ${cost} from caller where ${cost} <= budget
+      on conflict (api_key_id) do update set
+        started_at = case when win.started_at <= ${windowStart} then excluded.started_at else win.started_at end,
+        call_count = case when win.started_at <= ${windowStart} then ${cost} else win.call_count + ${cost} end
+      where win.started_at <= ${windowStart}
+         or win.call_count + ${cost} <= (select budget from caller)
+      returning started_at, call_count
+    )
+    select c.id, c.name, c.prefix, c.sha256, c.workspace_id, c.workspace_name, c.plan_key,
+           coalesce(t.started_at, win.started_at, ${now}) as started_at,
+           coalesce(t.call_count, c.budget + 1) as call_count
+    from caller c
+    left join taken t on true
+    left join api_key_windows win on win.api_key_id = c.id`.execute(services.db)
+  return rows[0]
+}

@@ -1,0 +1,2 @@
+export { authenticate } from './authenticate.ts'
+export { fingerprint, KEY_PREFIX, type NewKey, newKey } from './key.ts'

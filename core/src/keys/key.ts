@@ -1,0 +1,25 @@
+import { createHash, randomBytes } from 'node:crypto'
+
+/** Every key starts so; secret scanners can look for it (SPEC Authentication 1). */
+export const KEY_PREFIX = 'creel_live_'
+
+const SHOWN_CHARACTERS = KEY_PREFIX.length + 6
+
+export interface NewKey {
+  /** The whole key: shown once, stored nowhere. */
+  readonly key: string
+  /** Its first characters, safe to display. */
+  readonly prefix: string
+  readonly sha256: Buffer
+}
+
+/** A new key with 192 bits of randomness. */
+export function newKey(): NewKey {
+  const key = KEY_PREFIX + randomBytes(24).toString('base64url').replaceAll('-', 'A').replaceAll('_', 'B')
+  return { key, prefix: key.slice(0, SHOWN_CHARACTERS), sha256: fingerprint(key) }
+}
+
+/** What is stored of a key (SPEC Authentication 3). */
+export function fingerprint(key: string): Buffer {
+  return createHash('sha256').update(key, 'utf8').digest()
+}

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+
+/** `page` and `pageSize` of every list (SPEC rule 8). */
+export const pageInput = {
+  page: z
+    .int()
+    .min(1)
+    .max(1_000_000_000)
+    .default(1)
+    .meta({ description: '1-based; past the end answers no items' }),
+  pageSize: z.int().min(1).max(100).default(50).meta({ description: 'Items a page' }),
+}
+
+export interface Page {
+  readonly page: number
+  readonly pageSize: number
+}
+
+/** The pagination envelope around an item schema (SPEC "Pagination envelope"). */
+export function envelope<Item extends z.ZodType>(item: Item) {
+  return z.object({
+    items: z.array(item),
+    totalCount: z.int().meta({ description: 'Everything the query matches after filters' }),
+    page: z.int(),
+    pageSize: z.int(),
+    totalPages: z.int(),
+  })
+}
+
+/** LIMIT and OFFSET of a page. */
+export function window({ page, pageSize }: Page): { limit: number; offset: number } {
+  return { limit: pageSize, offset: (page - 1) * pageSize }
+}
+
+/** Wraps one page of items. `totalPages` is 0 when nothing matches. */
+export function paged<Item>(items: Item[], totalCount: number, { page, pageSize }: Page) {
+  return { items, totalCount, page, pageSize, totalPages: Math.ceil(totalCount / pageSize) }
+}

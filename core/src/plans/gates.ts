@@ -1,0 +1,42 @@
+import { DomainError } from '../errors.ts'
+import type { Limits, Plan } from './plans.ts'
+
+/** What a plan may lack altogether, and the limit that switches it (CONTRACT R12). */
+export const FEATURES = {
+  transformations: { limit: 'rulesMax', words: 'Transformation rules' },
+  bulkReplay: { limit: 'bulkReplay', words: 'Bulk replay' },
+  alertChannels: { limit: 'alertChannelsMax', words: 'Alert channels' },
+} as const satisfies Record<string, { limit: keyof Limits; words: string }>
+
+export type Feature = keyof typeof FEATURES
+
+/** Whether the plan has the feature at all. */
+export function hasFeature(plan: Plan, feature: Feature): boolean {
+  return plan.limits[FEATURES[feature].limit] > 0
+}
+
+/** @throws DomainError `feature_not_in_plan` when the plan lacks the feature */
+export function requireFeature(plan: Plan, feature: Feature): void {
+  if (hasFeature(plan, feature)) return
+  throw new DomainError(
+    'feature_not_in_plan',
+    `${FEATURES[feature].words} are not part of the ${plan.displayName} plan.`,
+  )
+}
+
+/**
+ * Refuses one more of something that is counted.
+ *
+ * @param count how many count against the limit now
+ * @param noun plural, as the client knows it: `endpoints`
+ * @throws DomainError `limit_reached` at the limit; `feature_not_in_plan` when the limit is 0 (CONTRACT §1)
+ */
+export function requireRoom(plan: Plan, limit: keyof Limits, count: number, noun: string): void {
+  const max = plan.limits[limit]
+  if (max === 0) {
+    throw new DomainError('feature_not_in_plan', `The ${plan.displayName} plan has no ${noun}.`)
+  }
+  if (count >= max) {
+    throw new DomainError('limit_reached', `The ${plan.displayName} plan has room for ${max} ${noun}.`)
+  }
+}

@@ -1,0 +1,13 @@
+export { FEATURES, type Feature, hasFeature, requireFeature, requireRoom } from './gates.ts'
+export {
+  LIMIT_NAMES,
+  type LimitName,
+  type Limits,
+  overridePlans,
+  PLAN_KEYS,
+  PLANS,
+  type Plan,
+  type PlanKey,
+  type Plans,
+  planOf,
+} from './plans.ts'

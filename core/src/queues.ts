@@ -1,0 +1,44 @@
+import { z } from 'zod'
+import type { Trx } from './db/index.ts'
+
+/** How a background job is queued and run; the names are pg-boss's. */
+export interface QueueSpec {
+  readonly payload: z.ZodType
+  readonly options: {
+    /** `singleton`: at most one queued and one running. */
+    readonly policy?: 'standard' | 'short' | 'singleton' | 'stately'
+    /** Runs after the first that a *crashed* job gets; an expected failure is a result, not a throw. */
+    readonly retryLimit: number
+    /** Seconds after which a job without an answer counts as crashed. */
+    readonly expireInSeconds?: number
+    readonly heartbeatSeconds?: number
+  }
+  /** UTC cron line for jobs that run by the clock. */
+  readonly cron?: string
+}
+
+/** Every background job: its payload, its policy and the reason for both. */
+export const QUEUES = {
+  /** Deletes expired endpoints. Singleton: two sweeps at once would only wait on each other's locks. */
+  'endpoints.sweep': {
+    payload: z.object({}),
+    options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 600 },
+    cron: '* * * * *',
+  },
+} as const satisfies Record<string, QueueSpec>
+
+export type QueueName = keyof typeof QUEUES
+export type Payload<Name extends QueueName> = z.infer<(typeof QUEUES)[Name]['payload']>
+
+/** A job to add: `startAfter` null runs as soon as a worker is free. */
+export interface Job<Name extends QueueName> {
+  readonly payload: Payload<Name>
+  readonly startAfter?: Date
+}
+
+/** Adds jobs to the caller's transaction: they exist if and only if that transaction commits. */
+export type Enqueue = <Name extends QueueName>(
+  trx: Trx,
+  name: Name,
+  jobs: readonly Job<Name>[],
+) => Promise<void>

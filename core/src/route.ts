@@ -1,0 +1,113 @@
+import { initTRPC } from '@trpc/server'
+import { z } from 'zod'
+import type { Context } from './context.ts'
+import type { ErrorCode } from './errors.ts'
+import { toProblem } from './problem.ts'
+
+/** The whole contract of one REST operation: the gateway, OpenAPI, the docs and the contract tests read only this. */
+export interface RouteContract {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With `{parameters}`, e.g. `/api/v1/endpoints/{endpointId}`. */
+  readonly path: `/${string}`
+  readonly summary: string
+  /** More than the summary says; Markdown, for OpenAPI. */
+  readonly description?: string
+  /** Path, query and body members as one object (CONTRACT R4). */
+  readonly input: z.ZodObject
+  /** The answer; `z.null()` answers 204. */
+  readonly output: z.ZodType
+  /** Codes besides those every route may answer. Answering an undeclared one fails the tests. */
+  readonly errors?: readonly ErrorCode[]
+  /** Default 200; 202 for queued work. A null result always answers 204. */
+  readonly status?: 200 | 201 | 202
+  /** Input members read from the query string although the method has a body (replay's `actionId`). */
+  readonly query?: readonly string[]
+  /** The one input member that is the whole body (a rule document). */
+  readonly body?: string
+  /** `Cache-Control` of the answer; an ETag is added and `If-None-Match` answered with 304. */
+  readonly cacheControl?: string
+  /** Media type of the answer when it is not `application/json`. */
+  readonly contentType?: string
+  /** Finds the objects that the path names, before anything else of the input is looked at (CONTRACT §0.6). */
+  readonly finds?: Finds<object>
+  /** Refuses a plan that lacks the operation, after the 404s and before the 400s. */
+  readonly gate?: (context: Context) => void
+}
+
+/** The path's parameters as text, unchecked. */
+export type PathIds = Readonly<Record<string, string>>
+
+/**
+ * Looks up what the path names and hands it on to the procedure's context.
+ * @throws DomainError `not_found`, also for ids that are not well-formed (CONTRACT R6)
+ */
+export type Finds<Found extends object> = (context: Context, ids: PathIds) => Promise<Found>
+
+type PathParameter<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathParameter<Rest>
+  : never
+
+interface Declaration<Path extends `/${string}`, Shape, Output, Found extends object>
+  extends Omit<RouteContract, 'path' | 'input' | 'output' | 'finds'> {
+  readonly path: Path
+  readonly input: z.ZodObject<Shape & z.core.$ZodLooseShape>
+  readonly output: Output
+  readonly finds?: Finds<Found>
+}
+
+const t = initTRPC
+  .context<Context>()
+  .meta<{ contract: RouteContract }>()
+  .create({
+    errorFormatter: ({ shape, error, ctx }) => ({
+      ...shape,
+      message: error.code,
+      data: { ...shape.data, stack: undefined, problem: toProblem(error, { traceId: ctx?.traceId ?? '' }) },
+    }),
+  })
+
+export const router = t.router
+export const createCallerFactory = t.createCallerFactory
+
+/**
+ * Declares a route, once: the tRPC procedure and its REST contract. Every `{parameter}` of the path must be a
+ * member of `input`, or it does not compile. Checks run in the order of CONTRACT §0.6: `finds`, `gate`, input.
+ */
+export function route<
+  const Path extends `/${string}`,
+  Shape extends Record<PathParameter<Path>, z.ZodType>,
+  Output extends z.ZodType,
+  Found extends object = Record<never, never>,
+>(declaration: Declaration<Path, Shape, Output, Found>) {
+  const { finds, gate } = declaration
+  const contract: RouteContract = declaration
+  return t.procedure
+    .meta({ contract })
+    .use(async ({ ctx, getRawInput, next }) => {
+      // Without `finds`, Found is the empty default: nothing to add to the context.
+      const found = finds === undefined ? ({} as Found) : await finds(ctx, pathIds(await getRawInput()))
+      gate?.(ctx)
+      return next({ ctx: found })
+    })
+    .input(declaration.input)
+    .output(declaration.output)
+}
+
+function pathIds(input: unknown): PathIds {
+  if (typeof input !== 'object' || input === null) return {}
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, String(value)]))
+}
+
+/** A member that may be left out; `null` means the same (CONTRACT §0.1). */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined)
+}
+
+/** A timestamp in answers: ISO 8601, milliseconds, `Z` (CONTRACT §0.3). */
+export const Timestamp = z
+  .date()
+  .transform((date) => date.toISOString())
+  .pipe(z.iso.datetime({ precision: 3 }))
+
+/** An int64 id: a JSON number below 2^53. */
+export const Int64 = z.int().min(0)

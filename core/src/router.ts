@@ -1,0 +1,25 @@
+import { meRoutes } from './me/routes.ts'
+import { createCallerFactory, type RouteContract, router } from './route.ts'
+
+/** The table of contents of the API: one line a noun. */
+export const appRouter = router({
+  me: meRoutes,
+})
+
+export type AppRouter = typeof appRouter
+
+/** Calls procedures in process, without HTTP. */
+export const createCaller = createCallerFactory(appRouter)
+
+/** A declared REST operation: `name` is the tRPC path (`endpoints.list`). */
+export interface Route extends RouteContract {
+  readonly name: string
+}
+
+/** Every REST operation of the router, in the router's order. */
+export const ROUTES: readonly Route[] = Object.entries(
+  // tRPC holds procedures flat ("a.b") at run time but types them nested.
+  appRouter._def.procedures as unknown as Record<string, { _def: { meta?: { contract: RouteContract } } }>,
+).flatMap(([name, procedure]) =>
+  procedure._def.meta === undefined ? [] : [{ name, ...procedure._def.meta.contract }],
+)

@@ -1,0 +1,2 @@
+export { checkSecretKey } from './keyCheck.ts'
+export { createSecretBox, type SecretBox } from './secretBox.ts'

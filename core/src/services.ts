@@ -1,0 +1,32 @@
+import type { Logger } from 'pino'
+import type { Db } from './db/index.ts'
+import type { Plans } from './plans/index.ts'
+import type { Enqueue } from './queues.ts'
+import type { SecretBox } from './secrets/index.ts'
+
+/** The only source of the time of day in core. Tests turn it by hand. */
+export interface Clock {
+  now(): Date
+}
+
+/** The wall clock. */
+export const systemClock: Clock = { now: () => new Date() }
+
+/** Public addresses, without a trailing slash. */
+export interface Urls {
+  /** {base_url} of the spec. */
+  readonly baseUrl: string
+  /** {capture_url} of the spec. */
+  readonly captureUrl: string
+}
+
+/** What one process holds for its whole life, built by the program's entry and handed to gateway and jobs. */
+export interface Services {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+  readonly plans: Plans
+  readonly secrets: SecretBox
+  readonly urls: Urls
+  readonly enqueue: Enqueue
+}

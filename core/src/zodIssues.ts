@@ -1,0 +1,114 @@
+import type { z } from 'zod'
+import { type InputIssue, ITEM_CODES, type ItemCode } from './errors.ts'
+
+/**
+ * The parts of an input that zod found wrong, in the words of CONTRACT §0 and in document order.
+ *
+ * @param input the raw input: zod's issues do not say whether a member was missing or of the wrong type
+ */
+export function issuesOf(error: z.ZodError, input: unknown): InputIssue[] {
+  const issues = error.issues.flatMap((issue) => translate(issue, input))
+  return inDocumentOrder(issues, input)
+}
+
+function translate(issue: z.core.$ZodIssue, input: unknown): InputIssue[] {
+  const path = issue.path.map((part) => (typeof part === 'number' ? part : String(part)))
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => ({
+      path: [...path, key],
+      code: 'unknown_field' as const,
+      detail: `${words([...path, key])} is not a known member.`,
+    }))
+  }
+  const name = words(path)
+  if ((valueAt(input, path) ?? null) === null)
+    return [{ path, code: 'required', detail: `${name} is required.` }]
+  return [{ path, code: codeOf(issue), detail: detailOf(issue, name) }]
+}
+
+function codeOf(issue: z.core.$ZodIssue): ItemCode {
+  switch (issue.code) {
+    case 'too_small':
+      return issue.origin === 'string' || issue.origin === 'array' ? 'too_short' : 'out_of_range'
+    case 'too_big':
+      if (issue.origin === 'string') return 'too_long'
+      return issue.origin === 'array' || issue.origin === 'record' ? 'too_many' : 'out_of_range'
+    case 'invalid_value':
+      return 'unknown_value'
+    case 'invalid_format':
+      return issue.format === 'url' ? 'bad_url' : 'bad_format'
+    case 'custom':
+      return ITEM_CODES.find((code) => code === issue.params?.code) ?? 'not_allowed'
+    default:
+      return 'type'
+  }
+}
+
+function detailOf(issue: z.core.$ZodIssue, name: string): string {
+  switch (issue.code) {
+    case 'too_small':
+      return `${name} must be ${unit(issue.origin, Number(issue.minimum), 'at least')}.`
+    case 'too_big':
+      return `${name} must be ${unit(issue.origin, Number(issue.maximum), 'at most')}.`
+    case 'invalid_value':
+      return `${name} must be one of ${issue.values.map(String).join(', ')}.`
+    case 'invalid_type':
+      return `${name} must be of type ${issue.expected}.`
+    case 'invalid_format':
+      return `${name} must be a valid ${issue.format}.`
+    case 'custom':
+      return issue.message
+    default:
+      return `${name} is not valid: ${issue.message}.`
+  }
+}
+
+function unit(origin: string, bound: number, words: string): string {
+  if (origin === 'string') return `${words} ${bound} character${bound === 1 ? '' : 's'} long`
+  if (origin === 'array' || origin === 'record') return `${words} ${bound} item${bound === 1 ? '' : 's'} long`
+  return `${words} ${bound}`
+}
+
+/** `steps[1].op`, as people write it. */
+function words(path: readonly (string | number)[]): string {
+  if (path.length === 0) return 'The input'
+  return path
+    .map((part, at) => (typeof part === 'number' ? `[${part}]` : at === 0 ? part : `.${part}`))
+    .join('')
+}
+
+function valueAt(input: unknown, path: readonly (string | number)[]): unknown {
+  let value = input
+  for (const part of path) {
+    if (typeof value !== 'object' || value === null) return undefined
+    value = Object.entries(value).find(([key]) => key === String(part))?.[1]
+  }
+  return value
+}
+
+/** Items stand where their member stands in the input; a missing member where its parent ends (CONTRACT R5). */
+function inDocumentOrder(issues: InputIssue[], input: unknown): InputIssue[] {
+  const rank = (path: readonly (string | number)[]): number[] => {
+    const ranks: number[] = []
+    let value = input
+    for (const part of path) {
+      const keys = typeof value === 'object' && value !== null ? Object.keys(value) : []
+      const at = keys.indexOf(String(part))
+      ranks.push(at === -1 ? Number.MAX_SAFE_INTEGER : at)
+      value = valueAt(value, [part])
+    }
+    return ranks
+  }
+  return issues
+    .map((issue) => ({ issue, rank: rank(issue.path) }))
+    .sort((a, b) => compareRanks(a.rank, b.rank))
+    .map(({ issue }) => issue)
+}
+
+function compareRanks(a: readonly number[], b: readonly number[]): number {
+  for (let at = 0; at < Math.min(a.length, b.length); at++) {
+    const difference = (a[at] ?? 0) - (b[at] ?? 0)
+    if (difference !== 0) return difference
+  }
+  return a.length - b.length
+}
