@@ -3,7 +3,7 @@ export { type Db, type OpenDatabase, openDatabase, type Trx } from './db/index.t
 export { DomainError, ERRORS, type ErrorCode, ITEM_CODES, notFound, validationFailed } from './errors.ts'
 export { authenticate } from './keys/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'
-export { locateInBody, Problem, pointerTo, refusalOf, toProblem } from './problem.ts'
+export { type Locate, locateInBody, Problem, pointerTo, refusalOf, toProblem } from './problem.ts'
 export { type Enqueue, type Job, type Payload, QUEUES, type QueueName, type QueueSpec } from './queues.ts'
 export type { RouteContract } from './route.ts'
 export { type AppRouter, appRouter, createCaller, ROUTES, type Route } from './router.ts'

@@ -1,0 +1,34 @@
+import type { Services } from '@creel/core'
+import { openApi } from './openapi.ts'
+import { rest } from './rest.ts'
+import { trpc } from './trpc.ts'
+
+/** What a fetch-style server does with a request: the whole gateway but the capture route. */
+export type FetchHandler = (request: Request) => Promise<Response>
+
+/**
+ * Everything that is served over plain fetch semantics: the REST surface, `/trpc`, the description and health.
+ * Captures are not here: they need the bare socket request (see listener.ts and capture.ts).
+ */
+export function createApp(services: Services, version: string): FetchHandler {
+  const description = JSON.stringify(openApi(services.urls.baseUrl, version))
+  const handleTrpc = trpc(services)
+  const app = rest(services)
+    .get('/openapi/v1.json', () => json(description))
+    .get('/healthz', () => json('{"status":"ok"}'))
+    .all('/trpc/*', ({ request }) => handleTrpc(request), { parse: 'none' })
+    .onError(({ code, error, request }) => {
+      if (code === 'NOT_FOUND') return plainNotFound()
+      services.log.error({ err: error, url: new URL(request.url).pathname }, 'unexpected error')
+      return new Response('Internal Server Error', { status: 500 })
+    })
+  return (request) => app.handle(request)
+}
+
+function json(body: string): Response {
+  return new Response(body, { headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' } })
+}
+
+function plainNotFound(): Response {
+  return new Response('Not Found', { status: 404, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })
+}

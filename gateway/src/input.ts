@@ -1,0 +1,122 @@
+import { DomainError, type Locate, pointerTo, type RouteContract } from '@creel/core'
+import { z } from 'zod'
+
+/** JSON bodies of the API may be this long (CONTRACT §0.5). */
+export const MAX_BODY_BYTES = 1_048_576
+
+/** The raw input of one call, not yet validated, and where each member came from. */
+export interface RawInput {
+  readonly value: Record<string, unknown>
+  /** The body as sent, when there was one. */
+  readonly rawBody: string | null
+  readonly locate: Locate
+}
+
+type Scalar = 'integer' | 'boolean' | 'string'
+
+/** Reads path, query and body of one route into one object (CONTRACT R4: the path wins, then the query). */
+export interface InputReader {
+  readonly path: (params: Readonly<Record<string, string>>) => Record<string, unknown>
+  /** @throws DomainError `request_invalid` for a body that cannot be read */
+  readonly all: (request: Request, params: Readonly<Record<string, string>>) => Promise<RawInput>
+}
+
+/** Prepares the reader of a route once, at start. */
+export function inputReader(contract: RouteContract): InputReader {
+  const types = scalarTypes(contract.input)
+  const hasBody = contract.method !== 'GET' && contract.method !== 'DELETE'
+  const fromQuery = (name: string) => !hasBody || (contract.query ?? []).includes(name)
+
+  const path: InputReader['path'] = (params) =>
+    Object.fromEntries(Object.entries(params).map(([name, text]) => [name, typed(text, types[name])]))
+
+  return {
+    path,
+    async all(request, params) {
+      const query: Record<string, unknown> = {}
+      for (const [name, text] of new URL(request.url).searchParams) {
+        // The first of a repeated parameter counts.
+        if (name in types && fromQuery(name) && !(name in query)) query[name] = typed(text, types[name])
+      }
+      const body = hasBody ? await readBody(request) : null
+      const members =
+        body === null ? {} : contract.body === undefined ? body.value : { [contract.body]: body.value }
+      return {
+        value: { ...members, ...query, ...path(params) },
+        rawBody: body?.text ?? null,
+        locate: (at) => {
+          const [first, ...rest] = at
+          if (first !== undefined && !(first in params) && fromQuery(String(first))) {
+            return { pointer: null, parameter: String(first) }
+          }
+          if (first !== undefined && first === contract.body)
+            return { pointer: pointerTo(rest), parameter: null }
+          return { pointer: pointerTo(at), parameter: null }
+        },
+      }
+    },
+  }
+}
+
+/** What JSON Schema says each member is: query and path text of these types is converted, other text stays text. */
+function scalarTypes(input: z.ZodObject): Record<string, Scalar> {
+  const schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' })
+  const types: Record<string, Scalar> = {}
+  for (const [name, property] of Object.entries(schema.properties ?? {})) {
+    types[name] = scalarOf(property)
+  }
+  return types
+}
+
+function scalarOf(property: z.core.JSONSchema._JSONSchema): Scalar {
+  if (typeof property === 'boolean') return 'string'
+  if (property.type === 'integer' || property.type === 'boolean') return property.type
+  for (const member of property.anyOf ?? []) {
+    const scalar = scalarOf(member)
+    if (scalar !== 'string') return scalar
+  }
+  return 'string'
+}
+
+/** Text that does not fit its type stays text, and so fails validation with its own name. */
+function typed(text: string, type: Scalar | undefined): unknown {
+  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)
+  if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
+  return text
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+async function readBody(request: Request): Promise<{ text: string; value: Record<string, unknown> } | null> {
+  const bytes = await boundedBytes(request)
+  if (bytes.length === 0) return null
+  const mediaType = (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  if (mediaType !== 'application/json' && !/^application\/[^/]+\+json$/.test(mediaType)) {
+    throw new DomainError('request_invalid', 'The body must be sent as Content-Type: application/json.')
+  }
+  let text: string
+  let value: unknown
+  try {
+    text = utf8.decode(bytes)
+    value = JSON.parse(text)
+  } catch {
+    throw new DomainError('request_invalid', 'The body is not valid JSON.')
+  }
+  if (!isObject(value)) throw new DomainError('request_invalid', 'The body must be a JSON object.')
+  return { text, value }
+}
+
+async function boundedBytes(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length
+    if (length > MAX_BODY_BYTES) throw new DomainError('request_invalid', 'The body is over 1 MiB.')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,21 @@
+import { randomBytes } from 'node:crypto'
+
+const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/
+const traceIds = new WeakMap<Request, string>()
+
+/** The W3C trace id of the request: the sender's `traceparent` when it is valid, else a new one. Stable per request. */
+export function traceIdOf(request: Request): string {
+  const known = traceIds.get(request)
+  if (known !== undefined) return known
+  const sent = TRACEPARENT.exec(request.headers.get('traceparent') ?? '')?.[1]
+  const traceId = sent !== undefined && !/^0+$/.test(sent) ? sent : randomBytes(16).toString('hex')
+  traceIds.set(request, traceId)
+  return traceId
+}
+
+/** The API key as sent: `Authorization: Bearer` is canonical, `X-Api-Key` the fallback (SPEC Authentication 1). */
+export function presentedKey(request: Request): string | null {
+  const authorization = request.headers.get('authorization')
+  if (authorization !== null) return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null
+  return request.headers.get('x-api-key')
+}

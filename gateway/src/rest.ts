@@ -1,0 +1,121 @@
+import { createHash } from 'node:crypto'
+import {
+  authenticate,
+  type Context,
+  createCaller,
+  DomainError,
+  type Locate,
+  locateInBody,
+  ROUTES,
+  type Route,
+  refusalOf,
+  type Services,
+  toProblem,
+} from '@creel/core'
+import { Elysia } from 'elysia'
+import { inputReader } from './input.ts'
+import { presentedKey, traceIdOf } from './requestIdentity.ts'
+
+/**
+ * Binds every route of the router to its method and path: no route is written here.
+ *
+ * The order of checks is CONTRACT §0.6: key, plan, budget, path objects, feature, body and input, conflicts.
+ */
+export function rest(services: Services) {
+  const app = new Elysia()
+  for (const route of ROUTES) {
+    app.route(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), bind(services, route), {
+      parse: 'none',
+    })
+  }
+  return app.all(
+    '/api/*',
+    async ({ request }) => {
+      const traceId = traceIdOf(request)
+      try {
+        await authenticate(services, presentedKey(request))
+        throw new DomainError('not_found', 'There is no such route.')
+      } catch (error) {
+        return problemResponse(services, error, { traceId })
+      }
+    },
+    { parse: 'none' },
+  )
+}
+
+function bind(services: Services, route: Route) {
+  const reader = inputReader(route)
+  return async ({
+    request,
+    params = {},
+  }: {
+    request: Request
+    params?: Record<string, string>
+  }): Promise<Response> => {
+    const traceId = traceIdOf(request)
+    let input: unknown
+    let locate: Locate = locateInBody
+    try {
+      const caller = await authenticate(services, presentedKey(request))
+      const context: Context = { ...services, ...caller, signal: request.signal, traceId, rawBody: null }
+      const raw = await reader.all(request, params).catch(async (error: unknown) => {
+        // An unreadable body comes after the 404 of what the path names (CONTRACT R6).
+        await route.finds?.(context, params)
+        throw error
+      })
+      input = raw.value
+      locate = raw.locate
+      const result = await procedureOf(createCaller({ ...context, rawBody: raw.rawBody }), route.name)(input)
+      return answer(request, route, result)
+    } catch (error) {
+      return problemResponse(services, error, { traceId, input, locate })
+    }
+  }
+}
+
+/** Finds a procedure of the caller by its dotted name; the caller is nested, and typed by noun. */
+function procedureOf(caller: unknown, name: string): (input: unknown) => Promise<unknown> {
+  const found = name.split('.').reduce<unknown>((value, part) => Reflect.get(Object(value), part), caller)
+  if (typeof found !== 'function') throw new Error(`The router has no procedure ${name}.`)
+  return (input) => found(input)
+}
+
+function answer(request: Request, route: Route, result: unknown): Response {
+  if (result === null) return new Response(null, { status: 204 })
+  const body = JSON.stringify(result)
+  const headers: Record<string, string> = {
+    'Content-Type': route.contentType ?? 'application/json',
+    'Cache-Control': route.cacheControl ?? 'no-store',
+  }
+  if (route.cacheControl !== undefined) {
+    headers.ETag = `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`
+    if (matchesETag(request.headers.get('if-none-match'), headers.ETag)) {
+      return new Response(null, { status: 304, headers })
+    }
+  }
+  return new Response(body, { status: route.status ?? 200, headers })
+}
+
+function matchesETag(ifNoneMatch: string | null, etag: string): boolean {
+  if (ifNoneMatch === null) return false
+  return ifNoneMatch.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))
+}
+
+/** The problem+json answer for any error; what was not expected is logged under its traceId. */
+export function problemResponse(
+  services: Services,
+  error: unknown,
+  options: { traceId: string; input?: unknown; locate?: Locate },
+): Response {
+  const problem = toProblem(error, options)
+  const refusal = refusalOf(error, options.input)
+  if (refusal === null) services.log.error({ err: error, traceId: options.traceId }, 'unexpected error')
+  const headers: Record<string, string> = {
+    'Content-Type': 'application/problem+json',
+    'Cache-Control': 'no-store',
+  }
+  const retryAfterSeconds = refusal?.more.retryAfterSeconds
+  if (retryAfterSeconds !== undefined) headers['Retry-After'] = String(retryAfterSeconds)
+  if (problem.status === 401) headers['WWW-Authenticate'] = 'Bearer'
+  return new Response(JSON.stringify(problem), { status: problem.status, headers })
+}
