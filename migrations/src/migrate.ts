@@ -9,7 +9,7 @@ import { MIGRATIONS } from './migrations.ts'
  * @returns the names of the migrations that this call applied, oldest first
  * @throws what Postgres said, when one fails; all of this call's migrations are rolled back together
  */
-export async function migrate(db: Kysely<unknown>): Promise<string[]> {
+export async function migrate<Database>(db: Kysely<Database>): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } })
   const { error, results } = await migrator.migrateToLatest()
   if (error !== undefined) throw error
