@@ -1,0 +1,144 @@
+import net from 'node:net'
+import tls from 'node:tls'
+import type { buildConnector } from 'undici/index.js'
+import { hostOf } from './allowList.ts'
+import { type Fence, findPassage } from './fence.ts'
+
+/** How a connection that did not come about ended. */
+export type DialOutcome = 'dns' | 'connect' | 'tls' | 'blocked_address' | 'loop'
+
+/** Carries the verdict of a failed dial through undici to the one who sent. */
+export class DialError extends Error {
+  override readonly name = 'DialError'
+
+  constructor(
+    readonly outcome: DialOutcome,
+    readonly detail: string,
+  ) {
+    super(`${outcome}: ${detail}`)
+  }
+}
+
+interface DialOptions {
+  readonly fence: Fence
+  readonly connectTimeoutMs: number
+  /** PEM certificates to trust instead of the built-in ones: for tests and private authorities. */
+  readonly certificateAuthorities?: string | undefined
+}
+
+/**
+ * The connector that undici opens every connection with. It resolves, judges, and dials *the address that it
+ * judged*, as a literal, so that nothing can answer differently in between. Undici's own connector is not
+ * used: it would hand the name to the system, which resolves it a second time.
+ */
+export function fencedConnector(options: DialOptions): buildConnector.connector {
+  return ({ hostname, port, protocol, servername }, callback) => {
+    const secure = protocol === 'https:'
+    const target = { hostname, port: port === '' ? (secure ? 443 : 80) : Number(port), secure, servername }
+    dial(options, target).then(
+      (socket) => callback(null, socket),
+      (error: unknown) =>
+        callback(error instanceof DialError ? error : new DialError('connect', String(error)), null),
+    )
+  }
+}
+
+interface Target {
+  readonly hostname: string
+  readonly port: number
+  readonly secure: boolean
+  readonly servername: string | undefined
+}
+
+async function dial(options: DialOptions, target: Target): Promise<net.Socket> {
+  const deadline = performance.now() + options.connectTimeoutMs
+  const passage = await withDeadline(findPassage(options.fence, target.hostname, target.port), deadline)
+  if (passage === undefined)
+    throw new DialError('dns', `${target.hostname} did not resolve within ${options.connectTimeoutMs} ms`)
+  if ('refused' in passage) throw new DialError(passage.refused, passage.detail)
+
+  let failure = new DialError('connect', 'no address answered')
+  for (const [index, address] of passage.addresses.entries()) {
+    const left = deadline - performance.now()
+    if (left <= 0) break
+    try {
+      // An address that swallows packets must not eat the time of those after it.
+      return await connectTo(options, target, address, left / (passage.addresses.length - index))
+    } catch (error) {
+      if (!(error instanceof DialError)) throw error
+      failure = error
+      // A host that answers with a bad certificate has answered.
+      if (error.outcome === 'tls') break
+    }
+  }
+  throw failure
+}
+
+function connectTo(
+  options: DialOptions,
+  target: Target,
+  address: string,
+  timeoutMs: number,
+): Promise<net.Socket> {
+  return new Promise((resolve, reject) => {
+    let connected = false
+    const where = { host: address, port: target.port }
+    const socket = target.secure
+      ? tls.connect({
+          ...where,
+          // The certificate must name the host of the URL, not the address; an address has no server name.
+          ...(net.isIP(target.hostname) === 0
+            ? { servername: hostOf(target.servername ?? target.hostname) }
+            : {}),
+          ...(options.certificateAuthorities === undefined ? {} : { ca: options.certificateAuthorities }),
+          ALPNProtocols: ['http/1.1'],
+        })
+      : net.connect(where)
+    const timer = setTimeout(
+      () => fail(connected ? 'tls' : 'connect', `no answer within ${Math.round(timeoutMs)} ms`),
+      timeoutMs,
+    )
+    const fail = (outcome: DialOutcome, detail: string) => {
+      clearTimeout(timer)
+      socket.destroy()
+      reject(new DialError(outcome, detail))
+    }
+    const onError = (error: NodeJS.ErrnoException) => {
+      const refused = !target.secure || !connected
+      fail(refused && isSocketError(error) ? 'connect' : target.secure ? 'tls' : 'connect', wordsOf(error))
+    }
+    socket.setNoDelay(true)
+    socket.on('error', onError)
+    socket.once('connect', () => {
+      connected = true
+    })
+    socket.once('close', () => fail(connected ? 'tls' : 'connect', 'the connection was closed'))
+    socket.once(target.secure ? 'secureConnect' : 'connect', () => {
+      clearTimeout(timer)
+      socket.removeAllListeners('close')
+      // undici adds its own listeners as soon as it has the socket.
+      queueMicrotask(() => queueMicrotask(() => socket.off('error', onError)))
+      resolve(socket)
+    })
+  })
+}
+
+/** Errors of the network, as opposed to those of certificates and handshakes. */
+function isSocketError(error: NodeJS.ErrnoException): boolean {
+  return /^E[A-Z]+$/.test(error.code ?? '') || error.syscall === 'connect'
+}
+
+function wordsOf(error: NodeJS.ErrnoException): string {
+  return error.code ?? error.message
+}
+
+/** The value, or undefined when the deadline (of `performance.now()`) comes first. */
+async function withDeadline<T>(work: Promise<T>, deadline: number): Promise<T | undefined> {
+  const late = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => late.resolve(undefined), Math.max(0, deadline - performance.now()))
+  try {
+    return await Promise.race([work, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,62 @@
+import { lookup } from 'node:dns/promises'
+import { isAddress, refusalOf } from './addresses.ts'
+import { type AllowList, hostOf, isAllowed } from './allowList.ts'
+import { isOwn, type OwnHost } from './ownHosts.ts'
+
+/** Turns a host name into its addresses. Rejects when there are none. */
+export type Resolve = (host: string) => Promise<readonly string[]>
+
+/** The system's resolver, as every other program on this machine sees it (hosts file included). */
+export const systemResolve: Resolve = async (host) =>
+  (await lookup(host, { all: true })).map(({ address }) => address)
+
+/** What may be dialled, and what may not. */
+export interface Fence {
+  readonly allow: AllowList
+  readonly ownHosts: () => readonly OwnHost[]
+  readonly resolve: Resolve
+}
+
+/** Where a name leads: the addresses that may be dialled, or why there is none. */
+export type Passage =
+  | { readonly addresses: readonly [string, ...string[]] }
+  | { readonly refused: 'dns' | 'blocked_address' | 'loop'; readonly detail: string }
+
+/**
+ * Resolves a host and keeps the addresses that may be dialled. Called for every connection: the answer of
+ * an earlier look-up proves nothing (DNS rebinding), so the caller must dial an address of this answer.
+ *
+ * @param host a name, or an address without brackets
+ */
+export async function findPassage(fence: Fence, host: string, port: number): Promise<Passage> {
+  const own = fence.ownHosts()
+  if (isOwn(own, host, null, port)) return loop(host, port)
+  let found: readonly string[]
+  if (isAddress(host)) found = [host]
+  else {
+    try {
+      // Without the dot of the root: resolvers know `localhost`, not all of them `localhost.`
+      found = await fence.resolve(hostOf(host))
+    } catch {
+      found = []
+    }
+    if (found.length === 0) return { refused: 'dns', detail: `${host} does not resolve` }
+  }
+  // One address of ours among several is enough: which one answers is up to the network.
+  if (found.some((address) => isOwn(own, host, address, port))) return loop(host, port)
+  let reason = ''
+  const addresses: string[] = []
+  for (const address of found) {
+    const refusal = isAllowed(fence.allow, host, address) ? null : refusalOf(address)
+    if (refusal === null) addresses.push(address)
+    else reason ||= refusal
+  }
+  const [first, ...others] = addresses
+  return first === undefined
+    ? { refused: 'blocked_address', detail: `${host} leads to ${reason}` }
+    : { addresses: [first, ...others] }
+}
+
+function loop(host: string, port: number): Passage {
+  return { refused: 'loop', detail: `${host}:${port} is this service itself` }
+}

@@ -1,0 +1,12 @@
+export { hostOf, parseAllowList } from './allowList.ts'
+export { DESTINATION_URL_MAX } from './destination.ts'
+export type { NoResponse, Response } from './exchange.ts'
+export type { Resolve } from './fence.ts'
+export {
+  createOutbound,
+  type Outbound,
+  type OutboundOptions,
+  type OutboundRequest,
+  type SendResult,
+} from './outbound.ts'
+export type { OwnHost } from './ownHosts.ts'
