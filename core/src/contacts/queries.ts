@@ -1,0 +1,29 @@
+import type { Db, Trx } from '../db/index.ts'
+
+/** The workspace's contacts, newest first. */
+export function listContacts(db: Db, workspaceId: string) {
+  return db
+    .selectFrom('contacts')
+    .select(['id', 'email', 'name', 'createdAt'])
+    .where('workspaceId', '=', workspaceId)
+    .orderBy('createdAt', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
+/** Inserts the contact; undefined when the workspace has the address already. */
+export function insertContact(
+  trx: Trx,
+  row: { id: string; workspaceId: string; email: string; name: string | null; createdAt: Date },
+) {
+  return trx
+    .insertInto('contacts')
+    .values(row)
+    .onConflict((conflict) => conflict.columns(['workspaceId', 'email']).doNothing())
+    .returning(['id', 'email', 'name', 'createdAt'])
+    .executeTakeFirst()
+}
+
+export async function deleteContact(trx: Trx, contactId: string): Promise<void> {
+  await trx.deleteFrom('contacts').where('id', '=', contactId).execute()
+}

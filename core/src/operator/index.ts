@@ -1,0 +1,1 @@
+export { createOperatorCaller, operatorRouter } from './router.ts'

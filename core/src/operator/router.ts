@@ -1,0 +1,14 @@
+import { contactOperatorRoutes } from '../contacts/operatorRoutes.ts'
+import { keyOperatorRoutes } from '../keys/operatorRoutes.ts'
+import { workspaceOperatorRoutes } from '../workspaces/operatorRoutes.ts'
+import { createOperatorCallerFactory, operatorRouterOf } from './procedure.ts'
+
+/** The table of contents of what an operator may do: one line a noun. */
+export const operatorRouter = operatorRouterOf({
+  workspaces: workspaceOperatorRoutes,
+  keys: keyOperatorRoutes,
+  contacts: contactOperatorRoutes,
+})
+
+/** Calls operator procedures in process; its context is the process's services. */
+export const createOperatorCaller = createOperatorCallerFactory(operatorRouter)

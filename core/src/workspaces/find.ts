@@ -1,0 +1,16 @@
+import type { Db } from '../db/index.ts'
+import { DomainError } from '../errors.ts'
+import { findWorkspace } from './queries.ts'
+
+/**
+ * The workspace that an operator points at by id or name; the id wins.
+ *
+ * @throws DomainError `not_found`
+ */
+export async function getWorkspace(db: Db, reference: string) {
+  const workspace = await findWorkspace(db, reference)
+  if (workspace === undefined) {
+    throw new DomainError('not_found', `There is no workspace with the id or name "${reference}".`)
+  }
+  return workspace
+}

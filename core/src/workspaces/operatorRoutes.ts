@@ -1,0 +1,23 @@
+import { z } from 'zod'
+import { operatorProcedure, operatorRouterOf } from '../operator/procedure.ts'
+import { planOf } from '../plans/index.ts'
+import { createWorkspace } from './create.ts'
+import { listWorkspaces } from './queries.ts'
+import { PlanKeyInput, Workspace, WorkspaceName, WorkspaceReference } from './schema.ts'
+import { setPlan } from './setPlan.ts'
+
+export const workspaceOperatorRoutes = operatorRouterOf({
+  create: operatorProcedure
+    // Self-hosted workspaces are on Team unless said otherwise (CONTRACT, top).
+    .input(z.object({ name: WorkspaceName, plan: PlanKeyInput.default('team') }))
+    .output(Workspace)
+    .mutation(({ ctx, input }) => createWorkspace(ctx, input)),
+  list: operatorProcedure.output(z.array(Workspace)).query(async ({ ctx }) => {
+    const workspaces = await listWorkspaces(ctx.db)
+    return workspaces.map((workspace) => ({ ...workspace, plan: planOf(ctx.plans, workspace.plan).key }))
+  }),
+  setPlan: operatorProcedure
+    .input(z.object({ workspace: WorkspaceReference, plan: PlanKeyInput }))
+    .output(Workspace)
+    .mutation(({ ctx, input }) => setPlan(ctx, input)),
+})

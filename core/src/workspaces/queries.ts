@@ -1,0 +1,48 @@
+import type { Db, Trx } from '../db/index.ts'
+import type { PlanKey } from '../plans/index.ts'
+
+/** Every workspace, newest first. */
+export function listWorkspaces(db: Db) {
+  return db
+    .selectFrom('workspaces')
+    .select(['id', 'name', 'plan', 'createdAt'])
+    .orderBy('createdAt', 'desc')
+    .orderBy('id')
+    .execute()
+}
+
+/** By id or, when it is none's id, by name. */
+export async function findWorkspace(db: Db, reference: string) {
+  const rows = await db
+    .selectFrom('workspaces')
+    .select(['id', 'name', 'plan', 'createdAt'])
+    // As text: a reference that is no uuid must simply not match.
+    .where((where) =>
+      where.or([
+        where(where.cast<string>('id', 'text'), '=', reference.toLowerCase()),
+        where('name', '=', reference),
+      ]),
+    )
+    .execute()
+  return rows.find((row) => row.id === reference.toLowerCase()) ?? rows[0]
+}
+
+/** Holds the workspace's row until the transaction ends, so that counts against its plan cannot be outrun. */
+export async function lockWorkspace(trx: Trx, workspaceId: string): Promise<void> {
+  await trx.selectFrom('workspaces').select('id').where('id', '=', workspaceId).forUpdate().execute()
+}
+
+/** Inserts the workspace; undefined when the name is taken. */
+export function insertWorkspace(trx: Trx, row: { id: string; name: string; plan: PlanKey; createdAt: Date }) {
+  return trx
+    .insertInto('workspaces')
+    .values(row)
+    .onConflict((conflict) => conflict.column('name').doNothing())
+    .returning(['id', 'name', 'plan', 'createdAt'])
+    .executeTakeFirst()
+}
+
+/** Puts the workspace on another plan. */
+export async function updatePlan(trx: Trx, workspaceId: string, plan: PlanKey): Promise<void> {
+  await trx.updateTable('workspaces').set({ plan }).where('id', '=', workspaceId).execute()
+}

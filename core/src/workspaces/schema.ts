@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { PLAN_KEYS } from '../plans/index.ts'
+import { Timestamp } from '../route.ts'
+
+/** A workspace as operators see it. */
+export const Workspace = z.object({
+  id: z.uuid(),
+  name: z.string(),
+  plan: z.enum(PLAN_KEYS),
+  createdAt: Timestamp,
+})
+
+export const WorkspaceName = z.string().trim().min(1).max(100)
+
+/** How an operator points at a workspace: its id or its name. */
+export const WorkspaceReference = z.string().trim().min(1).max(100)
+
+export const PlanKeyInput = z.enum(PLAN_KEYS)

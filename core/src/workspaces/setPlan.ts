@@ -1,0 +1,19 @@
+import { type PlanKey, planOf } from '../plans/index.ts'
+import type { Services } from '../services.ts'
+import { getWorkspace } from './find.ts'
+import { lockWorkspace, updatePlan } from './queries.ts'
+
+/**
+ * Puts a workspace on another plan. Nothing is deleted: what is over the new limits is suspended, what has room
+ * again comes back (CONTRACT §1 "Downgrade").
+ *
+ * @throws DomainError `not_found`
+ */
+export async function setPlan(services: Services, input: { workspace: string; plan: PlanKey }) {
+  const workspace = await getWorkspace(services.db, input.workspace)
+  await services.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, workspace.id)
+    await updatePlan(trx, workspace.id, input.plan)
+  })
+  return { ...workspace, plan: planOf(services.plans, input.plan).key }
+}
