@@ -1,8 +1,9 @@
 import { initTRPC } from '@trpc/server'
 import { z } from 'zod'
 import type { Context } from './context.ts'
-import type { ErrorCode } from './errors.ts'
+import { type ErrorCode, type InputIssue, validationFailed } from './errors.ts'
 import { toProblem } from './problem.ts'
+import { inDocumentOrder, issuesOf } from './zodIssues.ts'
 
 /** The whole contract of one REST operation: the gateway, OpenAPI, the docs and the contract tests read only this. */
 export interface RouteContract {
@@ -47,12 +48,24 @@ type PathParameter<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathParameter<Rest>
   : never
 
-interface Declaration<Path extends `/${string}`, Shape, Output, Found extends object>
-  extends Omit<RouteContract, 'path' | 'input' | 'output' | 'finds'> {
+interface Declaration<
+  Path extends `/${string}`,
+  Shape extends z.core.$ZodLooseShape,
+  Output,
+  Found extends object,
+> extends Omit<RouteContract, 'path' | 'input' | 'output' | 'finds'> {
   readonly path: Path
-  readonly input: z.ZodObject<Shape & z.core.$ZodLooseShape>
+  readonly input: z.ZodObject<Shape>
   readonly output: Output
   readonly finds?: Finds<Found>
+  /**
+   * Judges what the schema alone cannot (stored values, addresses), so that one answer names every wrong part.
+   * It sees the members that the schema accepted, each on its own.
+   */
+  readonly check?: (
+    context: Context & Found,
+    members: Partial<z.output<z.ZodObject<Shape>>>,
+  ) => readonly InputIssue[] | Promise<readonly InputIssue[]>
 }
 
 const t = initTRPC
@@ -75,11 +88,11 @@ export const createCallerFactory = t.createCallerFactory
  */
 export function route<
   const Path extends `/${string}`,
-  Shape extends Record<PathParameter<Path>, z.ZodType>,
+  Shape extends z.core.$ZodLooseShape & Record<PathParameter<Path>, z.ZodType>,
   Output extends z.ZodType,
   Found extends object = Record<never, never>,
 >(declaration: Declaration<Path, Shape, Output, Found>) {
-  const { finds, gate } = declaration
+  const { finds, gate, check } = declaration
   const contract: RouteContract = declaration
   return t.procedure
     .meta({ contract })
@@ -87,10 +100,29 @@ export function route<
       // Without `finds`, Found is the empty default: nothing to add to the context.
       const found = finds === undefined ? ({} as Found) : await finds(ctx, pathIds(await getRawInput()))
       gate?.(ctx)
+      if (check !== undefined) {
+        const { accepted, issues, raw } = acceptedMembers(declaration.input, await getRawInput())
+        const more = await check({ ...ctx, ...found }, accepted)
+        const all = inDocumentOrder([...issues, ...more], raw)
+        if (all.length > 0) throw validationFailed(all)
+      }
       return next({ ctx: found })
     })
     .input(declaration.input)
     .output(declaration.output)
+}
+
+/** The members that pass on their own, and what is wrong with the rest. */
+function acceptedMembers<Shape extends z.core.$ZodLooseShape>(input: z.ZodObject<Shape>, raw: unknown) {
+  const issues = issuesOf(input.safeParse(raw).error, raw)
+  const wrong = new Set(issues.map((issue) => issue.path[0]))
+  const members =
+    typeof raw === 'object' && raw !== null ? new Map(Object.entries(raw)) : new Map<string, unknown>()
+  const right = Object.entries(input.shape).filter(([name]) => !wrong.has(name))
+  const parsed = right.map(([name, schema]) => [name, z.safeParse(schema, members.get(name)).data])
+  // Each value was parsed by its own member's schema, which a map of names cannot express.
+  const accepted = Object.fromEntries(parsed) as Partial<z.output<z.ZodObject<Shape>>>
+  return { accepted, issues, raw }
 }
 
 function pathIds(input: unknown): PathIds {

@@ -6,7 +6,8 @@ import { type InputIssue, ITEM_CODES, type ItemCode } from './errors.ts'
  *
  * @param input the raw input: zod's issues do not say whether a member was missing or of the wrong type
  */
-export function issuesOf(error: z.ZodError, input: unknown): InputIssue[] {
+export function issuesOf(error: z.ZodError | undefined, input: unknown): InputIssue[] {
+  if (error === undefined) return []
   const issues = error.issues.flatMap((issue) => translate(issue, input))
   return inDocumentOrder(issues, input)
 }
@@ -87,7 +88,7 @@ function valueAt(input: unknown, path: readonly (string | number)[]): unknown {
 }
 
 /** Items stand where their member stands in the input; a missing member where its parent ends (CONTRACT R5). */
-function inDocumentOrder(issues: InputIssue[], input: unknown): InputIssue[] {
+export function inDocumentOrder(issues: readonly InputIssue[], input: unknown): InputIssue[] {
   const rank = (path: readonly (string | number)[]): number[] => {
     const ranks: number[] = []
     let value = input

@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto'
+import type { Context } from '../context.ts'
+import type { InputIssue } from '../errors.ts'
+import { requireRoom } from '../plans/index.ts'
+import { countLiveEndpoints, findEndpoint, insertEndpoint, lockWorkspace } from './queries.ts'
+import { checkResponse } from './responseRules.ts'
+import { type CreateInput, DEFAULT_RESPONSE } from './schema.ts'
+import { settingsColumns } from './settings.ts'
+import { endpointView } from './view.ts'
+
+/** What the schema alone cannot judge of a new endpoint. */
+export function checkNewEndpoint(input: Partial<CreateInput>): InputIssue[] {
+  return checkResponse(input)
+}
+
+/**
+ * Creates an endpoint; with `ttlSeconds` an ephemeral one.
+ * @throws DomainError `limit_reached` when the plan's endpoints are all in use (SPEC rule 2)
+ */
+export async function createEndpoint(ctx: Context, input: CreateInput) {
+  const now = ctx.clock.now()
+  const id = randomUUID()
+  return await ctx.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, ctx.workspace.id)
+    requireRoom(ctx.plan, 'endpointsMax', await countLiveEndpoints(trx, ctx.workspace.id, now), 'endpoints')
+    await insertEndpoint(trx, {
+      ...settingsColumns(input, { secrets: ctx.secrets, now }),
+      name: input.name ?? 'Untitled endpoint',
+      isActive: input.isActive ?? true,
+      responseStatusCode: input.responseStatusCode ?? DEFAULT_RESPONSE.responseStatusCode,
+      responseContentType: input.responseContentType ?? DEFAULT_RESPONSE.responseContentType,
+      responseHeaders: JSON.stringify(input.responseHeaders ?? DEFAULT_RESPONSE.responseHeaders),
+      responseBody: input.responseBody ?? DEFAULT_RESPONSE.responseBody,
+      id,
+      workspaceId: ctx.workspace.id,
+      createdAt: now,
+      expiresAt: input.ttlSeconds === undefined ? null : new Date(now.getTime() + input.ttlSeconds * 1000),
+    })
+    const row = await findEndpoint(trx, ctx.workspace.id, id)
+    if (row === undefined) throw new Error('The endpoint that was just inserted is gone.')
+    return endpointView(row, ctx.urls)
+  })
+}

@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { envelope, paged, pageInput } from '../pagination.ts'
+import { route, router } from '../route.ts'
+import { checkNewEndpoint, createEndpoint } from './create.ts'
+import { findsEndpoint } from './find.ts'
+import { announceEndpointChange, listEndpoints, markEndpointDeleted } from './queries.ts'
+import { createInput, Endpoint, updateInput } from './schema.ts'
+import { changeEndpoint, checkEndpointChange } from './update.ts'
+import { endpointView } from './view.ts'
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+
+export const endpointRoutes = router({
+  list: route({
+    method: 'GET',
+    path: '/api/v1/endpoints',
+    summary: 'List endpoints, newest first',
+    input: z.object(pageInput),
+    output: envelope(Endpoint),
+  }).query(async ({ ctx, input }) => {
+    const { rows, totalCount } = await listEndpoints(ctx.db, ctx.workspace.id, input)
+    return paged(
+      rows.map((row) => endpointView(row, ctx.urls)),
+      totalCount,
+      input,
+    )
+  }),
+
+  create: route({
+    method: 'POST',
+    path: '/api/v1/endpoints',
+    summary: 'Create an endpoint; with `ttlSeconds` an ephemeral one',
+    input: createInput,
+    output: Endpoint,
+    status: 201,
+    errors: ['limit_reached', 'feature_not_in_plan'],
+    check: (_ctx, input) => checkNewEndpoint(input),
+  }).mutation(({ ctx, input }) => createEndpoint(ctx, input)),
+
+  get: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}',
+    summary: 'Read an endpoint',
+    input: z.object({ endpointId }),
+    output: Endpoint,
+    finds: findsEndpoint,
+  }).query(({ ctx }) => endpointView(ctx.endpoint, ctx.urls)),
+
+  update: route({
+    method: 'PATCH',
+    path: '/api/v1/endpoints/{endpointId}',
+    summary: 'Change the named members of an endpoint',
+    input: updateInput,
+    output: Endpoint,
+    errors: ['concurrent_change', 'limit_reached', 'feature_not_in_plan'],
+    finds: findsEndpoint,
+    check: (ctx, input) => checkEndpointChange(ctx.endpoint, input),
+  }).mutation(({ ctx, input }) => changeEndpoint(ctx, ctx.endpoint, input)),
+
+  remove: route({
+    method: 'DELETE',
+    path: '/api/v1/endpoints/{endpointId}',
+    summary: 'Delete an endpoint with all its stored requests; irreversible',
+    input: z.object({ endpointId }),
+    output: z.null(),
+    finds: findsEndpoint,
+  }).mutation(async ({ ctx }) => {
+    await ctx.db.transaction().execute(async (trx) => {
+      await markEndpointDeleted(trx, ctx.endpoint.id, ctx.clock.now())
+      await announceEndpointChange(trx, ctx.endpoint.id)
+    })
+    return null
+  }),
+})

@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { optional, Timestamp } from '../route.ts'
+
+/** Bounds of CONTRACT §2. */
+export const TTL_SECONDS = { min: 60, max: 86_400 } as const
+
+export const DEFAULT_RESPONSE = {
+  responseStatusCode: 200,
+  responseContentType: 'application/json',
+  responseHeaders: {},
+  responseBody: '{"ok":true}',
+} as const
+
+export const SIGNATURE_ALGORITHMS = [
+  'sha1',
+  'sha256',
+  'sha512',
+  'rsa-sha256',
+  'rsa-sha512',
+  'ed25519',
+] as const
+export const SIGNATURE_ENCODINGS = ['hex', 'base64', 'base64url'] as const
+
+const headerToken = z.string().max(100)
+
+/** Members that create and update share; bounds of the response members are judged by responseRules.ts. */
+const writable = {
+  name: optional(z.string().min(1).max(100)).meta({ description: 'Shown to people; 1 to 100 characters' }),
+  isActive: optional(z.boolean()).meta({ description: 'Off: senders get 404' }),
+  provider: optional(z.string().max(100)).meta({ description: 'Slug of the provider catalog; "" for none' }),
+  responseStatusCode: optional(z.number()).meta({ description: '200-299 or 400-599' }),
+  responseContentType: optional(z.string()),
+  responseHeaders: optional(z.record(z.string(), z.string())).meta({ description: '{} clears' }),
+  responseBody: optional(z.string()).meta({ description: 'At most 65536 bytes' }),
+  signingSecret: optional(z.string().max(8192)).meta({
+    description: 'Write-only; "" clears. For rsa and ed25519: the public key',
+  }),
+  handshakeToken: optional(z.string().max(512)).meta({ description: 'Write-only; "" clears' }),
+  signatureHeader: optional(headerToken).meta({
+    description: 'Makes the scheme manual; "" goes back to the preset',
+  }),
+  signatureAlgorithm: optional(z.enum(SIGNATURE_ALGORITHMS)),
+  signatureEncoding: optional(z.enum(SIGNATURE_ENCODINGS)),
+  signaturePrefix: optional(z.string().max(32)),
+  forwardUrl: optional(z.string().max(2048)).meta({
+    deprecated: true,
+    description: 'URL of the first forward action; "" deletes it',
+  }),
+  forwardingEnabled: optional(z.boolean()).meta({
+    deprecated: true,
+    description: 'Switches the first forward action',
+  }),
+  forwardSigningSecret: optional(z.string().max(512)).meta({
+    deprecated: true,
+    description: 'Write-only; "" stops signing',
+  }),
+}
+
+export const createInput = z.object({
+  ...writable,
+  ttlSeconds: optional(z.int().min(TTL_SECONDS.min).max(TTL_SECONDS.max)).meta({
+    description: 'Makes it ephemeral',
+  }),
+})
+
+export const updateInput = z.object({
+  endpointId: z.string(),
+  ...writable,
+  ttlSeconds: z.unknown().optional().meta({ description: 'Not allowed: the lifetime is set on create' }),
+})
+
+export type CreateInput = z.output<typeof createInput>
+export type UpdateInput = z.output<typeof updateInput>
+
+const Verification = z.object({
+  source: z.enum(['none', 'preset', 'manual']),
+  scheme: z.string().nullable(),
+  family: z.string().nullable(),
+  secretLabel: z.string().nullable(),
+  secretSet: z.boolean(),
+  secretSetAt: Timestamp.nullable(),
+  handshakeTokenSet: z.boolean(),
+  handshakeTokenNeeded: z.boolean(),
+  manual: z
+    .object({ header: z.string(), algorithm: z.string(), encoding: z.string(), prefix: z.string() })
+    .nullable(),
+})
+
+/** The public words of an endpoint (SPEC "Endpoint"). */
+export const Endpoint = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    url: z.url(),
+    isActive: z.boolean(),
+    suspendedByPlan: z.boolean(),
+    createdAt: Timestamp,
+    lastRequestAt: Timestamp.nullable(),
+    expiresAt: Timestamp.nullable(),
+    storedRequestCount: z.int(),
+    responseStatusCode: z.int(),
+    responseContentType: z.string(),
+    responseHeaders: z.record(z.string(), z.string()),
+    responseBody: z.string(),
+    provider: z.string().nullable(),
+    forwardingEnabled: z.boolean().meta({ deprecated: true }),
+    forwardUrl: z.string().nullable().meta({ deprecated: true }),
+    forwardSigning: z.object({ signed: z.boolean(), setAt: Timestamp.nullable() }).meta({ deprecated: true }),
+    verification: Verification,
+  })
+  .meta({ id: 'Endpoint' })

@@ -1,0 +1,45 @@
+import type { Insertable } from 'kysely'
+import type { EndpointsTable } from '../db/index.ts'
+import type { SecretBox } from '../secrets/index.ts'
+import type { CreateInput } from './schema.ts'
+
+type Settings = Omit<CreateInput, 'ttlSeconds' | 'forwardUrl' | 'forwardingEnabled' | 'forwardSigningSecret'>
+
+/**
+ * The columns that the given members change. An omitted member changes nothing; an empty one clears
+ * (CONTRACT §0.1, R2): `signatureHeader: ""` goes back to the provider's preset.
+ */
+export function settingsColumns(
+  input: Settings,
+  { secrets, now }: { secrets: SecretBox; now: Date },
+): Partial<Insertable<EndpointsTable>> {
+  const columns: Partial<Insertable<EndpointsTable>> = {}
+  if (input.name !== undefined) columns.name = input.name
+  if (input.isActive !== undefined) columns.isActive = input.isActive
+  if (input.provider !== undefined) columns.provider = input.provider === '' ? null : input.provider
+  if (input.responseStatusCode !== undefined) columns.responseStatusCode = input.responseStatusCode
+  if (input.responseContentType !== undefined) columns.responseContentType = input.responseContentType
+  if (input.responseHeaders !== undefined) columns.responseHeaders = JSON.stringify(input.responseHeaders)
+  if (input.responseBody !== undefined) columns.responseBody = input.responseBody
+  if (input.signingSecret !== undefined) {
+    const cleared = input.signingSecret === ''
+    columns.signingSecret = cleared ? null : secrets.seal(input.signingSecret)
+    columns.signingSecretSetAt = cleared ? null : now
+  }
+  if (input.handshakeToken !== undefined) {
+    columns.handshakeToken = input.handshakeToken === '' ? null : secrets.seal(input.handshakeToken)
+  }
+  return { ...columns, ...manualColumns(input) }
+}
+
+function manualColumns(input: Settings): Partial<Insertable<EndpointsTable>> {
+  if (input.signatureHeader === '') {
+    return { signatureHeader: null, signatureAlgorithm: null, signatureEncoding: null, signaturePrefix: null }
+  }
+  const columns: Partial<Insertable<EndpointsTable>> = {}
+  if (input.signatureHeader !== undefined) columns.signatureHeader = input.signatureHeader
+  if (input.signatureAlgorithm !== undefined) columns.signatureAlgorithm = input.signatureAlgorithm
+  if (input.signatureEncoding !== undefined) columns.signatureEncoding = input.signatureEncoding
+  if (input.signaturePrefix !== undefined) columns.signaturePrefix = input.signaturePrefix
+  return columns
+}

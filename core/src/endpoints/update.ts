@@ -1,0 +1,49 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Context } from '../context.ts'
+import { type InputIssue, notFound } from '../errors.ts'
+import { announceEndpointChange, type EndpointRow, findEndpoint, updateEndpoint } from './queries.ts'
+import { checkResponse } from './responseRules.ts'
+import type { UpdateInput } from './schema.ts'
+import { settingsColumns } from './settings.ts'
+import { endpointView } from './view.ts'
+
+/**
+ * What the schema alone cannot judge of a change. A member equal to what is stored is not judged anew, so that
+ * an endpoint older than the response rules can be changed in other members (CONTRACT R3, T28).
+ */
+export function checkEndpointChange(endpoint: EndpointRow, input: Partial<UpdateInput>): InputIssue[] {
+  const issues: InputIssue[] = []
+  if (input.ttlSeconds !== undefined && input.ttlSeconds !== null) {
+    issues.push({
+      path: ['ttlSeconds'],
+      code: 'not_allowed',
+      detail: 'ttlSeconds can only be given on create.',
+    })
+  }
+  const changed = <Value>(value: Value, stored: Value) =>
+    isDeepStrictEqual(value, stored) ? undefined : value
+  issues.push(
+    ...checkResponse({
+      responseStatusCode: changed(input.responseStatusCode, endpoint.responseStatusCode),
+      responseContentType: changed(input.responseContentType, endpoint.responseContentType),
+      responseHeaders: changed(input.responseHeaders, JSON.parse(endpoint.responseHeaders)),
+      responseBody: changed(input.responseBody, endpoint.responseBody),
+    }),
+  )
+  return issues
+}
+
+/** Changes what is named and leaves the rest (SPEC rule 1). */
+export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input: UpdateInput) {
+  return await ctx.db.transaction().execute(async (trx) => {
+    await updateEndpoint(
+      trx,
+      endpoint.id,
+      settingsColumns(input, { secrets: ctx.secrets, now: ctx.clock.now() }),
+    )
+    await announceEndpointChange(trx, endpoint.id)
+    const row = await findEndpoint(trx, ctx.workspace.id, endpoint.id)
+    if (row === undefined) throw notFound('endpoint')
+    return endpointView(row, ctx.urls)
+  })
+}

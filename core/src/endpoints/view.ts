@@ -1,0 +1,56 @@
+import type { z } from 'zod'
+import type { Urls } from '../services.ts'
+import type { EndpointRow } from './queries.ts'
+import type { Endpoint } from './schema.ts'
+
+/** The capture URL of an endpoint (SPEC "What the service does"). */
+export function captureUrlOf(urls: Urls, endpointId: string): string {
+  return `${urls.captureUrl}/hook/${endpointId}`
+}
+
+/** The row in the words of the API. Secrets stay behind. */
+export function endpointView(row: EndpointRow, urls: Urls): z.input<typeof Endpoint> {
+  return {
+    id: row.id,
+    name: row.name,
+    url: captureUrlOf(urls, row.id),
+    isActive: row.isActive,
+    suspendedByPlan: row.suspendedByPlan,
+    createdAt: row.createdAt,
+    lastRequestAt: row.lastRequestAt,
+    expiresAt: row.expiresAt,
+    storedRequestCount: row.storedRequestCount,
+    responseStatusCode: row.responseStatusCode,
+    responseContentType: row.responseContentType,
+    responseHeaders: JSON.parse(row.responseHeaders),
+    responseBody: row.responseBody,
+    provider: row.provider,
+    forwardingEnabled: row.forwardingEnabled,
+    forwardUrl: row.forwardUrl,
+    forwardSigning: { signed: row.forwardSigningSetAt !== null, setAt: row.forwardSigningSetAt },
+    verification: verificationOf(row),
+  }
+}
+
+function verificationOf(row: EndpointRow): z.input<typeof Endpoint>['verification'] {
+  const manual =
+    row.signatureHeader === null
+      ? null
+      : {
+          header: row.signatureHeader,
+          algorithm: row.signatureAlgorithm ?? 'sha256',
+          encoding: row.signatureEncoding ?? 'hex',
+          prefix: row.signaturePrefix ?? '',
+        }
+  return {
+    source: manual !== null ? 'manual' : row.provider !== null ? 'preset' : 'none',
+    scheme: manual !== null ? 'manual' : null,
+    family: null,
+    secretLabel: null,
+    secretSet: row.signingSecret !== null,
+    secretSetAt: row.signingSecretSetAt,
+    handshakeTokenSet: row.handshakeToken !== null,
+    handshakeTokenNeeded: false,
+    manual,
+  }
+}
