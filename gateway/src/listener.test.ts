@@ -1,0 +1,266 @@
+import { afterEach, describe, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import { type Listener, type ListenerOptions, listen } from './listener.ts'
+
+let listener: Listener | undefined
+const sockets: Socket[] = []
+
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await listener?.close(0)
+  listener = undefined
+})
+
+async function start(options: Partial<ListenerOptions>): Promise<number> {
+  listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    fetch: async () => new Response('from fetch'),
+    onError: () => {},
+    ...options,
+  })
+  return listener.port
+}
+
+/** A raw connection: sends exact bytes, collects exact bytes. */
+function dial(port: number, bytes = '') {
+  let received = ''
+  const looks = new Set<() => void>()
+  const socket = connect(port, '127.0.0.1')
+  sockets.push(socket)
+  socket.write(bytes, 'latin1')
+  socket.on('error', () => {})
+  socket.on('data', (chunk) => {
+    received += chunk.toString('latin1')
+    for (const look of looks) look()
+  })
+  const closed = new Promise<string>((resolve) => socket.on('close', () => resolve(received)))
+  return {
+    socket,
+    closed,
+    /** Resolves as soon as what was received holds `text`. */
+    until: (text: string) =>
+      new Promise<string>((resolve) => {
+        const look = () => received.includes(text) && resolve(received)
+        looks.add(look)
+        look()
+      }),
+  }
+}
+
+describe('what goes where', () => {
+  test('a capture sees the bare request: raw target, wire order, spelling, repeats, a body on GET', async () => {
+    const seen: unknown[] = []
+    const port = await start({
+      capture(request, response) {
+        const chunks: Buffer[] = []
+        request.on('data', (chunk) => chunks.push(chunk))
+        request.on('end', () => {
+          const { method, url, rawHeaders } = request
+          seen.push({ method, url, rawHeaders, body: Buffer.concat(chunks).toString() })
+          response.writeHead(202, ['X-A', '1', 'X-A', '2', 'Content-Length', '0'])
+          response.end()
+        })
+      },
+    })
+    const client = dial(
+      port,
+      'GET /hook/t/a/../b%41//?x=1&x=%zz HTTP/1.1\r\nHost: h\r\nX-B: \xe9\r\nx-a: 1\r\nX-b: 2\r\nContent-Length: 3\r\n\r\nabc',
+    )
+    const answer = await client.until('\r\n\r\n')
+    expect(answer).toStartWith('HTTP/1.1 202 ')
+    expect(answer).toContain('X-A: 1\r\nX-A: 2\r\n')
+    expect(seen).toEqual([
+      {
+        method: 'GET',
+        url: '/hook/t/a/../b%41//?x=1&x=%zz',
+        rawHeaders: ['Host', 'h', 'X-B', '\xe9', 'x-a', '1', 'X-b', '2', 'Content-Length', '3'],
+        body: 'abc',
+      },
+    ])
+  })
+
+  test('a target in absolute form reaches the same handler', async () => {
+    const port = await start({ capture: (_, response) => void response.end('from capture') })
+    await dial(port, 'GET http://h/hook/t HTTP/1.1\r\nHost: h\r\n\r\n').until('from capture')
+    await dial(port, 'GET http://h/hooks HTTP/1.1\r\nHost: h\r\n\r\n').until('from fetch')
+    await dial(port, 'GET /hook HTTP/1.1\r\nHost: h\r\n\r\n').until('from fetch')
+  })
+})
+
+describe('the fetch adapter', () => {
+  test('passes method, path, repeated headers and body, and brings status, headers and body back', async () => {
+    const port = await start({
+      async fetch(request) {
+        const { pathname, search } = new URL(request.url)
+        const body = { at: pathname + search, method: request.method, x: request.headers.get('x-a') }
+        const headers = [
+          ['X-Out', 'o'] as const,
+          ['Set-Cookie', 'a=1'] as const,
+          ['Set-Cookie', 'b=2'] as const,
+        ]
+        return new Response(JSON.stringify({ ...body, sent: await request.text() }), {
+          status: 418,
+          headers: headers.map((header) => [...header]),
+        })
+      },
+    })
+    const client = dial(
+      port,
+      'PATCH /p?q=1 HTTP/1.1\r\nHost: h\r\nX-A: 1\r\nX-A: 2\r\nTransfer-Encoding: chunked\r\n\r\n',
+    )
+    client.socket.write('2\r\nab\r\n')
+    client.socket.write('1\r\nc\r\n0\r\n\r\n')
+    const answer = await client.until('"sent"')
+    expect(answer).toStartWith('HTTP/1.1 418 ')
+    expect(answer.toLowerCase()).toContain('set-cookie: a=1\r\nset-cookie: b=2\r\n')
+    expect(answer).toEndWith('\r\n\r\n{"at":"/p?q=1","method":"PATCH","x":"1, 2","sent":"abc"}')
+  })
+
+  test('a body of many megabytes streams through', async () => {
+    const port = await start({
+      fetch: async (request) => new Response(String((await request.arrayBuffer()).byteLength)),
+    })
+    const answer = await fetch(`http://127.0.0.1:${port}/`, {
+      method: 'POST',
+      body: new Uint8Array(30_000_000),
+    })
+    expect(await answer.text()).toBe('30000000')
+  })
+
+  test('answers HEAD like GET, without the body', async () => {
+    const port = await start({ fetch: async (request) => new Response(`asked ${request.method}`) })
+    const client = dial(port, 'HEAD / HTTP/1.1\r\nHost: h\r\n\r\n')
+    const head = await client.until('\r\n\r\n')
+    expect(head).toMatch(/content-length: 9\r\n/i)
+    client.socket.write('GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')
+    await client.until('asked GET')
+    // One body in all: that of the GET.
+    expect((await client.closed).match(/asked GET/g)).toHaveLength(1)
+  })
+
+  test('aborts the signal at once when the client hangs up, and not after a whole answer', async () => {
+    const aborted = Promise.withResolvers<void>()
+    const arrived = Promise.withResolvers<void>()
+    const answered: AbortSignal[] = []
+    const port = await start({
+      fetch: (request) => {
+        if (new URL(request.url).pathname === '/fast') {
+          answered.push(request.signal)
+          return Promise.resolve(new Response('fast'))
+        }
+        arrived.resolve()
+        return new Promise((resolve) => {
+          request.signal.addEventListener('abort', () => {
+            aborted.resolve()
+            resolve(new Response(null, { status: 204 }))
+          })
+        })
+      },
+    })
+    const fast = dial(port, 'GET /fast HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')
+    await fast.until('fast')
+    await fast.closed
+    const slow = dial(port, 'GET /slow HTTP/1.1\r\nHost: h\r\n\r\n')
+    await arrived.promise
+    slow.socket.destroy()
+    await aborted.promise
+    expect(answered.map((signal) => signal.aborted)).toEqual([false])
+  })
+
+  test('an unread body does not stop the next request on the connection', async () => {
+    const port = await start({ fetch: async () => new Response('refused', { status: 401 }) })
+    const client = dial(port, 'POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 300000\r\n\r\n')
+    client.socket.write('x'.repeat(300_000))
+    await client.until('refused')
+    client.socket.write('GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')
+    expect((await client.closed).match(/refused/g)).toHaveLength(2)
+  })
+
+  test('a handler that throws answers a bare 500 and is reported', async () => {
+    const reported: unknown[] = []
+    const port = await start({
+      fetch: () => Promise.reject(new Error('no such thing')),
+      onError: (error) => reported.push(error),
+    })
+    const answer = await fetch(`http://127.0.0.1:${port}/`)
+    expect({ status: answer.status, body: await answer.text() }).toEqual({ status: 500, body: '' })
+    expect(reported).toEqual([new Error('no such thing')])
+  })
+})
+
+describe('senders', () => {
+  test('one that stalls within its body is cut off', async () => {
+    const port = await start({ silenceSeconds: 0.3, capture: () => {} })
+    await dial(port, 'POST /hook/t HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nab').closed
+    await dial(port, 'POST /api HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n').closed
+  })
+
+  test('one that stalls within its headers is cut off, on a new connection and on a kept one', async () => {
+    const port = await start({ silenceSeconds: 0.3 })
+    await dial(port, 'POST /hook/t HTTP/1.1\r\nHost:').closed
+    const kept = dial(port, 'GET / HTTP/1.1\r\nHost: h\r\n\r\n')
+    await kept.until('from fetch')
+    kept.socket.write('GET / HTTP/1.1\r\nHo')
+    await kept.closed
+  })
+
+  test('one that keeps sending, and one that waits for its answer, are not', async () => {
+    const port = await start({
+      silenceSeconds: 0.3,
+      fetch: async () => {
+        await Bun.sleep(900)
+        return new Response('took its time')
+      },
+      capture: (request, response) => void request.resume().on('end', () => response.end('all of it')),
+    })
+    const waiting = dial(port, 'POST /api HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab')
+    const slow = dial(port, 'POST /hook/t HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n')
+    const trickle = setInterval(() => slow.socket.write('x'), 100)
+    await Promise.all([waiting.until('took its time'), slow.until('all of it')])
+    clearInterval(trickle)
+  })
+
+  test('garbage gets 400, too many headers 431, a large head passes', async () => {
+    const port = await start({})
+    await dial(port, 'GARBAGE\r\n\r\n').until('HTTP/1.1 400 Bad Request')
+    const many = Array.from({ length: 300 }, (_, n) => `X-${n}: v\r\n`).join('')
+    await dial(port, `GET / HTTP/1.1\r\nHost: h\r\n${many}\r\n`).until('HTTP/1.1 431 ')
+    const large = `X-Large: ${'v'.repeat(100_000)}\r\n`
+    await dial(port, `GET / HTTP/1.1\r\nHost: h\r\n${large}\r\n`).until('from fetch')
+  })
+})
+
+describe('close', () => {
+  test('lets what is in flight end, drops idle connections and refuses new ones', async () => {
+    const arrived = Promise.withResolvers<void>()
+    const release = Promise.withResolvers<void>()
+    const port = await start({
+      fetch: async () => {
+        arrived.resolve()
+        await release.promise
+        return new Response('finished')
+      },
+      capture: (_, response) => void response.end('idle now'),
+    })
+    const idle = dial(port, 'GET /hook/t HTTP/1.1\r\nHost: h\r\n\r\n')
+    await idle.until('idle now')
+    const busy = dial(port, 'GET / HTTP/1.1\r\nHost: h\r\n\r\n')
+    await arrived.promise
+    const closed = listener?.close(10_000)
+    await idle.closed
+    await expect(fetch(`http://127.0.0.1:${port}/`)).rejects.toThrow()
+    release.resolve()
+    await busy.until('finished')
+    await closed
+  })
+
+  test('cuts off after the grace what will not end', async () => {
+    const arrived = Promise.withResolvers<void>()
+    const port = await start({ capture: () => arrived.resolve() })
+    const stuck = dial(port, 'GET /hook/t HTTP/1.1\r\nHost: h\r\n\r\n')
+    await arrived.promise
+    await listener?.close(50)
+    await stuck.closed
+  })
+})
