@@ -1,0 +1,20 @@
+import { createHmac } from 'node:crypto'
+
+/** The header that proves to a receiver that a request is ours (SPEC rule 4, CONTRACT §7). */
+export const SIGNATURE_HEADER = 'creel-signature'
+
+/**
+ * `t=<unix seconds>,v1=<hex>[,v1=<hex>]`: each `v1` is HMAC-SHA256 over `t`, a full stop and the body as sent.
+ *
+ * @param body the exact bytes on the wire
+ * @param secrets the secret in force; for 24 h after a rotation the previous one follows
+ * @param at when this try is made: fresh on every retry, so that receivers can refuse old ones
+ */
+export function creelSignature(body: Uint8Array, secrets: readonly string[], at: Date): string {
+  const t = Math.floor(at.getTime() / 1000)
+  const parts = secrets.map((secret) => {
+    const mac = createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')
+    return `v1=${mac}`
+  })
+  return [`t=${t}`, ...parts].join(',')
+}

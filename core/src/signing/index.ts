@@ -1,0 +1,1 @@
+export { creelSignature, SIGNATURE_HEADER } from './creelSignature.ts'
