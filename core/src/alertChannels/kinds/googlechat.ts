@@ -1,0 +1,49 @@
+import { isMarkup } from '../../alerts/alert.ts'
+import { readByStatus, textMember, wordsOfBody } from './answers.ts'
+import type { ChannelKind, Markup } from './kind.ts'
+import { contextLine, cut, messageIn } from './text.ts'
+
+/** `<users/all>` and `<url|text>` begin with a bracket; Chat has no escape, so a zero-width space breaks them. */
+const breakTags = (text: string) => text.replaceAll('<', '<\u200b')
+
+const markup: Markup = { escape: breakTags, maxCharacters: 4096 }
+
+/**
+ * Google Chat incoming webhooks: a text message; the events of one incident share a thread.
+ * Source: developers.google.com, "Build a Google Chat app as a webhook", "Format messages".
+ */
+export const googlechat: ChannelKind = {
+  displayName: 'Google Chat',
+  credentialLabel: 'Space webhook URL',
+  credentialRequired: true,
+  credential: 'url',
+  fields: [],
+  markup,
+  keepsIncidents: false,
+  destination({ secret }) {
+    if (secret === null) return null
+    const { host, pathname } = new URL(secret)
+    return /\/(spaces\/[^/]+)\//.exec(pathname)?.[1] ?? `${host}/...`
+  },
+  build(alert, { secret }) {
+    const url = new URL(secret ?? '')
+    const message = messageIn(markup, alert)
+    const text = isMarkup(alert)
+      ? message
+      : `*${breakTags(cut(alert.title, 256))}*\n${message}\n_${breakTags(contextLine(alert))}_`
+    if (alert.incidentId !== null) {
+      url.searchParams.set('messageReplyOption', 'REPLY_MESSAGE_FALLBACK_TO_NEW_THREAD')
+    }
+    return {
+      method: 'POST',
+      url: url.href,
+      headers: { 'content-type': 'application/json; charset=UTF-8' },
+      body: JSON.stringify({
+        text,
+        ...(alert.incidentId === null ? {} : { thread: { threadKey: alert.incidentId } }),
+      }),
+    }
+  },
+  read: (answer) =>
+    readByStatus(answer, (body) => wordsOfBody(body, (json) => textMember(json.error, 'message'))),
+}

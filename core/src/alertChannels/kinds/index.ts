@@ -1,0 +1,43 @@
+import { discord } from './discord.ts'
+import { googlechat } from './googlechat.ts'
+import type { ChannelKind } from './kind.ts'
+import { ntfy } from './ntfy.ts'
+import { opsgenie } from './opsgenie.ts'
+import { pagerduty } from './pagerduty.ts'
+import { slack } from './slack.ts'
+import { teams } from './teams.ts'
+import { telegram } from './telegram.ts'
+import { webhook } from './webhook.ts'
+
+/** Every kind of channel that can be added, in the order in which they are listed. E-mail is none of them. */
+export const CHANNEL_KINDS = {
+  slack,
+  discord,
+  teams,
+  googlechat,
+  telegram,
+  pagerduty,
+  opsgenie,
+  ntfy,
+  webhook,
+} as const satisfies Record<string, ChannelKind>
+
+export type ChannelKindName = keyof typeof CHANNEL_KINDS
+
+export const CHANNEL_KIND_NAMES = Object.keys(CHANNEL_KINDS) as [ChannelKindName, ...ChannelKindName[]]
+
+/** Tells whether text from outside names a kind. */
+export const isChannelKind = (text: string): text is ChannelKindName => Object.hasOwn(CHANNEL_KINDS, text)
+
+/** The kind of a stored channel. Its annotation widens the nine literal types to the one that they share. */
+export const channelKind = (name: ChannelKindName): ChannelKind => CHANNEL_KINDS[name]
+
+export type {
+  ChannelConfiguration,
+  ChannelKind,
+  Markup,
+  ProviderAnswer,
+  ProviderRequest,
+  Reading,
+  SendingContext,
+} from './kind.ts'

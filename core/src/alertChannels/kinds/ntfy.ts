@@ -1,0 +1,69 @@
+import { isMarkup } from '../../alerts/alert.ts'
+import type { Severity } from '../../alerts/events.ts'
+import { textSetting } from '../settings.ts'
+import { readByStatus, textMember, wordsOfBody } from './answers.ts'
+import type { ChannelKind, Markup } from './kind.ts'
+import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
+
+/** A message over 4 096 bytes becomes an attachment; UTF-8 takes three bytes a unit at most. */
+const markup: Markup = { escape: (text) => text, maxCharacters: 1365 }
+
+const PRIORITIES: { readonly [S in Severity]: number } = { critical: 5, error: 4, warning: 3, info: 3 }
+const TAGS: { readonly [S in Severity]: string } = {
+  critical: 'rotating_light',
+  error: 'rotating_light',
+  warning: 'warning',
+  info: 'information_source',
+}
+
+/**
+ * ntfy "publish as JSON": POST to the server's root, the topic in the body. Errors are JSON with `error`.
+ * Source: docs.ntfy.sh/publish/#publish-as-json.
+ */
+export const ntfy: ChannelKind = {
+  displayName: 'ntfy',
+  credentialLabel: 'Access token (optional)',
+  credentialRequired: false,
+  credential: 'token',
+  fields: [
+    {
+      name: 'topic',
+      label: 'Topic',
+      type: 'string',
+      required: true,
+      default: null,
+      options: null,
+      help: 'On a public server, whoever knows the topic can read it.',
+      maxCharacters: 64,
+      pattern: { regex: /^[-_A-Za-z0-9]+$/, words: 'letters, digits, - and _' },
+    },
+    {
+      name: 'serverUrl',
+      label: 'Server',
+      type: 'url',
+      required: false,
+      default: 'https://ntfy.sh',
+      options: null,
+      help: 'Address of your own ntfy server.',
+    },
+  ],
+  markup,
+  keepsIncidents: false,
+  destination: ({ settings }) => textSetting(settings, 'topic') || null,
+  build(alert, { settings, secret }) {
+    const message = messageIn(markup, alert)
+    return {
+      method: 'POST',
+      url: textSetting(settings, 'serverUrl'),
+      headers: secret === null ? JSON_HEADERS : { ...JSON_HEADERS, authorization: `Bearer ${secret}` },
+      body: JSON.stringify({
+        topic: textSetting(settings, 'topic'),
+        title: cut(alert.title, 250),
+        message: isMarkup(alert) ? message : `${message}\n${cut(contextLine(alert), 300)}`,
+        priority: alert.status === 'closed' ? PRIORITIES.info : PRIORITIES[alert.severity],
+        tags: [alert.status === 'closed' ? 'white_check_mark' : TAGS[alert.severity]],
+      }),
+    }
+  },
+  read: (answer) => readByStatus(answer, (body) => wordsOfBody(body, (json) => textMember(json, 'error'))),
+}

@@ -1,0 +1,12 @@
+import type { SettingField } from '../settings.ts'
+
+/** The choice that PagerDuty and Opsgenie accounts are made with. */
+export const REGION_FIELD: SettingField = {
+  name: 'region',
+  label: 'Service region',
+  type: 'select',
+  required: false,
+  default: 'us',
+  options: ['us', 'eu'],
+  help: 'Where the account lives; a key of one region does not work in the other.',
+}

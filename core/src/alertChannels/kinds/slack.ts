@@ -1,0 +1,48 @@
+import { isMarkup } from '../../alerts/alert.ts'
+import { readByStatus } from './answers.ts'
+import type { ChannelKind, Markup } from './kind.ts'
+import { contextLine, cut, escapeAmpLtGt, JSON_HEADERS, messageIn } from './text.ts'
+
+/** Slack takes 40 000 characters of `text`, and escaping makes one character five at most. */
+const markup: Markup = { escape: escapeAmpLtGt, maxCharacters: 8000 }
+
+/**
+ * Slack incoming webhooks: `text` is the notification and the fallback of `blocks`; only `& < >` are escaped.
+ * Source: docs.slack.dev, "Sending messages using incoming webhooks", "Formatting message text".
+ */
+export const slack: ChannelKind = {
+  displayName: 'Slack',
+  credentialLabel: 'Incoming webhook URL',
+  credentialRequired: true,
+  credential: 'url',
+  fields: [],
+  markup,
+  keepsIncidents: false,
+  destination({ secret }) {
+    if (secret === null) return null
+    const { host, pathname } = new URL(secret)
+    const hook = /^\/services\/[^/]+\/([^/]+)\/[^/]+/.exec(pathname)
+    return hook === null ? `${host}/...` : `${host}/.../${hook[1]}`
+  },
+  build(alert, { secret }) {
+    const title = escapeAmpLtGt(cut(alert.title, 150))
+    const message = messageIn(markup, alert)
+    const content = isMarkup(alert)
+      ? { text: message }
+      : {
+          text: `${title}: ${message}`,
+          blocks: [
+            { type: 'section', text: { type: 'mrkdwn', text: `*${title}*` } },
+            { type: 'section', text: { type: 'mrkdwn', text: message } },
+            { type: 'context', elements: [{ type: 'mrkdwn', text: escapeAmpLtGt(contextLine(alert)) }] },
+          ],
+        }
+    return {
+      method: 'POST',
+      url: secret ?? '',
+      headers: JSON_HEADERS,
+      body: JSON.stringify({ ...content, unfurl_links: false, unfurl_media: false }),
+    }
+  },
+  read: (answer) => readByStatus(answer, (body) => body),
+}

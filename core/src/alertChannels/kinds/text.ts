@@ -1,0 +1,41 @@
+import { type Alert, isMarkup } from '../../alerts/alert.ts'
+import type { Markup } from './kind.ts'
+
+const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
+
+/** Escapes the three characters that Slack reserves. */
+export const escapeAmpLtGt = (text: string): string => text.replace(/[&<>]/g, (found) => HTML[found] ?? found)
+
+/** Escapes text for HTML, in elements and in double-quoted attributes. */
+export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (found) => HTML[found] ?? found)
+
+/**
+ * Cuts text to at most `max` UTF-16 units without splitting a character, ending in `…` when something was lost.
+ * Cut before escaping, never after, or an entity could be split (CONTRACT R19).
+ */
+export function cut(text: string, max: number): string {
+  if (text.length <= max) return text
+  const end = max - 1
+  const splitsPair = /[\ud800-\udbff]/.test(text.charAt(end - 1))
+  return `${text.slice(0, splitsPair ? end - 1 : end)}…`
+}
+
+/** The most that an alert's own message may take, so that it fits wherever a kind puts it, title and all. */
+const ALERT_MESSAGE_MAX = 590
+
+/** An alert's message in a kind's markup; a notify action's is that already, and cut to the kind's limit. */
+export function messageIn(markup: Markup, alert: Alert): string {
+  return isMarkup(alert) ? alert.message : markup.escape(cut(alert.message, ALERT_MESSAGE_MAX))
+}
+
+/** One line that says what else there is to know: endpoint, request, count. Plain text. */
+export function contextLine(alert: Alert): string {
+  const parts = [`severity ${alert.severity}`]
+  if (alert.endpoint !== null) parts.push(`endpoint ${alert.endpoint.name}`)
+  if (alert.requestId !== null) parts.push(`request ${alert.requestId}`)
+  parts.push(`workspace ${alert.workspaceName}`)
+  return parts.join(' · ')
+}
+
+/** The headers of a JSON message. */
+export const JSON_HEADERS = { 'content-type': 'application/json' } as const

@@ -1,0 +1,158 @@
+import type { InputIssue } from '../errors.ts'
+
+/** Header names and values that a webhook channel adds. */
+export type ExtraHeaders = Readonly<Record<string, string>>
+
+export type SettingValue = string | number | null | ExtraHeaders
+
+/** The settings of a channel: every member of its kind's fields, defaults filled in. */
+export type ChannelSettings = Readonly<Record<string, SettingValue>>
+
+/** A setting, as `GET /alert-channels/kinds` shows it and as it is checked on save. */
+export interface SettingField {
+  readonly name: string
+  readonly label: string
+  readonly type: 'string' | 'integer' | 'url' | 'select' | 'headers'
+  readonly required: boolean
+  /** The value of a setting that is not given; null for none. */
+  readonly default: string | null
+  /** For `select`: what may be chosen. */
+  readonly options: readonly string[] | null
+  readonly help: string | null
+  /** For `string`. */
+  readonly maxCharacters?: number
+  /** For `url`: whether plain http will do, as for a forward. */
+  readonly plainHttp?: boolean
+  /** For `string`: what it must look like, and those words for a person. */
+  readonly pattern?: { readonly regex: RegExp; readonly words: string }
+}
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,100}$/
+const REFUSED_HEADERS =
+  /^(content-(type|length|encoding)|host|connection|keep-alive|transfer-encoding|te|trailer|upgrade|expect|proxy-.*|creel-.*|user-agent)$/i
+const HEADERS_MAX = 10
+const HEADER_VALUE_MAX = 1024
+
+/**
+ * Reads the settings of a create or update: checks each member against its field and merges it over what is
+ * stored (CONTRACT R2). Null and absent members are unchanged, `""` takes an optional one back to its default.
+ *
+ * @param input the `settings` object as sent; undefined when absent
+ * @param stored what the channel has; an empty object on create
+ * Addresses are only checked to be text here: whether they may be reached is the fence's question, see
+ * `checkAddresses`.
+ *
+ * @returns the whole settings and every wrong part, in document order. A member equal to what is stored is not
+ *   validated anew (CONTRACT R3); a required one that is missing stands at the end
+ */
+export function readSettings(
+  fields: readonly SettingField[],
+  input: Readonly<Record<string, unknown>> | undefined,
+  stored: ChannelSettings,
+): { settings: ChannelSettings; issues: InputIssue[] } {
+  const issues: InputIssue[] = []
+  const settings: Record<string, SettingValue> = {}
+  for (const field of fields) settings[field.name] = stored[field.name] ?? field.default
+
+  for (const [name, value] of Object.entries(input ?? {})) {
+    const field = fields.find((candidate) => candidate.name === name)
+    if (field === undefined) {
+      issues.push({
+        path: ['settings', name],
+        code: 'unknown_field',
+        detail: `settings.${name} is not a setting of this kind.`,
+      })
+    } else if (value === '' && !field.required) settings[name] = field.default
+    else if (value !== null && !isStored(value, stored[name])) {
+      const read = readSetting(field, value)
+      if ('issues' in read) issues.push(...read.issues)
+      else settings[name] = read.value
+    }
+  }
+
+  for (const { name, label, required } of fields) {
+    if (required && settings[name] === null && !issues.some((issue) => issue.path[1] === name)) {
+      issues.push({
+        path: ['settings', name],
+        code: 'required',
+        detail: `settings.${name} (${label}) is required.`,
+      })
+    }
+  }
+  return { settings, issues }
+}
+
+/** A setting that is text; `''` when it is not set. */
+export function textSetting(settings: ChannelSettings, name: string): string {
+  const value = settings[name]
+  return typeof value === 'string' ? value : ''
+}
+
+/** A setting that is a header list; empty when it is not set. */
+export function headersSetting(settings: ChannelSettings, name: string): ExtraHeaders {
+  const value = settings[name]
+  return typeof value === 'object' && value !== null ? value : {}
+}
+
+const isStored = (value: unknown, stored: SettingValue | undefined) =>
+  stored !== undefined && JSON.stringify(value) === JSON.stringify(stored)
+
+type Read = { value: SettingValue } | { issues: InputIssue[] }
+
+function readSetting(field: SettingField, value: unknown): Read {
+  const path = ['settings', field.name]
+  const wrong = (code: InputIssue['code'], words: string): Read => ({
+    issues: [{ path, code, detail: `settings.${field.name} ${words}` }],
+  })
+  if (field.type === 'headers') return readHeaders(path, value)
+  if (field.type === 'integer') {
+    if (typeof value !== 'number' || !Number.isInteger(value)) return wrong('type', 'must be an integer.')
+    return Number.isSafeInteger(value) && value > 0 ? { value } : wrong('out_of_range', 'must be positive.')
+  }
+  if (typeof value !== 'string') return wrong('type', 'must be a string.')
+  if (field.type === 'select') {
+    const options = field.options ?? []
+    return options.includes(value)
+      ? { value }
+      : wrong('unknown_value', `must be one of ${options.join(', ')}.`)
+  }
+  if (value === '') return wrong('too_short', 'must not be empty.')
+  if (field.type === 'url') return { value }
+  const max = field.maxCharacters ?? 100
+  if (value.length > max) return wrong('too_long', `must have at most ${max} characters.`)
+  if (field.pattern !== undefined && !field.pattern.regex.test(value)) {
+    return wrong('bad_format', `must be ${field.pattern.words}.`)
+  }
+  return { value }
+}
+
+function readHeaders(path: readonly string[], value: unknown): Read {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { issues: [{ path, code: 'type', detail: `${path.join('.')} must be an object of strings.` }] }
+  }
+  const issues: InputIssue[] = []
+  const headers: Record<string, string> = {}
+  const seen = new Set<string>()
+  const members = Object.entries(value)
+  if (members.length > HEADERS_MAX) {
+    issues.push({ path, code: 'too_many', detail: `At most ${HEADERS_MAX} headers can be added.` })
+  }
+  for (const [name, content] of members) {
+    const at = [...path, name]
+    if (!HEADER_NAME.test(name)) {
+      issues.push({ path: at, code: 'bad_format', detail: 'A header name must be a token.' })
+    } else if (REFUSED_HEADERS.test(name)) {
+      issues.push({ path: at, code: 'not_allowed', detail: `The header ${name} is set by the service.` })
+    } else if (seen.has(name.toLowerCase())) {
+      issues.push({ path: at, code: 'duplicate', detail: `The header ${name} is given twice.` })
+    } else if (typeof content !== 'string') {
+      issues.push({ path: at, code: 'type', detail: `The header ${name} must be a string.` })
+    } else if (content.length > HEADER_VALUE_MAX) {
+      issues.push({ path: at, code: 'too_long', detail: `The header ${name} is too long.` })
+    } else if (!/^[\t\x20-\x7e]*$/.test(content)) {
+      issues.push({ path: at, code: 'bad_format', detail: `The header ${name} must be printable ASCII.` })
+    } else headers[name] = content
+    seen.add(name.toLowerCase())
+  }
+  return issues.length > 0 ? { issues } : { value: headers }
+}

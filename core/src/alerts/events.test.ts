@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { EVENT_KINDS, EVENTS, EVERY_SUBSCRIPTION, passes, SEVERITIES, SUBSCRIBABLE_KINDS } from './events.ts'
+
+describe('EVENTS', () => {
+  test('there are eight kinds, seven of them subscribable', () => {
+    expect(EVENT_KINDS).toHaveLength(8)
+    expect(SUBSCRIBABLE_KINDS).toHaveLength(7)
+    expect(EVENTS['channel.test'].subscribable).toBe(false)
+  })
+})
+
+describe('passes', () => {
+  test('a channel that subscribes to everything gets every subscribable kind at every severity', () => {
+    for (const kind of SUBSCRIBABLE_KINDS) {
+      for (const severity of SEVERITIES) expect(passes(EVERY_SUBSCRIPTION, { kind, severity })).toBe(true)
+    }
+  })
+
+  test('a kind that is not subscribed never passes', () => {
+    expect(
+      passes([{ kind: 'delivery.parked', minSeverity: 'info' }], {
+        kind: 'delivery.recovered',
+        severity: 'critical',
+      }),
+    ).toBe(false)
+  })
+
+  test('the threshold lets exactly its own and higher severities pass', () => {
+    const severities = fc.constantFrom(...SEVERITIES)
+    fc.assert(
+      fc.property(severities, severities, (minSeverity, severity) => {
+        expect(
+          passes([{ kind: 'watchdog.alarmed', minSeverity }], { kind: 'watchdog.alarmed', severity }),
+        ).toBe(SEVERITIES.indexOf(severity) >= SEVERITIES.indexOf(minSeverity))
+      }),
+    )
+  })
+})

@@ -1,0 +1,138 @@
+/** Severities, ascending (CONTRACT §10). */
+export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
+
+export type Severity = (typeof SEVERITIES)[number]
+
+/** What an alert is about: the noun behind `subjectId`. */
+export type SubjectType = 'action' | 'rule' | 'watchdog' | 'endpoint' | 'channel'
+
+interface EventSpec {
+  readonly displayName: string
+  readonly description: string
+  /** A closing event takes the severity of its incident instead; this is what that incident has by default. */
+  readonly defaultSeverity: Severity
+  readonly subjectType: SubjectType
+  /** Whether a channel can subscribe to it; `events` lists only these (CONTRACT R42). */
+  readonly subscribable: boolean
+  /** Opens an incident, closes one (`CLOSED_BY` says which), or stands alone. */
+  readonly role: 'opens' | 'closes' | 'single'
+}
+
+/** Every kind of alert that a delivery can carry, in the order in which they are listed (SPEC Events 1). */
+export const EVENTS = {
+  'delivery.parked': {
+    displayName: 'Deliveries parked',
+    description:
+      'A delivery to an action ran out of retries. One alert per action per outage, with a running count.',
+    defaultSeverity: 'error',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'opens',
+  },
+  'delivery.recovered': {
+    displayName: 'Deliveries recovered',
+    description: 'A delivery to the action succeeded again: closes the parked-delivery incident.',
+    defaultSeverity: 'error',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'closes',
+  },
+  'transformation.disabled': {
+    displayName: 'Transformation rule switched off',
+    description: 'The service switched a rule off after repeated faults.',
+    defaultSeverity: 'error',
+    subjectType: 'rule',
+    subscribable: true,
+    role: 'single',
+  },
+  'watchdog.alarmed': {
+    displayName: 'Watchdog alarmed',
+    description: 'No matching capture arrived within the expected interval plus grace.',
+    defaultSeverity: 'critical',
+    subjectType: 'watchdog',
+    subscribable: true,
+    role: 'opens',
+  },
+  'watchdog.recovered': {
+    displayName: 'Watchdog recovered',
+    description: 'A matching capture arrived again: closes the alarm.',
+    defaultSeverity: 'critical',
+    subjectType: 'watchdog',
+    subscribable: true,
+    role: 'closes',
+  },
+  'capture.rejected': {
+    displayName: 'Captures rejected',
+    description: 'An endpoint answered 429 over its capture rate. At most one alert an hour, with the count.',
+    defaultSeverity: 'warning',
+    subjectType: 'endpoint',
+    subscribable: true,
+    role: 'single',
+  },
+  'action.notify': {
+    displayName: 'Notify action',
+    description:
+      "A notify action's own message. It goes to the action's channel, whatever that subscribes to.",
+    defaultSeverity: 'info',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'single',
+  },
+  'channel.test': {
+    displayName: 'Test message',
+    description: 'Sent by the test route; stands in the history only.',
+    defaultSeverity: 'info',
+    subjectType: 'channel',
+    subscribable: false,
+    role: 'single',
+  },
+} as const satisfies Record<string, EventSpec>
+
+export type EventKind = keyof typeof EVENTS
+
+/** Kinds of event that open an incident, and the kind that closes each. */
+export const CLOSED_BY = {
+  'delivery.parked': 'delivery.recovered',
+  'watchdog.alarmed': 'watchdog.recovered',
+} as const satisfies Partial<Record<EventKind, EventKind>>
+
+export type OpeningKind = keyof typeof CLOSED_BY
+export type ClosingKind = (typeof CLOSED_BY)[OpeningKind]
+
+/** Kinds that stand alone and are raised by the domain (`channel.test` is sent by its route only). */
+export type SingleKind = Exclude<EventKind, OpeningKind | ClosingKind>
+
+export const EVENT_KINDS = Object.keys(EVENTS) as [EventKind, ...EventKind[]]
+
+export const SUBSCRIBABLE_KINDS = EVENT_KINDS.filter((kind) => EVENTS[kind].subscribable)
+
+/** Tells whether text from outside names one of the eight kinds. */
+export const isEventKind = (text: string): text is EventKind => Object.hasOwn(EVENTS, text)
+
+/** One subscription of a channel. */
+export interface Subscription {
+  readonly kind: EventKind
+  readonly minSeverity: Severity
+}
+
+/** What a channel subscribes to when its creator does not say: everything (CONTRACT §10). */
+export const EVERY_SUBSCRIPTION: readonly Subscription[] = SUBSCRIBABLE_KINDS.map((kind) => ({
+  kind,
+  minSeverity: 'info',
+}))
+
+/**
+ * Tells whether a channel wants an alert: it subscribes to the kind, at this severity or a lower one.
+ *
+ * A closing event must come with the severity of its incident, or `minSeverity` would let a page open that
+ * nothing closes (CONTRACT T14).
+ */
+export function passes(
+  subscriptions: readonly Subscription[],
+  alert: { readonly kind: EventKind; readonly severity: Severity },
+): boolean {
+  return subscriptions.some(
+    ({ kind, minSeverity }) =>
+      kind === alert.kind && SEVERITIES.indexOf(alert.severity) >= SEVERITIES.indexOf(minSeverity),
+  )
+}
