@@ -1,0 +1,18 @@
+export { CONDITION_BOUNDS, CONDITION_OPS, type Condition, type ConditionOp } from './condition.ts'
+export { describeCondition } from './describe.ts'
+export { holds, matches } from './evaluate.ts'
+export { type Instant, parseInstant } from './instants.ts'
+export { ALWAYS, parseCondition, parseConditionJson, sameCondition, storedCondition } from './parse.ts'
+export {
+  EVERY,
+  HEADER_NAME,
+  MAX_PATH_LENGTH,
+  MAX_PATH_SEGMENTS,
+  type Path,
+  type PathOptions,
+  parsePath,
+  type Segment,
+} from './paths.ts'
+export { readValue, someValue } from './read.ts'
+export { type DeliveryFacts, type ReadRoot, requestRoot, textOf } from './readRoot.ts'
+export { foldCase } from './textSearch.ts'

@@ -1,0 +1,151 @@
+import { parseJson } from '../json/index.ts'
+
+/** The most characters of a path, and the most segments after its root (CONTRACT §4). */
+export const MAX_PATH_LENGTH = 200
+export const MAX_PATH_SEGMENTS = 20
+
+/** One step into a body: a member's name, an element's index (negative from the end), or every element. */
+export type Segment = string | number | typeof EVERY
+export const EVERY = Symbol('[*]')
+
+/** Facts of a request that are one value and take no segments. */
+export const REQUEST_FACTS = [
+  'method',
+  'path',
+  'label',
+  'contentType',
+  'ip',
+  'sizeBytes',
+  'verification.verdict',
+] as const
+
+/** Further facts that messages and rule steps may read; conditions may not (CONTRACT R29). */
+export const DELIVERY_FACTS = [
+  'request.id',
+  'request.url',
+  'request.receivedAt',
+  'endpoint.id',
+  'endpoint.name',
+  'action.id',
+  'action.name',
+] as const
+
+export type RequestFact = (typeof REQUEST_FACTS)[number]
+export type DeliveryFact = (typeof DELIVERY_FACTS)[number]
+
+/** A parsed path: what conditions, rules and placeholders address. */
+export type Path =
+  | { readonly root: 'body'; readonly segments: readonly Segment[]; readonly text: string }
+  | { readonly root: 'headers' | 'query'; readonly name: string; readonly text: string }
+  | { readonly root: 'fact'; readonly fact: RequestFact | DeliveryFact; readonly text: string }
+
+export interface PathOptions {
+  /** Whether `[*]` is allowed: in conditions, keep, remove and redact. */
+  readonly every: boolean
+  /** Whether the facts of a delivery may be read besides those of the request. */
+  readonly deliveryFacts: boolean
+}
+
+/** Why a text is no path; `reason` is a sentence that says what would be right. */
+export interface PathProblem {
+  readonly code: 'bad_path' | 'too_long'
+  readonly reason: string
+}
+
+/** RFC 9110 §5.1: what a header may be called. */
+export const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const MEMBER = /\.([^.[\]"\s{}]+)/y
+const INDEX = /\[(-?(?:0|[1-9][0-9]*))\]/y
+const QUOTED = /\[("(?:[^"\\]|\\.)*")\]/y
+
+/**
+ * Reads a path by the grammar of CONTRACT R22. Linear in the length of the text.
+ *
+ * @returns the path, or why it is none
+ */
+export function parsePath(text: string, options: PathOptions): { path: Path } | { problem: PathProblem } {
+  if (text.length > MAX_PATH_LENGTH) {
+    return { problem: { code: 'too_long', reason: `A path has at most ${MAX_PATH_LENGTH} characters.` } }
+  }
+  const fact = factOf(text, options)
+  if (fact !== undefined) return { path: { root: 'fact', fact, text } }
+  if (text.startsWith('headers.')) return headerPath(text)
+  if (text.startsWith('query.')) {
+    const name = text.slice('query.'.length)
+    return name === ''
+      ? bad(text, 'names no query parameter after "query."')
+      : { path: { root: 'query', name, text } }
+  }
+  if (/^(?:headers|query)(?:$|\[)/.test(text)) {
+    const root = text.startsWith('query') ? 'query' : 'headers'
+    return bad(text, `must go on with a name: ${root}.<name>; ${root} take no index`)
+  }
+  if (/^body(?:$|[.[])/.test(text)) return bodyPath(text, options)
+  return bad(text, `does not start with a known root (${rootsOf(options).join(', ')})`)
+}
+
+function factOf(text: string, options: PathOptions): RequestFact | DeliveryFact | undefined {
+  const known = REQUEST_FACTS.find((fact) => fact === text)
+  if (known !== undefined || !options.deliveryFacts) return known
+  return DELIVERY_FACTS.find((fact) => fact === text)
+}
+
+function rootsOf(options: PathOptions): string[] {
+  const roots = ['body', 'headers.<name>', 'query.<name>', ...REQUEST_FACTS]
+  return options.deliveryFacts ? [...roots, ...DELIVERY_FACTS] : roots
+}
+
+function headerPath(text: string): { path: Path } | { problem: PathProblem } {
+  const name = text.slice('headers.'.length)
+  if (!HEADER_NAME.test(name))
+    return bad(text, 'does not name a header: letters, digits and hyphens after "headers."')
+  return { path: { root: 'headers', name, text } }
+}
+
+function bodyPath(text: string, options: PathOptions): { path: Path } | { problem: PathProblem } {
+  const segments: Segment[] = []
+  let at = 'body'.length
+  while (at < text.length) {
+    const read = segmentAt(text, at)
+    if (read === undefined) {
+      return bad(
+        text,
+        `is not understood from character ${at + 1}: use .name, ["odd name"], [0], [-1] or [*]`,
+      )
+    }
+    if (read.segment === EVERY && !options.every) {
+      return bad(text, 'may not use [*] here: it stands in conditions, keep, remove and redact only')
+    }
+    segments.push(read.segment)
+    at = read.end
+  }
+  if (segments.length > MAX_PATH_SEGMENTS) return bad(text, `has more than ${MAX_PATH_SEGMENTS} segments`)
+  return { path: { root: 'body', segments, text } }
+}
+
+function segmentAt(text: string, at: number): { segment: Segment; end: number } | undefined {
+  if (text.startsWith('[*]', at)) return { segment: EVERY, end: at + 3 }
+  const member = match(MEMBER, text, at)
+  if (member !== undefined) return { segment: member.inner, end: member.end }
+  const index = match(INDEX, text, at)
+  if (index !== undefined) {
+    const number = Number(index.inner)
+    return Number.isSafeInteger(number) && index.inner !== '-0'
+      ? { segment: number, end: index.end }
+      : undefined
+  }
+  const quoted = match(QUOTED, text, at)
+  const name = quoted === undefined ? undefined : parseJson(quoted.inner)?.value
+  return quoted !== undefined && typeof name === 'string' ? { segment: name, end: quoted.end } : undefined
+}
+
+function match(pattern: RegExp, text: string, at: number): { inner: string; end: number } | undefined {
+  pattern.lastIndex = at
+  const found = pattern.exec(text)
+  return found?.[1] === undefined ? undefined : { inner: found[1], end: at + found[0].length }
+}
+
+function bad(text: string, what: string): { problem: PathProblem } {
+  const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text
+  return { problem: { code: 'bad_path', reason: `${JSON.stringify(shown)} ${what}.` } }
+}

@@ -1,0 +1,48 @@
+import { isJsonArray, isJsonNumber, isJsonObject, type JsonValue, numberText } from './value.ts'
+
+/** RFC 8785 text: equal for two documents exactly when they say the same (CONTRACT R11). */
+export function canonicalJson(value: JsonValue): string {
+  if (isJsonNumber(value)) return canonicalNumber(numberText(value))
+  if (isJsonArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  if (!isJsonObject(value)) return JSON.stringify(value)
+  // RFC 8785 §3.2.3 orders names by UTF-16 code unit, which is what the default sort does.
+  const names = [...value.keys()].sort()
+  const members = names.map((name) => `${JSON.stringify(name)}:${canonicalJson(value.get(name) ?? null)}`)
+  return `{${members.join(',')}}`
+}
+
+/**
+ * RFC 8785 prints numbers as doubles and leaves those that no double can hold to the caller: they keep their own
+ * digits, so that two ids above 2^53 are never taken for the same.
+ */
+function canonicalNumber(text: string): string {
+  const double = Number(text)
+  const printed = String(double)
+  if (!Number.isFinite(double) || significand(printed) !== significand(text)) return significand(text)
+  return double === 0 ? '0' : printed
+}
+
+/** Sign, digits and power of ten of a number's text, without needless zeros: the same for equal numbers. */
+export function significand(text: string): string {
+  const [mantissa = '', power = '0'] = text.toLowerCase().split('e')
+  const negative = mantissa.startsWith('-')
+  const [whole = '', fraction = ''] = (negative ? mantissa.slice(1) : mantissa).split('.')
+  const digits = withoutLeadingZeros(whole + fraction)
+  let end = digits.length
+  while (end > 0 && digits[end - 1] === '0') end -= 1
+  if (end === 0) return '0'
+  const exponent = powerOfTen(power) - BigInt(fraction.length) + BigInt(digits.length - end)
+  return `${negative ? '-' : ''}${digits.slice(0, end)}e${exponent}`
+}
+
+/** The written exponent; one of more than 30 digits is cut there, since BigInt takes more than linear time to read it. */
+function powerOfTen(power: string): bigint {
+  const size = BigInt(withoutLeadingZeros(power.replace(/^[+-]/, '')).slice(0, 30) || '0')
+  return power.startsWith('-') ? -size : size
+}
+
+function withoutLeadingZeros(digits: string): string {
+  let start = 0
+  while (start < digits.length && digits[start] === '0') start += 1
+  return digits.slice(start)
+}

@@ -1,0 +1,106 @@
+/**
+ * JSON as Creel reads it from strangers: nothing that the text said is lost. Objects are maps, so that the order of
+ * members survives (a plain object moves `"2"` before `"b"`) and `__proto__` is a name like any other.
+ */
+export type JsonValue = null | boolean | string | number | JsonNumber | JsonArray | JsonObject
+export type JsonArray = readonly JsonValue[]
+export type JsonObject = ReadonlyMap<string, JsonValue>
+
+declare global {
+  interface JSON {
+    // ECMAScript's "JSON.parse source text access", which TypeScript's library does not know yet.
+
+    /** What `JSON.stringify` prints as it stands. */
+    rawJSON(text: string): unknown
+    /** With `source`, the text of a value that is no list and no object. */
+    parse(
+      text: string,
+      reviver: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
+    ): unknown
+  }
+}
+
+/** A number that a double would print differently (`1.0`, `9007199254740993`, `1e400`): kept as it was spelled. */
+export class JsonNumber {
+  constructor(
+    /** Matches the JSON number grammar. */
+    readonly text: string,
+  ) {}
+
+  /** `JSON.stringify` prints the digits as they were written. */
+  toJSON(): unknown {
+    return JSON.rawJSON(this.text)
+  }
+}
+
+/** True for both spellings of a number: a double that prints as it was written, or a `JsonNumber`. */
+export function isJsonNumber(value: unknown): value is number | JsonNumber {
+  return typeof value === 'number' || value instanceof JsonNumber
+}
+
+export function isJsonArray(value: JsonValue | undefined): value is JsonArray {
+  return Array.isArray(value)
+}
+
+export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
+  return value instanceof Map
+}
+
+/** The digits of a number as they were written. */
+export function numberText(value: number | JsonNumber): string {
+  return typeof value === 'number' ? String(value) : value.text
+}
+
+const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
+
+/** Whether a text is exactly one JSON number, with nothing before or after it: what "strict decimal text" means. */
+export function isNumberText(text: string): boolean {
+  return JSON_NUMBER.test(text)
+}
+
+/** The shortest faithful form of a number that is spelled `text`; `text` must satisfy `isNumberText`. */
+export function numberFromText(text: string): number | JsonNumber {
+  const double = Number(text)
+  return String(double) === text ? double : new JsonNumber(text)
+}
+
+/**
+ * A value that `JSON.parse` made, as a `JsonValue`.
+ *
+ * @returns undefined when it is no JSON or is nested deeper than `maxDepth`
+ */
+export function fromPlain(value: unknown, maxDepth: number): JsonValue | undefined {
+  if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? numberFromText(JSON.stringify(value)) : undefined
+  if (typeof value !== 'object' || maxDepth <= 0) return undefined
+  if (Array.isArray(value)) {
+    const items: JsonValue[] = []
+    for (const item of value) {
+      const read = fromPlain(item, maxDepth - 1)
+      if (read === undefined) return undefined
+      items.push(read)
+    }
+    return items
+  }
+  const members = new Map<string, JsonValue>()
+  for (const [name, member] of Object.entries(value)) {
+    if (member === undefined) continue
+    const read = fromPlain(member, maxDepth - 1)
+    if (read === undefined) return undefined
+    members.set(name, read)
+  }
+  return members
+}
+
+/**
+ * The same value in plain objects and arrays, for `JSON.stringify` and for schemas: digits of numbers survive, the
+ * place of members whose names are integers does not.
+ */
+export function toPlain(value: JsonValue): unknown {
+  if (isJsonArray(value)) return value.map(toPlain)
+  if (!isJsonObject(value)) return value
+  const members: Record<string, unknown> = Object.create(null)
+  for (const [name, member] of value) members[name] = toPlain(member)
+  return members
+}

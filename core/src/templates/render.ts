@@ -1,0 +1,41 @@
+import { type ReadRoot, readValue } from '../conditions/index.ts'
+import { type Node, writeJson } from '../json/index.ts'
+import type { Template } from './template.ts'
+
+export interface RenderOptions {
+  /** The most characters of one value; the text around values is never cut here. */
+  readonly cutAt?: number
+  /** Applied to each value after it was cut (CONTRACT R19), never to the template's own text. */
+  readonly escape?: (text: string) => string
+}
+
+/** Fills in every placeholder: a missing value is "", an object or a list its compact JSON. Cannot fault. */
+export function renderTemplate(template: Template, root: ReadRoot, options: RenderOptions = {}): string {
+  let text = ''
+  for (const part of template) {
+    if (typeof part === 'string') {
+      text += part
+      continue
+    }
+    const value = cut(textOfNode(readValue(root, part)), options.cutAt)
+    text += options.escape === undefined ? value : options.escape(value)
+  }
+  return text
+}
+
+/** A value as a person reads it: text as it is, null and what is missing "", all else compact JSON. */
+export function textOfNode(node: Node): string {
+  if (node === undefined || node === null) return ''
+  return typeof node === 'string' ? node : writeJson(node)
+}
+
+/** Cut between two characters, never inside one (CONTRACT R19). */
+function cut(text: string, length: number | undefined): string {
+  if (length === undefined || text.length <= length) return text
+  const characters: string[] = []
+  for (const character of text) {
+    if (characters.length === length) return characters.join('')
+    characters.push(character)
+  }
+  return text
+}
