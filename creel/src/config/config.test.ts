@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { PLANS } from '@creel/core'
+import { ConfigError, decodeConfig, maskedConfig } from './index.ts'
+
+const KEY = Buffer.alloc(32, 7).toString('base64')
+
+function mistakesOf(environment: Record<string, string>): readonly string[] {
+  try {
+    decodeConfig(environment)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.mistakes
+    throw error
+  }
+  return []
+}
+
+describe('decodeConfig', () => {
+  test('an empty environment, and empty variables, give the documented defaults', () => {
+    for (const environment of [{}, { CREEL_PORT: '', DATABASE_URL: '', CREEL_SECRET_KEY: ' ' }]) {
+      const { config, warnings } = decodeConfig(environment)
+      expect(config).toMatchObject({
+        CREEL_DATA_DIR: resolve('.creel'),
+        CREEL_HOST: '127.0.0.1',
+        CREEL_PORT: 4400,
+        CREEL_LOG_LEVEL: 'info',
+        CREEL_ALLOW_DESTINATIONS: [],
+        CREEL_TRUSTED_PROXIES: [],
+        CREEL_FORMER_HOSTS: [],
+      })
+      expect(config.plans).toEqual(PLANS)
+      expect(config.DATABASE_URL).toBeUndefined()
+      expect(warnings).toEqual([])
+    }
+  })
+
+  test('every wrong variable is named at once, without its value', () => {
+    const mistakes = mistakesOf({
+      DATABASE_URL: 'mysql://root:hunter2@db/x',
+      CREEL_PORT: '65536',
+      CREEL_BASE_URL: 'ftp://x',
+      CREEL_CAPTURE_URL: 'https://user:hunter2@x',
+      CREEL_SECRET_KEY: 'hunter2',
+      CREEL_ALLOW_DESTINATIONS: '10.0.0.0/8, 10.0.0.0/33',
+      CREEL_TRUSTED_PROXIES: '10.0.0.0/8,proxy',
+      CREEL_FORMER_HOSTS: 'old.example.com,http://older',
+      CREEL_PLANS_FILE: '/nowhere/plans.json',
+      CREEL_SMTP_URL: 'mail.example.com',
+      CREEL_MAIL_FROM: 'creel',
+      CREEL_LOG_LEVEL: 'loud',
+      CREEL_METRICS_PORT: '-1',
+    })
+    expect(mistakes.map((mistake) => mistake.split(' ')[0])).toEqual([
+      'DATABASE_URL',
+      'CREEL_PORT',
+      'CREEL_BASE_URL',
+      'CREEL_CAPTURE_URL',
+      'CREEL_SECRET_KEY',
+      'CREEL_ALLOW_DESTINATIONS',
+      'CREEL_TRUSTED_PROXIES',
+      'CREEL_FORMER_HOSTS',
+      'CREEL_SMTP_URL',
+      'CREEL_MAIL_FROM',
+      'CREEL_LOG_LEVEL',
+      'CREEL_METRICS_PORT',
+      'CREEL_PLANS_FILE',
+    ])
+    expect(mistakes.join()).not.toContain('hunter2')
+  })
+
+  test('a real database needs the secret key to be given', () => {
+    expect(mistakesOf({ DATABASE_URL: 'postgres://db/creel' })).toEqual([
+      expect.stringMatching(/^CREEL_SECRET_KEY is required with DATABASE_URL/),
+    ])
+    expect(mistakesOf({ DATABASE_URL: 'postgres://db/creel', CREEL_SECRET_KEY: KEY })).toEqual([])
+  })
+
+  test('the plans file lifts what it names and leaves the rest; unknown plans, limits and bad numbers are all named', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'creel-config-'))
+    const file = join(folder, 'plans.json')
+    try {
+      writeFileSync(file, '{"team":{"captureRatePerMinute":1000000}}')
+      const { plans } = decodeConfig({ CREEL_PLANS_FILE: file }).config
+      expect(plans.team.limits.captureRatePerMinute).toBe(1_000_000)
+      expect(plans.team.limits.endpointsMax).toBe(PLANS.team.limits.endpointsMax)
+      expect(plans.pro).toEqual(PLANS.pro)
+
+      writeFileSync(file, '{"gold":{},"team":{"requestsMax":1,"actionsMax":-1}}')
+      const mistakes = mistakesOf({ CREEL_PLANS_FILE: file }).join('\n')
+      expect(mistakes).toContain('gold')
+      expect(mistakes).toContain('requestsMax')
+      expect(mistakes).toContain('actionsMax')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  test('a misspelt variable is pointed out', () => {
+    expect(decodeConfig({ CREEL_ALOW_DESTINATIONS: '10.0.0.0/8' }).warnings).toEqual([
+      'CREEL_ALOW_DESTINATIONS is not a variable that creel knows; it has no effect',
+    ])
+  })
+})
+
+test('maskedConfig shows no password and no key', () => {
+  const { config } = decodeConfig({
+    DATABASE_URL: 'postgres://creel:hunter2@db/creel?sslpassword=hunter2',
+    CREEL_SECRET_KEY: KEY,
+    CREEL_SMTP_URL: 'smtp://me:hunter2@mail.example.com',
+  })
+  const printed = JSON.stringify(maskedConfig(config))
+  expect(printed).not.toContain('hunter2')
+  expect(printed).not.toContain(KEY)
+  expect(printed).toContain('creel:***@db')
+})

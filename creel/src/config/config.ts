@@ -1,0 +1,83 @@
+import { readFileSync } from 'node:fs'
+import { overridePlans, PLANS, type Plans } from '@creel/core'
+import { z } from 'zod'
+import { VARIABLE_NAMES, Variables } from './variables.ts'
+
+type Values = z.infer<typeof Variables>
+
+/** What the program was told, decoded once at start. */
+export interface Config extends Values {
+  /** The shipped plans with the numbers of `CREEL_PLANS_FILE` laid over them. */
+  readonly plans: Plans
+}
+
+/** The environment is wrong; every wrong variable is named. The program ends with code 2. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+
+  /** @param mistakes one sentence each, starting with the variable's name */
+  constructor(readonly mistakes: readonly string[]) {
+    super(mistakes.join('\n'))
+  }
+}
+
+/** Decoded configuration, and what is odd about the environment but no mistake. */
+export interface Decoded {
+  readonly config: Config
+  readonly warnings: readonly string[]
+}
+
+/**
+ * Decodes the environment. Absent and empty variables take their defaults.
+ *
+ * @throws ConfigError naming every wrong variable at once
+ */
+export function decodeConfig(environment: Readonly<Record<string, string | undefined>>): Decoded {
+  const given = Object.fromEntries(
+    VARIABLE_NAMES.flatMap((name) => {
+      const value = environment[name]?.trim()
+      return value === undefined || value === '' ? [] : [[name, value]]
+    }),
+  )
+  const mistakes: string[] = []
+  const values = Variables.safeParse(given)
+  if (!values.success)
+    mistakes.push(...values.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`))
+
+  // Looked at also when others are wrong, so that one start names them all.
+  if (given.DATABASE_URL !== undefined && given.CREEL_SECRET_KEY === undefined) {
+    mistakes.push(
+      'CREEL_SECRET_KEY is required with DATABASE_URL: `openssl rand -base64 32` makes one; keep it safe',
+    )
+  }
+  const plans = readPlans(given.CREEL_PLANS_FILE, mistakes)
+
+  if (!values.success || mistakes.length > 0) throw new ConfigError(mistakes)
+  return { config: { ...values.data, plans }, warnings: unknownVariables(environment) }
+}
+
+function readPlans(file: string | undefined, mistakes: string[]): Plans {
+  if (file === undefined) return PLANS
+  try {
+    return overridePlans(JSON.parse(readFileSync(file, 'utf8')))
+  } catch (error) {
+    if (error instanceof z.ZodError) {
+      for (const { path, message } of error.issues) {
+        mistakes.push(`CREEL_PLANS_FILE ${file}: ${[...path.map(String), message].join(': ')}`)
+      }
+    } else {
+      mistakes.push(
+        `CREEL_PLANS_FILE ${file} cannot be read: ${error instanceof Error ? error.message : error}`,
+      )
+    }
+    return PLANS
+  }
+}
+
+/** Likely typing mistakes: a misspelt variable would otherwise be silently without effect. */
+function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
+  const known: readonly string[] = VARIABLE_NAMES
+  return Object.keys(environment)
+    .filter((name) => name.startsWith('CREEL_') && !known.includes(name))
+    .map((name) => `${name} is not a variable that creel knows; it has no effect`)
+}

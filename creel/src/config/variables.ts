@@ -1,0 +1,107 @@
+import { resolve } from 'node:path'
+import { parseAllowList } from '@creel/core/outbound'
+import { z } from 'zod'
+
+export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+
+/** The parts of a comma-separated list, without blanks. */
+const List = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []))
+
+const Port = z
+  .string()
+  .regex(/^\d{1,5}$/, 'must be a port number, 0-65535')
+  .transform(Number)
+  .refine((port) => port <= 65_535, 'must be a port number, 0-65535')
+
+const PublicUrl = z
+  .string()
+  .refine(isPublicUrl, 'must be an http or https URL without query, fragment and credentials')
+  .transform((url) => url.replace(/\/+$/, ''))
+
+/** 32 bytes in base64, of either alphabet. */
+const SecretKey = z
+  .string()
+  .regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64, e.g. from `openssl rand -base64 32`')
+  .transform((text) => Buffer.from(text, 'base64'))
+
+const Network = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()])
+
+/**
+ * Every environment variable that the program reads (DESIGN §1), as text in and as its meaning out. An empty variable
+ * counts as absent. Messages complete the sentence "<variable> …" and never quote the value: it may be a secret.
+ */
+export const Variables = z.object({
+  DATABASE_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://')
+    .optional(),
+  CREEL_DATA_DIR: z
+    .string()
+    .default('.creel')
+    .transform((folder) => resolve(folder)),
+  CREEL_HOST: z
+    .string()
+    .regex(/^[A-Za-z0-9.:_-]+$/, 'must be an address or host name, without port')
+    .default('127.0.0.1'),
+  CREEL_PORT: Port.default(4400),
+  CREEL_BASE_URL: PublicUrl.optional(),
+  CREEL_CAPTURE_URL: PublicUrl.optional(),
+  CREEL_SECRET_KEY: SecretKey.optional(),
+  CREEL_ALLOW_DESTINATIONS: List.superRefine(readableDestinations).default([]),
+  CREEL_TRUSTED_PROXIES: List.superRefine(readableNetworks).default([]),
+  CREEL_PLANS_FILE: z
+    .string()
+    .transform((file) => resolve(file))
+    .optional(),
+  CREEL_FORMER_HOSTS: List.superRefine(readableHosts).default([]),
+  CREEL_SMTP_URL: z
+    .string()
+    .regex(/^smtps?:\/\/./, 'must start with smtp:// or smtps://')
+    .optional(),
+  CREEL_MAIL_FROM: z
+    .string()
+    .regex(/^[^\r\n]*[^\s@]+@[^\s@]+$/, 'must be a mail address')
+    .optional(),
+  CREEL_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
+  CREEL_METRICS_PORT: Port.optional(),
+})
+
+export type VariableName = keyof typeof Variables.shape
+
+export const VARIABLE_NAMES = Variables.keyof().options
+
+function isPublicUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false
+  const { protocol, search, hash, username, password } = new URL(text)
+  return /^https?:$/.test(protocol) && search + hash + username + password === ''
+}
+
+type Refinement = (entries: string[], context: z.core.$RefinementCtx<string[]>) => void
+
+function eachOf(isReadable: (entry: string) => boolean, words: string): Refinement {
+  return (entries, context) => {
+    for (const entry of entries) {
+      if (!isReadable(entry))
+        context.addIssue({ code: 'custom', message: `holds "${entry}", which is not ${words}` })
+    }
+  }
+}
+
+function readableDestinations(...[entries, context]: Parameters<Refinement>): void {
+  eachOf((entry) => {
+    try {
+      parseAllowList([entry])
+      return true
+    } catch {
+      return false
+    }
+  }, 'a CIDR, an address or a host name')(entries, context)
+}
+
+function readableNetworks(...[entries, context]: Parameters<Refinement>): void {
+  eachOf((entry) => Network.safeParse(entry).success, 'a CIDR or an address')(entries, context)
+}
+
+function readableHosts(...[entries, context]: Parameters<Refinement>): void {
+  eachOf((entry) => /^[A-Za-z0-9._-]+(:\d{1,5})?$/.test(entry), 'a host name')(entries, context)
+}
