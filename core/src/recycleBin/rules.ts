@@ -1,0 +1,50 @@
+/** How long the bin keeps a request, whatever the plan (SPEC "Limits"). */
+export const BIN_DAYS = 7
+
+const DAY_MS = 86_400_000
+
+/**
+ * When a binned request goes for good: 7 days after its deletion, or when the plan's retention ends,
+ * whichever is first (CONTRACT §9). It moves when the plan does. From that instant on the request is
+ * neither listed nor restorable, even before the sweep.
+ */
+export function purgesAt(
+  request: { readonly deletedAt: Date; readonly receivedAt: Date },
+  retentionDays: number,
+): Date {
+  return new Date(
+    Math.min(
+      request.deletedAt.getTime() + BIN_DAYS * DAY_MS,
+      request.receivedAt.getTime() + retentionDays * DAY_MS,
+    ),
+  )
+}
+
+export interface BinnedRequest {
+  readonly endpointId: string
+  readonly id: number
+  readonly receivedAt: Date
+}
+
+/**
+ * Chooses what a restore brings back: the newest by `receivedAt` first, for each endpoint as many as it has
+ * room for.
+ *
+ * @param room how many more stored requests each endpoint may hold; an endpoint that is absent has none
+ * @returns the requests to restore, and how many stay in the bin because of the cap
+ */
+export function planRestore<Request extends BinnedRequest>(
+  requests: readonly Request[],
+  room: ReadonlyMap<string, number>,
+): { readonly restored: Request[]; readonly skippedAtCap: number } {
+  const left = new Map(room)
+  const newestFirst = requests.toSorted(
+    (a, b) => b.receivedAt.getTime() - a.receivedAt.getTime() || b.id - a.id,
+  )
+  const restored = newestFirst.filter(({ endpointId }) => {
+    const places = left.get(endpointId) ?? 0
+    if (places > 0) left.set(endpointId, places - 1)
+    return places > 0
+  })
+  return { restored, skippedAtCap: requests.length - restored.length }
+}

@@ -1,0 +1,8 @@
+/** Bounds of a watchdog's `expectedIntervalSeconds`: a minute to 31 days (CONTRACT §11). */
+export const MIN_INTERVAL_SECONDS = 60
+export const MAX_INTERVAL_SECONDS = 2_678_400
+/** Upper bound of `graceSeconds`; the lower one is 0. */
+export const MAX_GRACE_SECONDS = 2_678_400
+export const MAX_ALERT_CONTACTS = 20
+/** The most labels that the labels route names. */
+export const MAX_LABELS = 200

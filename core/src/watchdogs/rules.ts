@@ -1,0 +1,248 @@
+/**
+ * The watchdog's state machine (CONTRACT §11, R45), as pure functions: value and instant in, next value and
+ * what to tell people out. Nothing here reads a clock or a database.
+ *
+ * Matches are folded in lazily: a capture only notes its criteria's last match, and whoever looks at a
+ * watchdog next calls `noticeMatch`. Folding late gives the same value as folding at once, because only
+ * `evaluate` raises alarms.
+ */
+
+/** `waiting`: nothing matched since it was armed. `watching`: the clock runs from a match. */
+export type Phase = 'waiting' | 'watching' | 'alarmed'
+
+export type WatchdogState = 'waiting' | 'onTime' | 'late' | 'alarmed' | 'paused'
+
+/**
+ * What a step asks of the alerts: raise, announce the recovery, or close the incident without a word
+ * because somebody paused the watchdog.
+ */
+export type WatchdogEvent = 'alarmed' | 'recovered' | 'silenced'
+
+/** How long to wait for a capture before paging. */
+export interface Patience {
+  readonly expectedIntervalSeconds: number
+  readonly graceSeconds: number
+}
+
+/** A capture that met the criteria. */
+export interface Match {
+  readonly requestId: number
+  readonly receivedAt: Date
+}
+
+/** A stretch in which no gateway could take captures. Lists are in order of time and do not overlap. */
+export interface Outage {
+  readonly beganAt: Date
+  readonly endedAt: Date
+}
+
+/** Everything that decides a watchdog's state. */
+export interface WatchdogClock extends Patience {
+  readonly active: boolean
+  readonly pausedByPlan: boolean
+  readonly phase: Phase
+  readonly armedAt: Date
+  /** What `dueAt` counts from: the last match, else the arming. */
+  readonly baselineAt: Date
+  /** Matches up to this request id are already part of this value. */
+  readonly settledRequestId: number
+  readonly lastMatchedAt: Date | null
+  readonly lastMatchedRequestId: number | null
+  readonly alarmedAt: Date | null
+  readonly recoveredAt: Date | null
+  readonly lastAlertedAt: Date | null
+}
+
+/** A next value, and what must be told in the same transaction that stores it. */
+export interface Step {
+  readonly clock: WatchdogClock
+  readonly event: WatchdogEvent | null
+}
+
+/** Own downtime is credited only when it lasted longer than this (CONTRACT R45). */
+export const CREDITED_DOWNTIME_SECONDS = 60
+
+/** The grace of a watchdog whose author named none: a fifth of the interval, at least a minute. */
+export function defaultGraceSeconds(expectedIntervalSeconds: number): number {
+  return Math.max(60, Math.ceil(expectedIntervalSeconds / 5))
+}
+
+export function isPaused(clock: Pick<WatchdogClock, 'active' | 'pausedByPlan'>): boolean {
+  return !clock.active || clock.pausedByPlan
+}
+
+/**
+ * Milliseconds by which our own downtime moves the deadlines of a clock that runs from `baselineAt`.
+ * An outage counts when it began before the alarm was due, earlier credit included, and only as far as it
+ * lies after the baseline.
+ */
+export function downtimeCreditMs(baselineAt: Date, patience: Patience, outages: readonly Outage[]): number {
+  const start = baselineAt.getTime()
+  const windowMs = (patience.expectedIntervalSeconds + patience.graceSeconds) * 1000
+  let credit = 0
+  for (const outage of outages) {
+    if (outage.beganAt.getTime() >= start + windowMs + credit) break
+    credit += Math.max(0, outage.endedAt.getTime() - Math.max(outage.beganAt.getTime(), start))
+  }
+  return credit
+}
+
+/** When the next match is due, and when its absence pages; null while paused. */
+export function deadlines(
+  clock: WatchdogClock,
+  outages: readonly Outage[],
+): { readonly dueAt: Date; readonly alarmAt: Date } | null {
+  if (isPaused(clock)) return null
+  const credit = downtimeCreditMs(clock.baselineAt, clock, outages)
+  const dueAt = clock.baselineAt.getTime() + clock.expectedIntervalSeconds * 1000 + credit
+  return { dueAt: new Date(dueAt), alarmAt: new Date(dueAt + clock.graceSeconds * 1000) }
+}
+
+/**
+ * The state that people see. `alarmed` means that the alarm was raised: between `alarmAt` and the check that
+ * raises it, a watchdog still reads `late` (or `waiting`, which has no late phase).
+ */
+export function stateOf(clock: WatchdogClock, now: Date, outages: readonly Outage[]): WatchdogState {
+  const times = deadlines(clock, outages)
+  if (times === null) return 'paused'
+  if (clock.phase !== 'watching') return clock.phase
+  return now < times.dueAt ? 'onTime' : 'late'
+}
+
+/**
+ * A new watchdog's clock: it runs from the newest stored match, however old ("arms immediately, using the
+ * endpoint's history"), else from now.
+ */
+export function arm(
+  settings: Patience & { readonly active: boolean; readonly pausedByPlan: boolean },
+  history: Match | null,
+  now: Date,
+): WatchdogClock {
+  return {
+    active: settings.active,
+    pausedByPlan: settings.pausedByPlan,
+    expectedIntervalSeconds: settings.expectedIntervalSeconds,
+    graceSeconds: settings.graceSeconds,
+    ...startingFrom(isPaused(settings) ? null : history, now),
+    settledRequestId: history?.requestId ?? 0,
+    lastMatchedAt: history?.receivedAt ?? null,
+    lastMatchedRequestId: history?.requestId ?? null,
+    alarmedAt: null,
+    recoveredAt: null,
+    lastAlertedAt: null,
+  }
+}
+
+/** Takes a match into account. A paused watchdog looks away: the match will not count when it is resumed. */
+export function noticeMatch(clock: WatchdogClock, match: Match | null): Step {
+  if (match === null || match.requestId <= clock.settledRequestId) return { clock, event: null }
+  if (isPaused(clock)) return { clock: { ...clock, settledRequestId: match.requestId }, event: null }
+  const recovered = clock.phase === 'alarmed'
+  return {
+    clock: {
+      ...clock,
+      phase: 'watching',
+      // Never backwards: gateways' clocks differ by a little.
+      baselineAt: later(clock.baselineAt, match.receivedAt),
+      settledRequestId: match.requestId,
+      lastMatchedAt: match.receivedAt,
+      lastMatchedRequestId: match.requestId,
+      recoveredAt: recovered ? later(clock.alarmedAt, match.receivedAt) : clock.recoveredAt,
+    },
+    event: recovered ? 'recovered' : null,
+  }
+}
+
+/** Raises the alarm when its time has come; otherwise changes nothing. */
+export function evaluate(clock: WatchdogClock, now: Date, outages: readonly Outage[]): Step {
+  const times = deadlines(clock, outages)
+  if (times === null || clock.phase === 'alarmed' || now < times.alarmAt) return { clock, event: null }
+  return {
+    clock: { ...clock, phase: 'alarmed', alarmedAt: now, lastAlertedAt: now, recoveredAt: null },
+    event: 'alarmed',
+  }
+}
+
+/**
+ * Pauses or resumes, by hand (`active`) or by plan. Resuming arms anew from now and forgets the history;
+ * pausing an alarmed watchdog ends its incident without a recovery.
+ */
+export function setPaused(
+  clock: WatchdogClock,
+  change: { readonly active?: boolean; readonly pausedByPlan?: boolean },
+  now: Date,
+): Step {
+  const next = { ...clock, ...change }
+  if (isPaused(next) === isPaused(clock)) return { clock: next, event: null }
+  if (!isPaused(next)) return { clock: { ...next, ...startingFrom(null, now) }, event: null }
+  return {
+    clock: { ...next, phase: 'waiting' },
+    event: clock.phase === 'alarmed' ? 'silenced' : null,
+  }
+}
+
+/**
+ * Changes interval or grace. An alarmed watchdog that is no longer overdue recovers (R45). One whose silence
+ * was already alarmed goes back to `alarmed` without a second alarm.
+ */
+export function changePatience(
+  clock: WatchdogClock,
+  patience: Patience,
+  now: Date,
+  outages: readonly Outage[],
+): Step {
+  const next: WatchdogClock = {
+    ...clock,
+    expectedIntervalSeconds: patience.expectedIntervalSeconds,
+    graceSeconds: patience.graceSeconds,
+  }
+  const times = deadlines(next, outages)
+  if (times === null) return { clock: next, event: null }
+  const overdue = now >= times.alarmAt
+  if (next.phase === 'alarmed')
+    return overdue
+      ? { clock: next, event: null }
+      : { clock: { ...next, phase: 'watching', recoveredAt: now }, event: 'recovered' }
+  const alreadyAlarmed = next.alarmedAt !== null && next.alarmedAt > next.baselineAt
+  if (overdue && alreadyAlarmed)
+    return { clock: { ...next, phase: 'alarmed', recoveredAt: null }, event: null }
+  return { clock: next, event: null }
+}
+
+/**
+ * Starts over with other criteria, on their history, as on creation: what never matched before gets a whole
+ * window. An alarmed watchdog either recovers by it or stays alarmed without a second alarm.
+ *
+ * @param history the newest stored request that meets the new criteria
+ */
+export function changeMatch(
+  clock: WatchdogClock,
+  history: Match | null,
+  now: Date,
+  outages: readonly Outage[],
+): Step {
+  const known = {
+    settledRequestId: history?.requestId ?? 0,
+    lastMatchedAt: history?.receivedAt ?? null,
+    lastMatchedRequestId: history?.requestId ?? null,
+  }
+  if (isPaused(clock)) return { clock: { ...clock, ...known }, event: null }
+  const next: WatchdogClock = { ...clock, ...known, ...startingFrom(history, now) }
+  if (clock.phase !== 'alarmed') return { clock: next, event: null }
+  const times = deadlines(next, outages)
+  if (times !== null && now >= times.alarmAt) return { clock: { ...next, phase: 'alarmed' }, event: null }
+  return { clock: { ...next, recoveredAt: now }, event: 'recovered' }
+}
+
+function startingFrom(
+  history: Match | null,
+  now: Date,
+): Pick<WatchdogClock, 'phase' | 'armedAt' | 'baselineAt'> {
+  return history === null
+    ? { phase: 'waiting', armedAt: now, baselineAt: now }
+    : { phase: 'watching', armedAt: now, baselineAt: history.receivedAt }
+}
+
+function later(a: Date | null, b: Date): Date {
+  return a !== null && a > b ? a : b
+}

@@ -1,0 +1,89 @@
+import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from './bounds.ts'
+
+/** What the history says about how often captures come (CONTRACT §11 "Suggest", R45). */
+export interface Suggestion {
+  readonly available: boolean
+  /** One sentence when there is too little history, else null. */
+  readonly reason: string | null
+  /** Gaps measured, bursts folded. */
+  readonly samples: number
+  readonly expectedIntervalSeconds: number | null
+  readonly graceSeconds: number | null
+  readonly observedP90Seconds: number | null
+  readonly newestAt: Date | null
+  readonly oldestAt: Date | null
+}
+
+/** The most matching captures that a suggestion looks at: 500 gaps. */
+export const SUGGESTION_CAPTURES = 501
+
+const MIN_GAPS = 10
+const MIN_SPAN_SECONDS = 600
+/** Captures closer than this are one signal: a burst says nothing about the rhythm. */
+const BURST_MS = 1000
+const ROUND_INTERVALS = [60, 120, 300, 600, 900, 1800, 3600]
+const HOUR = 3600
+const DAY = 86_400
+
+/**
+ * Suggests an interval and a grace from the instants of matching captures.
+ *
+ * @param receivedAt the newest matching captures, newest first
+ */
+export function suggestFrom(receivedAt: readonly Date[]): Suggestion {
+  const gaps: number[] = []
+  for (const [index, newer] of receivedAt.entries()) {
+    const older = receivedAt[index + 1]
+    if (older === undefined) break
+    const gapMs = newer.getTime() - older.getTime()
+    if (gapMs >= BURST_MS) gaps.push(gapMs / 1000)
+  }
+  gaps.sort((a, b) => a - b)
+
+  const newest = receivedAt[0]
+  const oldest = receivedAt.at(-1)
+  const p90 = gaps[Math.ceil(0.9 * gaps.length) - 1]
+  const longest = gaps.at(-1)
+  if (gaps.length < MIN_GAPS || !newest || !oldest || p90 === undefined || longest === undefined)
+    return unavailable(gaps.length, `At least ${MIN_GAPS} gaps between matching captures are needed.`)
+  if (newest.getTime() - oldest.getTime() < MIN_SPAN_SECONDS * 1000)
+    return unavailable(gaps.length, 'The matching captures span less than 10 minutes.')
+
+  const expectedIntervalSeconds = roundUpInterval(p90)
+  return {
+    available: true,
+    reason: null,
+    samples: gaps.length,
+    expectedIntervalSeconds,
+    graceSeconds: graceFor(expectedIntervalSeconds, longest),
+    observedP90Seconds: Math.ceil(p90),
+    newestAt: newest,
+    oldestAt: oldest,
+  }
+}
+
+function unavailable(samples: number, reason: string): Suggestion {
+  return {
+    available: false,
+    reason,
+    samples,
+    expectedIntervalSeconds: null,
+    graceSeconds: null,
+    observedP90Seconds: null,
+    newestAt: null,
+    oldestAt: null,
+  }
+}
+
+/** The next interval that a person would have chosen: 1-2-5 minutes…, then whole hours, then whole days. */
+function roundUpInterval(seconds: number): number {
+  const step = seconds <= DAY ? HOUR : DAY
+  const rounded = ROUND_INTERVALS.find((round) => seconds <= round) ?? Math.ceil(seconds / step) * step
+  return Math.min(Math.max(rounded, MIN_INTERVAL_SECONDS), MAX_INTERVAL_SECONDS)
+}
+
+/** A fifth of the interval, or what the longest gap seen would have needed; a minute to the whole interval. */
+function graceFor(intervalSeconds: number, longestGapSeconds: number): number {
+  const overshoot = Math.ceil((longestGapSeconds - intervalSeconds) / 60) * 60
+  return Math.min(Math.max(Math.ceil(intervalSeconds / 5), overshoot, 60), intervalSeconds)
+}
