@@ -215,6 +215,11 @@ export interface GatewayHeartbeatsTable {
   beatAt: Date
 }
 
+export interface GatewayOutagesTable {
+  beganAt: Date
+  endedAt: Date
+}
+
 export interface IncidentsTable {
   id: string
   workspaceId: string
@@ -290,25 +295,37 @@ export interface TransformationRulesTable {
   updatedAt: Date
 }
 
+export interface WatchdogCriteriaTable {
+  id: string
+  endpointId: string
+  match: string
+  matchSha256: Buffer
+  lastMatchedAt: Date | null
+  lastMatchedRequestId: number | null
+}
+
 export interface WatchdogsTable {
   id: string
   workspaceId: string
   endpointId: string
+  criteriaId: string
   name: string
   active: boolean
   pausedByPlan: Generated<boolean>
   match: string
   expectedIntervalSeconds: number
   graceSeconds: number
+  phase: string
   armedAt: Date
   baselineAt: Date
+  settledRequestId: Generated<number>
   lastMatchedAt: Date | null
   lastMatchedRequestId: number | null
-  dueAt: Date | null
   alarmAt: Date | null
   alarmedAt: Date | null
   recoveredAt: Date | null
   lastAlertedAt: Date | null
+  recheckAt: Date | null
   alertContactIds: Generated<string>
   createdAt: Date
 }
@@ -334,12 +351,14 @@ export interface Database {
   endpointCounters: EndpointCountersTable
   endpoints: EndpointsTable
   gatewayHeartbeats: GatewayHeartbeatsTable
+  gatewayOutages: GatewayOutagesTable
   incidents: IncidentsTable
   installation: InstallationTable
   requests: RequestsTable
   ruleFaults: RuleFaultsTable
   transformationRuleVersions: TransformationRuleVersionsTable
   transformationRules: TransformationRulesTable
+  watchdogCriteria: WatchdogCriteriaTable
   watchdogs: WatchdogsTable
   workspaces: WorkspacesTable
 }

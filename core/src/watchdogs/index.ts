@@ -1,0 +1,1 @@
+export { type Criteria, type CriteriaMatch, listCriteria, recordMatches } from './criteria.ts'
