@@ -42,8 +42,6 @@ export function listCriteria(db: Db, endpointId: string): Promise<Criteria[]> {
  * Notes the matches of a batch, in the capture's own transaction and under the endpoints' counter locks: the
  * ids of an endpoint come in order, so the last write is the last match. One row a criteria, no index touched;
  * the watchdogs themselves take it from here when they are next looked at (rules.ts, `noticeMatch`).
- *
- * The capture statement does the same with `CRITERIA_MATCHES_SQL` on its raw connection.
  */
 export async function recordMatches(trx: Trx, matches: readonly CriteriaMatch[]): Promise<void> {
   if (matches.length === 0) return
