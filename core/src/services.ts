@@ -3,6 +3,7 @@ import type { Db } from './db/index.ts'
 import type { Plans } from './plans/index.ts'
 import type { Enqueue } from './queues.ts'
 import type { SecretBox } from './secrets/index.ts'
+import type { Wakeups } from './wakeups/index.ts'
 
 /** The only source of the time of day in core. Tests turn it by hand. */
 export interface Clock {
@@ -29,4 +30,5 @@ export interface Services {
   readonly secrets: SecretBox
   readonly urls: Urls
   readonly enqueue: Enqueue
+  readonly wakeups: Wakeups
 }

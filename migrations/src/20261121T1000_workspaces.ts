@@ -30,6 +30,17 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       call_count integer not null
     ) with (fillfactor = 50)`.execute(db)
 
+  // What may run a bounded number of times at once: awaits of a key, inline replays of a workspace. A row is a
+  // slot in use until `ends_at`, or one kept from `kept_from` for a caller that was refused.
+  await sql`
+    create unlogged table concurrency_slots (
+      id uuid primary key,
+      scope text not null,
+      kept_from timestamptz,
+      ends_at timestamptz not null
+    )`.execute(db)
+  await sql`create index concurrency_slots_by_scope on concurrency_slots (scope)`.execute(db)
+
   await sql`
     create table contacts (
       id uuid primary key,

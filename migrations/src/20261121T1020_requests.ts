@@ -46,4 +46,25 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   )
   await sql`
     create index requests_hidden on requests (endpoint_id, id) where hidden_at is not null`.execute(db)
+
+  // The text of a body for search, cut at a character boundary: a prefix of UTF-8 may end inside a character.
+  await sql`
+    create function body_text_prefix(body bytea, max_bytes integer) returns text
+    language plpgsql immutable parallel safe as $$
+    declare
+      cut integer := least(octet_length(body), max_bytes);
+      at integer;
+      lead integer;
+    begin
+      if cut = 0 then return ''; end if;
+      at := cut - 1;
+      while at > 0 and at > cut - 4 and (get_byte(body, at) & 192) = 128 loop
+        at := at - 1;
+      end loop;
+      lead := get_byte(body, at);
+      if at + (case when lead >= 240 then 4 when lead >= 224 then 3 when lead >= 192 then 2 else 1 end) > cut then
+        cut := at;
+      end if;
+      return convert_from(substring(body from 1 for cut), 'UTF8');
+    end $$`.execute(db)
 }

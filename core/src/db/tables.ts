@@ -118,6 +118,13 @@ export interface AttemptDetailsTable {
   receivedContentType: string | null
 }
 
+export interface ConcurrencySlotsTable {
+  id: string
+  scope: string
+  keptFrom: Date | null
+  endsAt: Date
+}
+
 export interface ContactsTable {
   id: string
   workspaceId: string
@@ -345,6 +352,7 @@ export interface Database {
   apiKeyWindows: ApiKeyWindowsTable
   apiKeys: ApiKeysTable
   attemptDetails: AttemptDetailsTable
+  concurrencySlots: ConcurrencySlotsTable
   contacts: ContactsTable
   deliveries: DeliveriesTable
   deliveryAttempts: DeliveryAttemptsTable

@@ -1,0 +1,1 @@
+export { type Slot, takeSlot } from './slots.ts'

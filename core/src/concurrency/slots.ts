@@ -1,0 +1,82 @@
+import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
+import type { Trx } from '../db/index.ts'
+import { DomainError } from '../errors.ts'
+import type { Services } from '../services.ts'
+
+/** How long a freed slot is kept for a caller that was refused and told when to come back (CONTRACT R9). */
+const KEPT_MS = 2000
+const RETRY_AFTER_MAX_SECONDS = 60
+
+/** A slot in use; `free` gives it back. Whoever dies without that frees it at its end. */
+export interface Slot {
+  free(): Promise<void>
+}
+
+interface SlotRow {
+  readonly id: string
+  readonly keptFrom: Date | null
+  readonly endsAt: Date
+}
+
+/**
+ * Takes one of a bounded number of slots, counted in Postgres over all processes.
+ *
+ * @param scope what is bounded, e.g. `await:<key id>`
+ * @param longestMs after this long the holder has ended for certain
+ * @throws DomainError `rate_limited`; its `Retry-After` is when a slot must be free, and that slot is then kept
+ *   for 2 s, so that sleeping that long and retrying recovers
+ */
+export async function takeSlot(
+  { db, clock }: Services,
+  { scope, max, longestMs, noun }: { scope: string; max: number; longestMs: number; noun: string },
+): Promise<Slot> {
+  const id = randomUUID()
+  const refusedForMs = await db.transaction().execute(async (trx) => {
+    await sql`select pg_advisory_xact_lock(hashtextextended(${scope}, 0))`.execute(trx)
+    const now = clock.now()
+    await trx.deleteFrom('concurrencySlots').where('scope', '=', scope).where('endsAt', '<=', now).execute()
+    const rows: SlotRow[] = await trx
+      .selectFrom('concurrencySlots')
+      .where('scope', '=', scope)
+      .select(['id', 'keptFrom', 'endsAt'])
+      .orderBy('endsAt')
+      .execute()
+    const claim = rows.find((row) => row.keptFrom !== null && row.keptFrom <= now)
+    if (claim !== undefined || rows.length < max) {
+      if (claim !== undefined) await trx.deleteFrom('concurrencySlots').where('id', '=', claim.id).execute()
+      const endsAt = new Date(now.getTime() + longestMs)
+      await trx.insertInto('concurrencySlots').values({ id, scope, keptFrom: null, endsAt }).execute()
+      return null
+    }
+    return await keepSlot(trx, { scope, rows, now })
+  })
+  if (refusedForMs !== null) {
+    const seconds = Math.ceil(refusedForMs / 1000)
+    throw new DomainError('rate_limited', `At most ${max} ${noun} may run at once.`, {
+      retryAfterSeconds: Math.min(RETRY_AFTER_MAX_SECONDS, Math.max(1, seconds)),
+    })
+  }
+  return {
+    async free() {
+      await db.deleteFrom('concurrencySlots').where('id', '=', id).execute()
+    },
+  }
+}
+
+/** Keeps the first slot that is not yet promised to anybody; with all promised, the caller waits for the last. */
+async function keepSlot(
+  trx: Trx,
+  { scope, rows, now }: { scope: string; rows: readonly SlotRow[]; now: Date },
+): Promise<number> {
+  const used = rows.filter((row) => row.keptFrom === null)
+  const kept = rows.length - used.length
+  const freed = used[kept] ?? used.at(-1) ?? rows.at(-1)
+  const waitMs = Math.max(1, (freed?.endsAt ?? now).getTime() - now.getTime())
+  if (kept < used.length) {
+    const keptFrom = new Date(now.getTime() + waitMs)
+    const endsAt = new Date(now.getTime() + Math.ceil(waitMs / 1000) * 1000 + KEPT_MS)
+    await trx.insertInto('concurrencySlots').values({ id: randomUUID(), scope, keptFrom, endsAt }).execute()
+  }
+  return waitMs
+}

@@ -1,0 +1,1 @@
+export type { Wakeups } from './wakeups.ts'
