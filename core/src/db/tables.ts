@@ -73,16 +73,13 @@ export interface AlertsTable {
   endpointName: string | null
   requestId: number | null
   count: number
-  title: string
-  message: string
+  reason: string | null
   openedAt: Date | null
   closedAt: Date | null
   occurredAt: Date
   channelId: string | null
   attemptId: number | null
-  contactIds: string | null
-  isTest: Generated<boolean>
-  createdAt: Date
+  contactIds: Generated<string>
   fannedOutAt: Date | null
 }
 
@@ -236,9 +233,9 @@ export interface IncidentsTable {
   subjectId: string
   subjectName: string
   endpointId: string | null
-  requestId: number | null
+  endpointName: string | null
   count: number
-  lastError: string | null
+  reason: string | null
   openedAt: Date
   closedAt: Date | null
 }
