@@ -25,6 +25,25 @@ export const QUEUES = {
     options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 600 },
     cron: '* * * * *',
   },
+  /** Works out who gets an alert of the outbox. A lost one is found by `alerts.sweep`. */
+  'alerts.fanOut': {
+    payload: z.object({ alertId: z.uuid() }),
+    options: { retryLimit: 5, expireInSeconds: 60 },
+  },
+  /**
+   * Makes one send of an alert to one place. A failed send is a result, not a throw: its next try is a new job.
+   * So the queue's own retries happen only after a worker died, when the claim on the row has ended.
+   */
+  'alerts.send': {
+    payload: z.object({ alertDeliveryId: z.int() }),
+    options: { retryLimit: 5, expireInSeconds: 60 },
+  },
+  /** Queues what a crash left behind and forgets what is over 30 days old. Singleton: one is enough. */
+  'alerts.sweep': {
+    payload: z.object({}),
+    options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 300 },
+    cron: '* * * * *',
+  },
 } as const satisfies Record<string, QueueSpec>
 
 export type QueueName = keyof typeof QUEUES

@@ -1,0 +1,109 @@
+import { randomUUID } from 'node:crypto'
+import type { Trx } from '../db/index.ts'
+import { CLOSED_BY, EVENTS, type OpeningKind, SEVERITIES, type Severity } from './events.ts'
+import { closeOpen, openOrCount } from './queries.ts'
+import { type Occasion, type RaiseServices, raiseAlert } from './raise.ts'
+
+/** One or more causes of an incident. */
+export interface Cause extends Occasion {
+  readonly kind: OpeningKind
+  /** How many causes this is, e.g. deliveries parked by one batch. Default 1. */
+  readonly count?: number
+  /** Contacts whom a watchdog names besides the channels. */
+  readonly contactIds?: readonly string[]
+}
+
+/**
+ * Opens an incident and raises its alert; while it is open, further causes only raise its count: one alert per
+ * subject per outage (SPEC Events 2).
+ *
+ * @returns whether this call opened it, and the count up to now
+ */
+export async function openIncident(
+  services: RaiseServices,
+  trx: Trx,
+  cause: Cause,
+): Promise<{ opened: boolean; count: number }> {
+  const now = services.clock.now()
+  const { defaultSeverity: severity, subjectType } = EVENTS[cause.kind]
+  const { id, opened, count } = await openOrCount(trx, {
+    id: randomUUID(),
+    workspaceId: cause.workspaceId,
+    kind: cause.kind,
+    severity,
+    subjectType,
+    subjectId: cause.subject.id,
+    subjectName: cause.subject.name,
+    endpointId: cause.endpoint?.id ?? null,
+    endpointName: cause.endpoint?.name ?? null,
+    count: cause.count ?? 1,
+    reason: cause.reason,
+    openedAt: now,
+  })
+  if (opened) {
+    await raiseAlert(services, trx, {
+      ...cause,
+      severity,
+      status: 'open',
+      count,
+      incident: { id, openedAt: now, closedAt: null },
+    })
+  }
+  return { opened, count }
+}
+
+/** What ends incidents. */
+export interface Recovery {
+  /** The kind that opened them. */
+  readonly kind: OpeningKind
+  /** Subjects that are well again; those without an open incident are passed over. */
+  readonly subjectIds: readonly string[]
+  /** What to say in the closing alert besides the count. */
+  readonly reason?: string
+  readonly requestId?: number
+  readonly contactIds?: readonly string[]
+}
+
+/**
+ * Closes the open incidents of some subjects and raises the closing alert of each, with the severity of its
+ * incident and the final count. One statement when none is open, so it may be called after every success.
+ *
+ * @returns how many were open
+ */
+export async function closeIncidents(services: RaiseServices, trx: Trx, recovery: Recovery): Promise<number> {
+  if (recovery.subjectIds.length === 0) return 0
+  const closed = await closeOpen(trx, recovery.kind, recovery.subjectIds, services.clock.now())
+  for (const incident of closed) {
+    await raiseAlert(services, trx, {
+      workspaceId: incident.workspaceId,
+      kind: CLOSED_BY[recovery.kind],
+      severity: severityOf(incident.severity),
+      status: 'closed',
+      subject: { id: incident.subjectId, name: incident.subjectName },
+      endpoint:
+        incident.endpointId === null ? null : { id: incident.endpointId, name: incident.endpointName ?? '' },
+      requestId: recovery.requestId ?? null,
+      reason: recovery.reason ?? null,
+      count: incident.count,
+      incident: { id: incident.id, openedAt: incident.openedAt, closedAt: incident.closedAt },
+      ...(recovery.contactIds === undefined ? {} : { contactIds: recovery.contactIds }),
+    })
+  }
+  return closed.length
+}
+
+/**
+ * Closes incidents without a word: their subject was deleted or paused, so there is nothing to recover from.
+ */
+export async function closeIncidentsSilently(
+  services: RaiseServices,
+  trx: Trx,
+  { kind, subjectIds }: Pick<Recovery, 'kind' | 'subjectIds'>,
+): Promise<void> {
+  if (subjectIds.length > 0) await closeOpen(trx, kind, subjectIds, services.clock.now())
+}
+
+/** A stored severity; one that this build does not know counts as `error`. */
+export function severityOf(text: string): Severity {
+  return SEVERITIES.find((severity) => severity === text) ?? 'error'
+}

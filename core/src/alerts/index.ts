@@ -1,0 +1,21 @@
+export { type Alert, isMarkup } from './alert.ts'
+export {
+  EVENT_KINDS,
+  EVENTS,
+  EVERY_SUBSCRIPTION,
+  type EventKind,
+  isEventKind,
+  passes,
+  SEVERITIES,
+  type Severity,
+  SUBSCRIBABLE_KINDS,
+  type Subscription,
+} from './events.ts'
+export {
+  type Cause,
+  closeIncidents,
+  closeIncidentsSilently,
+  openIncident,
+  type Recovery,
+} from './incidents.ts'
+export { type Named, type NotifyAlert, raiseNotify, raiseSingle, type SingleAlert } from './raise.ts'

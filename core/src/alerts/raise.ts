@@ -1,0 +1,122 @@
+import { randomUUID } from 'node:crypto'
+import type { Trx } from '../db/index.ts'
+import type { Services } from '../services.ts'
+import { EVENTS, type EventKind, type Severity, type SingleKind } from './events.ts'
+import { insertAlert } from './queries.ts'
+
+/** What raising an alert needs of the process. */
+export type RaiseServices = Pick<Services, 'clock' | 'enqueue'>
+
+/** The object that an alert is about, by the name it has now. */
+export interface Named {
+  readonly id: string
+  readonly name: string
+}
+
+/** What every alert says about its cause. */
+export interface Occasion {
+  readonly workspaceId: string
+  /** The action, rule, watchdog or endpoint: `subjectId` and `subjectName`. */
+  readonly subject: Named
+  readonly endpoint: Named | null
+  /** The request that set it off, where one did. */
+  readonly requestId: number | null
+  /**
+   * What the cause has to say, in words for people: a parked delivery's last error (`http_503`), a sentence about
+   * a rule or watchdog, a notify action's rendered message. Null for nothing to add.
+   */
+  readonly reason: string | null
+}
+
+/** An alert that opens and closes nothing. */
+export interface SingleAlert extends Occasion {
+  readonly kind: Exclude<SingleKind, 'action.notify' | 'channel.test'>
+  /** How many occurrences it stands for. Default 1. */
+  readonly count?: number
+}
+
+/**
+ * Raises an alert that stands alone: `transformation.disabled`, `capture.rejected`.
+ *
+ * It exists if and only if the transaction commits; who gets it is worked out and sent by jobs (CONTRACT R43).
+ */
+export async function raiseSingle(services: RaiseServices, trx: Trx, alert: SingleAlert): Promise<void> {
+  await raiseAlert(services, trx, {
+    ...alert,
+    severity: EVENTS[alert.kind].defaultSeverity,
+    status: 'single',
+    count: alert.count ?? 1,
+  })
+}
+
+/** A message of a notify action. */
+export interface NotifyAlert extends Occasion {
+  readonly channelId: string
+  /** The attempt row that the sends report back to. */
+  readonly attemptId: number
+  /** The rendered template, in the channel's markup. */
+  readonly reason: string
+}
+
+/**
+ * Raises a notify action's message: to its own channel only, whatever that subscribes to (CONTRACT R42).
+ * The first send finishes the attempt row; two further ones may follow and update it (R39).
+ */
+export async function raiseNotify(services: RaiseServices, trx: Trx, alert: NotifyAlert): Promise<void> {
+  await raiseAlert(services, trx, {
+    ...alert,
+    kind: 'action.notify',
+    severity: EVENTS['action.notify'].defaultSeverity,
+    status: 'single',
+    count: 1,
+  })
+}
+
+/** An alert in full, as the outbox holds it. */
+export interface Raised extends Occasion {
+  readonly kind: EventKind
+  readonly severity: Severity
+  readonly status: 'open' | 'closed' | 'single'
+  readonly count: number
+  readonly incident?: { readonly id: string; readonly openedAt: Date; readonly closedAt: Date | null }
+  readonly channelId?: string
+  readonly attemptId?: number
+  readonly contactIds?: readonly string[]
+}
+
+/**
+ * Writes the alert to the outbox and queues its fan-out, both in the caller's transaction.
+ *
+ * @returns the alert's id
+ */
+export async function raiseAlert(services: RaiseServices, trx: Trx, alert: Raised): Promise<string> {
+  const id = randomUUID()
+  await insertAlert(trx, { ...outboxRow(alert), id, occurredAt: services.clock.now() })
+  await services.enqueue(trx, 'alerts.fanOut', [{ payload: { alertId: id } }])
+  return id
+}
+
+/** The row of an alert, but for its id and time. */
+export function outboxRow(alert: Raised) {
+  const { incident } = alert
+  return {
+    workspaceId: alert.workspaceId,
+    eventKind: alert.kind,
+    severity: alert.severity,
+    status: alert.status,
+    incidentId: incident?.id ?? null,
+    subjectType: EVENTS[alert.kind].subjectType,
+    subjectId: alert.subject.id,
+    subjectName: alert.subject.name,
+    endpointId: alert.endpoint?.id ?? null,
+    endpointName: alert.endpoint?.name ?? null,
+    requestId: alert.requestId,
+    count: alert.count,
+    reason: alert.reason,
+    openedAt: incident?.openedAt ?? null,
+    closedAt: incident?.closedAt ?? null,
+    channelId: alert.channelId ?? null,
+    attemptId: alert.attemptId ?? null,
+    contactIds: JSON.stringify(alert.contactIds ?? []),
+  }
+}
