@@ -5,6 +5,7 @@ import { checkNewEndpoint, createEndpoint } from './create.ts'
 import { findsEndpoint } from './find.ts'
 import { announceEndpointChange, listEndpoints, markEndpointDeleted } from './queries.ts'
 import { createInput, Endpoint, updateInput } from './schema.ts'
+import { EndpointStats, endpointStats } from './stats.ts'
 import { changeEndpoint, checkEndpointChange } from './update.ts'
 import { endpointView } from './view.ts'
 
@@ -56,6 +57,15 @@ export const endpointRoutes = router({
     finds: findsEndpoint,
     check: (ctx, input) => checkEndpointChange(ctx.endpoint, input),
   }).mutation(({ ctx, input }) => changeEndpoint(ctx, ctx.endpoint, input)),
+
+  stats: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/stats',
+    summary: 'Storage, traffic, retention and delivery backlog of an endpoint',
+    input: z.object({ endpointId }),
+    output: EndpointStats,
+    finds: findsEndpoint,
+  }).query(({ ctx }) => endpointStats(ctx, ctx.endpoint)),
 
   remove: route({
     method: 'DELETE',

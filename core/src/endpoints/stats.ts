@@ -1,0 +1,122 @@
+import { sql } from 'kysely'
+import { z } from 'zod'
+import type { Context } from '../context.ts'
+import { notFound } from '../errors.ts'
+import { Timestamp } from '../route.ts'
+import type { EndpointRow } from './queries.ts'
+
+/** What an endpoint holds, gets and still owes (CONTRACT §9). */
+export const EndpointStats = z
+  .object({
+    endpointId: z.uuid(),
+    storage: z.object({
+      storedRequestCount: z.int(),
+      storedRequestsMax: z.int(),
+      storedBytes: z.int(),
+      binnedRequestCount: z.int(),
+      evictedCount: z.int().meta({ description: 'Lost to the cap since creation' }),
+      oldestRequestAt: Timestamp.nullable(),
+    }),
+    traffic: z.object({
+      lastRequestAt: Timestamp.nullable(),
+      requestsLastHourCount: z.int(),
+      requestsLastDayCount: z.int(),
+      rejectedCount: z.int().meta({ description: 'Captures answered 429 since creation' }),
+      lastRejectedAt: Timestamp.nullable(),
+    }),
+    retention: z.object({ retentionDays: z.int(), expiresAt: Timestamp.nullable() }),
+    backlog: z.object({
+      pendingCount: z.int(),
+      retryingCount: z.int(),
+      parkedCount: z.int(),
+      oldestPendingAt: Timestamp.nullable(),
+      nextAttemptAt: Timestamp.nullable(),
+    }),
+  })
+  .meta({ id: 'EndpointStats' })
+
+interface StatsRow {
+  storedRequestCount: number
+  storedBytes: number
+  binnedRequestCount: number
+  evictedCount: number
+  rejectedCount: number
+  lastRejectedAt: Date | null
+  lastRequestAt: Date | null
+  oldestRequestAt: Date | null
+  requestsLastHourCount: number
+  requestsLastDayCount: number
+  pendingCount: number
+  retryingCount: number
+  parkedCount: number
+  oldestPendingAt: Date | null
+  nextAttemptAt: Date | null
+}
+
+const HOUR_MS = 3_600_000
+
+/** Reads the counters, the window of the last day, and the deliveries that are still due or parked. */
+export async function endpointStats(
+  ctx: Context,
+  endpoint: EndpointRow,
+): Promise<z.input<typeof EndpointStats>> {
+  const now = ctx.clock.now().getTime()
+  const { rows } = await sql<StatsRow>`
+    select c.stored_request_count, c.stored_bytes, c.binned_request_count, c.evicted_count, c.rejected_count,
+           c.last_rejected_at, c.last_request_at, oldest.received_at as oldest_request_at,
+           day.last_hour as requests_last_hour_count, day.last_day as requests_last_day_count,
+           open.pending_count, open.retrying_count, open.oldest_pending_at, open.next_attempt_at,
+           parked.parked_count
+    from endpoint_counters c
+    left join lateral (
+      select received_at from requests
+      where endpoint_id = c.endpoint_id and id >= c.oldest_request_id and deleted_at is null and hidden_at is null
+      order by id limit 1
+    ) oldest on true
+    left join lateral (
+      select count(*)::int as last_day,
+             count(*) filter (where received_at > ${new Date(now - HOUR_MS)})::int as last_hour
+      from requests
+      where endpoint_id = c.endpoint_id and deleted_at is null and hidden_at is null
+        and received_at > ${new Date(now - 24 * HOUR_MS)}
+    ) day on true
+    left join lateral (
+      select count(*) filter (where attempt_count = 0)::int as pending_count,
+             count(*) filter (where attempt_count > 0)::int as retrying_count,
+             min(created_at) as oldest_pending_at, min(next_attempt_at) as next_attempt_at
+      from deliveries where endpoint_id = c.endpoint_id and finished_at is null
+    ) open on true
+    left join lateral (
+      select count(*)::int as parked_count from deliveries
+      where endpoint_id = c.endpoint_id and parked_at is not null
+    ) parked on true
+    where c.endpoint_id = ${endpoint.id}`.execute(ctx.db)
+  const row = rows[0]
+  if (row === undefined) throw notFound('endpoint')
+  return {
+    endpointId: endpoint.id,
+    storage: {
+      storedRequestCount: row.storedRequestCount,
+      storedRequestsMax: ctx.plan.limits.storedRequestsMax,
+      storedBytes: row.storedBytes,
+      binnedRequestCount: row.binnedRequestCount,
+      evictedCount: row.evictedCount,
+      oldestRequestAt: row.oldestRequestAt,
+    },
+    traffic: {
+      lastRequestAt: row.lastRequestAt,
+      requestsLastHourCount: row.requestsLastHourCount,
+      requestsLastDayCount: row.requestsLastDayCount,
+      rejectedCount: row.rejectedCount,
+      lastRejectedAt: row.lastRejectedAt,
+    },
+    retention: { retentionDays: ctx.plan.limits.retentionDays, expiresAt: endpoint.expiresAt },
+    backlog: {
+      pendingCount: row.pendingCount,
+      retryingCount: row.retryingCount,
+      parkedCount: row.parkedCount,
+      oldestPendingAt: row.oldestPendingAt,
+      nextAttemptAt: row.nextAttemptAt,
+    },
+  }
+}

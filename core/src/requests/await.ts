@@ -1,0 +1,96 @@
+import type { z } from 'zod'
+import { takeSlot } from '../concurrency/index.ts'
+import type { Context } from '../context.ts'
+import { type EndpointRow, findEndpoint } from '../endpoints/index.ts'
+import { notFound } from '../errors.ts'
+import { requestView } from './find.ts'
+import { findAwaited, findRequest } from './queries.ts'
+import type { RequestDetail, RequestFilters } from './schema.ts'
+
+/** Bounds of CONTRACT §9. */
+export const AWAIT_SECONDS = { min: 1, max: 60, default: 30 } as const
+
+type Awaited = z.input<typeof RequestDetail>
+
+/**
+ * Blocks until a request matches (CONTRACT §9): one that is stored already counts. Holds no database connection
+ * while it waits, and ends at once when the client hangs up or the service stops.
+ *
+ * @returns null when the time is up
+ * @throws DomainError `rate_limited` over the key's parallel awaits; `not_found` as soon as the endpoint is deleted
+ */
+export async function awaitRequest(
+  ctx: Context,
+  endpoint: EndpointRow,
+  { filters, timeoutSeconds }: { filters: RequestFilters; timeoutSeconds: number },
+): Promise<Awaited | null> {
+  const slot = await takeSlot(ctx, {
+    scope: `await:${ctx.key.id}`,
+    max: ctx.plan.limits.parallelAwaitsMax,
+    longestMs: timeoutSeconds * 1000,
+    noun: 'awaits of this key',
+  })
+  const ended = AbortSignal.any([ctx.signal, AbortSignal.timeout(timeoutSeconds * 1000)])
+  // Listening starts before the first look: what arrives in between is not missed.
+  const changes = changesOf(ctx, endpoint.id, ended)
+  try {
+    while (!ended.aborted) {
+      const found = await lookOnce(ctx, endpoint.id, filters)
+      if (found !== null) return found
+      await changes.next()
+    }
+    return null
+  } finally {
+    changes.stop()
+    await slot.free()
+  }
+}
+
+/** Change by change: `next` resolves at once when one came since it was last called, or when `ended` aborts. */
+function changesOf(ctx: Context, endpointId: string, ended: AbortSignal) {
+  let changed = false
+  let wake: () => void = () => {}
+  const notice = () => {
+    changed = true
+    wake()
+  }
+  const stop = ctx.wakeups.onEndpoint(endpointId, notice)
+  ended.addEventListener('abort', notice, { once: true })
+  return {
+    stop,
+    async next(): Promise<void> {
+      if (!changed) {
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+      }
+      changed = false
+    },
+  }
+}
+
+const looks = new Map<string, Promise<Awaited | null>>()
+
+/**
+ * Waiters that are woken together and ask the same share one query: a change wakes a thousand of them in one
+ * tick, and all may have what a look that starts in that tick finds.
+ */
+function lookOnce(ctx: Context, endpointId: string, filters: RequestFilters): Promise<Awaited | null> {
+  const key = JSON.stringify([ctx.workspace.id, endpointId, filters])
+  const shared = looks.get(key)
+  if (shared !== undefined) return shared
+  const look = lookFor(ctx, endpointId, filters)
+  looks.set(key, look)
+  setImmediate(() => looks.delete(key))
+  return look
+}
+
+async function lookFor(ctx: Context, endpointId: string, filters: RequestFilters): Promise<Awaited | null> {
+  const id = await findAwaited(ctx.db, endpointId, filters)
+  if (id === undefined) {
+    if ((await findEndpoint(ctx.db, ctx.workspace.id, endpointId)) === undefined) throw notFound('endpoint')
+    return null
+  }
+  const request = await findRequest(ctx.db, endpointId, id)
+  return request === undefined ? null : await requestView(ctx, endpointId, request)
+}

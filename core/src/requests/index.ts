@@ -1,0 +1,14 @@
+export {
+  type CapturedRequest,
+  headerText,
+  headerValues,
+  type JudgedRequest,
+  type Verdict,
+  type Verification,
+  type WireHeader,
+} from './capturedRequest.ts'
+export { findsRequest, parseInt64 } from './find.ts'
+export { type FormValue, type ParsedBody, parsedBody } from './parsedBody.ts'
+export { findRequest, lockCounters, type RequestRow } from './queries.ts'
+export { RequestIds } from './schema.ts'
+export { storedHeaders } from './view.ts'

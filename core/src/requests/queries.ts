@@ -1,0 +1,169 @@
+import { type Selectable, sql } from 'kysely'
+import type { Db, RequestsTable, Trx } from '../db/index.ts'
+import { type Page, window } from '../pagination.ts'
+import { applyFilters, type DeliverySummary, hasFilters, requestState } from './filters.ts'
+import type { RequestFilters } from './schema.ts'
+
+const SUMMARY_COLUMNS = [
+  'r.id',
+  'r.endpointId',
+  'r.receivedAt',
+  'r.method',
+  'r.path',
+  'r.contentType',
+  'r.sizeBytes',
+  'r.ip',
+  'r.userAgent',
+  'r.label',
+  'r.bodyTruncated',
+  'r.bodyIsBinary',
+  'r.bodyPreview',
+  'r.verdict',
+  'r.verdictNote',
+] as const
+
+type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` ? Name : never
+
+/** What lists read of a request: never its body (DESIGN §3, invariant 6). */
+export interface RequestSummaryRow extends Pick<Selectable<RequestsTable>, SummaryColumn> {
+  readonly state: string
+  readonly attemptCount: number
+}
+
+export interface RequestRow extends RequestSummaryRow {
+  readonly queryString: string | null
+  readonly headerNames: string
+  readonly headerValues: Buffer
+  readonly body: Buffer
+}
+
+/** The visible requests of an endpoint with their deliveries summed up. */
+function visibleRequests(db: Db, endpointId: string) {
+  return db
+    .selectFrom('requests as r')
+    .leftJoinLateral(
+      (lateral) =>
+        lateral
+          .selectFrom('deliveries as of')
+          .whereRef('of.endpointId', '=', 'r.endpointId')
+          .whereRef('of.requestId', '=', 'r.id')
+          .select([
+            sql<string | null>`(array_agg(of.state order by of.last_attempt_id desc)
+              filter (where of.last_attempt_id is not null))[1]`.as('latestState'),
+            sql<boolean>`bool_or(of.finished_at is null)`.as('isOpen'),
+            sql<number>`sum(of.attempt_count)::int`.as('attemptCount'),
+          ])
+          .$castTo<DeliverySummary>()
+          .as('d'),
+      (join) => join.onTrue(),
+    )
+    .where('r.endpointId', '=', endpointId)
+    .where('r.deletedAt', 'is', null)
+    .where('r.hiddenAt', 'is', null)
+}
+
+function summaries(db: Db, endpointId: string) {
+  return visibleRequests(db, endpointId)
+    .select(SUMMARY_COLUMNS)
+    .select([requestState.as('state'), sql<number>`coalesce(d.attempt_count, 0)`.as('attemptCount')])
+}
+
+/**
+ * One page, newest first, and how many match.
+ *
+ * Without filters the total is the counter's, and the scan ends at the last stored row instead of wading through
+ * binned ones. With filters one scan finds the page's ids and the total; the summaries are read by id.
+ */
+export async function listRequests(
+  db: Db,
+  endpoint: { readonly id: string; readonly storedRequestCount: number },
+  filters: RequestFilters,
+  page: Page,
+): Promise<{ rows: RequestSummaryRow[]; totalCount: number }> {
+  const { limit, offset } = window(page)
+  if (!hasFilters(filters)) {
+    const left = Math.min(limit, endpoint.storedRequestCount - offset)
+    if (left <= 0) return { rows: [], totalCount: endpoint.storedRequestCount }
+    const rows = await summaries(db, endpoint.id).orderBy('r.id', 'desc').limit(left).offset(offset).execute()
+    return { rows, totalCount: endpoint.storedRequestCount }
+  }
+  const matching = applyFilters(visibleRequests(db, endpoint.id), filters)
+  const ids = await matching
+    .select('r.id')
+    .select(sql<number>`count(*) over ()`.as('totalCount'))
+    .orderBy('r.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const first = ids[0]
+  if (first === undefined) {
+    if (offset === 0) return { rows: [], totalCount: 0 }
+    const { totalCount } = await matching
+      .select((of) => of.fn.countAll<number>().as('totalCount'))
+      .executeTakeFirstOrThrow()
+    return { rows: [], totalCount }
+  }
+  const wanted = ids.map((row) => row.id)
+  const rows = await summaries(db, endpoint.id).where('r.id', 'in', wanted).orderBy('r.id', 'desc').execute()
+  return { rows, totalCount: first.totalCount }
+}
+
+/** The whole request, unless it is absent, binned or of another endpoint. */
+export function findRequest(db: Db, endpointId: string, id: number): Promise<RequestRow | undefined> {
+  return summaries(db, endpointId)
+    .where('r.id', '=', id)
+    .select(['r.queryString', 'r.headerNames', 'r.headerValues', 'r.body'])
+    .executeTakeFirst()
+}
+
+/**
+ * The id that an await answers: with `afterId` the lowest match above it, so that a client can loop without
+ * gaps; without, the newest (CONTRACT §9).
+ */
+export async function findAwaited(
+  db: Db,
+  endpointId: string,
+  filters: RequestFilters,
+): Promise<number | undefined> {
+  const row = await applyFilters(visibleRequests(db, endpointId), filters)
+    .select('r.id')
+    .orderBy('r.id', filters.afterId === undefined ? 'desc' : 'asc')
+    .limit(1)
+    .executeTakeFirst()
+  return row?.id
+}
+
+/** Serialises whatever changes the endpoint's stored requests, until the transaction ends. */
+export async function lockCounters(trx: Trx, endpointId: string): Promise<void> {
+  await trx
+    .selectFrom('endpointCounters')
+    .where('endpointId', '=', endpointId)
+    .select('endpointId')
+    .forUpdate()
+    .execute()
+}
+
+/**
+ * Moves requests to the recycle bin and keeps the counters equal to the rows. The caller holds the counters.
+ *
+ * @param ids which, or null for every one that is stored now
+ * @returns how many moved: ids that are absent, binned or of another endpoint are passed over
+ */
+export async function moveToBin(trx: Trx, endpointId: string, ids: readonly number[] | null, now: Date) {
+  const { rows } = await sql<{ movedCount: number }>`
+    with moved as (
+      update requests set deleted_at = ${now}
+      where endpoint_id = ${endpointId} and deleted_at is null and hidden_at is null
+        and (${ids}::bigint[] is null or id = any(${ids}::bigint[]))
+      returning octet_length(body) as bytes
+    ), summed as (select count(*)::int as moved_count, coalesce(sum(bytes), 0) as bytes from moved),
+    counted as (
+      update endpoint_counters set
+        stored_request_count = stored_request_count - moved_count,
+        stored_bytes = stored_bytes - bytes,
+        binned_request_count = binned_request_count + moved_count
+      from summed where endpoint_id = ${endpointId} and moved_count > 0
+    )
+    select moved_count from summed`.execute(trx)
+  return rows[0]?.movedCount ?? 0
+}

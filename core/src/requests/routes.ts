@@ -1,0 +1,94 @@
+import { z } from 'zod'
+import { findsEndpoint } from '../endpoints/index.ts'
+import { envelope, paged } from '../pagination.ts'
+import { Int64, optional, route, router } from '../route.ts'
+import { AWAIT_SECONDS, awaitRequest } from './await.ts'
+import { findsRequest, requestView } from './find.ts'
+import { listRequests } from './queries.ts'
+import { binRequests } from './remove.ts'
+import { filterInput, listInput, RequestDetail, RequestIds, RequestSummary } from './schema.ts'
+import { summaryView } from './view.ts'
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+const requestId = Int64.meta({ description: 'Id of the captured request' })
+
+const timeoutSeconds = optional(z.int().min(AWAIT_SECONDS.min).max(AWAIT_SECONDS.max)).meta({
+  description: `Seconds to wait, ${AWAIT_SECONDS.min} to ${AWAIT_SECONDS.max}; default ${AWAIT_SECONDS.default}`,
+})
+
+const Deleted = z.object({ deletedCount: z.int().meta({ description: 'How many moved to the recycle bin' }) })
+
+export const requestRoutes = router({
+  list: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/requests',
+    summary: 'List and search captured requests, newest first',
+    description:
+      'All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order.',
+    input: z.object({ endpointId, ...listInput }),
+    output: envelope(RequestSummary),
+    finds: findsEndpoint,
+  }).query(async ({ ctx, input: { endpointId: _id, page, pageSize, ...filters } }) => {
+    const { rows, totalCount } = await listRequests(ctx.db, ctx.endpoint, filters, { page, pageSize })
+    return paged(
+      rows.map((row) => summaryView(row, ctx.endpoint.id)),
+      totalCount,
+      { page, pageSize },
+    )
+  }),
+
+  await: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/requests/await',
+    summary: 'Wait for a matching request; 204 when none came in time',
+    description:
+      'Requests that are stored already count: with `afterId` the lowest match above it is answered, without it the newest. Counts as one call however long it blocks.',
+    input: z.object({ endpointId, ...filterInput, timeoutSeconds }),
+    output: RequestDetail.nullable(),
+    finds: findsEndpoint,
+  }).query(({ ctx, input: { endpointId: _id, timeoutSeconds: seconds, ...filters } }) =>
+    awaitRequest(ctx, ctx.endpoint, { filters, timeoutSeconds: seconds ?? AWAIT_SECONDS.default }),
+  ),
+
+  get: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}',
+    summary: 'Read a captured request, whole',
+    input: z.object({ endpointId, requestId }),
+    output: RequestDetail,
+    finds: findsRequest,
+  }).query(({ ctx }) => requestView(ctx, ctx.endpoint.id, ctx.request)),
+
+  remove: route({
+    method: 'DELETE',
+    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}',
+    summary: 'Move a captured request to the recycle bin',
+    input: z.object({ endpointId, requestId }),
+    output: z.null(),
+    finds: findsRequest,
+  }).mutation(async ({ ctx }) => {
+    await binRequests(ctx, ctx.endpoint.id, [ctx.request.id])
+    return null
+  }),
+
+  clear: route({
+    method: 'DELETE',
+    path: '/api/v1/endpoints/{endpointId}/requests',
+    summary: 'Move every stored request to the recycle bin',
+    input: z.object({ endpointId }),
+    output: Deleted,
+    finds: findsEndpoint,
+  }).mutation(async ({ ctx }) => ({ deletedCount: await binRequests(ctx, ctx.endpoint.id, null) })),
+
+  bulkDelete: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/requests/bulk-delete',
+    summary: 'Move up to 500 requests to the recycle bin',
+    description: 'Ids that are not on the endpoint are ignored.',
+    input: z.object({ endpointId, requestIds: RequestIds }),
+    output: Deleted,
+    finds: findsEndpoint,
+  }).mutation(async ({ ctx, input }) => ({
+    deletedCount: await binRequests(ctx, ctx.endpoint.id, input.requestIds),
+  })),
+})

@@ -1,0 +1,89 @@
+import { z } from 'zod'
+import { pageInput } from '../pagination.ts'
+import { Int64, optional, Timestamp } from '../route.ts'
+
+/** Every state a request can show (SPEC "Delivery state values"). */
+export const REQUEST_STATES = [
+  'Succeeded',
+  'Failed',
+  'Errored',
+  'DeadLetter',
+  'Pending',
+  'Interrupted',
+  'NotAttempted',
+  'Skipped',
+] as const
+
+export const VERDICTS = ['verified', 'failed', 'unsigned', 'unverifiable'] as const
+
+/** The filters that list and await share; all combine with AND (SPEC rule 8, CONTRACT §3). */
+export const filterInput = {
+  method: optional(z.string().min(1).max(32)).meta({ description: 'HTTP method, without case' }),
+  state: optional(z.enum(REQUEST_STATES)).meta({ description: 'Latest delivery state' }),
+  q: optional(z.string().min(1).max(200)).meta({
+    description: 'Text found in path, query string, header values or text body, without case',
+  }),
+  since: optional(z.iso.datetime({ offset: true })).meta({ description: 'Received at or after' }),
+  until: optional(z.iso.datetime({ offset: true })).meta({ description: 'Received before' }),
+  afterId: optional(Int64).meta({ description: 'Only requests with a greater id' }),
+  verification: optional(z.enum([...VERDICTS, 'none'])).meta({ description: '`none`: nothing was checked' }),
+  label: optional(z.string().min(1).max(200)).meta({ description: 'Exact event type' }),
+}
+
+export const listInput = { ...filterInput, ...pageInput }
+
+const filters = z.object(filterInput)
+export type RequestFilters = z.output<typeof filters>
+
+const summary = {
+  id: Int64,
+  endpointId: z.uuid(),
+  receivedAt: Timestamp,
+  method: z.string(),
+  path: z.string(),
+  contentType: z.string().nullable(),
+  sizeBytes: z.int(),
+  ip: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  label: z.string().nullable(),
+  bodyTruncated: z.boolean().meta({ description: 'An oversize trace: only a prefix of the body is kept' }),
+  bodyIsBinary: z.boolean(),
+  bodyPreview: z.string().nullable().meta({ description: 'First 200 characters of a text body' }),
+  verification: z.object({ verdict: z.enum(VERDICTS), note: z.string() }).nullable(),
+  state: z.enum(REQUEST_STATES),
+  attemptCount: z.int(),
+}
+
+/** A captured request without its body, as lists show it (CONTRACT §3). */
+export const RequestSummary = z.object(summary).meta({ id: 'CapturedRequestSummary' })
+
+/** A captured request, whole. */
+export const RequestDetail = z
+  .object({
+    ...summary,
+    url: z.string(),
+    queryString: z.string().nullable(),
+    query: z.record(z.string(), z.array(z.string())),
+    headers: z.record(z.string(), z.string()),
+    rawHeaders: z.array(z.object({ name: z.string(), value: z.string() })),
+    body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
+    deliveries: z.array(
+      z.object({
+        actionId: z.uuid().nullable(),
+        actionName: z.string(),
+        kind: z.string(),
+        state: z.string(),
+        attemptCount: z.int(),
+        lastAttemptAt: Timestamp.nullable(),
+        nextAttemptAt: Timestamp.nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'CapturedRequest' })
+
+/** Ids of one bulk call: 1 to 500, duplicates folded (CONTRACT §9). */
+export const RequestIds = z
+  .array(Int64)
+  .min(1)
+  .max(500)
+  .transform((ids) => [...new Set(ids)])

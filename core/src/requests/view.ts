@@ -1,0 +1,83 @@
+import type { z } from 'zod'
+import { captureUrlOf } from '../endpoints/index.ts'
+import type { Urls } from '../services.ts'
+import { headerText, type WireHeader } from './capturedRequest.ts'
+import type { RequestRow, RequestSummaryRow } from './queries.ts'
+import type { DeliveryOfRequestRow } from './requestDeliveries.ts'
+import { REQUEST_STATES, type RequestDetail, type RequestSummary, VERDICTS } from './schema.ts'
+import { urlEncodedPairs } from './urlEncoded.ts'
+
+/** The row as lists show it. */
+export function summaryView(row: RequestSummaryRow, endpointId: string): z.input<typeof RequestSummary> {
+  const verdict = VERDICTS.find((known) => known === row.verdict)
+  return {
+    id: row.id,
+    endpointId,
+    receivedAt: row.receivedAt,
+    method: row.method,
+    path: row.path,
+    contentType: row.contentType,
+    sizeBytes: row.sizeBytes,
+    ip: row.ip,
+    userAgent: row.userAgent,
+    label: row.label,
+    bodyTruncated: row.bodyTruncated,
+    bodyIsBinary: row.bodyIsBinary,
+    bodyPreview: row.bodyPreview,
+    verification: verdict === undefined ? null : { verdict, note: row.verdictNote ?? '' },
+    state: REQUEST_STATES.find((known) => known === row.state) ?? 'Pending',
+    attemptCount: row.attemptCount,
+  }
+}
+
+/** The whole request. `headers` joins what `rawHeaders` keeps apart (CONTRACT §3, R17). */
+export function detailView(
+  row: RequestRow,
+  {
+    endpointId,
+    urls,
+    deliveries,
+  }: { endpointId: string; urls: Urls; deliveries: readonly DeliveryOfRequestRow[] },
+): z.input<typeof RequestDetail> {
+  const headers = storedHeaders(row)
+  const query = row.queryString === null ? '' : `?${row.queryString}`
+  return {
+    ...summaryView(row, endpointId),
+    url: `${captureUrlOf(urls, endpointId)}${row.path}${query}`,
+    queryString: row.queryString,
+    query: valuesByName(urlEncodedPairs(row.queryString ?? '')),
+    headers: joinedHeaders(headers),
+    rawHeaders: headers.map(([name, value]) => ({ name, value: headerText(value) })),
+    body: bodyText(row),
+    deliveries: [...deliveries],
+  }
+}
+
+/** The header fields of a row: names and values stand in two columns, one field a line. */
+export function storedHeaders(row: { headerNames: string; headerValues: Buffer }): WireHeader[] {
+  if (row.headerNames === '') return []
+  const values = row.headerValues.toString('latin1').split('\n')
+  return row.headerNames.split('\n').map((name, at) => [name, values[at] ?? ''])
+}
+
+function joinedHeaders(headers: readonly WireHeader[]): Record<string, string> {
+  const joined = new Map<string, { name: string; text: string }>()
+  for (const [name, value] of headers) {
+    const key = name.toLowerCase()
+    const known = joined.get(key)
+    const text = headerText(value)
+    if (known === undefined) joined.set(key, { name, text })
+    else known.text += (key === 'cookie' ? '; ' : ', ') + text
+  }
+  return Object.fromEntries([...joined.values()].map(({ name, text }) => [name, text]))
+}
+
+function valuesByName(pairs: Iterable<readonly [string, string]>): Record<string, string[]> {
+  const grouped = Map.groupBy(pairs, ([name]) => name)
+  return Object.fromEntries([...grouped].map(([name, group]) => [name, group.map(([, value]) => value)]))
+}
+
+function bodyText(row: RequestRow): string | null {
+  if (row.body.length === 0) return null
+  return row.body.toString(row.bodyIsBinary ? 'base64' : 'utf8')
+}
