@@ -12,6 +12,12 @@ export interface QueueSpec {
     /** Seconds after which a job without an answer counts as crashed. */
     readonly expireInSeconds?: number
     readonly heartbeatSeconds?: number
+    /** A table of its own, so that a busy queue does not slow the others down. */
+    readonly partition?: boolean
+    /** Wakes workers through LISTEN/NOTIFY; without it they poll. */
+    readonly notify?: boolean
+    /** Seconds for which an ended job is kept; a week unless said otherwise. */
+    readonly deleteAfterSeconds?: number
   }
   /** UTC cron line for jobs that run by the clock. */
   readonly cron?: string
@@ -19,6 +25,29 @@ export interface QueueSpec {
 
 /** Every background job: its payload, its policy and the reason for both. */
 export const QUEUES = {
+  /**
+   * Starts one try of a delivery: claims it, which writes its Pending row with a lease, and hands it to the
+   * sender. The lease watches over the try from then on, so the job ends when the try begins: a batch never
+   * waits for its slowest member. Retries are new jobs; the queue's own retries are for a worker that died
+   * between fetch and claim, and a claim that comes twice finds nothing to do.
+   */
+  'deliveries.attempt': {
+    payload: z.object({
+      deliveryId: z.int(),
+      /** The number of the try, from 1. */
+      attempt: z.int(),
+      actionId: z.string(),
+    }),
+    options: {
+      policy: 'standard',
+      retryLimit: 1000,
+      expireInSeconds: 60,
+      heartbeatSeconds: 10,
+      partition: true,
+      notify: true,
+      deleteAfterSeconds: 60,
+    },
+  },
   /** Deletes expired endpoints. Singleton: two sweeps at once would only wait on each other's locks. */
   'endpoints.sweep': {
     payload: z.object({}),

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Db } from './db/index.ts'
+import type { Outbound } from './outbound/index.ts'
 import type { Plans } from './plans/index.ts'
 import type { Enqueue } from './queues.ts'
 import type { SecretBox } from './secrets/index.ts'
@@ -30,5 +31,7 @@ export interface Services {
   readonly secrets: SecretBox
   readonly urls: Urls
   readonly enqueue: Enqueue
+  /** The one way out: every request that we send goes through it. */
+  readonly outbound: Outbound
   readonly wakeups: Wakeups
 }

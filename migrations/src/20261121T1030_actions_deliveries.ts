@@ -28,42 +28,40 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db)
   await sql`create index actions_by_workspace on actions (workspace_id)`.execute(db)
 
-  // One run of a (request, action) pair: by the capture, by a bulk replay, or by an inline replay.
+  // What is still to be done, and what is parked: one run of a (request, action) pair, by a capture or a bulk
+  // replay. A run that ends goes away, unless it parks; what it did stays in delivery_attempts.
   await sql`
     create table deliveries (
       id bigint generated always as identity primary key,
       workspace_id uuid not null,
       endpoint_id uuid not null,
       request_id bigint not null,
-      -- Null once the action was deleted.
-      action_id uuid,
+      action_id uuid not null,
       action_name text not null,
       kind text not null,
       trigger text not null,
-      -- State of the latest attempt; Pending before the first.
-      state text not null,
+      -- Tries that have ended.
       attempt_count integer not null default 0,
-      last_attempt_id bigint,
-      last_attempt_at timestamptz,
-      next_attempt_at timestamptz,
+      -- When the next try is due.
+      next_attempt_at timestamptz not null,
       created_at timestamptz not null,
-      -- Null while a try is queued or under way.
+      -- Null while a try is queued or under way; else the run is parked.
       finished_at timestamptz,
-      -- Set when the last scheduled try failed (DeadLetter).
       parked_at timestamptz
-    )`.execute(db)
+    ) with (fillfactor = 80)`.execute(db)
   await sql`create index deliveries_by_request on deliveries (endpoint_id, request_id)`.execute(db)
-  await sql`create index deliveries_open on deliveries (endpoint_id) where finished_at is null`.execute(db)
   await sql`create index deliveries_by_action on deliveries (action_id) where finished_at is null`.execute(db)
 
   await sql`
     create table delivery_attempts (
-      id bigint generated always as identity primary key,
-      delivery_id bigint not null,
-      workspace_id uuid not null,
       endpoint_id uuid not null,
+      id bigint generated always as identity,
+      -- Null for an inline replay, which is one try and no run.
+      delivery_id bigint,
+      workspace_id uuid not null,
       request_id bigint not null,
-      action_id uuid,
+      -- Stays when the action is deleted: readers join it away.
+      action_id uuid not null,
       action_name text not null,
       kind text not null,
       state text not null,
@@ -76,19 +74,22 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       finished_at timestamptz,
       duration_ms integer,
       next_attempt_at timestamptz,
-      -- While Pending: the end of the visibility window.
+      -- The end of the visibility window; null for notify, whose sends belong to the outbox.
       lease_until timestamptz,
       has_detail boolean not null default false,
       transformed boolean not null default false,
       transformation_version integer,
-      transform_note text
-    )`.execute(db)
-  await sql`create index delivery_attempts_by_endpoint on delivery_attempts (endpoint_id, id)`.execute(db)
-  await sql`create index delivery_attempts_by_request on delivery_attempts (endpoint_id, request_id, id)`.execute(
-    db,
-  )
+      transform_note text,
+      primary key (endpoint_id, id)
+    ) with (fillfactor = 90)`.execute(db)
   await sql`
-    create index delivery_attempts_leased on delivery_attempts (lease_until) where state = 'Pending'`.execute(
+    create index delivery_attempts_by_request on delivery_attempts (endpoint_id, request_id, id)`.execute(db)
+  // Two workers that claim the same try meet here: one of them inserts nothing.
+  await sql`
+    create unique index delivery_attempts_by_delivery on delivery_attempts (delivery_id, attempt_number)
+    where delivery_id is not null`.execute(db)
+  await sql`
+    create index delivery_attempts_pending on delivery_attempts (lease_until) where state = 'Pending'`.execute(
     db,
   )
 

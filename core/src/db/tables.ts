@@ -135,27 +135,24 @@ export interface DeliveriesTable {
   workspaceId: string
   endpointId: string
   requestId: number
-  actionId: string | null
+  actionId: string
   actionName: string
   kind: string
   trigger: string
-  state: string
   attemptCount: Generated<number>
-  lastAttemptId: number | null
-  lastAttemptAt: Date | null
-  nextAttemptAt: Date | null
+  nextAttemptAt: Date
   createdAt: Date
   finishedAt: Date | null
   parkedAt: Date | null
 }
 
 export interface DeliveryAttemptsTable {
-  id: GeneratedAlways<number>
-  deliveryId: number
-  workspaceId: string
   endpointId: string
+  id: GeneratedAlways<number>
+  deliveryId: number | null
+  workspaceId: string
   requestId: number
-  actionId: string | null
+  actionId: string
   actionName: string
   kind: string
   state: string

@@ -1,0 +1,2 @@
+export { loadDispatchActions } from './dispatchActions.ts'
+export { type DispatchAction, type DispatchPlan, isOn, planDispatch } from './planDispatch.ts'

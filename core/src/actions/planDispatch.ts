@@ -1,0 +1,39 @@
+import { type Condition, matches } from '../conditions/index.ts'
+import type { JudgedRequest } from '../requests/capturedRequest.ts'
+
+/** What dispatching needs to know of an action. */
+export interface DispatchAction {
+  readonly id: string
+  readonly name: string
+  readonly kind: string
+  readonly isActive: boolean
+  readonly suspendedByPlan: boolean
+  readonly condition: Condition
+}
+
+/** What a request sets in motion: `state` is the request's until an attempt has a row. */
+export type DispatchPlan =
+  | { readonly state: 'NotAttempted' | 'Skipped'; readonly actions: readonly [] }
+  | { readonly state: 'Pending'; readonly actions: readonly DispatchAction[] }
+
+/**
+ * Decides what a captured request sets in motion: which actions get a delivery, or why none does.
+ *
+ * Actions do not chain: each condition sees the request exactly as it arrived. `{}` always matches; an action
+ * suspended by plan counts as switched off.
+ *
+ * @param actions every action of the endpoint, in `position` order, which the plan keeps
+ * @returns `NotAttempted` when none is switched on; `Skipped` when each switched-on one has a condition and
+ *   none matched; otherwise the actions to dispatch, never an empty list
+ */
+export function planDispatch(actions: readonly DispatchAction[], request: JudgedRequest): DispatchPlan {
+  const on = actions.filter(isOn)
+  if (on.length === 0) return { state: 'NotAttempted', actions: [] }
+  const matching = on.filter((action) => matches(action.condition, request))
+  return matching.length === 0 ? { state: 'Skipped', actions: [] } : { state: 'Pending', actions: matching }
+}
+
+/** Whether an action takes part at all. */
+export function isOn(action: { readonly isActive: boolean; readonly suspendedByPlan: boolean }): boolean {
+  return action.isActive && !action.suspendedByPlan
+}

@@ -1,0 +1,45 @@
+import { sql } from 'kysely'
+import type { Trx } from '../db/index.ts'
+import type { Enqueue } from '../queues.ts'
+import type { Trigger } from './states.ts'
+
+/** A run to start: one captured request through one action. */
+export interface NewDelivery {
+  readonly workspaceId: string
+  readonly endpointId: string
+  readonly requestId: number
+  readonly actionId: string
+  readonly actionName: string
+  readonly kind: string
+  readonly trigger: Extract<Trigger, 'capture' | 'bulkReplay'>
+  /** Now; the first try is due at once. */
+  readonly createdAt: Date
+}
+
+/**
+ * Queues deliveries in the caller's transaction: the captures, the deliveries and their jobs exist together or
+ * not at all (DESIGN §3, 3). One statement for the rows and one for the jobs, however many there are.
+ */
+export async function insertDeliveries(
+  trx: Trx,
+  enqueue: Enqueue,
+  deliveries: readonly NewDelivery[],
+): Promise<void> {
+  if (deliveries.length === 0) return
+  const column = <Name extends keyof NewDelivery>(name: Name) => deliveries.map((delivery) => delivery[name])
+  const { rows } = await sql<{ id: number; actionId: string }>`
+    insert into deliveries
+      (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at, next_attempt_at)
+    select w, e, r, a, n, k, t, c, c
+    from unnest(
+      ${column('workspaceId')}::uuid[], ${column('endpointId')}::uuid[], ${column('requestId')}::bigint[],
+      ${column('actionId')}::uuid[], ${column('actionName')}::text[], ${column('kind')}::text[],
+      ${column('trigger')}::text[], ${column('createdAt')}::timestamptz[]
+    ) as new (w, e, r, a, n, k, t, c)
+    returning id, action_id`.execute(trx)
+  await enqueue(
+    trx,
+    'deliveries.attempt',
+    rows.map(({ id, actionId }) => ({ payload: { deliveryId: id, attempt: 1, actionId } })),
+  )
+}

@@ -1,0 +1,54 @@
+/** Seconds between one try and the next (CONTRACT §8): 7 tries, about 17.6 h. */
+export const RETRY_DELAYS_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000] as const
+
+/** How many tries the schedule holds, the first included. */
+export const TRIES_MAX = RETRY_DELAYS_SECONDS.length + 1
+
+/** Delays vary by this part, so that what failed together does not come back together. */
+const JITTER = 0.2
+
+/** The least that a 429 waits. */
+const TOO_MANY_REQUESTS_SECONDS = 60
+
+/** What a try that was not accepted tells the schedule. */
+export interface FailedTry {
+  /** When it ended. */
+  readonly now: Date
+  /** Its number, from 1. */
+  readonly attempt: number
+  /** Null when nothing came back. */
+  readonly statusCode: number | null
+  /** The `Retry-After` field as it came: seconds or an HTTP date. */
+  readonly retryAfter: string | null
+  /** No try is made at or after this. */
+  readonly retentionEndsAt: Date
+}
+
+/**
+ * When the next try is due, or null when there is none: the schedule is over, or it would go past the
+ * retention of the request.
+ *
+ * `Retry-After` counts on 429 and 503, from the delay that is due anyway up to twice as much.
+ *
+ * @param random 0 up to 1, for the jitter
+ */
+export function nextAttemptAt(failed: FailedTry, random = Math.random()): Date | null {
+  const scheduled = RETRY_DELAYS_SECONDS[failed.attempt - 1]
+  if (scheduled === undefined) return null
+  let seconds = scheduled * (1 + JITTER * (2 * random - 1))
+  if (failed.statusCode === 429 || failed.statusCode === 503) {
+    const asked = retryAfterSeconds(failed.retryAfter, failed.now)
+    seconds = Math.max(seconds, Math.min(asked, 2 * scheduled))
+  }
+  if (failed.statusCode === 429) seconds = Math.max(seconds, TOO_MANY_REQUESTS_SECONDS)
+  const at = new Date(failed.now.getTime() + Math.round(seconds * 1000))
+  return at < failed.retentionEndsAt ? at : null
+}
+
+/** Seconds that a `Retry-After` field asks for (RFC 9110 §10.2.3); 0 when it asks for nothing readable. */
+function retryAfterSeconds(field: string | null, now: Date): number {
+  if (field === null) return 0
+  if (/^\s*\d{1,10}\s*$/.test(field)) return Number(field)
+  const at = Date.parse(field)
+  return Number.isNaN(at) ? 0 : Math.max(0, (at - now.getTime()) / 1000)
+}

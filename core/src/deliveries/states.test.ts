@@ -1,0 +1,37 @@
+import { describe, expect, test } from 'bun:test'
+import { ATTEMPT_STATES, eventOf, stateAfter, TRANSITIONS, triesAgainAfterInterruption } from './states.ts'
+
+const endOf = (statusCode: number | null, retried: boolean, parks = true) =>
+  stateAfter('Pending', eventOf({ statusCode, retried, parks }))
+
+describe('the states of an attempt', () => {
+  test.each([
+    [200, true, 'Succeeded'],
+    [299, false, 'Succeeded'],
+    [302, true, 'Failed'],
+    [503, true, 'Failed'],
+    [503, false, 'DeadLetter'],
+    [410, false, 'DeadLetter'],
+    [null, true, 'Errored'],
+    [null, false, 'DeadLetter'],
+  ] as const)('status %p with another try %p ends %s', (statusCode, retried, state) => {
+    expect(endOf(statusCode, retried)).toBe(state)
+  })
+
+  test('an inline replay never ends DeadLetter', () => {
+    expect([endOf(204, false, false), endOf(410, false, false), endOf(null, false, false)]).toEqual([
+      'Succeeded',
+      'Failed',
+      'Errored',
+    ])
+  })
+
+  test('only a pending attempt moves', () => {
+    for (const from of ATTEMPT_STATES.filter((state) => state !== 'Pending'))
+      for (const { event } of TRANSITIONS) expect(stateAfter(from, event)).toBeUndefined()
+  })
+
+  test('an interrupted last try gets one more, once', () => {
+    expect([6, 7, 8].map(triesAgainAfterInterruption)).toEqual([true, true, false])
+  })
+})

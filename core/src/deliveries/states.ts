@@ -1,0 +1,77 @@
+import { TRIES_MAX } from './retrySchedule.ts'
+
+/** States that an attempt row carries; `NotAttempted` and `Skipped` exist on requests only (CONTRACT §8). */
+export const ATTEMPT_STATES = [
+  'Pending',
+  'Succeeded',
+  'Failed',
+  'Errored',
+  'Interrupted',
+  'DeadLetter',
+] as const
+
+export type AttemptState = (typeof ATTEMPT_STATES)[number]
+
+/** States of a request: that of its newest attempt, else Pending while one is queued, else what the capture decided. */
+export const REQUEST_STATES = [...ATTEMPT_STATES, 'NotAttempted', 'Skipped'] as const
+
+export type RequestState = (typeof REQUEST_STATES)[number]
+
+/** What started a run, or made a try of it. */
+export const TRIGGERS = ['capture', 'retry', 'replay', 'bulkReplay'] as const
+
+export type Trigger = (typeof TRIGGERS)[number]
+
+/** What can happen to a try that is under way. */
+export type AttemptEvent =
+  /** A 2xx. */
+  | 'accepted'
+  /** Any other status, and there will be another try. */
+  | 'refused'
+  /** No response, or nothing was sent, and there will be another try or never was to be one. */
+  | 'errored'
+  /** Refused or errored on the last scheduled try, or 410: the run is parked. */
+  | 'exhausted'
+  /** The visibility window passed without a result: the worker died. */
+  | 'leaseEnded'
+
+/** Every move between the states of an attempt. What is not here does not happen. */
+export const TRANSITIONS: readonly { from: AttemptState; event: AttemptEvent; to: AttemptState }[] = [
+  { from: 'Pending', event: 'accepted', to: 'Succeeded' },
+  { from: 'Pending', event: 'refused', to: 'Failed' },
+  { from: 'Pending', event: 'errored', to: 'Errored' },
+  { from: 'Pending', event: 'exhausted', to: 'DeadLetter' },
+  { from: 'Pending', event: 'leaseEnded', to: 'Interrupted' },
+]
+
+/** The state after an event; undefined when the event cannot happen to an attempt in that state. */
+export function stateAfter(from: AttemptState, event: AttemptEvent): AttemptState | undefined {
+  return TRANSITIONS.find((move) => move.from === from && move.event === event)?.to
+}
+
+/** How a try ended, as far as its state depends on it. */
+export interface TryEnd {
+  /** Null when nothing came back. */
+  readonly statusCode: number | null
+  /** Whether another try is scheduled. */
+  readonly retried: boolean
+  /** Whether the run belongs to the schedule; an inline replay is one try and never parks (CONTRACT §8). */
+  readonly parks: boolean
+}
+
+/** What the end of a try means for its row. */
+export function eventOf({ statusCode, retried, parks }: TryEnd): AttemptEvent {
+  if (statusCode !== null && statusCode >= 200 && statusCode <= 299) return 'accepted'
+  if (parks && !retried) return 'exhausted'
+  return statusCode === null ? 'errored' : 'refused'
+}
+
+/** 410 Gone: the receiver wants no further try (CONTRACT §8, row 9). */
+export function endsForGood(statusCode: number | null): boolean {
+  return statusCode === 410
+}
+
+/** A try that was cut off counts as one; when it was the last, one further try is allowed, once (CONTRACT §8, row 10). */
+export function triesAgainAfterInterruption(attempt: number): boolean {
+  return attempt <= TRIES_MAX
+}
