@@ -1,0 +1,24 @@
+import type { Services } from '@creel/core'
+import { createApp } from './app.ts'
+import { type CaptureHandler, type Listener, listen } from './listener.ts'
+
+export interface GatewayOptions {
+  readonly host: string
+  /** 0 = any free one. */
+  readonly port: number
+  /** Shown in `/openapi/v1.json`. */
+  readonly version: string
+  readonly capture: CaptureHandler
+}
+
+/** Opens the port and serves the API on it. */
+export async function startGateway(services: Services, options: GatewayOptions): Promise<Listener> {
+  const { host, port, version, capture } = options
+  return await listen({
+    host,
+    port,
+    capture,
+    fetch: createApp(services, version),
+    onError: (error) => services.log.error({ err: error }, 'unexpected error'),
+  })
+}

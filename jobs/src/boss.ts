@@ -1,0 +1,41 @@
+import { QUEUES, type QueueName, type QueueSpec } from '@creel/core'
+import { type ConstructorOptions, PgBoss } from 'pg-boss'
+import type { Logger } from 'pino'
+
+/** Queues by name, in the table's order. */
+export const queueNames = Object.keys(QUEUES) as QueueName[]
+
+/**
+ * A pg-boss that sends; {@link startWorkers} makes it work. Every process needs one: core enqueues through it.
+ *
+ * @param url the database; pg-boss opens its own small pool and, with workers, one LISTEN connection
+ * @param options `clock` for tests; spies are on with it
+ */
+export function createBoss(
+  url: string,
+  { log, works, clock }: { log: Logger; works: boolean; clock?: NonNullable<ConstructorOptions['clock']> },
+): PgBoss {
+  const boss = new PgBoss({
+    connectionString: url,
+    application_name: 'creel-jobs',
+    max: works ? 6 : 2,
+    useListenNotify: works,
+    schedule: works,
+    supervise: works,
+    ...(clock === undefined ? {} : { clock, __test__enableSpies: true }),
+  })
+  boss.on('error', (error) => log.warn({ err: error }, 'job queue error'))
+  return boss
+}
+
+/** Creates or updates every queue of the table. Safe to call from several processes at once. */
+export async function createQueues(boss: PgBoss): Promise<void> {
+  for (const name of queueNames) {
+    const { options }: QueueSpec = QUEUES[name]
+    const known = await boss.getQueue(name)
+    const { policy, ...changeable } = options
+    if (known === null)
+      await boss.createQueue(name, { ...changeable, policy: policy ?? 'standard', notify: true })
+    else await boss.updateQueue(name, { ...changeable, notify: true })
+  }
+}
