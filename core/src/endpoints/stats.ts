@@ -87,8 +87,10 @@ export async function endpointStats(
       from deliveries where endpoint_id = c.endpoint_id and finished_at is null
     ) open on true
     left join lateral (
-      select count(*)::int as parked_count from deliveries
-      where endpoint_id = c.endpoint_id and parked_at is not null
+      select count(*)::int as parked_count from deliveries d
+      join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
+      where d.endpoint_id = c.endpoint_id and d.parked_at is not null
+        and r.deleted_at is null and r.hidden_at is null
     ) parked on true
     where c.endpoint_id = ${endpoint.id}`.execute(ctx.db)
   const row = rows[0]

@@ -5,7 +5,7 @@ import type { RequestFilters } from './schema.ts'
 /** Text of a body is searched up to here (CONTRACT §3). */
 export const SEARCHED_BODY_BYTES = 262_144
 
-/** What the latest attempts of a request add up to; joined per row, served by `deliveries_by_request`. */
+/** What the attempts of a request add up to; looked up per row through `delivery_attempts_by_request`. */
 export interface DeliverySummary {
   latestState: string | null
   isOpen: boolean | null

@@ -42,16 +42,20 @@ function visibleRequests(db: Db, endpointId: string) {
   return db
     .selectFrom('requests as r')
     .leftJoinLateral(
-      (lateral) =>
-        lateral
-          .selectFrom('deliveries as of')
-          .whereRef('of.endpointId', '=', 'r.endpointId')
-          .whereRef('of.requestId', '=', 'r.id')
-          .select([
-            sql<string | null>`(array_agg(of.state order by of.last_attempt_id desc)
-              filter (where of.last_attempt_id is not null))[1]`.as('latestState'),
-            sql<boolean>`bool_or(of.finished_at is null)`.as('isOpen'),
-            sql<number>`sum(of.attempt_count)::int`.as('attemptCount'),
+      () =>
+        db
+          // Each is looked up only where a query names it.
+          .selectNoFrom([
+            sql<string | null>`(select of.state from delivery_attempts of
+              where of.endpoint_id = r.endpoint_id and of.request_id = r.id order by of.id desc limit 1)`.as(
+              'latestState',
+            ),
+            sql<boolean>`exists (select from deliveries of
+              where of.endpoint_id = r.endpoint_id and of.request_id = r.id and of.finished_at is null)`.as(
+              'isOpen',
+            ),
+            sql<number>`(select count(*)::int from delivery_attempts of
+              where of.endpoint_id = r.endpoint_id and of.request_id = r.id)`.as('attemptCount'),
           ])
           .$castTo<DeliverySummary>()
           .as('d'),

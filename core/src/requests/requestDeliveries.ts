@@ -12,24 +12,35 @@ export interface DeliveryOfRequestRow {
   readonly nextAttemptAt: Date | null
 }
 
-/** One row an action, in the order in which they were first queued. Runs that were dropped before a try are left out. */
+/**
+ * One row an action, in the order in which they were first tried or queued. Attempts of a deleted action stay,
+ * with `actionId` null (CONTRACT R21); its queued runs are gone.
+ */
 export async function deliveriesOfRequest(
   db: Db,
   endpointId: string,
   requestId: number,
 ): Promise<DeliveryOfRequestRow[]> {
   const { rows } = await sql<DeliveryOfRequestRow>`
-    select action_id,
-           (array_agg(action_name order by id desc))[1] as action_name,
-           (array_agg(kind))[1] as kind,
-           (array_agg(state order by last_attempt_id desc nulls last, id desc))[1] as state,
-           sum(attempt_count)::int as attempt_count,
-           max(last_attempt_at) as last_attempt_at,
-           min(next_attempt_at) filter (where finished_at is null) as next_attempt_at
-    from deliveries
-    where endpoint_id = ${endpointId} and request_id = ${requestId}
-      and (attempt_count > 0 or finished_at is null)
-    group by action_id, case when action_id is null then action_name end
-    order by min(id)`.execute(db)
+    with tried as (
+      select action_id, (array_agg(action_name order by id desc))[1] as action_name, min(kind) as kind,
+             (array_agg(state order by id desc))[1] as state, count(*)::int as attempt_count,
+             max(at) as last_attempt_at, min(at) as since
+      from delivery_attempts where endpoint_id = ${endpointId} and request_id = ${requestId}
+      group by action_id
+    ), queued as (
+      select action_id, max(action_name) as action_name, min(kind) as kind,
+             min(next_attempt_at) as next_attempt_at, min(created_at) as since
+      from deliveries
+      where endpoint_id = ${endpointId} and request_id = ${requestId} and finished_at is null
+      group by action_id
+    )
+    select a.id as action_id, coalesce(a.name, t.action_name, q.action_name) as action_name,
+           coalesce(t.kind, q.kind) as kind, coalesce(t.state, 'Pending') as state,
+           coalesce(t.attempt_count, 0) as attempt_count, t.last_attempt_at, q.next_attempt_at
+    from tried t
+    full join queued q using (action_id)
+    left join actions a on a.id = action_id
+    order by least(t.since, q.since), a.position, action_id`.execute(db)
   return rows
 }
