@@ -8,7 +8,8 @@ export interface GatewayOptions {
   readonly port: number
   /** Shown in `/openapi/v1.json`. */
   readonly version: string
-  readonly capture: CaptureHandler
+  /** Absent: nothing is captured here. */
+  readonly capture?: CaptureHandler
 }
 
 /** Opens the port and serves the API on it. */
@@ -17,7 +18,7 @@ export async function startGateway(services: Services, options: GatewayOptions):
   return await listen({
     host,
     port,
-    capture,
+    ...(capture === undefined ? {} : { capture }),
     fetch: createApp(services, version),
     onError: (error) => services.log.error({ err: error }, 'unexpected error'),
   })

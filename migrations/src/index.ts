@@ -1,2 +1,3 @@
 export { migrate } from './migrate.ts'
 export { MIGRATIONS } from './migrations.ts'
+export { type MigrationState, migrationState } from './pending.ts'

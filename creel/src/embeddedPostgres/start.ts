@@ -38,6 +38,8 @@ export interface EmbeddedPostgres {
   readonly pid: () => number
   /** Stops it (`fast`) and gives the data folder up. Safe to call twice. */
   stop(): Promise<void>
+  /** Ends it at once and without waiting (`immediate`): the next start recovers from its log. */
+  kill(): void
 }
 
 /**
@@ -75,6 +77,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
         stopped ??= supervisor.stop().finally(() => lock.release())
         return stopped
       },
+      kill: supervisor.kill,
     }
   } catch (error) {
     lock.release()

@@ -44,6 +44,15 @@ export function keepRunning({ pid: firstPid, home, log, start }: Supervised) {
   schedule(CHECK_MILLISECONDS, 0)
   return {
     pid: () => pid,
+    kill: () => {
+      stopping = true
+      clearTimeout(timer)
+      try {
+        process.kill(pid, 'SIGQUIT')
+      } catch {
+        // Gone already.
+      }
+    },
     /** Stops watching, lets a restart under way finish, and stops the postmaster. */
     stop: async () => {
       stopping = true

@@ -1,0 +1,95 @@
+import pg from 'pg'
+import type { Logger } from 'pino'
+import type { Wakeups } from './wakeups.ts'
+
+/** Where `announceEndpointChange` and the capture statement notify; the payload is the endpoint's id. */
+export const ENDPOINT_CHANNEL = 'creel_endpoints'
+
+/** A notification can be lost with its connection: everybody looks again so often in any case. */
+const POLL_MILLISECONDS = 5_000
+const RECONNECT_MILLISECONDS = { first: 100, max: 5_000 } as const
+
+export interface RunningWakeups extends Wakeups {
+  /** Ends the connection; listeners are not called any more. */
+  stop(): Promise<void>
+}
+
+/**
+ * Listens on one connection of its own, opened again whenever it is lost. After a gap everybody is woken, since
+ * nobody knows what was missed.
+ *
+ * @param url the database; must reach Postgres with session state, so not through a transaction pooler
+ */
+export function startWakeups(url: string, log: Pick<Logger, 'warn'>): RunningWakeups {
+  const listeners = new Map<string, Set<() => void>>()
+  const wake = (endpointId: string) => {
+    for (const listener of [...(listeners.get(endpointId) ?? [])]) listener()
+  }
+  const wakeAll = () => {
+    for (const endpointId of [...listeners.keys()]) wake(endpointId)
+  }
+  const connection = keepListening(url, { onNotification: wake, onConnected: wakeAll, log })
+  const poll = setInterval(wakeAll, POLL_MILLISECONDS)
+  poll.unref()
+  return {
+    onEndpoint(endpointId, listener) {
+      const ofEndpoint = listeners.get(endpointId) ?? new Set()
+      listeners.set(endpointId, ofEndpoint.add(listener))
+      return () => {
+        ofEndpoint.delete(listener)
+        if (ofEndpoint.size === 0 && listeners.get(endpointId) === ofEndpoint) listeners.delete(endpointId)
+      }
+    },
+    async stop() {
+      clearInterval(poll)
+      listeners.clear()
+      await connection.stop()
+    },
+  }
+}
+
+interface Listening {
+  readonly onNotification: (payload: string) => void
+  readonly onConnected: () => void
+  readonly log: Pick<Logger, 'warn'>
+}
+
+function keepListening(url: string, { onNotification, onConnected, log }: Listening) {
+  let client: pg.Client | undefined
+  let retry: ReturnType<typeof setTimeout> | undefined
+  let stopped = false
+
+  const connect = async (failures: number): Promise<void> => {
+    const next = new pg.Client({ connectionString: url, application_name: 'creel-wakeups', keepAlive: true })
+    client = next
+    let lost = false
+    const lose = (error?: Error) => {
+      if (lost || stopped) return
+      lost = true
+      log.warn({ err: error }, 'the wake-up connection was lost: waiters poll until it is back')
+      next.end().catch(() => undefined)
+      const wait = Math.min(RECONNECT_MILLISECONDS.max, RECONNECT_MILLISECONDS.first * 2 ** failures)
+      retry = setTimeout(() => void connect(failures + 1), wait)
+    }
+    next.on('error', lose)
+    next.on('end', () => lose())
+    next.on('notification', ({ payload }) => onNotification(payload ?? ''))
+    try {
+      await next.connect()
+      await next.query(`LISTEN ${ENDPOINT_CHANNEL}`)
+      failures = 0
+      onConnected()
+    } catch (error) {
+      lose(error instanceof Error ? error : undefined)
+    }
+  }
+
+  void connect(0)
+  return {
+    async stop() {
+      stopped = true
+      clearTimeout(retry)
+      await client?.end().catch(() => undefined)
+    },
+  }
+}

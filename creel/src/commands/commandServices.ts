@@ -1,0 +1,46 @@
+import { createSecretBox, type Enqueue, type Services, systemClock } from '@creel/core'
+import { createOutbound } from '@creel/core/outbound'
+import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
+import type { Logger } from 'pino'
+import type { Config } from '../config/index.ts'
+import type { Connected } from '../database/index.ts'
+import { secretKeyOf } from '../secretKey.ts'
+import { hostInUrl } from '../service/index.ts'
+
+/**
+ * core's services for one command: as the service has them, but the queue is opened only when something is enqueued,
+ * and nothing waits for changes.
+ */
+export async function openCommandServices(
+  config: Config,
+  log: Logger,
+  { database, url }: Connected,
+): Promise<{ services: Services; close: () => Promise<void> }> {
+  const boss = createBoss(url, { log, works: false })
+  let started: Promise<unknown> | undefined
+  const insert = createEnqueue(boss)
+  const enqueue: Enqueue = async (...job) => {
+    started ??= boss.start().then(() => createQueues(boss))
+    await started
+    await insert(...job)
+  }
+  const baseUrl = config.CREEL_BASE_URL ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
+  const outbound = createOutbound({ allowDestinations: config.CREEL_ALLOW_DESTINATIONS, ownHosts: () => [] })
+  return {
+    services: {
+      db: database.db,
+      clock: systemClock,
+      log,
+      plans: config.plans,
+      secrets: createSecretBox(await secretKeyOf(config)),
+      urls: { baseUrl, captureUrl: config.CREEL_CAPTURE_URL ?? baseUrl },
+      enqueue,
+      outbound,
+      wakeups: { onEndpoint: () => () => {} },
+    },
+    close: async () => {
+      await outbound.close()
+      if (started !== undefined) await boss.stop({ graceful: false })
+    },
+  }
+}

@@ -1,0 +1,52 @@
+import type { Command } from 'commander'
+import { asOperator } from './operatorSession.ts'
+import { type JsonOption, printJson, printTable, printText } from './print.ts'
+import type { ProgramParts } from './programParts.ts'
+
+/** `creel contact …` */
+export function addContactCommands(program: Command, parts: ProgramParts): void {
+  const contact = program.command('contact').description('People whom alerts are mailed to')
+
+  contact
+    .command('add')
+    .description('add a contact')
+    .requiredOption('--workspace <id|name>', 'whose')
+    .requiredOption('--email <address>', 'where mail goes')
+    .option('--name <name>', 'who it is')
+    .option('--json', 'print the contact on one line')
+    .action(async (options: JsonOption & { workspace: string; email: string; name?: string }) => {
+      const { json, ...input } = options
+      const added = await asOperator(parts, (operator) => operator.contacts.add(input))
+      if (json === true) return printJson(added)
+      printText(`Alerts of the workspace may be mailed to ${added.email} now.`)
+    })
+
+  contact
+    .command('list')
+    .description('list the contacts, newest first')
+    .requiredOption('--workspace <id|name>', 'whose')
+    .option('--json', 'print one JSON array on one line')
+    .action(async ({ workspace, json }: JsonOption & { workspace: string }) => {
+      const contacts = await asOperator(parts, (operator) => operator.contacts.list({ workspace }))
+      if (json === true) return printJson(contacts)
+      printTable(contacts, {
+        Id: ({ id }) => id,
+        Email: ({ email }) => email,
+        Name: ({ name }) => name ?? '',
+        Created: ({ createdAt }) => createdAt,
+      })
+    })
+
+  contact
+    .command('remove')
+    .description('remove a contact')
+    .requiredOption('--workspace <id|name>', 'whose')
+    .requiredOption('--contact <id|address>', 'which one')
+    .option('--json', 'print the removed contact on one line')
+    .action(async (options: JsonOption & { workspace: string; contact: string }) => {
+      const { json, ...input } = options
+      const removed = await asOperator(parts, (operator) => operator.contacts.remove(input))
+      if (json === true) return printJson(removed)
+      printText(`${removed.email} is no contact of the workspace any more.`)
+    })
+}

@@ -1,0 +1,50 @@
+import { DomainError } from '@creel/core'
+import { TRPCError } from '@trpc/server'
+import { CommanderError } from 'commander'
+import { z } from 'zod'
+import { ConfigError } from '../config/index.ts'
+import { EXIT } from '../exitCodes.ts'
+import { StartupError } from '../startupError.ts'
+import { printHint } from './print.ts'
+
+/** What helps after a refusal, by its code. */
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  not_found: '`creel workspace list`, `creel key list` and `creel contact list` show what there is.',
+  limit_reached:
+    'Revoke a key that is not used (`creel key revoke`), or raise the plan (`creel workspace set-plan`).',
+  feature_not_in_plan: 'Raise the plan with `creel workspace set-plan`.',
+}
+
+/**
+ * Says what went wrong, in words for who typed the command, on stderr. Only what nobody expected comes with a stack.
+ *
+ * @returns the code that the program ends with
+ */
+export function reportFailure(thrown: unknown): number {
+  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.ok : EXIT.usage
+  if (thrown instanceof ConfigError) {
+    printHint('The configuration is wrong:', ...thrown.mistakes.map((mistake) => `  ${mistake}`))
+    printHint('`creel help` lists the variables.')
+    return EXIT.usage
+  }
+  if (thrown instanceof StartupError) {
+    printHint(`creel: ${thrown.message}`)
+    return EXIT.failed
+  }
+  const error = thrown instanceof TRPCError && thrown.cause !== undefined ? thrown.cause : thrown
+  if (error instanceof z.ZodError) {
+    for (const { path, message } of error.issues) printHint(`creel: --${path.join('.')}: ${message}`)
+    return EXIT.usage
+  }
+  if (error instanceof DomainError) {
+    printHint(`creel: ${error.detail}`)
+    const nextStep = NEXT_STEPS[error.code]
+    if (nextStep !== undefined) printHint(nextStep)
+    return EXIT.failed
+  }
+  printHint(
+    'creel: unexpected error',
+    error instanceof Error ? (error.stack ?? error.message) : String(error),
+  )
+  return EXIT.failed
+}

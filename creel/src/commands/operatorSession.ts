@@ -1,0 +1,38 @@
+import { createOperatorCaller } from '@creel/core/operator'
+import { migrate, migrationState } from '@creel/migrations'
+import { pino } from 'pino'
+import { decodeConfig } from '../config/index.ts'
+import { connectAsGuest } from '../database/index.ts'
+import { StartupError } from '../startupError.ts'
+import { openCommandServices } from './commandServices.ts'
+import type { ProgramParts } from './programParts.ts'
+
+export type Operator = ReturnType<typeof createOperatorCaller>
+
+/**
+ * Lets a command call operator procedures, in process, on the database of the configuration: the running embedded one
+ * is found through the data folder; one that does not run is started for as long as the command takes.
+ *
+ * @throws ConfigError, StartupError, and what the procedure throws
+ */
+export async function asOperator<Answer>(
+  parts: ProgramParts,
+  act: (operator: Operator) => Promise<Answer>,
+): Promise<Answer> {
+  const { config } = decodeConfig(process.env)
+  // Only trouble is worth a line beside a command's answer.
+  const log = pino({ level: config.CREEL_LOG_LEVEL === 'silent' ? 'silent' : 'error' }, pino.destination(2))
+  const connected = await connectAsGuest({ config, log, runtime: parts.runtime, maxConnections: 2 })
+  try {
+    const { pending, unknown } = await migrationState(connected.database.db)
+    if (unknown.length > 0) throw new StartupError('A newer creel has upgraded this database: use that one.')
+    if (pending.length > 0 && config.DATABASE_URL === undefined) await migrate(connected.database.db)
+    else if (pending.length > 0) {
+      throw new StartupError('The database is not up to date with this creel: run `creel migrate` first.')
+    }
+    const { services, close } = await openCommandServices(config, log, connected)
+    return await act(createOperatorCaller(services)).finally(close)
+  } finally {
+    await connected.close()
+  }
+}

@@ -1,0 +1,7 @@
+import type { RuntimeSource } from '../embeddedPostgres/index.ts'
+
+/** What differs between the checkout and the single executable. */
+export interface ProgramParts {
+  /** Where the embedded PostgreSQL comes from; undefined: the installed npm package. */
+  readonly runtime: RuntimeSource | undefined
+}

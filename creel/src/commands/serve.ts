@@ -1,0 +1,120 @@
+import { systemClock } from '@creel/core'
+import { migrate, migrationState } from '@creel/migrations'
+import { type Command, Option } from 'commander'
+import { type Config, decodeConfig } from '../config/index.ts'
+import { type Connected, connectAsOwner } from '../database/index.ts'
+import { EXIT, exitCodeOf } from '../exitCodes.ts'
+import { firstBoot } from '../firstBoot.ts'
+import { createLog } from '../log.ts'
+import { secretKeyOf } from '../secretKey.ts'
+import { type RunningService, type ServicePart, startService } from '../service/index.ts'
+import { StartupError } from '../startupError.ts'
+import { VERSION } from '../version.ts'
+import { printHint, printText } from './print.ts'
+import type { ProgramParts } from './programParts.ts'
+
+/** `creel serve` */
+export function addServeCommand(program: Command, parts: ProgramParts): void {
+  program
+    .command('serve')
+    .description('run the service until it is told to stop')
+    .addOption(
+      new Option('--only <part>', 'run one half, beside others on the same DATABASE_URL').choices([
+        'gateway',
+        'jobs',
+      ]),
+    )
+    .action(async ({ only }: { only?: ServicePart }) => {
+      await serve(parts, only === undefined ? new Set(['gateway', 'jobs'] as const) : new Set([only]))
+    })
+}
+
+async function serve({ runtime }: ProgramParts, parts: ReadonlySet<ServicePart>): Promise<void> {
+  const { config, warnings } = decodeConfig(process.env)
+  const log = createLog(config.CREEL_LOG_LEVEL)
+  for (const warning of warnings) log.warn(warning)
+
+  let connected: Connected | undefined
+  const stopAsked = listenForStop(() => connected?.abandon())
+  connected = await connectAsOwner({ config, log, runtime })
+  try {
+    await bringUpToDate(connected)
+    const service = await startService({
+      database: connected.database,
+      databaseUrl: connected.url,
+      parts,
+      host: config.CREEL_HOST,
+      port: config.CREEL_PORT,
+      baseUrl: config.CREEL_BASE_URL,
+      captureUrl: config.CREEL_CAPTURE_URL,
+      secretKey: await secretKeyOf(config),
+      plans: config.plans,
+      allowDestinations: config.CREEL_ALLOW_DESTINATIONS,
+      log,
+      clock: systemClock,
+      version: VERSION,
+    })
+    await announce(service, parts, config)
+    const reason = await stopAsked
+    log.info({ reason }, 'draining: what is in flight may end')
+    await service.stop()
+  } finally {
+    await connected.close()
+  }
+  log.info('stopped')
+  process.exit(EXIT.ok)
+}
+
+async function bringUpToDate({ database }: Connected): Promise<void> {
+  const { unknown } = await migrationState(database.db)
+  if (unknown.length > 0) {
+    throw new StartupError(`A newer creel has upgraded this database (${unknown.join(', ')}): use that one.`)
+  }
+  await migrate(database.db)
+}
+
+/** The lines for scripts go to stdout whatever the log level; the greeting for people goes to stderr. */
+async function announce(
+  service: RunningService,
+  parts: ReadonlySet<ServicePart>,
+  config: Config,
+): Promise<void> {
+  if (!parts.has('gateway')) return printText('creel ready jobs')
+  const first = await firstBoot(service.services)
+  if (first !== undefined) {
+    printText(`creel key ${first.key}`, `creel endpoint ${first.captureUrl}`)
+    if (config.CREEL_LOG_LEVEL !== 'silent') {
+      printHint(
+        '',
+        'The key above is shown only this once. Send a webhook to your first endpoint, and read it back:',
+        '',
+        `  curl -d '{"hello":"world"}' -H 'Content-Type: application/json' ${first.captureUrl}`,
+        `  curl -H 'Authorization: Bearer ${first.key}' ${first.requestsUrl}`,
+        '',
+      )
+    }
+  }
+  printText(`creel ready base=${service.urls.baseUrl} capture=${service.urls.captureUrl}`)
+}
+
+/**
+ * Resolves at the first signal to stop. A second one ends the process at once: nothing acknowledged is lost by that, the
+ * next start recovers.
+ *
+ * @param abandon ends what would outlive us
+ */
+function listenForStop(abandon: () => void): Promise<string> {
+  return new Promise((resolve) => {
+    let asked = false
+    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+      process.on(signal, () => {
+        if (asked) {
+          abandon()
+          process.exit(exitCodeOf(signal))
+        }
+        asked = true
+        resolve(signal)
+      })
+    }
+  })
+}

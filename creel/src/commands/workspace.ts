@@ -1,0 +1,57 @@
+import { PLAN_KEYS } from '@creel/core/plans'
+import { type Command, Option } from 'commander'
+import { asOperator } from './operatorSession.ts'
+import { type JsonOption, printHint, printJson, printTable, printText } from './print.ts'
+import type { ProgramParts } from './programParts.ts'
+
+type PlanKey = (typeof PLAN_KEYS)[number]
+
+const planOption = () => new Option('--plan <plan>', 'the limits that hold for it').choices(PLAN_KEYS)
+
+/** `creel workspace …` */
+export function addWorkspaceCommands(program: Command, parts: ProgramParts): void {
+  const workspace = program
+    .command('workspace')
+    .description('Workspaces: who owns endpoints, keys and limits')
+
+  workspace
+    .command('create')
+    .description('make a workspace')
+    .requiredOption('--name <name>', 'unique, 1-100 characters')
+    .addOption(planOption().default('team'))
+    .option('--json', 'print {"id","name","plan"} on one line')
+    .action(async ({ name, plan, json }: JsonOption & { name: string; plan: PlanKey }) => {
+      const made = await asOperator(parts, (operator) => operator.workspaces.create({ name, plan }))
+      if (json === true) return printJson({ id: made.id, name: made.name, plan: made.plan })
+      printText(`Made the workspace "${made.name}" (${made.id}) on ${made.plan}.`)
+      printHint(`Next: creel key create --workspace ${made.id} --name <name>`)
+    })
+
+  workspace
+    .command('list')
+    .description('list the workspaces, newest first')
+    .option('--json', 'print one JSON array on one line')
+    .action(async ({ json }: JsonOption) => {
+      const workspaces = await asOperator(parts, (operator) => operator.workspaces.list())
+      if (json === true) return printJson(workspaces)
+      printTable(workspaces, {
+        Id: ({ id }) => id,
+        Name: ({ name }) => name,
+        Plan: ({ plan }) => plan,
+        Created: ({ createdAt }) => createdAt,
+      })
+    })
+
+  workspace
+    .command('set-plan')
+    .description('put a workspace on another plan; nothing is deleted by it')
+    .requiredOption('--workspace <id|name>', 'which one')
+    .addOption(planOption().makeOptionMandatory())
+    .option('--json', 'print {"id","name","plan"} on one line')
+    .action(async (options: JsonOption & { workspace: string; plan: PlanKey }) => {
+      const { workspace, plan, json } = options
+      const changed = await asOperator(parts, (operator) => operator.workspaces.setPlan({ workspace, plan }))
+      if (json === true) return printJson({ id: changed.id, name: changed.name, plan: changed.plan })
+      printText(`The workspace "${changed.name}" is on ${changed.plan} now.`)
+    })
+}

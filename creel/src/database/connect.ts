@@ -1,0 +1,67 @@
+import { type OpenDatabase, openDatabase } from '@creel/core'
+import type { Logger } from 'pino'
+import type { Config } from '../config/index.ts'
+import { findEmbeddedPostgres, type RuntimeSource, startEmbeddedPostgres } from '../embeddedPostgres/index.ts'
+import { requireServer } from './serverVersion.ts'
+
+/** The way to the database, and what must be stopped with it. */
+export interface Connected {
+  readonly database: OpenDatabase
+  readonly url: string
+  /** Closes the pool, then stops the embedded PostgreSQL if this process runs it. */
+  close(): Promise<void>
+  /** Ends an embedded PostgreSQL of ours at once, without waiting: for the second signal. */
+  abandon(): void
+}
+
+export interface ConnectOptions {
+  readonly config: Config
+  readonly log: Logger
+  /** Where the embedded PostgreSQL comes from; undefined: the npm package. */
+  readonly runtime: RuntimeSource | undefined
+  readonly maxConnections?: number
+}
+
+/** For the service: `DATABASE_URL`, else the embedded PostgreSQL of the data folder, which becomes ours. */
+export async function connectAsOwner(options: ConnectOptions): Promise<Connected> {
+  const { config, log, runtime } = options
+  if (config.DATABASE_URL !== undefined) return connect(config.DATABASE_URL, options)
+  const postgres = await startEmbeddedPostgres({
+    dataDir: config.CREEL_DATA_DIR,
+    log,
+    ...(runtime === undefined ? {} : { runtime }),
+  })
+  const connected = await connect(postgres.url, options).catch(async (error) => {
+    await postgres.stop()
+    throw error
+  })
+  return {
+    ...connected,
+    close: async () => {
+      await connected.close()
+      await postgres.stop()
+    },
+    abandon: () => postgres.kill(),
+  }
+}
+
+/** For a command: the database of a service that runs, or one that is started for as long as the command takes. */
+export async function connectAsGuest(options: ConnectOptions): Promise<Connected> {
+  const { config } = options
+  if (config.DATABASE_URL === undefined) {
+    const url = await findEmbeddedPostgres(config.CREEL_DATA_DIR)
+    if (url !== undefined) return connect(url, options)
+  }
+  return connectAsOwner(options)
+}
+
+async function connect(url: string, { log, maxConnections }: ConnectOptions): Promise<Connected> {
+  const database = openDatabase(url, maxConnections)
+  try {
+    await requireServer(database.db, (reason) => log.warn({ reason }, 'waiting for the database'))
+  } catch (error) {
+    await database.close()
+    throw error
+  }
+  return { database, url, close: () => database.close(), abandon: () => undefined }
+}

@@ -1,0 +1,1 @@
+export { type Connected, type ConnectOptions, connectAsGuest, connectAsOwner } from './connect.ts'

@@ -1,0 +1,59 @@
+import { randomBytes } from 'node:crypto'
+import { createCaller, type Services } from '@creel/core'
+import { createOperatorCaller } from '@creel/core/operator'
+import { planOf } from '@creel/core/plans'
+import { sql } from 'kysely'
+
+const WORKSPACE_NAME = 'default'
+const NAME = 'first'
+
+/** Only one of several processes that start on an empty database greets: "creel" in ASCII. */
+const FIRST_BOOT_LOCK = 0x637265656c
+
+/** What a first boot made, to be shown once. */
+export interface FirstBoot {
+  readonly key: string
+  readonly captureUrl: string
+  readonly requestsUrl: string
+}
+
+/**
+ * Makes a workspace, a key and an endpoint when the database has no workspace yet, so that the first webhook can be
+ * captured without another command.
+ *
+ * @returns undefined when there is a workspace already
+ */
+export async function firstBoot(services: Services): Promise<FirstBoot | undefined> {
+  return services.db.connection().execute(async (connection) => {
+    await sql`select pg_advisory_lock(${FIRST_BOOT_LOCK})`.execute(connection)
+    try {
+      return await greet(services)
+    } finally {
+      await sql`select pg_advisory_unlock(${FIRST_BOOT_LOCK})`.execute(connection)
+    }
+  })
+}
+
+async function greet(services: Services): Promise<FirstBoot | undefined> {
+  const operator = createOperatorCaller(services)
+  if ((await operator.workspaces.list()).length > 0) return undefined
+  const workspace = await operator.workspaces.create({ name: WORKSPACE_NAME })
+  const { key } = await operator.keys.create({ workspace: workspace.id, name: NAME })
+  const [stored] = await operator.keys.list({ workspace: workspace.id })
+  const caller = createCaller({
+    ...services,
+    workspace,
+    key: { id: stored?.id ?? '', name: NAME, prefix: stored?.prefix ?? '' },
+    plan: planOf(services.plans, workspace.plan),
+    signal: new AbortController().signal,
+    traceId: randomBytes(16).toString('hex'),
+    rawBody: null,
+  })
+  const endpoint = await caller.endpoints.create({ name: 'My first endpoint' })
+  const { baseUrl, captureUrl } = services.urls
+  return {
+    key,
+    captureUrl: `${captureUrl}/hook/${endpoint.id}`,
+    requestsUrl: `${baseUrl}/api/v1/endpoints/${endpoint.id}/requests`,
+  }
+}

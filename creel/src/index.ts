@@ -1,0 +1,2 @@
+export { findEmbeddedPostgres, startEmbeddedPostgres } from './embeddedPostgres/index.ts'
+export { type RunningService, type ServiceOptions, type ServicePart, startService } from './service/index.ts'

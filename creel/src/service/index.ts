@@ -1,0 +1,3 @@
+export type { ServiceOptions, ServicePart } from './options.ts'
+export { hostInUrl } from './publicUrls.ts'
+export { type RunningService, startService } from './service.ts'

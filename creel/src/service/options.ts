@@ -1,0 +1,30 @@
+import type { Clock, OpenDatabase, Plans } from '@creel/core'
+import type { Clock as JobClock } from 'pg-boss'
+import type { Logger } from 'pino'
+
+/** Which half of the service a process runs. */
+export type ServicePart = 'gateway' | 'jobs'
+
+/** Everything that a running service depends on, decoded and opened by who starts it. */
+export interface ServiceOptions {
+  readonly database: OpenDatabase
+  /** The same database, for connections outside the pool: the queue and LISTEN. Migrated already. */
+  readonly databaseUrl: string
+  readonly parts: ReadonlySet<ServicePart>
+  readonly host: string
+  /** 0 = any free one. */
+  readonly port: number
+  /** {base_url} and {capture_url}; undefined: made of host and port. */
+  readonly baseUrl: string | undefined
+  readonly captureUrl: string | undefined
+  /** 32 bytes. */
+  readonly secretKey: Uint8Array
+  readonly plans: Plans
+  readonly allowDestinations: readonly string[]
+  readonly log: Logger
+  readonly clock: Clock
+  /** The clock of the job queue, where it is not the system's. */
+  readonly jobClock?: JobClock
+  /** Shown in the API's description. */
+  readonly version: string
+}

@@ -1,0 +1,84 @@
+import type { Services, Urls } from '@creel/core'
+import { type Listener, startGateway } from '@creel/gateway'
+import { startWorkers } from '@creel/jobs'
+import type { PgBoss } from 'pg-boss'
+import { StartupError } from '../startupError.ts'
+import { freePort } from './freePort.ts'
+import type { ServiceOptions } from './options.ts'
+import { publicUrls } from './publicUrls.ts'
+import { type OpenServices, openServices } from './services.ts'
+
+/** How long what is in flight may take when the service stops: longer than the longest send (15 s). */
+const DRAIN_SECONDS = 20
+
+/** How often another free port is tried when somebody takes it between finding and listening. */
+const PORT_TRIES = 5
+
+export interface RunningService {
+  readonly services: Services
+  readonly boss: PgBoss
+  readonly urls: Urls
+  /** Undefined without the gateway. */
+  readonly port: number | undefined
+  /**
+   * Drains (DESIGN §6): stops accepting, answers awaits, lets captures and sends in flight end, up to 20 s, and closes
+   * what the service opened. The database stays open.
+   */
+  stop(): Promise<void>
+}
+
+/**
+ * Runs gateway, jobs or both on an open, migrated database. The program and the test suite start it alike.
+ *
+ * @throws StartupError when the port is taken or the secret key is not the database's
+ */
+export async function startService(options: ServiceOptions): Promise<RunningService> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startOnce(options)
+    } catch (error) {
+      const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
+      if (!isTaken) throw error
+      if (options.port !== 0 || attempt === PORT_TRIES) {
+        throw new StartupError(
+          `Port ${options.port} of ${options.host} is in use by another program: set CREEL_PORT to a free one (0 picks one).`,
+          { cause: error },
+        )
+      }
+    }
+  }
+}
+
+async function startOnce(options: ServiceOptions): Promise<RunningService> {
+  const hasGateway = options.parts.has('gateway')
+  const port = hasGateway && options.port === 0 ? await freePort(options.host) : options.port
+  const urls = publicUrls(options, port)
+  const opened = await openServices(options, urls, hasGateway ? { host: options.host, port } : undefined)
+  let listener: Listener | undefined
+  try {
+    if (hasGateway) listener = await openGateway(options, opened, port)
+    if (options.parts.has('jobs')) await startWorkers(opened.boss, opened.services)
+  } catch (error) {
+    await listener?.close(0)
+    await opened.close()
+    throw error
+  }
+  return {
+    services: opened.services,
+    boss: opened.boss,
+    urls,
+    port: listener?.port,
+    stop: async () => {
+      await Promise.all([
+        listener?.close(DRAIN_SECONDS * 1000),
+        opened.boss.stop({ graceful: true, timeout: DRAIN_SECONDS * 1000 }),
+      ])
+      await opened.close()
+    },
+  }
+}
+
+function openGateway(options: ServiceOptions, { services }: OpenServices, port: number): Promise<Listener> {
+  const { host, version } = options
+  return startGateway(services, { host, port, version })
+}

