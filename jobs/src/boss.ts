@@ -33,9 +33,11 @@ export async function createQueues(boss: PgBoss): Promise<void> {
   for (const name of queueNames) {
     const { options }: QueueSpec = QUEUES[name]
     const known = await boss.getQueue(name)
-    const { policy, ...changeable } = options
-    if (known === null)
-      await boss.createQueue(name, { ...changeable, policy: policy ?? 'standard', notify: true })
-    else await boss.updateQueue(name, { ...changeable, notify: true })
+    // Policy and partition are fixed when a queue is made.
+    const { policy, partition, ...changeable } = options
+    const queue = { notify: true, ...changeable }
+    if (known !== null) await boss.updateQueue(name, queue)
+    else
+      await boss.createQueue(name, { ...queue, policy: policy ?? 'standard', partition: partition ?? false })
   }
 }

@@ -1,6 +1,8 @@
 import { openDatabase } from '@creel/core'
+import { createBoss, createQueues } from '@creel/jobs'
 import { migrate } from '@creel/migrations'
 import { Client } from 'pg'
+import { pino } from 'pino'
 
 /** Migrated and empty; every test file works on a clone of it, which PostgreSQL makes by copying files (some 30 ms). */
 export const TEMPLATE_DATABASE = 'creel_template'
@@ -34,10 +36,15 @@ export async function makeTemplateDatabase(adminUrl: string): Promise<void> {
     `DROP DATABASE IF EXISTS ${TEMPLATE_DATABASE}`,
     `CREATE DATABASE ${TEMPLATE_DATABASE}`,
   )
-  const database = openDatabase(urlOfDatabase(adminUrl, TEMPLATE_DATABASE), 1)
+  const url = urlOfDatabase(adminUrl, TEMPLATE_DATABASE)
+  const database = openDatabase(url, 1)
   try {
     await migrate(database.db)
   } finally {
     await database.close()
   }
+  const boss = createBoss(url, { log: pino({ level: 'silent' }), works: false })
+  await boss.start()
+  await createQueues(boss)
+  await boss.stop({ graceful: false })
 }

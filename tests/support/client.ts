@@ -1,0 +1,152 @@
+import { z } from 'zod'
+
+/** A JSON object whose members a test looks at without declaring them. */
+export type Json = { readonly [member: string]: JsonValue }
+export type JsonValue = null | boolean | number | string | readonly JsonValue[] | Json
+
+/** What fetch takes as a body. */
+export type RequestBody =
+  | string
+  | Uint8Array<ArrayBuffer>
+  | FormData
+  | URLSearchParams
+  | ReadableStream<Uint8Array>
+
+/** An answer of the API, read whole. */
+export interface Answer {
+  readonly status: number
+  readonly headers: Headers
+  readonly text: string
+  /** Parsed when it is JSON, else undefined. */
+  readonly body: unknown
+}
+
+export interface CallOptions {
+  readonly headers?: Readonly<Record<string, string>>
+  /** Sent as it is, in place of a JSON body. */
+  readonly rawBody?: RequestBody
+  readonly signal?: AbortSignal
+}
+
+/** Calls the API with one key. */
+export class Client {
+  constructor(
+    readonly baseUrl: string,
+    readonly captureUrl: string,
+    readonly key: string,
+    readonly workspaceId: string,
+  ) {}
+
+  /** One call; `path` starts with `/`. Never throws for a status. */
+  async call(method: string, path: string, body?: unknown, options: CallOptions = {}): Promise<Answer> {
+    const response = await fetch(this.baseUrl + path, {
+      method,
+      headers: {
+        Authorization: `Bearer ${this.key}`,
+        ...(body === undefined && options.rawBody === undefined
+          ? {}
+          : { 'Content-Type': 'application/json' }),
+        ...options.headers,
+      },
+      redirect: 'manual',
+      ...(options.signal === undefined ? {} : { signal: options.signal }),
+      ...(options.rawBody !== undefined
+        ? { body: options.rawBody }
+        : body === undefined
+          ? {}
+          : { body: JSON.stringify(body) }),
+    })
+    const text = await response.text()
+    const isJson = (response.headers.get('content-type') ?? '').includes('json')
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: isJson && text !== '' ? JSON.parse(text) : undefined,
+    }
+  }
+
+  get = (path: string, options?: CallOptions) => this.call('GET', path, undefined, options)
+  post = (path: string, body?: unknown, options?: CallOptions) => this.call('POST', path, body, options)
+  put = (path: string, body?: unknown, options?: CallOptions) => this.call('PUT', path, body, options)
+  patch = (path: string, body?: unknown, options?: CallOptions) => this.call('PATCH', path, body, options)
+  delete = (path: string, options?: CallOptions) => this.call('DELETE', path, undefined, options)
+
+  /** A call that must succeed; its body, decoded by the schema. */
+  async expect<Schema extends z.ZodType>(answer: Promise<Answer>, schema: Schema): Promise<z.output<Schema>> {
+    const { status, text, body } = await answer
+    if (status >= 300) throw new Error(`The call answered ${status}: ${text}`)
+    return schema.parse(body)
+  }
+
+  /** Makes an endpoint. */
+  async endpoint(members: Readonly<Record<string, unknown>> = {}): Promise<TestEndpoint> {
+    const made = await this.expect(
+      this.post('/api/v1/endpoints', members),
+      z.looseObject({ id: z.string(), url: z.string() }),
+    )
+    return new TestEndpoint(this, made.id, made.url)
+  }
+}
+
+/** What `capture` sends: a POST of `{}` unless told otherwise. */
+export interface CaptureOptions {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: RequestBody
+  /** Follows the capture URL: `/suffix?a=1`. */
+  readonly suffix?: string
+}
+
+const CapturedRow = z.looseObject({
+  id: z.int(),
+  receivedAt: z.string(),
+  method: z.string(),
+  state: z.string(),
+})
+
+/** An endpoint of a test: sends to it, and reads what it captured. */
+export class TestEndpoint {
+  constructor(
+    readonly client: Client,
+    readonly id: string,
+    readonly url: string,
+  ) {}
+
+  /** The path of something below it in the API: `at('/requests')`. */
+  at(path: string): string {
+    return `/api/v1/endpoints/${this.id}${path}`
+  }
+
+  /** Sends a webhook, as its sender would; answers whatever the sender would see. */
+  send({ method = 'POST', headers = {}, body = '{}', suffix = '' }: CaptureOptions = {}): Promise<Response> {
+    return fetch(this.url + suffix, {
+      method,
+      headers: { 'Content-Type': 'application/json', ...headers },
+      ...(method === 'GET' || method === 'HEAD' ? {} : { body }),
+      redirect: 'manual',
+    })
+  }
+
+  /** Sends a webhook that must be stored; answers its row in the list. */
+  async capture(options?: CaptureOptions): Promise<z.output<typeof CapturedRow>> {
+    const response = await this.send(options)
+    await response.body?.cancel()
+    const [newest] = await this.requests('pageSize=1')
+    if (newest === undefined) throw new Error(`Nothing was stored; the sender saw ${response.status}.`)
+    return newest
+  }
+
+  /** Several captures one after the other, oldest first. */
+  async captureMany(count: number, options?: CaptureOptions): Promise<z.output<typeof CapturedRow>[]> {
+    const rows = []
+    for (let index = 0; index < count; index += 1) rows.push(await this.capture(options))
+    return rows
+  }
+
+  /** Stored requests, newest first. */
+  async requests(query = 'pageSize=100'): Promise<z.output<typeof CapturedRow>[]> {
+    const page = z.looseObject({ items: z.array(CapturedRow) })
+    return (await this.client.expect(this.client.get(this.at(`/requests?${query}`)), page)).items
+  }
+}

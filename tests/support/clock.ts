@@ -1,0 +1,51 @@
+import type { Clock } from '@creel/core'
+import { TestClock as JobClock } from 'pg-boss'
+
+/** How often the queue's clock follows. A job that is due may start so much later than it would. */
+const FOLLOW_MILLISECONDS = 25
+/** Longer steps are jumps: timers that were passed fire once, as after a sleep, not once for every period. */
+const JUMP_MILLISECONDS = 5_000
+
+/**
+ * The time of a service under test: it runs like the wall clock, and a test can move it forward. Core and the job queue
+ * (its timers and its SQL) go by it alike.
+ */
+export class TestClock implements Clock {
+  readonly jobs: JobClock
+  #aheadMs = 0
+  #following: Promise<void> = Promise.resolve()
+  readonly #timer: ReturnType<typeof setInterval>
+
+  constructor() {
+    this.jobs = new JobClock(Date.now())
+    this.#timer = setInterval(() => void this.#follow(), FOLLOW_MILLISECONDS)
+    this.#timer.unref()
+  }
+
+  now(): Date {
+    return new Date(Date.now() + this.#aheadMs)
+  }
+
+  /** Moves the time on. Resolves when the queue has noticed; what that sets off is under way then, not finished. */
+  async advance(milliseconds: number): Promise<void> {
+    this.#aheadMs += milliseconds
+    await this.#follow()
+  }
+
+  /** Before the queue is stopped: it no longer takes the time. */
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#following
+  }
+
+  #follow(): Promise<void> {
+    const step = async () => {
+      const behind = this.now().getTime() - this.jobs.now()
+      if (behind <= 0) return
+      if (behind > JUMP_MILLISECONDS) await this.jobs.setTime(this.now())
+      await this.jobs.tick(Math.max(0, this.now().getTime() - this.jobs.now()))
+    }
+    this.#following = this.#following.then(step, step)
+    return this.#following
+  }
+}

@@ -1,0 +1,31 @@
+import { randomBytes } from 'node:crypto'
+import { administer, TEMPLATE_DATABASE, urlOfDatabase } from './templateDatabase.ts'
+
+/** A database of a test's own. */
+export interface TestDatabase {
+  readonly url: string
+  /** Drops it, whoever is still connected. */
+  drop(): Promise<void>
+}
+
+/** The server of this run, which `bun run test` starts; its databases come and go. */
+export function adminUrl(): string {
+  const url = process.env.CREEL_TEST_DATABASE_URL
+  if (url === undefined)
+    throw new Error('Run the tests with `bun run test [paths]`: it starts their PostgreSQL.')
+  return url
+}
+
+/** Clones the migrated template. `isEmpty`: a database without our tables instead. */
+export async function createTestDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
+  const name = `test_${randomBytes(8).toString('hex')}`
+  const admin = adminUrl()
+  await administer(
+    admin,
+    isEmpty ? `CREATE DATABASE ${name}` : `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`,
+  )
+  return {
+    url: urlOfDatabase(admin, name),
+    drop: () => administer(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+  }
+}

@@ -1,0 +1,139 @@
+import { afterAll } from 'bun:test'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { type Db, openDatabase, type Payload, PLANS, type Plans, type QueueName } from '@creel/core'
+import { createOperatorCaller } from '@creel/core/operator'
+import type { Limits, PlanKey } from '@creel/core/plans'
+import { type RunningService, type ServicePart, startService as startProgramService } from '@creel/program'
+import { type Logger, pino } from 'pino'
+import { Client } from './client.ts'
+import { TestClock } from './clock.ts'
+import { createTestDatabase, type TestDatabase } from './database.ts'
+
+export interface TestServiceOptions {
+  /** The plan of Alice's and Charlie's workspaces; Team unless told. */
+  readonly plan?: PlanKey
+  /** Laid over the limits of every plan. */
+  readonly limits?: Partial<Limits>
+  /** Both unless told. */
+  readonly parts?: readonly ServicePart[]
+  /** Loopback unless told, so that local receivers can be reached. */
+  readonly allowDestinations?: readonly string[]
+  /** A database that several services share; a clone of the template of its own unless told. */
+  readonly database?: TestDatabase
+  /** The time that several services share. */
+  readonly clock?: TestClock
+  readonly secretKey?: Uint8Array
+  readonly log?: Logger
+}
+
+/** The service, run in the test's process behind real HTTP. Stopped when the test file ends, or by `stop`. */
+export interface TestService {
+  readonly baseUrl: string
+  readonly captureUrl: string
+  readonly clock: TestClock
+  readonly running: RunningService
+  readonly database: TestDatabase
+  readonly db: Db
+  readonly secretKey: Uint8Array
+  /** Owns a workspace. */
+  readonly alice: Client
+  /** Had a key of Alice's workspace; it was revoked. */
+  readonly bob: Client
+  /** Owns another workspace, and must never see what Alice has. */
+  readonly charlie: Client
+  /** What the operator's commands call. */
+  readonly operator: ReturnType<typeof createOperatorCaller>
+  /** A new workspace with one key. */
+  newClient(plan?: PlanKey): Promise<Client>
+  /** Adds a job and waits until a worker has completed it. */
+  runJob<Name extends QueueName>(name: Name, payload: Payload<Name>): Promise<void>
+  stop(): Promise<void>
+}
+
+/** A test opens many services at once, and needs few connections for each. */
+const MAX_CONNECTIONS = 6
+
+const running = new Set<TestService>()
+
+afterAll(async () => {
+  await Promise.all([...running].map((service) => service.stop()))
+})
+
+/** Starts a service on a fresh database, with Alice, Bob and Charlie in it. */
+export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
+  const testDatabase = options.database ?? (await createTestDatabase())
+  const database = openDatabase(testDatabase.url, MAX_CONNECTIONS)
+  const clock = options.clock ?? new TestClock()
+  const secretKey = options.secretKey ?? randomBytes(32)
+  const service = await startProgramService({
+    database,
+    databaseUrl: testDatabase.url,
+    parts: new Set(options.parts ?? ['gateway', 'jobs']),
+    host: '127.0.0.1',
+    port: 0,
+    baseUrl: undefined,
+    captureUrl: undefined,
+    secretKey,
+    plans: plansWith(options.limits ?? {}),
+    allowDestinations: options.allowDestinations ?? ['127.0.0.0/8'],
+    log: options.log ?? pino({ level: process.env.CREEL_TEST_LOG ?? 'silent' }),
+    clock,
+    jobClock: clock.jobs,
+    version: '0.0.0-test',
+  })
+  const operator = createOperatorCaller(service.services)
+  const { baseUrl, captureUrl } = service.urls
+  const clientOf = (key: string, workspaceId: string) => new Client(baseUrl, captureUrl, key, workspaceId)
+  const newClient = async (plan: PlanKey = options.plan ?? 'team') => {
+    const workspace = await operator.workspaces.create({ name: `workspace ${randomUUID()}`, plan })
+    const { key } = await operator.keys.create({ workspace: workspace.id, name: 'test' })
+    return clientOf(key, workspace.id)
+  }
+
+  const alice = await newClient()
+  const { key: bobsKey, prefix } = await operator.keys.create({ workspace: alice.workspaceId, name: 'bob' })
+  await operator.keys.revoke({ workspace: alice.workspaceId, key: prefix })
+  let stopped: Promise<void> | undefined
+  const testService: TestService = {
+    baseUrl,
+    captureUrl,
+    clock,
+    running: service,
+    database: testDatabase,
+    db: database.db,
+    secretKey,
+    alice,
+    bob: clientOf(bobsKey, alice.workspaceId),
+    charlie: await newClient(),
+    operator,
+    newClient,
+    async runJob(name, payload) {
+      const spy = service.boss.getSpy(name)
+      const id = await service.boss.send(name, payload as object)
+      if (id === null) throw new Error(`The queue ${name} takes no other job now.`)
+      await spy.waitForJobWithId(id, 'completed')
+    },
+    stop() {
+      stopped ??= (async () => {
+        running.delete(testService)
+        if (options.clock === undefined) await clock.stop()
+        await service.stop()
+        await database.close()
+        if (options.database === undefined) await testDatabase.drop()
+      })()
+      return stopped
+    },
+  }
+  running.add(testService)
+  return testService
+}
+
+function plansWith(limits: Partial<Limits>): Plans {
+  const laidOver = (plan: Plans[PlanKey]) => ({ ...plan, limits: { ...plan.limits, ...limits } })
+  return {
+    free: laidOver(PLANS.free),
+    solo: laidOver(PLANS.solo),
+    pro: laidOver(PLANS.pro),
+    team: laidOver(PLANS.team),
+  }
+}
