@@ -1,4 +1,11 @@
-export { CONDITION_BOUNDS, CONDITION_OPS, type Condition, type ConditionOp } from './condition.ts'
+export {
+  CONDITION_BOUNDS,
+  CONDITION_OPS,
+  type Condition,
+  type ConditionOp,
+  type Leaf,
+  type Test,
+} from './condition.ts'
 export { describeCondition } from './describe.ts'
 export { holds, matches } from './evaluate.ts'
 export { type Instant, parseInstant } from './instants.ts'

@@ -1,0 +1,98 @@
+import { type SqlBool, sql } from 'kysely'
+import { type Condition, matches } from '../conditions/index.ts'
+import type { Db } from '../db/index.ts'
+import { columnsRead, narrowing } from './narrowing.ts'
+import { PARSED_BODY_BYTES_MAX } from './parsedBody.ts'
+import { type StoredRequestRow, storedRequest } from './storedRequest.ts'
+
+/** A stored request that satisfied a condition. */
+export interface HistoricMatch {
+  readonly requestId: number
+  readonly receivedAt: Date
+}
+
+/** Bodies are read in chunks of about this size, and of at most so many rows. */
+const CHUNK_BYTES = 4 * 1024 * 1024
+const CHUNK_ROWS = { first: 50, min: 5, max: 2000 } as const
+
+type CandidateRow = StoredRequestRow & { readonly id: number }
+
+/**
+ * The newest stored requests of an endpoint that satisfy a condition, newest first. Reads no more than that takes:
+ * only the columns that the condition looks at, in chunks, after Postgres passed over what cannot match.
+ *
+ * @param options `afterId`: only requests with a greater id; `since`: only those received then or later
+ */
+export async function newestMatching(
+  db: Db,
+  endpointId: string,
+  condition: Condition,
+  options: { readonly limit: number; readonly afterId?: number; readonly since?: Date },
+): Promise<HistoricMatch[]> {
+  const found: HistoricMatch[] = []
+  const always = condition.test.kind === 'always'
+  let belowId = Number.MAX_SAFE_INTEGER
+  let rows: number = always ? options.limit : CHUNK_ROWS.first
+  for (;;) {
+    const chunk = await candidates(db, endpointId, condition, { ...options, belowId, rows })
+    for (const row of chunk) {
+      if (!always && !matches(condition, storedRequest(row))) continue
+      found.push({ requestId: row.id, receivedAt: row.receivedAt })
+      if (found.length === options.limit) return found
+    }
+    const last = chunk.at(-1)
+    if (last === undefined || chunk.length < rows) return found
+    belowId = last.id
+    rows = nextChunk(chunk)
+  }
+}
+
+function nextChunk(chunk: readonly CandidateRow[]): number {
+  const bytes = chunk.reduce((sum, row) => sum + row.body.length + row.headerValues.length, 0)
+  const fitting = Math.floor((CHUNK_BYTES * chunk.length) / Math.max(bytes, 1))
+  return Math.min(Math.max(fitting, CHUNK_ROWS.min), CHUNK_ROWS.max)
+}
+
+/** Walks the primary key backwards; what is binned or hidden is no history. */
+async function candidates(
+  db: Db,
+  endpointId: string,
+  condition: Condition,
+  range: {
+    readonly belowId: number
+    readonly rows: number
+    readonly afterId?: number
+    readonly since?: Date
+  },
+): Promise<CandidateRow[]> {
+  const read = columnsRead(condition)
+  const narrowed = narrowing(condition)
+  const empty = sql`''::bytea`
+  // A body that is too long to be parsed has no members: it need not be read to know that.
+  const body =
+    read.body === 'whole'
+      ? sql`r.body`
+      : read.body === 'parsed'
+        ? sql`case when octet_length(r.body) > ${PARSED_BODY_BYTES_MAX} then ${empty} else r.body end`
+        : empty
+  let query = db
+    .selectFrom('requests as r')
+    .where('r.endpointId', '=', endpointId)
+    .where('r.id', '<', range.belowId)
+    .where('r.id', '>', range.afterId ?? 0)
+    .where('r.deletedAt', 'is', null)
+    .where('r.hiddenAt', 'is', null)
+  if (range.since !== undefined) query = query.where('r.receivedAt', '>=', range.since)
+  if (narrowed !== null) query = query.where(sql<SqlBool>`${narrowed}`)
+  return await query
+    .select(['r.id', 'r.endpointId', 'r.receivedAt', 'r.method', 'r.path', 'r.queryString', 'r.contentType'])
+    .select(['r.sizeBytes', 'r.bodyTruncated', 'r.ip', 'r.label', 'r.verdict', 'r.verdictNote'])
+    .select([
+      sql<string>`${read.headers ? sql`r.header_names` : sql`''`}`.as('headerNames'),
+      sql<Buffer>`${read.headers ? sql`r.header_values` : empty}`.as('headerValues'),
+      sql<Buffer>`${body}`.as('body'),
+    ])
+    .orderBy('r.id', 'desc')
+    .limit(range.rows)
+    .execute()
+}

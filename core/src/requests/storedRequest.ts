@@ -1,0 +1,58 @@
+import type { Selectable } from 'kysely'
+import type { RequestsTable } from '../db/index.ts'
+import type { JudgedRequest, Verdict, WireHeader } from './capturedRequest.ts'
+
+/** The columns of which a captured request is made again. */
+export const STORED_REQUEST_COLUMNS = [
+  'endpointId',
+  'receivedAt',
+  'method',
+  'path',
+  'queryString',
+  'headerNames',
+  'headerValues',
+  'contentType',
+  'body',
+  'sizeBytes',
+  'bodyTruncated',
+  'ip',
+  'label',
+  'verdict',
+  'verdictNote',
+] as const satisfies readonly (keyof RequestsTable)[]
+
+export type StoredRequestRow = Pick<Selectable<RequestsTable>, (typeof STORED_REQUEST_COLUMNS)[number]>
+
+/** A stored request as conditions, rules and forwards see it: the same values as when it arrived. */
+export function storedRequest(row: StoredRequestRow): JudgedRequest {
+  return {
+    endpointId: row.endpointId,
+    receivedAt: row.receivedAt,
+    method: row.method,
+    path: row.path,
+    queryString: row.queryString,
+    headers: wireHeaders(row),
+    contentType: row.contentType,
+    body: row.body,
+    sizeBytes: row.sizeBytes,
+    bodyTruncated: row.bodyTruncated,
+    ip: row.ip,
+    label: row.label,
+    verification:
+      row.verdict === null ? null : { verdict: verdictOf(row.verdict), note: row.verdictNote ?? '' },
+  }
+}
+
+/** The header fields of a row, in wire order: names and values are stored joined by LF, which neither can hold. */
+export function wireHeaders(row: Pick<StoredRequestRow, 'headerNames' | 'headerValues'>): WireHeader[] {
+  if (row.headerNames === '') return []
+  const values = row.headerValues.toString('latin1').split('\n')
+  return row.headerNames.split('\n').map((name, index) => [name, values[index] ?? ''] as const)
+}
+
+const VERDICTS: readonly Verdict[] = ['verified', 'failed', 'unsigned', 'unverifiable']
+
+function verdictOf(text: string): Verdict {
+  // A verdict of a newer version says to this one that it cannot tell.
+  return VERDICTS.find((verdict) => verdict === text) ?? 'unverifiable'
+}

@@ -1,0 +1,212 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Db, Trx, WatchdogsTable } from '../db/index.ts'
+import { type Page, window } from '../pagination.ts'
+import { MAX_LABELS } from './bounds.ts'
+import type { Outage, Phase, WatchdogClock } from './rules.ts'
+
+/** A watchdog with its endpoint's name and what captures noted for its criteria. */
+export interface WatchdogRow extends Omit<Selectable<WatchdogsTable>, 'phase'> {
+  readonly phase: Phase
+  readonly endpointName: string
+  readonly criteriaMatchedAt: Date | null
+  readonly criteriaRequestId: number | null
+}
+
+/** Watchdogs of endpoints that are there: with a deleted or expired endpoint its watchdogs are gone. */
+function selectWatchdogs(db: Db, now: Date) {
+  return db
+    .selectFrom('watchdogs as w')
+    .innerJoin('endpoints as e', 'e.id', 'w.endpointId')
+    .innerJoin('watchdogCriteria as c', 'c.id', 'w.criteriaId')
+    .where('e.deletedAt', 'is', null)
+    .where((where) => where.or([where('e.expiresAt', 'is', null), where('e.expiresAt', '>', now)]))
+}
+
+function selectRows(db: Db, now: Date) {
+  return selectWatchdogs(db, now)
+    .selectAll('w')
+    .select([
+      'e.name as endpointName',
+      'c.lastMatchedAt as criteriaMatchedAt',
+      'c.lastMatchedRequestId as criteriaRequestId',
+    ])
+    .$castTo<WatchdogRow>()
+}
+
+/** The watchdog, unless it is absent, another workspace's, or its endpoint is gone. */
+export function findWatchdog(db: Db, workspaceId: string, id: string, now: Date) {
+  return selectRows(db, now)
+    .where('w.workspaceId', '=', workspaceId)
+    .where('w.id', '=', id)
+    .executeTakeFirst()
+}
+
+/** One page, newest first; served by `watchdogs_by_workspace`. */
+export async function listWatchdogs(db: Db, workspaceId: string, page: Page, now: Date) {
+  const { limit, offset } = window(page)
+  const rows = await selectRows(db, now)
+    .where('w.workspaceId', '=', workspaceId)
+    .orderBy('w.createdAt', 'desc')
+    .orderBy('w.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  return { rows, totalCount: await countWatchdogs(db, workspaceId, now) }
+}
+
+/** How many count against `watchdogsMax`. */
+export async function countWatchdogs(db: Db, workspaceId: string, now: Date): Promise<number> {
+  const { count } = await selectWatchdogs(db, now)
+    .where('w.workspaceId', '=', workspaceId)
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** The rows with these ids, locked against every other change until the transaction ends, in an order free of deadlocks. */
+export function lockWatchdogs(trx: Trx, ids: readonly string[], now: Date): Promise<WatchdogRow[]> {
+  return selectRows(trx, now).where('w.id', 'in', ids).orderBy('w.id').forUpdate('w').execute()
+}
+
+/** Every watchdog of the workspace in the order in which the plan keeps them, locked. */
+export function lockWatchdogsOfWorkspace(trx: Trx, workspaceId: string, now: Date): Promise<WatchdogRow[]> {
+  return selectRows(trx, now)
+    .where('w.workspaceId', '=', workspaceId)
+    .orderBy('w.createdAt')
+    .orderBy('w.id')
+    .forUpdate('w')
+    .execute()
+}
+
+/**
+ * Locks watchdogs that need a look, and leaves those that another worker looks at: overdue ones, alarmed ones
+ * whose criteria were met since, and ones whose history is to be read once more. Each of the three has an index
+ * that holds little else, so that a look costs nothing while nothing is due.
+ */
+export async function lockWatchdogsToCheck(trx: Trx, now: Date, limit: number): Promise<WatchdogRow[]> {
+  return await selectRows(trx, now)
+    .where('w.id', 'in', (of) =>
+      of
+        .selectFrom('watchdogs as d')
+        .where('d.phase', '<>', 'alarmed')
+        .where('d.alarmAt', '<=', now)
+        .select('d.id')
+        .unionAll(of.selectFrom('watchdogs as r').where('r.recheckAt', '<=', now).select('r.id'))
+        .unionAll(
+          of
+            .selectFrom('watchdogs as a')
+            .innerJoin('watchdogCriteria as ac', 'ac.id', 'a.criteriaId')
+            .where('a.phase', '=', 'alarmed')
+            .whereRef('ac.lastMatchedRequestId', '>', 'a.settledRequestId')
+            .select('a.id'),
+        ),
+    )
+    .orderBy('w.alarmAt')
+    .limit(limit)
+    .forUpdate('w')
+    .skipLocked()
+    .execute()
+}
+
+export async function insertWatchdog(trx: Trx, row: Insertable<WatchdogsTable>): Promise<void> {
+  await trx.insertInto('watchdogs').values(row).execute()
+}
+
+export type WatchdogSettings = Partial<
+  Pick<Insertable<WatchdogsTable>, 'name' | 'match' | 'criteriaId' | 'alertContactIds' | 'recheckAt'>
+>
+
+/** Stores a clock, and settings where they changed. */
+export async function updateWatchdog(
+  trx: Trx,
+  id: string,
+  columns: ReturnType<typeof clockColumns> & WatchdogSettings,
+): Promise<void> {
+  await trx.updateTable('watchdogs').set(columns).where('id', '=', id).execute()
+}
+
+/** A clock as columns; `alarmAt` is stored for the index alone. */
+export function clockColumns(clock: WatchdogClock, alarmAt: Date | null) {
+  return {
+    active: clock.active,
+    pausedByPlan: clock.pausedByPlan,
+    expectedIntervalSeconds: clock.expectedIntervalSeconds,
+    graceSeconds: clock.graceSeconds,
+    phase: clock.phase,
+    armedAt: clock.armedAt,
+    baselineAt: clock.baselineAt,
+    settledRequestId: clock.settledRequestId,
+    lastMatchedAt: clock.lastMatchedAt,
+    lastMatchedRequestId: clock.lastMatchedRequestId,
+    alarmedAt: clock.alarmedAt,
+    recoveredAt: clock.recoveredAt,
+    lastAlertedAt: clock.lastAlertedAt,
+    alarmAt,
+  }
+}
+
+/** Deletes the watchdog, and its criteria when nobody else watches for the same. The caller locks the workspace. */
+export async function deleteWatchdog(trx: Trx, watchdog: { id: string; criteriaId: string }): Promise<void> {
+  await trx.deleteFrom('watchdogs').where('id', '=', watchdog.id).execute()
+  await deleteUnusedCriteria(trx, watchdog.criteriaId)
+}
+
+/** Deletes criteria that no watchdog has any more. */
+export async function deleteUnusedCriteria(trx: Trx, criteriaId: string): Promise<void> {
+  await trx
+    .deleteFrom('watchdogCriteria as c')
+    .where('c.id', '=', criteriaId)
+    .where((where) =>
+      where.not(
+        where.exists(where.selectFrom('watchdogs as w').whereRef('w.criteriaId', '=', 'c.id').select('w.id')),
+      ),
+    )
+    .execute()
+}
+
+/**
+ * The endpoint's row for these criteria, made when there is none. The caller locks the workspace, so that two
+ * cannot make the same.
+ *
+ * @param match canonical JSON text
+ */
+export async function criteriaFor(
+  trx: Trx,
+  endpointId: string,
+  match: string,
+): Promise<{ id: string; lastMatchedRequestId: number | null }> {
+  const matchSha256 = createHash('sha256').update(match).digest()
+  const known = await trx
+    .selectFrom('watchdogCriteria')
+    .where('endpointId', '=', endpointId)
+    .where('matchSha256', '=', matchSha256)
+    .select(['id', 'lastMatchedRequestId'])
+    .executeTakeFirst()
+  if (known !== undefined) return known
+  const id = randomUUID()
+  await trx.insertInto('watchdogCriteria').values({ id, endpointId, match, matchSha256 }).execute()
+  return { id, lastMatchedRequestId: null }
+}
+
+/** When no gateway could take captures, in order of time. */
+export function listOutages(db: Db): Promise<Outage[]> {
+  return db.selectFrom('gatewayOutages').select(['beganAt', 'endedAt']).orderBy('beganAt').execute()
+}
+
+/** Labels of stored requests, most frequent first. One walk along the endpoint's rows. */
+export function listLabels(db: Db, endpointId: string): Promise<{ label: string; count: number }[]> {
+  return db
+    .selectFrom('requests')
+    .where('endpointId', '=', endpointId)
+    .where('deletedAt', 'is', null)
+    .where('hiddenAt', 'is', null)
+    .where('label', 'is not', null)
+    .groupBy('label')
+    .select(['label', sql<number>`count(*)`.as('count')])
+    .orderBy('count', 'desc')
+    .orderBy('label')
+    .limit(MAX_LABELS)
+    .$castTo<{ label: string; count: number }>()
+    .execute()
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { Int64, optional, Timestamp } from '../route.ts'
+import {
+  MAX_ALERT_CONTACTS,
+  MAX_GRACE_SECONDS,
+  MAX_INTERVAL_SECONDS,
+  MIN_INTERVAL_SECONDS,
+} from './bounds.ts'
+
+export const WATCHDOG_STATES = ['waiting', 'onTime', 'late', 'alarmed', 'paused'] as const
+
+const interval = z.int().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).meta({
+  description: 'How often a matching capture is expected: a minute to 31 days',
+})
+
+/** A condition; its grammar is checked by `parseMatch`, which names every wrong part. */
+const match = z.record(z.string(), z.unknown()).meta({
+  description: 'Which captures count: a condition; `{}` counts every capture',
+})
+
+const writable = {
+  name: optional(z.string().min(1).max(100)).meta({ description: 'Default: the name of the endpoint' }),
+  match: optional(match),
+  graceSeconds: optional(z.int().min(0).max(MAX_GRACE_SECONDS)).meta({
+    description: 'How late a capture may be before the alarm; default a fifth of the interval, at least 60',
+  }),
+  active: optional(z.boolean()).meta({ description: 'Off: paused' }),
+  alertContactIds: optional(z.array(z.string()).max(MAX_ALERT_CONTACTS)).meta({
+    description: 'Workspace contacts who get its alarms by mail, besides the alert channels',
+  }),
+}
+
+export const createInput = z.object({
+  endpointId: z.string(),
+  ...writable,
+  expectedIntervalSeconds: interval,
+})
+
+export const updateInput = z.object({
+  watchdogId: z.string(),
+  endpointId: optional(z.string()).meta({ description: 'Fixed on create: equal or left out' }),
+  ...writable,
+  expectedIntervalSeconds: optional(interval),
+})
+
+export type CreateInput = z.output<typeof createInput>
+export type UpdateInput = z.output<typeof updateInput>
+
+/** The public words of a watchdog (SPEC "Watchdog"). */
+export const Watchdog = z
+  .object({
+    id: z.uuid(),
+    endpointId: z.uuid(),
+    endpointName: z.string(),
+    name: z.string(),
+    state: z.enum(WATCHDOG_STATES),
+    active: z.boolean(),
+    pausedByPlan: z.boolean().meta({ description: 'Kept, but over the plan limit: not evaluated' }),
+    match: z.record(z.string(), z.unknown()),
+    expectedIntervalSeconds: z.int(),
+    graceSeconds: z.int(),
+    armedAt: Timestamp,
+    lastMatchedAt: Timestamp.nullable(),
+    lastMatchedRequestId: Int64.nullable(),
+    dueAt: Timestamp.nullable(),
+    alarmAt: Timestamp.nullable(),
+    alarmedAt: Timestamp.nullable(),
+    recoveredAt: Timestamp.nullable(),
+    lastAlertedAt: Timestamp.nullable(),
+    createdAt: Timestamp,
+    alertContactIds: z.array(z.uuid()),
+  })
+  .meta({ id: 'Watchdog' })
+
+/** What the history says about a rhythm (SPEC "Suggest response"). */
+export const WatchdogSuggestion = z
+  .object({
+    available: z.boolean(),
+    reason: z.string().nullable(),
+    samples: z.int().meta({ description: 'Gaps measured; captures under a second apart are one' }),
+    expectedIntervalSeconds: z.int().nullable(),
+    graceSeconds: z.int().nullable(),
+    observedP90Seconds: z.int().nullable(),
+    newestAt: Timestamp.nullable(),
+    oldestAt: Timestamp.nullable(),
+  })
+  .meta({ id: 'WatchdogSuggestion' })
+
+export const WatchdogLabels = z
+  .object({ items: z.array(z.object({ label: z.string(), count: z.int() })) })
+  .meta({ id: 'WatchdogLabels' })
