@@ -1,1 +1,1 @@
-export { listContacts } from './queries.ts'
+export { findContactIds, listContacts } from './queries.ts'

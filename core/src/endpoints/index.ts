@@ -1,3 +1,3 @@
 export { findsEndpoint } from './find.ts'
-export { type EndpointRow, findEndpoint, lockWorkspace } from './queries.ts'
+export { announceEndpointChange, type EndpointRow, findEndpoint, lockWorkspace } from './queries.ts'
 export { captureUrlOf } from './view.ts'

@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
 import type { RequestsTable } from '../db/index.ts'
-import type { JudgedRequest, Verdict, WireHeader } from './capturedRequest.ts'
+import type { JudgedRequest, Verdict } from './capturedRequest.ts'
+import { storedHeaders } from './view.ts'
 
 /** The columns of which a captured request is made again. */
 export const STORED_REQUEST_COLUMNS = [
@@ -31,7 +32,7 @@ export function storedRequest(row: StoredRequestRow): JudgedRequest {
     method: row.method,
     path: row.path,
     queryString: row.queryString,
-    headers: wireHeaders(row),
+    headers: storedHeaders(row),
     contentType: row.contentType,
     body: row.body,
     sizeBytes: row.sizeBytes,
@@ -41,13 +42,6 @@ export function storedRequest(row: StoredRequestRow): JudgedRequest {
     verification:
       row.verdict === null ? null : { verdict: verdictOf(row.verdict), note: row.verdictNote ?? '' },
   }
-}
-
-/** The header fields of a row, in wire order: names and values are stored joined by LF, which neither can hold. */
-export function wireHeaders(row: Pick<StoredRequestRow, 'headerNames' | 'headerValues'>): WireHeader[] {
-  if (row.headerNames === '') return []
-  const values = row.headerValues.toString('latin1').split('\n')
-  return row.headerNames.split('\n').map((name, index) => [name, values[index] ?? ''] as const)
 }
 
 const VERDICTS: readonly Verdict[] = ['verified', 'failed', 'unsigned', 'unverifiable']

@@ -80,9 +80,9 @@ export function lockWatchdogsOfWorkspace(trx: Trx, workspaceId: string, now: Dat
 }
 
 /**
- * Locks watchdogs that need a look, and leaves those that another worker looks at: overdue ones, alarmed ones
- * whose criteria were met since, and ones whose history is to be read once more. Each of the three has an index
- * that holds little else, so that a look costs nothing while nothing is due.
+ * Locks watchdogs that need a look, and leaves those that another worker looks at: overdue ones, and alarmed ones
+ * whose criteria were met since. Either kind has an index that holds little else, so that a look costs nothing
+ * while nothing is due.
  */
 export async function lockWatchdogsToCheck(trx: Trx, now: Date, limit: number): Promise<WatchdogRow[]> {
   return await selectRows(trx, now)
@@ -92,7 +92,6 @@ export async function lockWatchdogsToCheck(trx: Trx, now: Date, limit: number): 
         .where('d.phase', '<>', 'alarmed')
         .where('d.alarmAt', '<=', now)
         .select('d.id')
-        .unionAll(of.selectFrom('watchdogs as r').where('r.recheckAt', '<=', now).select('r.id'))
         .unionAll(
           of
             .selectFrom('watchdogs as a')
@@ -107,6 +106,11 @@ export async function lockWatchdogsToCheck(trx: Trx, now: Date, limit: number): 
     .forUpdate('w')
     .skipLocked()
     .execute()
+}
+
+/** New and edited watchdogs whose history is to be read once more. */
+export function findWatchdogsToRecheck(db: Db, now: Date, limit: number): Promise<WatchdogRow[]> {
+  return selectRows(db, now).where('w.recheckAt', '<=', now).orderBy('w.recheckAt').limit(limit).execute()
 }
 
 export async function insertWatchdog(trx: Trx, row: Insertable<WatchdogsTable>): Promise<void> {
@@ -175,18 +179,33 @@ export async function criteriaFor(
   trx: Trx,
   endpointId: string,
   match: string,
-): Promise<{ id: string; lastMatchedRequestId: number | null }> {
-  const matchSha256 = createHash('sha256').update(match).digest()
+): Promise<{ id: string }> {
+  const matchSha256 = digestOf(match)
   const known = await trx
     .selectFrom('watchdogCriteria')
     .where('endpointId', '=', endpointId)
     .where('matchSha256', '=', matchSha256)
-    .select(['id', 'lastMatchedRequestId'])
+    .select('id')
     .executeTakeFirst()
   if (known !== undefined) return known
   const id = randomUUID()
   await trx.insertInto('watchdogCriteria').values({ id, endpointId, match, matchSha256 }).execute()
-  return { id, lastMatchedRequestId: null }
+  return { id }
+}
+
+function digestOf(match: string): Buffer {
+  return createHash('sha256').update(match).digest()
+}
+
+/** The last request that captures noted for these criteria; 0 when none was, or nobody watches for them. */
+export async function lastNotedRequest(db: Db, endpointId: string, match: string): Promise<number> {
+  const row = await db
+    .selectFrom('watchdogCriteria')
+    .where('endpointId', '=', endpointId)
+    .where('matchSha256', '=', digestOf(match))
+    .select('lastMatchedRequestId')
+    .executeTakeFirst()
+  return row?.lastMatchedRequestId ?? 0
 }
 
 /** When no gateway could take captures, in order of time. */

@@ -72,6 +72,7 @@ class Reference {
   }
 
   edit(interval: number, grace: number, now: number) {
+    const wasOverdue = now >= this.silentSince + this.interval + this.grace
     this.interval = interval
     this.grace = grace
     if (!this.running) return
@@ -80,7 +81,7 @@ class Reference {
       this.open = false
       this.matched = true
       this.told.push('recovered')
-    } else if (!this.open && overdue && this.alarmedSilence === this.silentSince) this.open = true
+    } else if (!this.open && overdue && !wasOverdue && this.alarmedSilence === this.silentSince) this.open = true
   }
 
   state(now: number) {

@@ -168,6 +168,12 @@ describe('edits', () => {
     expect(evaluate(backAgain.clock, at(820), []).event).toBeNull()
   })
 
+  test('an edit does not swallow an alarm that time has made due', () => {
+    const recovered = changePatience(alarmed(), patience(6000), at(800), []).clock
+    const { clock } = changePatience(recovered, patience(5000), at(6200), [])
+    expect(evaluate(clock, at(6201), []).event).toBe('alarmed')
+  })
+
   test('a shorter interval makes a first alarm due at the next check', () => {
     const { clock } = changePatience(noticeMatch(armed(), match(1, 0)).clock, patience(60, 0), at(100), [])
     expect(evaluate(clock, at(100), []).event).toBe('alarmed')

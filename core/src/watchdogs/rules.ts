@@ -183,7 +183,7 @@ export function setPaused(
 
 /**
  * Changes interval or grace. An alarmed watchdog that is no longer overdue recovers (R45). One whose silence
- * was already alarmed goes back to `alarmed` without a second alarm.
+ * was already alarmed goes back to `alarmed` without a second alarm, when it is the edit that makes it overdue.
  */
 export function changePatience(
   clock: WatchdogClock,
@@ -203,8 +203,10 @@ export function changePatience(
     return overdue
       ? { clock: next, event: null }
       : { clock: { ...next, phase: 'watching', recoveredAt: now }, event: 'recovered' }
+  const before = deadlines(clock, outages)
+  const madeOverdue = overdue && before !== null && now < before.alarmAt
   const alreadyAlarmed = next.alarmedAt !== null && next.alarmedAt > next.baselineAt
-  if (overdue && alreadyAlarmed)
+  if (madeOverdue && alreadyAlarmed)
     return { clock: { ...next, phase: 'alarmed', recoveredAt: null }, event: null }
   return { clock: next, event: null }
 }

@@ -37,7 +37,7 @@ export const createInput = z.object({
 })
 
 export const updateInput = z.object({
-  watchdogId: z.string(),
+  id: z.string(),
   endpointId: optional(z.string()).meta({ description: 'Fixed on create: equal or left out' }),
   ...writable,
   expectedIntervalSeconds: optional(interval),

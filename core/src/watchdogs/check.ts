@@ -1,0 +1,56 @@
+import { storedCondition } from '../conditions/index.ts'
+import { newestMatching } from '../requests/index.ts'
+import type { Services } from '../services.ts'
+import { gatewayIsUp } from './downtime.ts'
+import { findWatchdogsToRecheck, listOutages, lockWatchdogsToCheck } from './queries.ts'
+import { evaluate } from './rules.ts'
+import { changeWatchdog, stepWatchdog } from './settle.ts'
+
+/** How many watchdogs one transaction looks at. */
+const BATCH = 100
+
+/**
+ * Raises the alarms that are due and announces the recoveries, each once however many workers run: a watchdog is
+ * claimed by its row lock, and afterwards its row no longer qualifies.
+ *
+ * While no gateway is up no capture could arrive, so nothing is judged; once one is back, the outage is credited
+ * before anything is (CONTRACT R45).
+ */
+export async function checkWatchdogs(services: Services, signal: AbortSignal): Promise<void> {
+  if (!(await gatewayIsUp(services.db))) return
+  await recheckHistories(services, signal)
+  const outages = await listOutages(services.db)
+  const now = services.clock.now()
+  while (!signal.aborted) {
+    const looked = await services.db.transaction().execute(async (trx) => {
+      const rows = await lockWatchdogsToCheck(trx, now, BATCH)
+      const change = { step: (clock: Parameters<typeof evaluate>[0]) => evaluate(clock, now, outages) }
+      for (const row of rows) await stepWatchdog(services, trx, { row, change, outages })
+      return rows.length
+    })
+    if (looked < BATCH) return
+  }
+}
+
+/**
+ * Reads the history of new and edited watchdogs once more: a gateway that had not heard of them yet judged its
+ * captures by the criteria of before.
+ */
+async function recheckHistories(services: Services, signal: AbortSignal): Promise<void> {
+  const now = services.clock.now()
+  for (const row of await findWatchdogsToRecheck(services.db, now, BATCH)) {
+    if (signal.aborted) return
+    const [match] = await newestMatching(services.db, row.endpointId, storedCondition(row.match), {
+      limit: 1,
+      afterId: row.settledRequestId,
+      since: row.armedAt,
+    })
+    await services.db.transaction().execute((trx) =>
+      changeWatchdog(services, trx, row.id, {
+        step: (clock) => ({ clock, event: null }),
+        settings: { recheckAt: null },
+        match: match ?? null,
+      }),
+    )
+  }
+}

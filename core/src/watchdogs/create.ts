@@ -1,0 +1,84 @@
+import { randomUUID } from 'node:crypto'
+import type { Condition } from '../conditions/index.ts'
+import type { Context } from '../context.ts'
+import type { Db } from '../db/index.ts'
+import { announceEndpointChange, type EndpointRow } from '../endpoints/index.ts'
+import { notFound } from '../errors.ts'
+import { requireRoom } from '../plans/index.ts'
+import { newestMatching } from '../requests/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
+import { criteriaText, matchOf, parseMatch } from './match.ts'
+import {
+  clockColumns,
+  countWatchdogs,
+  criteriaFor,
+  findWatchdog,
+  insertWatchdog,
+  lastNotedRequest,
+  listOutages,
+} from './queries.ts'
+import { arm, deadlines, defaultGraceSeconds, type Match } from './rules.ts'
+import type { CreateInput } from './schema.ts'
+import { watchdogView } from './view.ts'
+
+/** By then every gateway has heard of new criteria; see `recheckHistories`. */
+export const RECHECK_AFTER_MS = 10_000
+
+/**
+ * What the stored history says about criteria: its newest match, and up to which request id it was read. A match
+ * that was noted earlier but is no longer stored is no history (CONTRACT §11).
+ */
+export async function readHistory(
+  db: Db,
+  endpointId: string,
+  condition: Condition,
+): Promise<{ match: Match | null; settledRequestId: number }> {
+  // Noted first: what is noted while the history is being read is newer, and must still count.
+  const noted = await lastNotedRequest(db, endpointId, criteriaText(condition))
+  const [match] = await newestMatching(db, endpointId, condition, { limit: 1 })
+  return { match: match ?? null, settledRequestId: Math.max(noted, match?.requestId ?? 0) }
+}
+
+/**
+ * Creates a watchdog, armed at once on the endpoint's history.
+ *
+ * @throws DomainError `limit_reached`, or `feature_not_in_plan` when the plan has no watchdogs
+ * @throws DomainError `not_found` when the endpoint has expired
+ */
+export async function createWatchdog(ctx: Context, endpoint: EndpointRow, input: CreateInput) {
+  const now = ctx.clock.now()
+  if (endpoint.expiresAt !== null && endpoint.expiresAt <= now) throw notFound('endpoint')
+  const condition = matchOf(parseMatch(input.match, ctx.rawBody))
+  const history = await readHistory(ctx.db, endpoint.id, condition)
+  const settings = {
+    active: input.active ?? true,
+    pausedByPlan: false,
+    expectedIntervalSeconds: input.expectedIntervalSeconds,
+    graceSeconds: input.graceSeconds ?? defaultGraceSeconds(input.expectedIntervalSeconds),
+  }
+  const clock = { ...arm(settings, history.match, now), settledRequestId: history.settledRequestId }
+  const id = randomUUID()
+
+  return await ctx.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, ctx.workspace.id)
+    requireRoom(ctx.plan, 'watchdogsMax', await countWatchdogs(trx, ctx.workspace.id, now), 'watchdogs')
+    const criteria = await criteriaFor(trx, endpoint.id, criteriaText(condition))
+    const outages = await listOutages(trx)
+    await insertWatchdog(trx, {
+      ...clockColumns(clock, deadlines(clock, outages)?.alarmAt ?? null),
+      id,
+      workspaceId: ctx.workspace.id,
+      endpointId: endpoint.id,
+      criteriaId: criteria.id,
+      name: input.name ?? endpoint.name,
+      match: condition.text,
+      alertContactIds: JSON.stringify(input.alertContactIds ?? []),
+      recheckAt: new Date(now.getTime() + RECHECK_AFTER_MS),
+      createdAt: now,
+    })
+    await announceEndpointChange(trx, endpoint.id)
+    const row = await findWatchdog(trx, ctx.workspace.id, id, now)
+    if (row === undefined) throw notFound('endpoint')
+    return watchdogView(row, now, outages)
+  })
+}

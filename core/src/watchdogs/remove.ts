@@ -1,0 +1,17 @@
+import { closeIncidentsSilently } from '../alerts/index.ts'
+import type { Context } from '../context.ts'
+import { announceEndpointChange } from '../endpoints/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
+import { applyWatchdogLimit } from './planPause.ts'
+import { deleteWatchdog, type WatchdogRow } from './queries.ts'
+
+/** Deletes a watchdog. Its open incident ends without a recovery; one that was paused by plan may resume. */
+export async function removeWatchdog(ctx: Context, watchdog: WatchdogRow): Promise<void> {
+  await ctx.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, ctx.workspace.id)
+    await deleteWatchdog(trx, watchdog)
+    await closeIncidentsSilently(ctx, trx, { kind: 'watchdog.alarmed', subjectIds: [watchdog.id] })
+    await applyWatchdogLimit(ctx, trx, { workspaceId: ctx.workspace.id, plan: ctx.plan })
+    await announceEndpointChange(trx, watchdog.endpointId)
+  })
+}

@@ -1,0 +1,127 @@
+import { z } from 'zod'
+import { envelope, paged, pageInput } from '../pagination.ts'
+import { optional, route, router } from '../route.ts'
+import { createWatchdog } from './create.ts'
+import { endpointOf, findsNamedEndpoint, findsWatchdog } from './find.ts'
+import { parseMatchText } from './match.ts'
+import { listLabels, listOutages, listWatchdogs } from './queries.ts'
+import { removeWatchdog } from './remove.ts'
+import {
+  createInput,
+  endpointQuery,
+  updateInput,
+  Watchdog,
+  WatchdogLabels,
+  WatchdogSuggestion,
+} from './schema.ts'
+import { suggestWatchdog } from './suggest.ts'
+import { checkWatchdogInput, setWatchdogActive, updateWatchdogMembers } from './update.ts'
+import { watchdogView } from './view.ts'
+
+const id = z.string().meta({ format: 'uuid', description: 'Id of the watchdog' })
+
+export const watchdogRoutes = router({
+  list: route({
+    method: 'GET',
+    path: '/api/v1/watchdogs',
+    summary: 'List watchdogs, newest first',
+    input: z.object(pageInput),
+    output: envelope(Watchdog),
+  }).query(async ({ ctx, input }) => {
+    const now = ctx.clock.now()
+    const { rows, totalCount } = await listWatchdogs(ctx.db, ctx.workspace.id, input, now)
+    const outages = await listOutages(ctx.db)
+    return paged(
+      rows.map((row) => watchdogView(row, now, outages)),
+      totalCount,
+      input,
+    )
+  }),
+
+  create: route({
+    method: 'POST',
+    path: '/api/v1/watchdogs',
+    summary: 'Create a watchdog, armed at once on the history of its endpoint',
+    description:
+      'With a stored match, its clock runs from the newest one, so a history older than interval and grace alarms at the first check. Without one it is `waiting`, and its clock runs from now.',
+    input: createInput,
+    output: Watchdog,
+    status: 201,
+    errors: ['not_found', 'limit_reached', 'feature_not_in_plan'],
+    finds: findsNamedEndpoint,
+    check: (ctx, input) => checkWatchdogInput(ctx, input),
+  }).mutation(({ ctx, input }) => createWatchdog(ctx, endpointOf(ctx), input)),
+
+  suggest: route({
+    method: 'GET',
+    path: '/api/v1/watchdogs/suggest',
+    summary: 'Suggest interval and grace from the rhythm of stored captures',
+    input: z.object({
+      ...endpointQuery,
+      match: optional(z.string()).meta({
+        description: 'A condition as JSON text; left out, every capture is measured',
+      }),
+    }),
+    output: WatchdogSuggestion,
+    errors: ['not_found'],
+    finds: findsNamedEndpoint,
+    check: (_ctx, input) => {
+      const parsed = parseMatchText(input.match)
+      return 'issues' in parsed ? parsed.issues : []
+    },
+  }).query(({ ctx, input }) => suggestWatchdog(ctx, endpointOf(ctx), input.match)),
+
+  labels: route({
+    method: 'GET',
+    path: '/api/v1/watchdogs/labels',
+    summary: 'List the labels of stored captures, most frequent first',
+    input: z.object(endpointQuery),
+    output: WatchdogLabels,
+    errors: ['not_found'],
+    finds: findsNamedEndpoint,
+  }).query(async ({ ctx }) => ({ items: await listLabels(ctx.db, endpointOf(ctx).id) })),
+
+  get: route({
+    method: 'GET',
+    path: '/api/v1/watchdogs/{id}',
+    summary: 'Read a watchdog',
+    input: z.object({ id }),
+    output: Watchdog,
+    finds: findsWatchdog,
+  }).query(async ({ ctx }) =>
+    watchdogView(ctx.watchdog, ctx.clock.now(), await listOutages(ctx.db)),
+  ),
+
+  update: route({
+    method: 'PUT',
+    path: '/api/v1/watchdogs/{id}',
+    summary: 'Change the named members of a watchdog',
+    description:
+      'Deadlines are recomputed. Another `match` starts over on its own history; an interval change alone cannot send a second alarm.',
+    input: updateInput,
+    output: Watchdog,
+    finds: findsWatchdog,
+    check: (ctx, input) => checkWatchdogInput(ctx, input, ctx.watchdog),
+  }).mutation(({ ctx, input }) => updateWatchdogMembers(ctx, ctx.watchdog, input)),
+
+  remove: route({
+    method: 'DELETE',
+    path: '/api/v1/watchdogs/{id}',
+    summary: 'Delete a watchdog',
+    input: z.object({ id }),
+    output: z.null(),
+    finds: findsWatchdog,
+  }).mutation(async ({ ctx }) => {
+    await removeWatchdog(ctx, ctx.watchdog)
+    return null
+  }),
+
+  setActive: route({
+    method: 'POST',
+    path: '/api/v1/watchdogs/{id}/active',
+    summary: 'Pause or resume a watchdog; resuming arms it anew from now',
+    input: z.object({ id, active: z.boolean() }),
+    output: Watchdog,
+    finds: findsWatchdog,
+  }).mutation(({ ctx, input }) => setWatchdogActive(ctx, ctx.watchdog, input.active)),
+})

@@ -1,0 +1,122 @@
+import { isDeepStrictEqual } from 'node:util'
+import { sameCondition, storedCondition } from '../conditions/index.ts'
+import { findContactIds } from '../contacts/index.ts'
+import type { Context } from '../context.ts'
+import { announceEndpointChange } from '../endpoints/index.ts'
+import { type InputIssue, notFound } from '../errors.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
+import { RECHECK_AFTER_MS, readHistory } from './create.ts'
+import { criteriaText, matchOf, parseMatch } from './match.ts'
+import { criteriaFor, deleteUnusedCriteria, findWatchdog, listOutages, type WatchdogRow } from './queries.ts'
+import { changeMatch, changePatience, type Outage, type Step, setPaused, type WatchdogClock } from './rules.ts'
+import type { CreateInput, UpdateInput } from './schema.ts'
+import { changeWatchdog } from './settle.ts'
+import { contactIdsOf, watchdogView } from './view.ts'
+
+/** What the schema alone cannot judge of a watchdog's members. */
+export async function checkWatchdogInput(
+  ctx: Context,
+  input: Partial<CreateInput> | Partial<UpdateInput>,
+  stored?: WatchdogRow,
+): Promise<InputIssue[]> {
+  const issues: InputIssue[] = []
+  if (stored !== undefined && input.endpointId !== undefined && input.endpointId !== stored.endpointId) {
+    issues.push({
+      path: ['endpointId'],
+      code: 'not_allowed',
+      detail: 'endpointId is fixed when the watchdog is created.',
+    })
+  }
+  const match = parseMatch(input.match, ctx.rawBody)
+  if ('issues' in match) issues.push(...match.issues)
+  issues.push(...(await unknownContacts(ctx, input.alertContactIds, stored)))
+  return issues
+}
+
+/** A list equal to the stored one is not judged anew: a contact of it may be gone since (CONTRACT R3). */
+async function unknownContacts(
+  ctx: Context,
+  ids: readonly string[] | undefined,
+  stored: WatchdogRow | undefined,
+): Promise<InputIssue[]> {
+  if (ids === undefined || ids.length === 0) return []
+  if (stored !== undefined && isDeepStrictEqual(ids, contactIdsOf(stored))) return []
+  const known = new Set(await findContactIds(ctx.db, ctx.workspace.id))
+  return ids.flatMap((id, index) =>
+    known.has(id.toLowerCase())
+      ? []
+      : [
+          {
+            path: ['alertContactIds', index],
+            code: 'unknown_value' as const,
+            detail: `"${id.slice(0, 40)}" is not a contact of this workspace.`,
+          },
+        ],
+  )
+}
+
+/** Changes the named members of a watchdog and recomputes its deadlines (CONTRACT §11, R45). */
+export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, input: UpdateInput) {
+  const now = ctx.clock.now()
+  const condition =
+    input.match === undefined ? undefined : matchOf(parseMatch(input.match, ctx.rawBody))
+  const matchChanged = condition !== undefined && !sameCondition(condition, storedCondition(stored.match))
+  const history = matchChanged ? await readHistory(ctx.db, stored.endpointId, condition) : null
+
+  const step = (clock: WatchdogClock, outages: readonly Outage[]): Step => {
+    const patience = {
+      expectedIntervalSeconds: input.expectedIntervalSeconds ?? clock.expectedIntervalSeconds,
+      graceSeconds: input.graceSeconds ?? clock.graceSeconds,
+    }
+    if (history === null) return changePatience(clock, patience, now, outages)
+    const changed = changeMatch({ ...clock, ...patience }, history.match, now, outages)
+    return { ...changed, clock: { ...changed.clock, settledRequestId: history.settledRequestId } }
+  }
+
+  return await ctx.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, ctx.workspace.id)
+    const criteriaId = matchChanged
+      ? (await criteriaFor(trx, stored.endpointId, criteriaText(condition))).id
+      : stored.criteriaId
+    const exists = await changeWatchdog(ctx, trx, stored.id, {
+      step,
+      settings: {
+        ...(input.name === undefined ? {} : { name: input.name }),
+        ...(condition === undefined ? {} : { match: condition.text }),
+        ...(input.alertContactIds === undefined
+          ? {}
+          : { alertContactIds: JSON.stringify(input.alertContactIds.map((id) => id.toLowerCase())) }),
+        ...(matchChanged ? { criteriaId, recheckAt: new Date(now.getTime() + RECHECK_AFTER_MS) } : {}),
+      },
+    })
+    if (!exists) throw notFound('watchdog')
+    if (matchChanged) await deleteUnusedCriteria(trx, stored.criteriaId)
+    if (input.active !== undefined) await switchWatchdog(ctx, trx, stored.id, input.active)
+    await announceEndpointChange(trx, stored.endpointId)
+    const row = await findWatchdog(trx, ctx.workspace.id, stored.id, now)
+    if (row === undefined) throw notFound('watchdog')
+    return watchdogView(row, now, await listOutages(trx))
+  })
+}
+
+/** Pauses or resumes a watchdog; resuming arms it anew from now. */
+export async function setWatchdogActive(ctx: Context, stored: WatchdogRow, active: boolean) {
+  const now = ctx.clock.now()
+  return await ctx.db.transaction().execute(async (trx) => {
+    await switchWatchdog(ctx, trx, stored.id, active)
+    await announceEndpointChange(trx, stored.endpointId)
+    const row = await findWatchdog(trx, ctx.workspace.id, stored.id, now)
+    if (row === undefined) throw notFound('watchdog')
+    return watchdogView(row, now, await listOutages(trx))
+  })
+}
+
+async function switchWatchdog(
+  ctx: Context,
+  trx: Parameters<typeof changeWatchdog>[1],
+  id: string,
+  active: boolean,
+): Promise<void> {
+  const now = ctx.clock.now()
+  await changeWatchdog(ctx, trx, id, { step: (clock) => setPaused(clock, { active }, now) })
+}
