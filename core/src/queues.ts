@@ -54,6 +54,15 @@ export const QUEUES = {
     options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 600 },
     cron: '* * * * *',
   },
+  /**
+   * Raises the alarms of watchdogs that are due. Each run queues the next one before it looks, 8 s ahead; with the
+   * queue's poll of 2 s that makes a look every 10 s. Short: one queued is enough. The cron line mends a broken chain.
+   */
+  'watchdogs.check': {
+    payload: z.object({}),
+    options: { policy: 'short', retryLimit: 0, expireInSeconds: 120 },
+    cron: '* * * * *',
+  },
   /** Works out who gets an alert of the outbox. A lost one is found by `alerts.sweep`. */
   'alerts.fanOut': {
     payload: z.object({ alertId: z.uuid() }),

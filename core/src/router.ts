@@ -2,12 +2,14 @@ import { endpointRoutes } from './endpoints/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { createCallerFactory, type RouteContract, router } from './route.ts'
+import { watchdogRoutes } from './watchdogs/routes.ts'
 
 /** The table of contents of the API: one line a noun. */
 export const appRouter = router({
   me: meRoutes,
   endpoints: endpointRoutes,
   requests: requestRoutes,
+  watchdogs: watchdogRoutes,
 })
 
 export type AppRouter = typeof appRouter

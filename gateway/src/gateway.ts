@@ -1,5 +1,6 @@
 import type { Services } from '@creel/core'
 import { createApp } from './app.ts'
+import { startHeartbeat } from './heartbeat.ts'
 import { type CaptureHandler, type Listener, listen } from './listener.ts'
 
 export interface GatewayOptions {
@@ -12,14 +13,22 @@ export interface GatewayOptions {
   readonly capture?: CaptureHandler
 }
 
-/** Opens the port and serves the API on it. */
+/** Opens the port, serves the API on it, and says so to the watchdogs. */
 export async function startGateway(services: Services, options: GatewayOptions): Promise<Listener> {
   const { host, port, version, capture } = options
-  return await listen({
+  const listener = await listen({
     host,
     port,
     ...(capture === undefined ? {} : { capture }),
     fetch: createApp(services, version),
     onError: (error) => services.log.error({ err: error }, 'unexpected error'),
   })
+  const stopHeartbeat = await startHeartbeat(services)
+  return {
+    port: listener.port,
+    close(graceMs) {
+      stopHeartbeat()
+      return listener.close(graceMs)
+    },
+  }
 }

@@ -1,4 +1,5 @@
 import { type Payload, QUEUES, type QueueName, type QueueSpec, type Services } from '@creel/core'
+import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { PgBoss } from 'pg-boss'
 import { queueNames } from './boss.ts'
 
@@ -10,7 +11,9 @@ export type Worker<Name extends QueueName> = (
 ) => Promise<void>
 
 /** Which verb each queue runs. */
-export const WORKERS: { readonly [Name in QueueName]?: Worker<Name> } = {}
+export const WORKERS: { readonly [Name in QueueName]?: Worker<Name> } = {
+  'watchdogs.check': (services, _payload, signal) => checkWatchdogs(services, signal),
+}
 
 /** Takes jobs of every queue until the boss is stopped, and keeps the clock-driven ones scheduled. */
 export async function startWorkers(boss: PgBoss, services: Services): Promise<void> {

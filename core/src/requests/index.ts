@@ -7,10 +7,10 @@ export {
   type Verification,
   type WireHeader,
 } from './capturedRequest.ts'
-export { type HistoricMatch, newestMatching } from './history.ts'
 export { findsRequest, parseInt64 } from './find.ts'
+export { type HistoricMatch, newestMatching } from './history.ts'
 export { type FormValue, type ParsedBody, parsedBody } from './parsedBody.ts'
 export { findRequest, lockCounters, type RequestRow } from './queries.ts'
 export { RequestIds } from './schema.ts'
-export { storedHeaders } from './view.ts'
 export { STORED_REQUEST_COLUMNS, type StoredRequestRow, storedRequest } from './storedRequest.ts'
+export { storedHeaders } from './view.ts'

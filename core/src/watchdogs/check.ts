@@ -8,6 +8,7 @@ import { changeWatchdog, stepWatchdog } from './settle.ts'
 
 /** How many watchdogs one transaction looks at. */
 const BATCH = 100
+const CHECK_AFTER_MS = 8000
 
 /**
  * Raises the alarms that are due and announces the recoveries, each once however many workers run: a watchdog is
@@ -17,6 +18,7 @@ const BATCH = 100
  * before anything is (CONTRACT R45).
  */
 export async function checkWatchdogs(services: Services, signal: AbortSignal): Promise<void> {
+  await queueNextCheck(services)
   if (!(await gatewayIsUp(services.db))) return
   await recheckHistories(services, signal)
   const outages = await listOutages(services.db)
@@ -32,9 +34,15 @@ export async function checkWatchdogs(services: Services, signal: AbortSignal): P
   }
 }
 
+/** First of all, so that a worker that dies while it looks costs one look and not the chain. */
+async function queueNextCheck({ db, clock, enqueue }: Services): Promise<void> {
+  const startAfter = new Date(clock.now().getTime() + CHECK_AFTER_MS)
+  await db.transaction().execute((trx) => enqueue(trx, 'watchdogs.check', [{ payload: {}, startAfter }]))
+}
+
 /**
- * Reads the history of new and edited watchdogs once more: a gateway that had not heard of them yet judged its
- * captures by the criteria of before.
+ * Reads the history of new and edited watchdogs once more: for captures that were being stored while the history
+ * was read, and were still judged by the criteria of before.
  */
 async function recheckHistories(services: Services, signal: AbortSignal): Promise<void> {
   const now = services.clock.now()

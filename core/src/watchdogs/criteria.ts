@@ -16,9 +16,8 @@ export interface CriteriaMatch {
 }
 
 /**
- * What captures on an endpoint must be held against: the criteria of its running watchdogs. Cache it until the
- * `creel_endpoints` channel names the endpoint; a capture judged by a slightly stale list is found by the
- * watchdog's re-check.
+ * What captures on an endpoint must be held against: the criteria of its running watchdogs. A capture that was
+ * being stored while a watchdog was made or changed is found by the watchdog's re-check (check.ts).
  */
 export function listCriteria(db: Db, endpointId: string): Promise<Criteria[]> {
   return db

@@ -42,4 +42,3 @@ export function criteriaText(condition: Condition): string {
   const read = parseJson(condition.text)
   return read === undefined ? condition.text : canonicalJson(read.value)
 }
-

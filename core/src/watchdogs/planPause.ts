@@ -21,7 +21,9 @@ export async function applyWatchdogLimit(
   for (const [rank, row] of rows.entries()) {
     const pausedByPlan = rank >= plan.limits.watchdogsMax
     if (pausedByPlan === row.pausedByPlan) continue
-    const change = { step: (clock: Parameters<typeof setPaused>[0]) => setPaused(clock, { pausedByPlan }, now) }
+    const change = {
+      step: (clock: Parameters<typeof setPaused>[0]) => setPaused(clock, { pausedByPlan }, now),
+    }
     await stepWatchdog(services, trx, { row, change, outages })
     await announceEndpointChange(trx, row.endpointId)
   }

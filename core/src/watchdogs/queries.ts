@@ -175,11 +175,7 @@ export async function deleteUnusedCriteria(trx: Trx, criteriaId: string): Promis
  *
  * @param match canonical JSON text
  */
-export async function criteriaFor(
-  trx: Trx,
-  endpointId: string,
-  match: string,
-): Promise<{ id: string }> {
+export async function criteriaFor(trx: Trx, endpointId: string, match: string): Promise<{ id: string }> {
   const matchSha256 = digestOf(match)
   const known = await trx
     .selectFrom('watchdogCriteria')

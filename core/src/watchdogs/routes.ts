@@ -88,9 +88,7 @@ export const watchdogRoutes = router({
     input: z.object({ id }),
     output: Watchdog,
     finds: findsWatchdog,
-  }).query(async ({ ctx }) =>
-    watchdogView(ctx.watchdog, ctx.clock.now(), await listOutages(ctx.db)),
-  ),
+  }).query(async ({ ctx }) => watchdogView(ctx.watchdog, ctx.clock.now(), await listOutages(ctx.db))),
 
   update: route({
     method: 'PUT',

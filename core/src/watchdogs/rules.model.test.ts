@@ -81,7 +81,8 @@ class Reference {
       this.open = false
       this.matched = true
       this.told.push('recovered')
-    } else if (!this.open && overdue && !wasOverdue && this.alarmedSilence === this.silentSince) this.open = true
+    } else if (!this.open && overdue && !wasOverdue && this.alarmedSilence === this.silentSince)
+      this.open = true
   }
 
   state(now: number) {

@@ -30,11 +30,11 @@ const writable = {
   }),
 }
 
-export const createInput = z.object({
-  endpointId: z.string(),
-  ...writable,
-  expectedIntervalSeconds: interval,
-})
+const endpointId = z.guid().meta({ description: 'Id of the endpoint whose captures it watches' })
+
+export const createInput = z.object({ endpointId, ...writable, expectedIntervalSeconds: interval })
+
+export const endpointQuery = { endpointId: z.guid().meta({ description: 'Id of the endpoint' }) }
 
 export const updateInput = z.object({
   id: z.string(),

@@ -49,7 +49,8 @@ export async function stepWatchdog(
   await tell(services, trx, { row, ...rechecked })
   const next = change.step(rechecked.clock, outages)
   // The alarm names the watchdog as the change leaves it.
-  await tell(services, trx, { row: { ...row, ...change.settings }, ...next })
+  const { name = row.name, alertContactIds = row.alertContactIds } = change.settings ?? {}
+  await tell(services, trx, { row: { ...row, name, alertContactIds }, ...next })
   const alarmAt = deadlines(next.clock, outages)?.alarmAt ?? null
   await updateWatchdog(trx, row.id, { ...clockColumns(next.clock, alarmAt), ...change.settings })
 }

@@ -8,7 +8,14 @@ import { lockWorkspace } from '../workspaces/index.ts'
 import { RECHECK_AFTER_MS, readHistory } from './create.ts'
 import { criteriaText, matchOf, parseMatch } from './match.ts'
 import { criteriaFor, deleteUnusedCriteria, findWatchdog, listOutages, type WatchdogRow } from './queries.ts'
-import { changeMatch, changePatience, type Outage, type Step, setPaused, type WatchdogClock } from './rules.ts'
+import {
+  changeMatch,
+  changePatience,
+  type Outage,
+  type Step,
+  setPaused,
+  type WatchdogClock,
+} from './rules.ts'
 import type { CreateInput, UpdateInput } from './schema.ts'
 import { changeWatchdog } from './settle.ts'
 import { contactIdsOf, watchdogView } from './view.ts'
@@ -58,8 +65,7 @@ async function unknownContacts(
 /** Changes the named members of a watchdog and recomputes its deadlines (CONTRACT §11, R45). */
 export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, input: UpdateInput) {
   const now = ctx.clock.now()
-  const condition =
-    input.match === undefined ? undefined : matchOf(parseMatch(input.match, ctx.rawBody))
+  const condition = input.match === undefined ? undefined : matchOf(parseMatch(input.match, ctx.rawBody))
   const matchChanged = condition !== undefined && !sameCondition(condition, storedCondition(stored.match))
   const history = matchChanged ? await readHistory(ctx.db, stored.endpointId, condition) : null
 
