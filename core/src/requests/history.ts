@@ -13,6 +13,8 @@ export interface HistoricMatch {
 
 /** Bodies are read in chunks of about this size, and of at most so many rows. */
 const CHUNK_BYTES = 4 * 1024 * 1024
+/** What a row weighs besides. */
+const ROW_BYTES = 512
 const CHUNK_ROWS = { first: 50, min: 5, max: 2000 } as const
 
 type CandidateRow = StoredRequestRow & { readonly id: number }
@@ -21,17 +23,24 @@ type CandidateRow = StoredRequestRow & { readonly id: number }
  * The newest stored requests of an endpoint that satisfy a condition, newest first. Reads no more than that takes:
  * only the columns that the condition looks at, in chunks, after Postgres passed over what cannot match.
  *
- * @param options `afterId`: only requests with a greater id; `since`: only those received then or later
+ * @param options `afterId`: only requests with a greater id; `since`: only those received then or later;
+ *   `readBytes`: give up after so many bytes of rows, with what was found by then
  */
 export async function newestMatching(
   db: Db,
   endpointId: string,
   condition: Condition,
-  options: { readonly limit: number; readonly afterId?: number; readonly since?: Date },
+  options: {
+    readonly limit: number
+    readonly afterId?: number
+    readonly since?: Date
+    readonly readBytes?: number
+  },
 ): Promise<HistoricMatch[]> {
   const found: HistoricMatch[] = []
   const always = condition.test.kind === 'always'
   let belowId = Number.MAX_SAFE_INTEGER
+  let bytesLeft = options.readBytes ?? Number.POSITIVE_INFINITY
   let rows: number = always ? options.limit : CHUNK_ROWS.first
   for (;;) {
     const chunk = await candidates(db, endpointId, condition, { ...options, belowId, rows })
@@ -41,16 +50,13 @@ export async function newestMatching(
       if (found.length === options.limit) return found
     }
     const last = chunk.at(-1)
-    if (last === undefined || chunk.length < rows) return found
+    const bytes = chunk.reduce((sum, row) => sum + ROW_BYTES + row.body.length + row.headerValues.length, 0)
+    bytesLeft -= bytes
+    if (last === undefined || chunk.length < rows || bytesLeft <= 0) return found
     belowId = last.id
-    rows = nextChunk(chunk)
+    const fitting = Math.floor((CHUNK_BYTES * chunk.length) / Math.max(bytes, 1))
+    rows = Math.min(Math.max(fitting, CHUNK_ROWS.min), CHUNK_ROWS.max)
   }
-}
-
-function nextChunk(chunk: readonly CandidateRow[]): number {
-  const bytes = chunk.reduce((sum, row) => sum + row.body.length + row.headerValues.length, 0)
-  const fitting = Math.floor((CHUNK_BYTES * chunk.length) / Math.max(bytes, 1))
-  return Math.min(Math.max(fitting, CHUNK_ROWS.min), CHUNK_ROWS.max)
 }
 
 /** Walks the primary key backwards; what is binned or hidden is no history. */

@@ -57,41 +57,60 @@ const FACT_COLUMNS: Readonly<Record<string, RawBuilder<string>>> = {
 }
 
 function ofLeaf(leaf: Leaf): Narrowing | null {
+  const { path, op } = leaf
+  // These hold where the path is missing.
+  if (op === 'neq' || op === 'nin' || (op === 'exists' && leaf.value === false)) return null
   const texts = searchedTexts(leaf)
-  if (texts === null) return null
-  const { path } = leaf
-  if (path.root === 'fact') {
-    const column = FACT_COLUMNS[path.fact]
-    const isExact = leaf.op === 'eq' || leaf.op === 'in'
-    return column !== undefined && isExact ? sql`${column} = any(${texts}::text[])` : null
+  switch (path.root) {
+    case 'fact': {
+      const column = FACT_COLUMNS[path.fact]
+      const isExact = op === 'eq' || op === 'in'
+      return column !== undefined && isExact && texts !== null ? sql`${column} = any(${texts}::text[])` : null
+    }
+    case 'headers':
+      return texts === null
+        ? sql`strpos(lower(r.header_names), ${path.name.toLowerCase()}) > 0`
+        : anyOf(texts, (text) => sql`position(${bytesOf(text)}::bytea in r.header_values) > 0`)
+    case 'query': {
+      const found = texts && anyOf(texts, (text) => sql`strpos(r.query_string, ${text}) > 0`)
+      // An escape may hide the text.
+      return found && sql`(${found} or r.query_string ~ '[%+]')`
+    }
+    case 'body': {
+      const found = texts && anyOf(texts, isInBody)
+      if (path.segments.length === 0) return found
+      const names = path.segments.filter((name) => typeof name === 'string' && isUsable(name)).map(String)
+      const needed = found === null ? names.map(isInBody) : [found]
+      if (needed.length === 0) return null
+      return sql`(${sql.join(needed, sql` and `)} or position('\\x5c'::bytea in r.body) > 0
+        or r.content_type ilike '%x-www-form-urlencoded%')`
+    }
   }
-  return sql`(${sql.join(
-    texts.map((text) => ofText(path.root, path.root === 'body' && path.segments.length > 0, text)),
-    sql` or `,
-  )})`
+}
+
+function anyOf(texts: readonly string[], isFound: (text: string) => Narrowing): Narrowing {
+  return sql`(${sql.join(texts.map(isFound), sql` or `)})`
+}
+
+function isInBody(text: string): Narrowing {
+  return sql`position(${bytesOf(text)}::bytea in r.body) > 0`
+}
+
+function bytesOf(text: string): Buffer {
+  return Buffer.from(text, 'utf8')
 }
 
 /** The literal texts of which one must occur in the value; null when the leaf is not about literal text. */
 function searchedTexts({ op, value, ignoreCase, path }: Leaf): string[] | null {
-  if (ignoreCase) return null
+  if (ignoreCase || !['eq', 'in', 'startsWith', 'endsWith', 'contains'].includes(op)) return null
   const texts = op === 'in' && Array.isArray(value) ? value : [value]
-  if (!['eq', 'in', 'startsWith', 'endsWith', 'contains'].includes(op)) return null
-  const usable = texts.filter((text): text is string => typeof text === 'string' && isUsable(text, path.root))
-  return usable.length === texts.length && usable.length > 0 ? usable : null
+  const usable = texts.filter((text): text is string => typeof text === 'string' && isUsable(text))
+  if (usable.length < texts.length || usable.length === 0) return null
+  // A header value may be spelled in UTF-8 or latin1: only ASCII looks the same in both.
+  return path.root === 'headers' && !usable.every((text) => /^[\x20-\x7e]*$/.test(text)) ? null : usable
 }
 
-function isUsable(text: string, root: Leaf['path']['root']): boolean {
-  // Postgres holds no NUL. Header values are bytes of either spelling: only ASCII is spelled one way.
-  if (text === '' || text.includes('\0') || !text.isWellFormed()) return root === 'fact' && text === ''
-  return root !== 'headers' || /^[\x20-\x7e]*$/.test(text)
-}
-
-/** Where the text stands as it is, or where an escape may hide it. */
-function ofText(root: Leaf['path']['root'], isDocument: boolean, text: string): Narrowing {
-  const bytes = Buffer.from(text, 'utf8')
-  if (root === 'headers') return sql`position(${bytes}::bytea in r.header_values) > 0`
-  if (root === 'query') return sql`(strpos(r.query_string, ${text}) > 0 or r.query_string ~ '[%+]')`
-  if (!isDocument) return sql`position(${bytes}::bytea in r.body) > 0`
-  return sql`(position(${bytes}::bytea in r.body) > 0 or position('\\x5c'::bytea in r.body) > 0
-    or r.content_type ilike '%x-www-form-urlencoded%')`
+/** Whether a text can be looked for: Postgres holds no NUL, and every text holds the empty one. */
+function isUsable(text: string): boolean {
+  return text !== '' && !text.includes('\0') && text.isWellFormed()
 }
