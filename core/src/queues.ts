@@ -36,7 +36,10 @@ export const QUEUES = {
       deliveryId: z.int(),
       /** The number of the try, from 1. */
       attempt: z.int(),
+      /** Tries to one action share its slots. */
       actionId: z.string(),
+      /** How much memory the try will take. */
+      bodyBytes: z.int(),
     }),
     options: {
       policy: 'standard',

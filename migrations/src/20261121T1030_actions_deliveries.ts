@@ -76,7 +76,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       next_attempt_at timestamptz,
       -- The end of the visibility window; null for notify, whose sends belong to the outbox.
       lease_until timestamptz,
-      has_detail boolean not null default false,
       transformed boolean not null default false,
       transformation_version integer,
       transform_note text,
@@ -93,22 +92,25 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     db,
   )
 
-  // What was sent and received, apart from the row: pruned on its own, never read by lists.
+  // What was sent and received, apart from the row: kept as long as the request, never read by lists.
   await sql`
     create table attempt_details (
-      attempt_id bigint primary key,
       endpoint_id uuid not null,
-      at timestamptz not null,
-      sent_method text,
-      sent_url text,
-      sent_headers text,
+      attempt_id bigint not null,
+      request_id bigint not null,
+      sent_method text not null,
+      sent_url text not null,
+      -- JSON text: [[name, value], …] in wire order, values as latin1 byte strings.
+      sent_headers text not null,
+      -- Null when the captured body was sent as it is.
       sent_body bytea,
-      sent_body_truncated boolean,
+      sent_body_truncated boolean not null,
+      -- Null when nothing came back.
       received_status_code integer,
       received_headers text,
       received_body bytea,
       received_body_truncated boolean,
-      received_content_type text
+      primary key (endpoint_id, attempt_id)
     )`.execute(db)
-  await sql`create index attempt_details_by_endpoint on attempt_details (endpoint_id, at)`.execute(db)
+  await sql`create index attempt_details_by_request on attempt_details (endpoint_id, request_id)`.execute(db)
 }

@@ -11,6 +11,8 @@ export interface NewDelivery {
   readonly actionId: string
   readonly actionName: string
   readonly kind: string
+  /** Bytes of the stored body. */
+  readonly bodyBytes: number
   readonly trigger: Extract<Trigger, 'capture' | 'bulkReplay'>
   /** Now; the first try is due at once. */
   readonly createdAt: Date
@@ -27,7 +29,7 @@ export async function insertDeliveries(
 ): Promise<void> {
   if (deliveries.length === 0) return
   const column = <Name extends keyof NewDelivery>(name: Name) => deliveries.map((delivery) => delivery[name])
-  const { rows } = await sql<{ id: number; actionId: string }>`
+  const { rows } = await sql<{ id: number; requestId: number; actionId: string }>`
     insert into deliveries
       (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at, next_attempt_at)
     select w, e, r, a, n, k, t, c, c
@@ -36,10 +38,13 @@ export async function insertDeliveries(
       ${column('actionId')}::uuid[], ${column('actionName')}::text[], ${column('kind')}::text[],
       ${column('trigger')}::text[], ${column('createdAt')}::timestamptz[]
     ) as new (w, e, r, a, n, k, t, c)
-    returning id, action_id`.execute(trx)
+    returning id, request_id, action_id`.execute(trx)
+  const bodyBytes = new Map(deliveries.map((delivery) => [delivery.requestId, delivery.bodyBytes]))
   await enqueue(
     trx,
     'deliveries.attempt',
-    rows.map(({ id, actionId }) => ({ payload: { deliveryId: id, attempt: 1, actionId } })),
+    rows.map(({ id, requestId, actionId }) => ({
+      payload: { deliveryId: id, attempt: 1, actionId, bodyBytes: bodyBytes.get(requestId) ?? 0 },
+    })),
   )
 }

@@ -1,0 +1,87 @@
+import { describe, expect, test } from 'bun:test'
+import type { WireHeader } from '../requests/capturedRequest.ts'
+import { deliveryUuid } from './deliveryUuid.ts'
+import { creelHeaders, forwardableHeaders, hopsOf } from './forwardHeaders.ts'
+
+describe('forwardableHeaders', () => {
+  test('keeps order, spelling, repeats and bytes of everything else', () => {
+    const kept: WireHeader[] = [
+      ['X-B', '1'],
+      ['content-TYPE', 'application/json'],
+      ['Cookie', 'a=1'],
+      ['X-B', '\xff'],
+      ['Authorization', 'Bearer x'],
+      ['Content-Encoding', 'gzip'],
+      ['X-Creel', 'no prefix'],
+    ]
+    expect(forwardableHeaders(kept)).toEqual(kept)
+  })
+
+  test.each([
+    'Host',
+    'CONNECTION',
+    'Keep-Alive',
+    'TE',
+    'Trailer',
+    'Transfer-Encoding',
+    'Upgrade',
+    'Proxy-Authorization',
+    'Proxy-Connection',
+    'Expect',
+    'Content-Length',
+    'Accept-Encoding',
+    'X-Forwarded-For',
+    'X-Forwarded-Proto',
+    'Forwarded',
+    'Via',
+    'X-Real-IP',
+    'User-Agent',
+    'creel-hops',
+    'Creel-Signature',
+  ])('drops %s', (name) => {
+    expect(forwardableHeaders([[name, 'x']])).toEqual([])
+  })
+
+  test('drops what Connection names', () => {
+    expect(
+      forwardableHeaders([
+        ['Connection', 'close, X-Private'],
+        ['x-private', '1'],
+        ['X-Other', '2'],
+      ]),
+    ).toEqual([['X-Other', '2']])
+  })
+})
+
+test('hopsOf takes the largest readable count', () => {
+  expect(hopsOf([])).toBe(0)
+  expect(
+    hopsOf([
+      ['Creel-Hops', '1'],
+      ['creel-hops', '3'],
+      ['creel-hops', 'x'],
+    ]),
+  ).toBe(3)
+})
+
+test('creelHeaders counts one hop more', () => {
+  const facts = { attemptId: 7, deliveryUuid: 'u', requestId: 9, attemptNumber: 2, hops: 1, signature: 's' }
+  expect(Object.fromEntries(creelHeaders(facts))).toEqual({
+    'User-Agent': 'creel/1',
+    'creel-attempt-id': '7',
+    'creel-delivery-id': 'u',
+    'creel-request-id': '9',
+    'creel-attempt': '2',
+    'creel-hops': '2',
+    'creel-signature': 's',
+  })
+  expect(creelHeaders({ ...facts, signature: null }).map(([name]) => name)).not.toContain('creel-signature')
+})
+
+test('deliveryUuid is a version-5 UUID of request and action', () => {
+  const id = deliveryUuid(1, 'a')
+  expect(id).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+  expect(deliveryUuid(1, 'a')).toBe(id)
+  expect(deliveryUuid(2, 'a')).not.toBe(id)
+  expect(deliveryUuid(1, 'b')).not.toBe(id)
+})

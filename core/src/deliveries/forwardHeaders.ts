@@ -1,0 +1,77 @@
+import type { WireHeader } from '../requests/capturedRequest.ts'
+import { SIGNATURE_HEADER } from '../signing/index.ts'
+
+/** A capture that arrives after this many forwards of ours is stored and not forwarded again (CONTRACT R37). */
+export const HOPS_MAX = 3
+
+/** Fields that belong to one connection, or that the next one sets itself (CONTRACT R36). */
+const DROPPED = new Set([
+  'accept-encoding',
+  'connection',
+  'content-length',
+  'expect',
+  'forwarded',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+  'via',
+  'x-real-ip',
+])
+
+const DROPPED_PREFIXES = ['creel-', 'proxy-', 'x-forwarded-']
+
+/**
+ * The captured fields that a forward passes on, in wire order, spelling and bytes: without those of the
+ * connection (RFC 9110 §7.6.1) and those that `Connection` names, those of proxies, and our own.
+ */
+export function forwardableHeaders(captured: readonly WireHeader[]): WireHeader[] {
+  const named = new Set(
+    captured
+      .filter(([name]) => name.toLowerCase() === 'connection')
+      .flatMap(([, value]) => value.split(',').map((token) => token.trim().toLowerCase())),
+  )
+  return captured.filter(([field]) => {
+    const name = field.toLowerCase()
+    return (
+      !DROPPED.has(name) && !named.has(name) && !DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix))
+    )
+  })
+}
+
+/** How many forwards of ours a captured request has behind it: the largest readable `creel-hops`. */
+export function hopsOf(captured: readonly WireHeader[]): number {
+  const counts = captured
+    .filter(([name, value]) => name.toLowerCase() === 'creel-hops' && /^\s*\d{1,9}\s*$/.test(value))
+    .map(([, value]) => Number(value))
+  return Math.max(0, ...counts)
+}
+
+/** What a try tells its receiver about itself (CONTRACT R35). */
+export interface TryFacts {
+  readonly attemptId: number
+  /** The same on every try and replay of a request through an action: what receivers dedupe by. */
+  readonly deliveryUuid: string
+  readonly requestId: number
+  readonly attemptNumber: number
+  /** Of the captured request. */
+  readonly hops: number
+  /** The value of `creel-signature`; null without a signing secret. */
+  readonly signature: string | null
+}
+
+/** The fields that we add to a forward. */
+export function creelHeaders(facts: TryFacts): WireHeader[] {
+  return [
+    ['User-Agent', 'creel/1'],
+    ['creel-attempt-id', String(facts.attemptId)],
+    ['creel-delivery-id', facts.deliveryUuid],
+    ['creel-request-id', String(facts.requestId)],
+    ['creel-attempt', String(facts.attemptNumber)],
+    ['creel-hops', String(facts.hops + 1)],
+    ...(facts.signature === null ? [] : [[SIGNATURE_HEADER, facts.signature] as const]),
+  ]
+}
