@@ -100,19 +100,18 @@ export interface ApiKeysTable {
 }
 
 export interface AttemptDetailsTable {
-  attemptId: number
   endpointId: string
-  at: Date
-  sentMethod: string | null
-  sentUrl: string | null
-  sentHeaders: string | null
+  attemptId: number
+  requestId: number
+  sentMethod: string
+  sentUrl: string
+  sentHeaders: string
   sentBody: Buffer | null
-  sentBodyTruncated: boolean | null
+  sentBodyTruncated: boolean
   receivedStatusCode: number | null
   receivedHeaders: string | null
   receivedBody: Buffer | null
   receivedBodyTruncated: boolean | null
-  receivedContentType: string | null
 }
 
 export interface ConcurrencySlotsTable {
@@ -166,7 +165,6 @@ export interface DeliveryAttemptsTable {
   durationMs: number | null
   nextAttemptAt: Date | null
   leaseUntil: Date | null
-  hasDetail: Generated<boolean>
   transformed: Generated<boolean>
   transformationVersion: number | null
   transformNote: string | null

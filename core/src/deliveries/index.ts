@@ -1,4 +1,10 @@
+export { type Attempt, LEASE_SECONDS } from './attempt.ts'
+export { claimAttempts, type DueTry } from './claim.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
+export { type Ended, recordAttempts } from './record.ts'
+export { recoverInterrupted } from './recover.ts'
+export { dropDeliveries, endDeliveries, resumeDeliveries } from './runs.ts'
+export { sendAttempt } from './send.ts'
 export {
   ATTEMPT_STATES,
   type AttemptState,

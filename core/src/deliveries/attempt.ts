@@ -1,0 +1,72 @@
+import type { Response } from '../outbound/index.ts'
+import type { JudgedRequest, WireHeader } from '../requests/capturedRequest.ts'
+import type { Trigger } from './states.ts'
+
+/** How long a claimed try may take until it counts as interrupted (CONTRACT §8, row 5). */
+export const LEASE_SECONDS = 90
+
+/** A try that was claimed: its row is Pending, and whoever holds this makes it. */
+export interface Attempt {
+  readonly id: number
+  /** Null for an inline replay. */
+  readonly deliveryId: number | null
+  readonly attemptNumber: number
+  readonly trigger: Trigger
+  readonly workspaceId: string
+  readonly endpoint: { readonly id: string; readonly name: string }
+  readonly action: ForwardAction
+  readonly requestId: number
+  readonly request: JudgedRequest
+  readonly startedAt: Date
+  readonly leaseUntil: Date
+  /** No try is made at or after this. */
+  readonly retentionEndsAt: Date
+  /** Why nothing is to be sent, decided when it was claimed. */
+  readonly refusal: Refusal | null
+}
+
+/** The forward action as it was when the try began. */
+export interface ForwardAction {
+  readonly id: string
+  readonly name: string
+  readonly url: string
+  /** What signs, the newest first; empty when it does not sign. */
+  readonly secrets: readonly string[]
+}
+
+/** Ends of a run that were decided without sending: no try follows, and nothing parks. */
+export type Refusal = 'oversize' | 'loop' | 'action_off'
+
+/** What became of a try. */
+export interface AttemptResult {
+  /** Null when it was a 2xx; else a stable word, and sometimes more after a colon (CONTRACT §8, R40). */
+  readonly error: string | null
+  /** Null when nothing was sent. */
+  readonly sent: SentMessage | null
+  /** Null when nothing came back. */
+  readonly received: Pick<Response, 'statusCode' | 'headers' | 'body' | 'bodyTruncated'> | null
+  readonly finishedAt: Date
+  readonly durationMs: number
+  readonly rules: RulesApplied
+}
+
+/** What went out, or would have. */
+export interface SentMessage {
+  readonly method: string
+  readonly url: string
+  /** As on the wire. */
+  readonly headers: readonly WireHeader[]
+  readonly body: Uint8Array
+  /** The captured bytes, untouched: the record need not hold them twice. */
+  readonly bodyIsCaptured: boolean
+}
+
+/** What the transformation rules did (CONTRACT R27). */
+export interface RulesApplied {
+  readonly transformed: boolean
+  readonly transformationVersion: number | null
+  readonly transformNote: string | null
+}
+
+/** An action without rules. */
+export const NO_RULES: RulesApplied = { transformed: false, transformationVersion: null, transformNote: null }

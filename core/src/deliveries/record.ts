@@ -1,0 +1,153 @@
+import { closeIncidents, openIncident } from '../alerts/index.ts'
+import type { Trx } from '../db/index.ts'
+import type { Job } from '../queues.ts'
+import type { Services } from '../services.ts'
+import type { Attempt, AttemptResult } from './attempt.ts'
+import {
+  announceDeliveries,
+  type FinishedRow,
+  finishAttempts,
+  insertDetails,
+  parkDeliveries,
+  removeDeliveries,
+  rescheduleDeliveries,
+} from './queries.ts'
+import { nextAttemptAt } from './retrySchedule.ts'
+import { type AttemptState, endsForGood, eventOf, stateAfter } from './states.ts'
+
+/** A try that has ended. */
+export interface Ended {
+  readonly attempt: Attempt
+  readonly result: AttemptResult
+}
+
+/** What the end of a try means for its row and its run. */
+export interface Verdict {
+  readonly state: AttemptState
+  readonly nextAttemptAt: Date | null
+}
+
+/** Decides the state of a finished try and when the next one is due. */
+export function judge({ attempt, result }: Ended, random?: number): Verdict {
+  const statusCode = result.received?.statusCode ?? null
+  const isRun = attempt.deliveryId !== null && attempt.refusal === null
+  const retried = isRun && result.error !== null && !endsForGood(statusCode)
+  const next = retried
+    ? nextAttemptAt(
+        {
+          now: result.finishedAt,
+          attempt: attempt.attemptNumber,
+          statusCode,
+          retryAfter: headerOf(result, 'retry-after'),
+          retentionEndsAt: attempt.retentionEndsAt,
+        },
+        random,
+      )
+    : null
+  const state = stateAfter('Pending', eventOf({ statusCode, retried: next !== null, parks: isRun }))
+  return { state: state ?? 'Errored', nextAttemptAt: next }
+}
+
+/**
+ * Writes down what became of tries, all in one transaction: their rows and records, the end, the parking or the
+ * next try of their runs, and the parked incidents that they open, count in or close.
+ *
+ * A try whose lease has ended meanwhile is Interrupted and its run queued again: its late result is dropped.
+ */
+export async function recordAttempts(services: Services, ended: readonly Ended[]): Promise<void> {
+  if (ended.length === 0) return
+  const judged = ended.map((one) => ({ ...one, verdict: judge(one) }))
+  await services.db.transaction().execute(async (trx) => {
+    const kept = await finishAttempts(trx, judged.map(finishedRow))
+    const counted = judged.filter(({ attempt }) => kept.has(attempt.id))
+    await insertDetails(trx, counted)
+    await endRuns(services, trx, counted)
+    await tellIncidents(services, trx, counted)
+    await announceDeliveries(
+      trx,
+      counted.map(({ attempt }) => attempt.endpoint.id),
+    )
+  })
+}
+
+interface Judged extends Ended {
+  readonly verdict: Verdict
+}
+
+async function endRuns(services: Services, trx: Trx, judged: readonly Judged[]): Promise<void> {
+  const over: number[] = []
+  const parked: { deliveryId: number; attemptNumber: number }[] = []
+  const again: { deliveryId: number; attemptNumber: number; at: Date }[] = []
+  const jobs: Job<'deliveries.attempt'>[] = []
+  for (const { attempt, verdict } of judged) {
+    const { deliveryId, attemptNumber } = attempt
+    if (deliveryId === null) continue
+    if (verdict.state === 'DeadLetter') parked.push({ deliveryId, attemptNumber })
+    else if (verdict.nextAttemptAt === null) over.push(deliveryId)
+    else {
+      again.push({ deliveryId, attemptNumber, at: verdict.nextAttemptAt })
+      jobs.push({
+        payload: {
+          deliveryId,
+          attempt: attemptNumber + 1,
+          actionId: attempt.action.id,
+          bodyBytes: attempt.request.body.length,
+        },
+        startAfter: verdict.nextAttemptAt,
+      })
+    }
+  }
+  await removeDeliveries(trx, over)
+  await parkDeliveries(trx, parked, services.clock.now())
+  await rescheduleDeliveries(trx, again)
+  if (jobs.length > 0) await services.enqueue(trx, 'deliveries.attempt', jobs)
+}
+
+/**
+ * Incidents are an action's: one alert an outage, however many of its deliveries park (SPEC Events 2). Within a
+ * batch the order counts: a success before the parking ends an outage, one after it ends the new one.
+ */
+async function tellIncidents(services: Services, trx: Trx, judged: readonly Judged[]): Promise<void> {
+  const telling = judged.filter(({ verdict: { state } }) => state === 'Succeeded' || state === 'DeadLetter')
+  const recoveredFirst: string[] = []
+  const recoveredLast: string[] = []
+  const outages: (readonly [parked: Judged, count: number])[] = []
+  for (const [actionId, group] of Map.groupBy(telling, ({ attempt }) => attempt.action.id)) {
+    const parked = group.filter(({ verdict }) => verdict.state === 'DeadLetter')
+    const last = parked.at(-1)
+    if (last !== undefined) outages.push([last, parked.length])
+    if (last !== undefined && group[0]?.verdict.state === 'Succeeded') recoveredFirst.push(actionId)
+    if (group.at(-1)?.verdict.state === 'Succeeded') recoveredLast.push(actionId)
+  }
+  await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredFirst })
+  for (const [{ attempt, result }, count] of outages) {
+    await openIncident(services, trx, {
+      kind: 'delivery.parked',
+      workspaceId: attempt.workspaceId,
+      subject: attempt.action,
+      endpoint: attempt.endpoint,
+      requestId: attempt.requestId,
+      reason: result.error?.split(':', 1)[0] ?? null,
+      count,
+    })
+  }
+  await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredLast })
+}
+
+function finishedRow({ attempt, result, verdict }: Judged): FinishedRow {
+  return {
+    endpointId: attempt.endpoint.id,
+    id: attempt.id,
+    state: verdict.state,
+    statusCode: result.received?.statusCode ?? null,
+    error: result.error,
+    finishedAt: result.finishedAt,
+    durationMs: result.durationMs,
+    nextAttemptAt: verdict.nextAttemptAt,
+    ...result.rules,
+  }
+}
+
+function headerOf(result: AttemptResult, name: string): string | null {
+  return result.received?.headers.find(([field]) => field.toLowerCase() === name)?.[1] ?? null
+}
