@@ -1,3 +1,3 @@
 export { createBoss, createQueues } from './boss.ts'
 export { createEnqueue } from './enqueue.ts'
-export { startWorkers, WORKERS } from './workers.ts'
+export { type RunningWorkers, startWorkers, WORKERS } from './workers.ts'

@@ -1,7 +1,9 @@
 import { type Payload, QUEUES, type QueueName, type QueueSpec, type Services } from '@creel/core'
+import type { DueTry } from '@creel/core/deliveries'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { PgBoss } from 'pg-boss'
 import { queueNames } from './boss.ts'
+import { startDispatcher } from './dispatch/dispatcher.ts'
 
 /** What a job does: a verb of core. Run at least once; every verb is safe to run twice. */
 export type Worker<Name extends QueueName> = (
@@ -10,21 +12,48 @@ export type Worker<Name extends QueueName> = (
   signal: AbortSignal,
 ) => Promise<void>
 
+/** Queues whose jobs start tries: the dispatcher takes them in batches. */
+type DispatchQueue = 'deliveries.attempt'
+
 /** Which verb each queue runs. */
-export const WORKERS: { readonly [Name in QueueName]?: Worker<Name> } = {
+export const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]?: Worker<Name> } = {
   'watchdogs.check': (services, _payload, signal) => checkWatchdogs(services, signal),
 }
 
-/** Takes jobs of every queue until the boss is stopped, and keeps the clock-driven ones scheduled. */
-export async function startWorkers(boss: PgBoss, services: Services): Promise<void> {
+/** Batches of due tries: enough to share a claim, several so that one that waits for slots stops nobody. */
+const DISPATCH = {
+  batchSize: 100,
+  localConcurrency: 4,
+  burstWhenBatchFull: true,
+  pollingIntervalSeconds: 1,
+} as const
+
+/** The workers of this process. */
+export interface RunningWorkers {
+  /** Takes no further tries, waits for those under way and records them; at most `timeoutMs`. */
+  stop(timeoutMs: number): Promise<void>
+}
+
+/** Takes jobs of every queue until stopped, and keeps the clock-driven ones scheduled. */
+export async function startWorkers(boss: PgBoss, services: Services): Promise<RunningWorkers> {
+  const dispatcher = startDispatcher(services)
+  await boss.work<DueTry>('deliveries.attempt', DISPATCH, (jobs) =>
+    dispatcher.begin(jobs.map(({ data }) => data)),
+  )
   for (const name of queueNames) {
-    await startWorker(boss, services, name)
+    if (name !== 'deliveries.attempt') await startWorker(boss, services, name)
     const { cron }: QueueSpec = QUEUES[name]
     if (cron !== undefined) await boss.schedule(name, cron)
   }
+  return {
+    async stop(timeoutMs) {
+      await boss.offWork('deliveries.attempt')
+      await dispatcher.drain(timeoutMs)
+    },
+  }
 }
 
-async function startWorker<Name extends QueueName>(
+async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
   boss: PgBoss,
   services: Services,
   name: Name,

@@ -3,7 +3,7 @@ export { claimAttempts, type DueTry } from './claim.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
 export { type Ended, recordAttempts } from './record.ts'
 export { recoverInterrupted } from './recover.ts'
-export { dropDeliveries, endDeliveries, resumeDeliveries } from './runs.ts'
+export { dropDeliveries, endDeliveries, postponeAttempts, resumeDeliveries } from './runs.ts'
 export { sendAttempt } from './send.ts'
 export {
   ATTEMPT_STATES,

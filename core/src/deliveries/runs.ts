@@ -1,6 +1,7 @@
 import { closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Trx } from '../db/index.ts'
 import type { Services } from '../services.ts'
+import type { DueTry } from './claim.ts'
 import {
   announceDeliveries,
   findOpenRuns,
@@ -27,6 +28,16 @@ export async function resumeDeliveries(
   const runs = await findOpenRuns(trx, { actionIds })
   const due = runs.filter((run) => run.nextAttemptAt <= now)
   await services.enqueue(trx, 'deliveries.attempt', due.map(nextJob))
+}
+
+/** Puts tries off that found no slot: the same tries, due later. Nothing is written in their deliveries. */
+export async function postponeAttempts(
+  services: Pick<Services, 'clock' | 'enqueue' | 'db'>,
+  late: readonly { readonly due: DueTry; readonly afterMs: number }[],
+): Promise<void> {
+  const now = services.clock.now().getTime()
+  const jobs = late.map(({ due, afterMs }) => ({ payload: due, startAfter: new Date(now + afterMs) }))
+  await services.db.transaction().execute((trx) => services.enqueue(trx, 'deliveries.attempt', jobs))
 }
 
 /** The job of a run's next try, due at once. */

@@ -1,0 +1,109 @@
+import type { Services } from '@creel/core'
+import {
+  type Attempt,
+  claimAttempts,
+  type DueTry,
+  postponeAttempts,
+  recoverInterrupted,
+  sendAttempt,
+} from '@creel/core/deliveries'
+import { Lanes } from './lanes.ts'
+import { Recorder } from './recorder.ts'
+
+/** How long a batch waits for slots of lanes that answer, before its rest is put off. */
+const PATIENCE_MS = 50
+/** How often tries without a result are looked for, so that none waits much longer than its lease. */
+const RECOVER_EVERY_MS = 2000
+
+/** The sending side of one process. */
+export interface Dispatcher {
+  /** Takes a batch of due tries; resolves when each is under way, put off, or had nothing to do. */
+  begin(due: readonly DueTry[]): Promise<void>
+  /** Waits for the tries under way, at most `timeoutMs`, then cuts the rest off: they will be Interrupted. */
+  drain(timeoutMs: number): Promise<void>
+}
+
+/**
+ * Starts the sending side: tries begin as their jobs come, end when they end, and are recorded in batches. A
+ * batch of jobs never waits for its slowest member, nor one destination for another.
+ */
+export function startDispatcher(services: Services): Dispatcher {
+  const lanes = new Lanes()
+  const recorder = new Recorder(services)
+  const stopping = new AbortController()
+  let freed = Promise.withResolvers<void>()
+  const recovering = setInterval(() => {
+    recoverInterrupted(services).catch((err: unknown) =>
+      services.log.error({ err }, 'could not look for interrupted attempts'),
+    )
+  }, RECOVER_EVERY_MS)
+
+  const release = (due: DueTry, held: Parameters<Lanes['release']>[1]) => {
+    lanes.release(due, held, performance.now())
+    freed.resolve()
+    freed = Promise.withResolvers()
+  }
+
+  async function run(attempt: Attempt, due: DueTry): Promise<void> {
+    const result = await sendAttempt(services, attempt, stopping.signal)
+    // Cut off by the end of this process: without a result its lease ends, and it is tried again.
+    if (stopping.signal.aborted && result.received === null) return release(due, null)
+    const held =
+      result.sent === null ? null : { durationMs: result.durationMs, answered: result.received !== null }
+    await recorder.record({ attempt, result })
+    release(due, held)
+  }
+
+  async function start(due: readonly DueTry[]): Promise<void> {
+    const unclaimed = new Map(due.map((one) => [one.deliveryId, one]))
+    try {
+      for (const attempt of await claimAttempts(services, due)) {
+        const one = attempt.deliveryId === null ? undefined : unclaimed.get(attempt.deliveryId)
+        if (one === undefined) continue
+        unclaimed.delete(one.deliveryId)
+        void run(attempt, one)
+      }
+    } finally {
+      for (const one of unclaimed.values()) release(one, null)
+    }
+  }
+
+  return {
+    async begin(due) {
+      const patientUntil = performance.now() + PATIENCE_MS
+      let left = due
+      while (left.length > 0) {
+        const now = performance.now()
+        const starting: DueTry[] = []
+        const waiting: DueTry[] = []
+        const putOff: { due: DueTry; afterMs: number }[] = []
+        for (const one of left) {
+          const admission = lanes.admit(one, now)
+          if (admission === 'start') starting.push(one)
+          else if (typeof admission === 'object') putOff.push({ due: one, ...admission })
+          else if (now < patientUntil) waiting.push(one)
+          else putOff.push({ due: one, afterMs: lanes.giveUp(one, now) })
+        }
+        const soon = freed.promise
+        if (starting.length > 0) await start(starting)
+        if (putOff.length > 0) await postponeAttempts(services, putOff)
+        left = waiting
+        if (left.length > 0) await Promise.race([soon, sleep(PATIENCE_MS)])
+      }
+    },
+
+    async drain(timeoutMs) {
+      clearInterval(recovering)
+      const until = performance.now() + timeoutMs
+      while (lanes.size > 0 && performance.now() < until)
+        await Promise.race([freed.promise, sleep(until - performance.now())])
+      stopping.abort()
+      const recorded = performance.now() + 1000
+      while (lanes.size > 0 && performance.now() < recorded) await Promise.race([freed.promise, sleep(100)])
+    },
+  }
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms).unref())
+}
