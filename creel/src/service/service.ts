@@ -1,6 +1,6 @@
 import type { Services, Urls } from '@creel/core'
 import { type Listener, startGateway } from '@creel/gateway'
-import { startWorkers } from '@creel/jobs'
+import { type RunningWorkers, startWorkers } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
 import { StartupError } from '../startupError.ts'
 import { freePort } from './freePort.ts'
@@ -55,9 +55,10 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
   const urls = publicUrls(options, port)
   const opened = await openServices(options, urls, hasGateway ? { host: options.host, port } : undefined)
   let listener: Listener | undefined
+  let workers: RunningWorkers | undefined
   try {
     if (hasGateway) listener = await openGateway(options, opened, port)
-    if (options.parts.has('jobs')) await startWorkers(opened.boss, opened.services)
+    if (options.parts.has('jobs')) workers = await startWorkers(opened.boss, opened.services)
   } catch (error) {
     await listener?.close(0)
     await opened.close()
@@ -69,10 +70,8 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
     urls,
     port: listener?.port,
     stop: async () => {
-      await Promise.all([
-        listener?.close(DRAIN_SECONDS * 1000),
-        opened.boss.stop({ graceful: true, timeout: DRAIN_SECONDS * 1000 }),
-      ])
+      await Promise.all([listener?.close(DRAIN_SECONDS * 1000), workers?.stop(DRAIN_SECONDS * 1000)])
+      await opened.boss.stop({ graceful: true, timeout: DRAIN_SECONDS * 1000 })
       await opened.close()
     },
   }
