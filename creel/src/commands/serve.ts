@@ -66,11 +66,11 @@ async function serve({ runtime }: ProgramParts, parts: ReadonlySet<ServicePart>)
 }
 
 async function bringUpToDate({ database }: Connected): Promise<void> {
-  const { unknown } = await migrationState(database.db)
+  const { pending, unknown } = await migrationState(database.db)
   if (unknown.length > 0) {
     throw new StartupError(`A newer creel has upgraded this database (${unknown.join(', ')}): use that one.`)
   }
-  await migrate(database.db)
+  if (pending.length > 0) await migrate(database.db)
 }
 
 /** The lines for scripts go to stdout whatever the log level; the greeting for people goes to stderr. */

@@ -47,5 +47,5 @@ export async function packRuntime(folder: string): Promise<Uint8Array<ArrayBuffe
   const files: Record<string, Uint8Array> = {}
   for (const name of names) files[name] = await readFile(join(folder, name))
   const tar = await new Bun.Archive(files).bytes()
-  return new Uint8Array(await Bun.zstdCompress(tar, { level: 19 }))
+  return new Uint8Array(await Bun.zstdCompress(tar, { level: 12 }))
 }
