@@ -1,0 +1,37 @@
+import { EVERY, parsePath, type Segment } from '../conditions/index.ts'
+import { memberOf, type Node } from '../json/index.ts'
+
+const parsed = new Map<string, readonly Segment[]>()
+
+function segmentsOf(path: string): readonly Segment[] {
+  const known = parsed.get(path)
+  if (known !== undefined) return known
+  const text = path.startsWith('[') ? `body${path}` : `body.${path}`
+  const result = parsePath(text, { every: true, deliveryFacts: false })
+  if ('problem' in result || result.path.root !== 'body') throw new Error(`Bad path in the catalog: ${path}`)
+  parsed.set(path, result.path.segments)
+  return result.path.segments
+}
+
+/**
+ * What a path of the catalog (`events[0].type`) addresses in a document: one value, or with `[*]` one for each
+ * element; undefined stands for what is missing.
+ *
+ * @throws Error for a path that is none: the catalog's test tries every path of every row
+ */
+export function valuesAt(document: Node, path: string): readonly Node[] {
+  let reached: Node[] = [document]
+  for (const segment of segmentsOf(path)) {
+    reached = reached.flatMap((node) => {
+      if (segment === EVERY) return Array.isArray(node) ? node : []
+      if (typeof segment === 'string') return [memberOf(node, segment)]
+      return [Array.isArray(node) ? node.at(segment) : undefined]
+    })
+  }
+  return reached
+}
+
+/** The one value of a path without `[*]`; undefined when it is missing. */
+export function valueAt(document: Node, path: string): Node {
+  return valuesAt(document, path)[0]
+}

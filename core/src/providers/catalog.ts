@@ -1,0 +1,25 @@
+import { z } from 'zod'
+import rows from './catalog.json' with { type: 'json' }
+import { ProviderRow } from './catalogSchema.ts'
+
+/** Every provider, sorted by slug. Slugs are stable: endpoints store them. */
+export const PROVIDERS: readonly ProviderRow[] = z.array(ProviderRow).parse(rows)
+
+const bySlug = new Map(PROVIDERS.map((provider) => [provider.slug, provider]))
+
+/** The provider of a slug, undefined when the catalog does not have it. */
+export function findProvider(slug: string): ProviderRow | undefined {
+  return bySlug.get(slug)
+}
+
+/**
+ * Lower-case names of the headers that signatures are known to stand in, over all providers: where to look when
+ * an endpoint's own header is missing or wrong. `Authorization` is not one: it says nothing by itself.
+ */
+export const SIGNATURE_HEADERS: ReadonlySet<string> = new Set(
+  PROVIDERS.flatMap((provider) =>
+    provider.schemes.flatMap(({ signature }) =>
+      signature.in === 'header' && signature.name !== undefined ? [signature.name.toLowerCase()] : [],
+    ),
+  ).filter((name) => name !== 'authorization'),
+)

@@ -1,0 +1,251 @@
+import { z } from 'zod'
+
+/**
+ * The shape of `catalog.json`: what each provider does, as data. A new provider is a new row; code changes only
+ * when a provider does something that no row can say yet.
+ *
+ * Paths into JSON are written `events[0].type`; `[*]` stands for every element.
+ */
+
+const Text = z.string().min(1)
+
+/** A digest by its node:crypto name. */
+export const HashName = z.enum(['md5', 'sha1', 'sha256', 'sha384', 'sha512'])
+export type HashName = z.infer<typeof HashName>
+
+/** How the bytes of a signature are written. */
+export const SignatureEncoding = z.enum(['hex', 'base64', 'base64url', 'plain', 'jws'])
+export type SignatureEncoding = z.infer<typeof SignatureEncoding>
+
+/** Where the event type stands. The first place of a provider is the one that the catalog shows. */
+const EventTypePlace = z.discriminatedUnion('in', [
+  z.strictObject({ in: z.literal('header'), name: Text }),
+  z.strictObject({ in: z.literal('body'), name: Text }),
+  /** A form field; with `path` its value is JSON text, with `element` base64 of XML that holds this element. */
+  z.strictObject({
+    in: z.literal('form'),
+    name: Text,
+    path: Text.optional(),
+    element: z
+      .string()
+      .regex(/^[a-z]+$/)
+      .optional(),
+  }),
+  /** The first member of the body's object that is not one of `except`. */
+  z.strictObject({ in: z.literal('body-key'), except: z.array(Text) }),
+  /** The body is a JWT; its claim `name` is JSON text. */
+  z.strictObject({ in: z.literal('jwt'), name: Text, path: Text }),
+])
+export type EventTypePlace = z.infer<typeof EventTypePlace>
+
+const Place = {
+  in: z.enum(['header', 'query', 'body', 'form', 'formjson', 'rawbody']),
+  /** Of the header, query parameter or form field. */
+  name: Text.optional(),
+  /** Into the body, or into the JSON text of the form field (`formjson`). */
+  path: Text.optional(),
+}
+
+/** Where the signature stands and how its value is laid out. */
+const SignaturePlace = z.strictObject({
+  ...Place,
+  /** Instead of `name`: a header with this name and a number after it, one for each active key. */
+  numberedName: Text.optional(),
+  /**
+   * - `raw`: the value is one signature;
+   * - `list`: several, split at `pairSep`;
+   * - `kv`: pairs; the signatures are those under one of `keys` (`*`: any key);
+   * - `kvgroups`: several `kv`, split at `groupSep`, each with its own timestamp;
+   * - `positional`: the first item is the timestamp, the others are signatures.
+   */
+  parse: z.enum(['raw', 'list', 'kv', 'kvgroups', 'positional']),
+  groupSep: Text.optional(),
+  pairSep: Text.optional(),
+  kvSep: Text.optional(),
+  keys: z.array(Text).optional(),
+  timestampKey: Text.optional(),
+  /** Stands before each signature; items of a `list` without it are of another kind and are skipped. */
+  prefix: Text.optional(),
+  prefixOptional: z.boolean().optional(),
+  /** The prefix names the digest. */
+  prefixHash: z.record(Text, HashName).optional(),
+  encoding: SignatureEncoding,
+  /** What the provider sends in place of a signature when it was given no secret. */
+  unsignedValue: Text.optional(),
+})
+export type SignaturePlace = z.infer<typeof SignaturePlace>
+
+const TimestampPlace = z.strictObject({
+  in: z.enum(['header', 'signature', 'body', 'form', 'formjson']),
+  name: Text.optional(),
+  path: Text.optional(),
+  unit: z.enum(['s', 'ms', 'rfc3339', 'http-date']),
+  /** As the provider documents it, before the least window is applied; absent: age is never checked. */
+  toleranceSeconds: z.int().positive().optional(),
+  /** Its absence is no fault. */
+  optional: z.boolean().optional(),
+})
+export type TimestampPlace = z.infer<typeof TimestampPlace>
+
+/**
+ * How the stored signing secret becomes a key, after one of `stripPrefixes` was taken off. `sha1`: the digest of
+ * the secret; `public-key`: PEM, base64 SPKI or the raw key (`verification/keys.ts`).
+ */
+const KeyRule = z.strictObject({
+  decode: z.enum(['utf8', 'utf8-nfkd', 'hex', 'base64', 'sha1', 'public-key']),
+  stripPrefixes: z.array(Text).optional(),
+})
+export type KeyRule = z.infer<typeof KeyRule>
+
+/** One way in which a provider signs. */
+export const SchemeRow = z.strictObject({
+  id: Text,
+  /** The name that the API shows. */
+  scheme: Text,
+  /** `fetched`: the key stands on the provider's servers only, so nothing is checked, `reason` says why. */
+  mac: z.enum(['hmac', 'hash', 'token', 'basic', 'jwt', 'ed25519', 'ecdsa-p256', 'rsa', 'fetched']),
+  reason: Text.optional(),
+  hash: z.union([HashName, z.literal('from-prefix')]).optional(),
+  key: KeyRule.optional(),
+  /** What is signed, with `{tokens}`; see `verification/message.ts`. */
+  message: Text.optional(),
+  messageAlternatives: z.array(z.string()).optional(),
+  signature: SignaturePlace,
+  timestamp: TimestampPlace.optional(),
+  idHeader: Text.optional(),
+  nonceHeader: Text.optional(),
+  /** The scheme applies only when this holds. */
+  when: z
+    .strictObject({
+      secretPrefix: Text.optional(),
+      signatureLength: z.int().positive().optional(),
+      query: Text.optional(),
+      header: z.strictObject({ name: Text, equals: Text }).optional(),
+    })
+    .optional(),
+  /** A mismatch is not the last word: the next scheme is asked. */
+  onFail: z.literal('next').optional(),
+  /** The query parameter that must be the hex SHA-256 of the body. */
+  bodyDigestQuery: Text.optional(),
+  /** Spellings of the public URL that the provider may have signed. */
+  urlVariants: z.array(z.enum(['as-is', 'with-port', 'without-port'])).optional(),
+  /** Every value found at the signature's place must match, not just one. */
+  every: z.boolean().optional(),
+  /** JWT: the accepted algorithms, the claims that must be equal, the claim that holds the body's hex SHA-256. */
+  algs: z.array(z.enum(['HS256', 'RS256'])).optional(),
+  claims: z.record(Text, Text).optional(),
+  bodyHashClaim: z.strictObject({ name: Text, optional: z.boolean().optional() }).optional(),
+  /** What a match does not prove, for the note: continues "…matches; ". */
+  partial: Text.optional(),
+  /** A public secret that the provider signs its own trial messages with. */
+  testSecret: Text.optional(),
+})
+export type SchemeRow = z.infer<typeof SchemeRow>
+
+/** A value that a handshake's answer is made of. A list is the texts one after the other. */
+export type ChallengeExpression =
+  | ChallengeTerm
+  | {
+      readonly hmac: HashName
+      readonly of: ChallengeTerm
+      readonly encoding: 'hex' | 'base64'
+      readonly key?: 'sha1'
+    }
+  | { readonly digest: HashName; readonly of: readonly ChallengeTerm[]; readonly encoding: 'hex' }
+  | readonly ChallengeExpression[]
+
+const ChallengeTerm = z.union([
+  z.strictObject({ from: z.enum(['query', 'header']), name: Text }),
+  z.strictObject({ from: z.literal('json'), path: Text }),
+  z.strictObject({ from: z.enum(['handshakeToken', 'urlNoQuery']) }),
+  z.strictObject({ literal: Text }),
+])
+export type ChallengeTerm = z.infer<typeof ChallengeTerm>
+
+const ChallengeExpression: z.ZodType<ChallengeExpression> = z.lazy(() =>
+  z.union([
+    ChallengeTerm,
+    /** Keyed with the signing secret, or with its SHA-1 (`key: "sha1"`). */
+    z.strictObject({
+      hmac: HashName,
+      of: ChallengeTerm,
+      encoding: z.enum(['hex', 'base64']),
+      key: z.literal('sha1').exactOptional(),
+    }),
+    z.strictObject({ digest: HashName, of: z.array(ChallengeTerm), encoding: z.literal('hex') }),
+    z.array(ChallengeExpression),
+  ]),
+)
+
+/** What a value must be for a handshake to be recognised. */
+const Pattern = z.union([
+  z.strictObject({ any: z.literal(true) }),
+  z.strictObject({ oneOf: z.array(z.union([Text, z.int()])) }),
+  /** Lower-case hex of this many digits, from and to. */
+  z.strictObject({ hex: z.tuple([z.int(), z.int()]) }),
+  z.strictObject({ emptyList: z.literal(true) }),
+  z.strictObject({ absent: z.literal(true) }),
+])
+export type Pattern = z.infer<typeof Pattern>
+
+/** A challenge that a provider poses before or while it delivers, and its answer. */
+export const HandshakeRow = z.strictObject({
+  trigger: z.strictObject({
+    method: z.enum(['GET', 'HEAD', 'POST', 'OPTIONS']),
+    query: z.record(Text, Pattern).optional(),
+    header: z.record(Text, Pattern).optional(),
+    /** Keys are paths into the body. */
+    json: z.record(Text, Pattern).optional(),
+  }),
+  /** The sender must show the endpoint's handshake token, else it gets `refusalStatus`. */
+  token: z
+    .strictObject({
+      value: ChallengeTerm,
+      /** False: only checked when both sides have one. */
+      required: z.boolean(),
+      refusalStatus: z.int(),
+    })
+    .optional(),
+  /** The request must be verified, else it gets `refusalStatus`; not required: only when a secret is set. */
+  signature: z.strictObject({ required: z.boolean(), refusalStatus: z.int() }).optional(),
+  /** The challenge delivers the signing secret: stored while none is set. */
+  learnSigningSecret: ChallengeTerm.optional(),
+  /** Null: the endpoint's configured response. Text is served as `text/plain`, JSON as `application/json`. */
+  answer: z
+    .strictObject({
+      status: z.int(),
+      headers: z.record(Text, ChallengeExpression).optional(),
+      text: ChallengeExpression.optional(),
+      json: z.record(Text, z.union([z.int(), ChallengeExpression])).optional(),
+    })
+    .nullable(),
+})
+export type HandshakeRow = z.infer<typeof HandshakeRow>
+
+export const ProviderRow = z.strictObject({
+  slug: z
+    .string()
+    .regex(/^[a-z0-9]+(-[a-z0-9]+)*$/)
+    .max(40),
+  name: Text,
+  eventTypes: z.array(EventTypePlace),
+  /** The header that carries the signature; null when there is none or it stands elsewhere. */
+  signatureHeader: Text.nullable(),
+  /** Null: the provider does not sign. `supported` false: it does, but nothing can be checked here. */
+  verification: z
+    .strictObject({
+      supported: z.boolean(),
+      family: Text,
+      scheme: Text,
+      secretLabel: Text.nullable(),
+    })
+    .nullable(),
+  /** In order: the first whose signature is present and whose `when` holds decides. */
+  schemes: z.array(SchemeRow),
+  handshakes: z.array(HandshakeRow),
+  handshakeTokenNeeded: z.boolean(),
+  setupPath: Text.nullable(),
+  /** Where the row's facts come from. */
+  docs: z.array(z.url()),
+})
+export type ProviderRow = z.infer<typeof ProviderRow>

@@ -1,0 +1,16 @@
+export { valueAt, valuesAt } from './bodyPath.ts'
+export { findProvider, PROVIDERS, SIGNATURE_HEADERS } from './catalog.ts'
+export type {
+  ChallengeExpression,
+  ChallengeTerm,
+  EventTypePlace,
+  HandshakeRow,
+  HashName,
+  KeyRule,
+  Pattern,
+  ProviderRow,
+  SchemeRow,
+  SignatureEncoding,
+  SignaturePlace,
+  TimestampPlace,
+} from './catalogSchema.ts'

@@ -1,0 +1,26 @@
+/**
+ * Byte text: a string whose characters are bytes (latin1), as headers are held. Whatever is signed or compared is
+ * byte text, so that what arrived is compared, never a decoded reading of it.
+ */
+export function byteTextOf(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is the common case and is its own byte text.
+  return /^[\x00-\x7f]*$/.test(text) ? text : Buffer.from(text, 'utf8').toString('latin1')
+}
+
+/** The bytes of a byte text. */
+export function bytesOf(text: string): Buffer {
+  return Buffer.from(text, 'latin1')
+}
+
+/** Without spaces and tabs at both ends; other blanks of Unicode are ordinary bytes here. */
+export function trimBlanks(text: string): string {
+  let start = 0
+  let end = text.length
+  while (start < end && isBlank(text.charCodeAt(start))) start += 1
+  while (end > start && isBlank(text.charCodeAt(end - 1))) end -= 1
+  return start === 0 && end === text.length ? text : text.slice(start, end)
+}
+
+function isBlank(code: number): boolean {
+  return code === 0x20 || code === 0x09
+}

@@ -1,0 +1,149 @@
+import type { SchemeRow } from '../providers/index.ts'
+import type { Evidence } from './evidence.ts'
+import { checkJwt } from './jwt.ts'
+import type { Key } from './keys.ts'
+import { candidateMatcher } from './matching.ts'
+import { readsBody, sha256Hex } from './message.ts'
+import type { PreparedScheme } from './prepare.ts'
+import { type Candidate, candidatesOf, type FoundSignature, findSignature } from './signatures.ts'
+import { checkTimestamp, timestampText } from './timestamps.ts'
+
+/** What came of checking one scheme. `where` is the place of the signature, in words. */
+export type CheckResult =
+  /** The scheme does not apply: its signature is not there. */
+  | { readonly kind: 'absent' }
+  | {
+      readonly kind: 'matches'
+      readonly where: string
+      readonly ageSeconds: number | undefined
+      /** What the match does not prove, if anything. */
+      readonly partial: string | undefined
+    }
+  | {
+      readonly kind: 'stale'
+      readonly where: string
+      readonly ageSeconds: number
+      readonly toleranceSeconds: number
+    }
+  /** `reason` says what is wrong when that is plain without comparing further. */
+  | { readonly kind: 'differs'; readonly where: string; readonly reason: string | undefined }
+  | { readonly kind: 'unverifiable'; readonly reason: string }
+
+const ABSENT: CheckResult = { kind: 'absent' }
+
+/** Public-key signatures are slow to check: no more of them are. */
+const PUBLIC_KEY_CANDIDATES_MAX = 3
+
+/** Checks a request by one scheme. Bounded: few signatures, few messages, one pass over the body for each. */
+export function checkScheme(scheme: PreparedScheme, evidence: Evidence): CheckResult {
+  const { row, key } = scheme
+  if (needsParsedBody(row) && !evidence.isParsable) {
+    return { kind: 'unverifiable', reason: 'The body is too long to be read for what is signed.' }
+  }
+  const found = findSignature(row.signature, evidence)
+  if (found === undefined || !holds(row, found, evidence)) return ABSENT
+  if ('problem' in key) return { kind: 'unverifiable', reason: key.problem }
+  const candidates = candidatesOf(row.signature, found.values, row.every ? found.values.length : undefined)
+  const reason = obstacle(row, found, candidates, evidence)
+  if (reason !== undefined) return { kind: 'differs', where: found.where, reason }
+  return row.mac === 'jwt'
+    ? checkTokens(row, key, found, candidates, evidence)
+    : checkMessages(scheme, key, found, candidates, evidence)
+}
+
+function needsParsedBody(row: SchemeRow): boolean {
+  return !['header', 'query'].includes(row.signature.in) || readsBody(row.message ?? '')
+}
+
+/** Whether the scheme's `when` holds; what it says of the secret was settled when it was prepared. */
+function holds({ when }: SchemeRow, found: FoundSignature, evidence: Evidence): boolean {
+  if (when?.query !== undefined && evidence.query(when.query) === undefined) return false
+  if (when?.header !== undefined && evidence.header(when.header.name) !== when.header.equals) return false
+  return when?.signatureLength === undefined || found.values[0]?.length === when.signatureLength
+}
+
+/** What keeps the signature from being compared at all. */
+function obstacle(
+  row: SchemeRow,
+  found: FoundSignature,
+  candidates: readonly Candidate[],
+  evidence: Evidence,
+): string | undefined {
+  if (found.values.every((value) => value === '')) return 'it is empty'
+  if (candidates.length === 0) return layoutProblem(row)
+  if (row.every === true && candidates.length < found.values.length) return 'not every item carries it'
+  if (row.bodyDigestQuery !== undefined && evidence.query(row.bodyDigestQuery) !== sha256Hex(evidence.body)) {
+    return `the body is not the one that ${row.bodyDigestQuery} in the URL names`
+  }
+  return undefined
+}
+
+function layoutProblem({ signature }: SchemeRow): string {
+  if (signature.prefixHash !== undefined) {
+    return `its value starts with none of ${Object.keys(signature.prefixHash).join(' ')}`
+  }
+  if (signature.prefix !== undefined) return `its value lacks the "${signature.prefix.trim()}" prefix`
+  const keys = signature.keys?.filter((key) => key !== '*') ?? []
+  return keys.length === 0 ? 'it holds no signature' : `it holds no ${keys.join(' or ')} signature`
+}
+
+function checkTokens(
+  row: SchemeRow,
+  key: Key,
+  { where }: FoundSignature,
+  candidates: readonly Candidate[],
+  evidence: Evidence,
+): CheckResult {
+  let reason: string | undefined
+  for (const { text } of candidates.slice(0, PUBLIC_KEY_CANDIDATES_MAX)) {
+    const checked = checkJwt(row, key, text, evidence.body, evidence.request.receivedAt)
+    if (checked.kind === 'matches') {
+      const coversBody = checked.coversBody || row.signature.in === 'rawbody'
+      const partial = coversBody ? undefined : (row.partial ?? 'it proves the sender, not the body')
+      return { kind: 'matches', where, ageSeconds: undefined, partial }
+    }
+    reason ??= checked.reason ?? undefined
+  }
+  return { kind: 'differs', where, reason }
+}
+
+function checkMessages(
+  scheme: PreparedScheme,
+  key: Key,
+  { where }: FoundSignature,
+  candidates: readonly Candidate[],
+  evidence: Evidence,
+): CheckResult {
+  const { row } = scheme
+  const matches = candidateMatcher(scheme, key, evidence)
+  const tried = key.kind === 'public' ? candidates.slice(0, PUBLIC_KEY_CANDIDATES_MAX) : candidates
+  let right: Candidate | undefined
+  for (const candidate of tried) {
+    const result = matches(candidate)
+    if (typeof result === 'object') {
+      return { kind: 'differs', where, reason: `the request lacks ${result.missing}` }
+    }
+    right = result ? candidate : undefined
+    // One right signature is enough, unless every item must carry one: then one wrong is.
+    if (result !== (row.every === true)) break
+  }
+  return right === undefined
+    ? { kind: 'differs', where, reason: undefined }
+    : timely(row, where, right, evidence)
+}
+
+/** A right signature is still refused when its timestamp is too far from the time of receipt. */
+function timely(row: SchemeRow, where: string, candidate: Candidate, evidence: Evidence): CheckResult {
+  const text = timestampText(row.timestamp, candidate, evidence)
+  const time = checkTimestamp(row, text, evidence.request.receivedAt)
+  switch (time.kind) {
+    case 'unreadable':
+      return { kind: 'differs', where, reason: `the signature is right, but ${time.where} is no timestamp` }
+    case 'stale':
+      return { ...time, kind: 'stale', where }
+    case 'fresh':
+      return { kind: 'matches', where, ageSeconds: time.ageSeconds, partial: row.partial }
+    case 'unchecked':
+      return { kind: 'matches', where, ageSeconds: undefined, partial: row.partial }
+  }
+}

@@ -1,0 +1,15 @@
+export { changedSettings, checkSettings, NO_VERIFICATION, type VerificationInput } from './checkSettings.ts'
+export { type HandshakeAnswer, handshakeAnswer } from './handshakes.ts'
+export { judge } from './judge.ts'
+export { labelOf } from './label.ts'
+export { type PreparedVerification, prepareVerification } from './prepare.ts'
+export {
+  MANUAL_DEFAULTS,
+  type ManualEncoding,
+  type ManualScheme,
+  SIGNATURE_ALGORITHMS,
+  SIGNATURE_ENCODINGS,
+  type SignatureAlgorithm,
+  type VerificationSettings,
+} from './settings.ts'
+export { type VerificationFacts, type VerificationView, verificationView } from './view.ts'

@@ -1,0 +1,83 @@
+import type { HashName, SchemeRow } from '../providers/index.ts'
+import { decodeSignature } from './encodings.ts'
+import type { Evidence } from './evidence.ts'
+import type { Key } from './keys.ts'
+import { type Matcher, matcherFor } from './macs.ts'
+import type { PreparedScheme } from './prepare.ts'
+import { withoutPort, withPort } from './publicUrl.ts'
+import type { Candidate } from './signatures.ts'
+import { timestampName, timestampText } from './timestamps.ts'
+
+/** What a request lacks for its signature to be checked, in words. */
+export interface Missing {
+  readonly missing: string
+}
+
+/**
+ * Matches the candidates of a request. Candidates of one timestamp share their messages.
+ *
+ * @returns for a candidate whether it is right, or what the request lacks for telling
+ */
+export function candidateMatcher(
+  scheme: PreparedScheme,
+  key: Key,
+  evidence: Evidence,
+): (candidate: Candidate) => boolean | Missing {
+  const known = new Map<string, readonly Matcher[] | Missing>()
+  return (candidate) => {
+    const name = `${candidate.hash} ${candidate.timestamp}`
+    const matchers = known.get(name) ?? matchersFor(scheme, key, candidate, evidence)
+    known.set(name, matchers)
+    if ('missing' in matchers) return matchers
+    const signature = decodeSignature(candidate.text, scheme.row.signature.encoding)
+    return signature !== undefined && matchers.some((matches) => matches(signature))
+  }
+}
+
+/**
+ * A matcher for every message that the scheme's signer may have signed: templates times spellings of the URL.
+ *
+ * @param hash instead of the scheme's own
+ */
+export function matchersFor(
+  scheme: PreparedScheme,
+  key: Key,
+  candidate: Pick<Candidate, 'timestamp' | 'hash'>,
+  evidence: Evidence,
+  hash: HashName = hashOf(scheme.row, candidate),
+): readonly Matcher[] | Missing {
+  const { mac } = scheme.row
+  if (mac === 'jwt' || mac === 'fetched') return []
+  const timestamp = timestampText(scheme.row.timestamp, candidate, evidence)
+  const secret = key.kind === 'secret' ? key.bytes : undefined
+  const matchers: Matcher[] = []
+  for (const variant of urlVariants(scheme.row, evidence)) {
+    for (const template of scheme.messages) {
+      const message = template({ scheme: scheme.row, evidence: variant, timestamp, secret })
+      if ('missing' in message) return { missing: missingName(scheme.row, message.missing) }
+      matchers.push(matcherFor(mac, hash, key, message.pieces))
+    }
+  }
+  return matchers
+}
+
+function missingName({ timestamp }: SchemeRow, missing: string): string {
+  return missing === 'timestamp' && timestamp !== undefined ? timestampName(timestamp) : missing
+}
+
+function urlVariants({ urlVariants }: SchemeRow, evidence: Evidence): readonly Evidence[] {
+  if (urlVariants === undefined) return [evidence]
+  const urls = new Set(
+    urlVariants.map((variant) => {
+      if (variant === 'with-port') return withPort(evidence.url)
+      return variant === 'without-port' ? withoutPort(evidence.url) : evidence.url
+    }),
+  )
+  return [...urls].map((url) => (url === evidence.url ? evidence : evidence.with({ url })))
+}
+
+/** The digest of a signature: the scheme's, or the one that its prefix names. */
+function hashOf({ hash }: SchemeRow, candidate: Pick<Candidate, 'hash'>): HashName {
+  if (candidate.hash !== undefined) return candidate.hash
+  return hash === undefined || hash === 'from-prefix' ? 'sha256' : hash
+}

@@ -1,0 +1,62 @@
+import { findProvider, type ProviderRow, type SchemeRow } from '../providers/index.ts'
+import { type Key, type KeyProblem, keyFor } from './keys.ts'
+import { compileMessage, type MessageTemplate, signsUrl } from './message.ts'
+import { manualSchemeRow, type VerificationSettings } from './settings.ts'
+
+/** One scheme of an endpoint, with everything computed that does not depend on a request. */
+export interface PreparedScheme {
+  readonly row: SchemeRow
+  readonly key: Key | KeyProblem
+  /** The messages that may have been signed; none for JWTs and for schemes that are never checked. */
+  readonly messages: readonly MessageTemplate[]
+  readonly signsUrl: boolean
+}
+
+/** An endpoint's settings, ready to judge its captures. Holds keys: it must never be logged or serialised. */
+export interface PreparedVerification {
+  readonly settings: VerificationSettings
+  readonly provider: ProviderRow | undefined
+  /** Empty when there is nothing to check: no scheme, or a needed secret is not set (CONTRACT §12). */
+  readonly schemes: readonly PreparedScheme[]
+}
+
+/** The messages of a scheme do not depend on the endpoint: they are compiled once for all that use it. */
+const messagesOf = new WeakMap<SchemeRow, readonly MessageTemplate[]>()
+
+/**
+ * Precomputes what judging needs, so that a capture costs little. Settings that cannot be used (an unknown slug, a
+ * bad key) never throw: they make captures `unverifiable` or unchecked.
+ */
+export function prepareVerification(settings: VerificationSettings): PreparedVerification {
+  const provider = settings.provider === null ? undefined : findProvider(settings.provider)
+  const rows = settings.manual === null ? (provider?.schemes ?? []) : [manualSchemeRow(settings.manual)]
+  const schemes = rows.flatMap((row) => preparedScheme(row, settings.signingSecret))
+  return { settings, provider, schemes }
+}
+
+function preparedScheme(row: SchemeRow, secret: string | null): PreparedScheme[] {
+  if (row.mac === 'fetched') {
+    const problem = row.reason ?? 'the key would have to be fetched'
+    return [{ row, key: { problem }, messages: [], signsUrl: false }]
+  }
+  if (secret === null || secret === '') return []
+  const prefix = row.when?.secretPrefix
+  if (prefix !== undefined && !secret.startsWith(prefix)) return []
+  return [
+    {
+      row,
+      key: keyFor(row, secret),
+      messages: compiledMessages(row),
+      signsUrl: signsUrl(row.message ?? ''),
+    },
+  ]
+}
+
+function compiledMessages(row: SchemeRow): readonly MessageTemplate[] {
+  const known = messagesOf.get(row)
+  if (known !== undefined) return known
+  const templates = row.mac === 'jwt' ? [] : [row.message ?? '', ...(row.messageAlternatives ?? [])]
+  const compiled = templates.map(compileMessage)
+  messagesOf.set(row, compiled)
+  return compiled
+}

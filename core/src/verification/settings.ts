@@ -1,0 +1,69 @@
+import type { SchemeRow } from '../providers/index.ts'
+
+/** Algorithms of manual schemes (CONTRACT §2). */
+export const SIGNATURE_ALGORITHMS = [
+  'sha1',
+  'sha256',
+  'sha512',
+  'rsa-sha256',
+  'rsa-sha512',
+  'ed25519',
+] as const
+export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number]
+
+/** How a manual scheme's signature is written (CONTRACT §2). */
+export const SIGNATURE_ENCODINGS = ['hex', 'base64', 'base64url'] as const
+export type ManualEncoding = (typeof SIGNATURE_ENCODINGS)[number]
+
+/** What a manual scheme is when only its header was named. */
+export const MANUAL_DEFAULTS = { algorithm: 'sha256', encoding: 'hex', prefix: '' } as const
+
+/** A scheme that the user described: a signature over the raw body in one header. */
+export interface ManualScheme {
+  readonly header: string
+  readonly algorithm: SignatureAlgorithm
+  readonly encoding: ManualEncoding
+  readonly prefix: string
+}
+
+/** What an endpoint says about verification, its secrets decrypted. A manual scheme wins over the provider's. */
+export interface VerificationSettings {
+  /** Slug of the catalog. */
+  readonly provider: string | null
+  readonly signingSecret: string | null
+  readonly handshakeToken: string | null
+  readonly manual: ManualScheme | null
+}
+
+const MANUAL_MACS: Record<SignatureAlgorithm, Pick<SchemeRow, 'mac' | 'hash' | 'key'>> = {
+  sha1: { mac: 'hmac', hash: 'sha1', key: { decode: 'utf8' } },
+  sha256: { mac: 'hmac', hash: 'sha256', key: { decode: 'utf8' } },
+  sha512: { mac: 'hmac', hash: 'sha512', key: { decode: 'utf8' } },
+  'rsa-sha256': { mac: 'rsa', hash: 'sha256', key: { decode: 'public-key' } },
+  'rsa-sha512': { mac: 'rsa', hash: 'sha512', key: { decode: 'public-key' } },
+  ed25519: { mac: 'ed25519', key: { decode: 'public-key' } },
+}
+
+/** The family that the API shows for a manual scheme (CONTRACT §12). */
+export function manualFamily(algorithm: SignatureAlgorithm): 'hmac' | 'rsa' | 'ed25519' {
+  const { mac } = MANUAL_MACS[algorithm]
+  return mac === 'rsa' || mac === 'ed25519' ? mac : 'hmac'
+}
+
+/** A manual scheme as a row like the catalog's, so that one engine checks both. */
+export function manualSchemeRow(manual: ManualScheme): SchemeRow {
+  return {
+    ...MANUAL_MACS[manual.algorithm],
+    id: 'manual',
+    scheme: 'manual',
+    message: '{body}',
+    signature: {
+      in: 'header',
+      name: manual.header,
+      // Several signatures while a secret is rotated: none of the encodings has a comma in it.
+      ...(manual.prefix.includes(',') ? { parse: 'raw' } : { parse: 'list', pairSep: ',' }),
+      ...(manual.prefix === '' ? {} : { prefix: manual.prefix }),
+      encoding: manual.encoding,
+    },
+  }
+}

@@ -1,0 +1,97 @@
+import type { SchemeRow, TimestampPlace } from '../providers/index.ts'
+import type { Evidence } from './evidence.ts'
+import type { Candidate } from './signatures.ts'
+
+/** Narrower windows are widened to this: captures wait in queues on the way, too (CONTRACT R41). */
+const TOLERANCE_SECONDS_MIN = 60
+
+/** A timestamp judged: how old it was at receipt, or that it is none. Negative: it lies ahead. */
+export type TimestampCheck =
+  | { readonly kind: 'unchecked' }
+  | { readonly kind: 'fresh' | 'stale'; readonly ageSeconds: number; readonly toleranceSeconds: number }
+  | { readonly kind: 'unreadable'; readonly where: string }
+
+/** The timestamp as the sender wrote it, undefined when it sent none. */
+export function timestampText(
+  place: TimestampPlace | undefined,
+  candidate: Pick<Candidate, 'timestamp'>,
+  evidence: Evidence,
+): string | undefined {
+  switch (place?.in) {
+    case undefined:
+      return undefined
+    case 'signature':
+      return candidate.timestamp
+    case 'header':
+      return evidence.header(place.name ?? '')
+    case 'body':
+      return evidence.jsonTexts(place.path ?? '')[0]
+    case 'form':
+      return evidence.field(place.name ?? '')
+    case 'formjson':
+      return evidence.fieldJsonText(place.name ?? '', place.path ?? '')
+  }
+}
+
+/** The place of a timestamp in words. */
+export function timestampName(place: TimestampPlace): string {
+  if (place.in === 'signature') return 'the timestamp in the signature'
+  if (place.in === 'header') return place.name ?? ''
+  return `the timestamp at ${place.path ?? place.name}`
+}
+
+/**
+ * Judges a timestamp against the time of receipt, where the scheme has a tolerance; only then it is parsed.
+ */
+export function checkTimestamp(
+  scheme: Pick<SchemeRow, 'timestamp'>,
+  text: string | undefined,
+  receivedAt: Date,
+): TimestampCheck {
+  const place = scheme.timestamp
+  if (place?.toleranceSeconds === undefined) return { kind: 'unchecked' }
+  if (text === undefined && place.optional === true) return { kind: 'unchecked' }
+  const ageSeconds = text === undefined ? undefined : ageOf(text, place.unit, receivedAt)
+  if (ageSeconds === undefined) return { kind: 'unreadable', where: timestampName(place) }
+  const toleranceSeconds = Math.max(place.toleranceSeconds, TOLERANCE_SECONDS_MIN)
+  const kind = Math.abs(ageSeconds) > toleranceSeconds ? 'stale' : 'fresh'
+  return { kind, ageSeconds, toleranceSeconds }
+}
+
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,12})?(?:Z|[+-]\d\d:\d\d)$/
+
+function ageOf(text: string, unit: TimestampPlace['unit'], receivedAt: Date): number | undefined {
+  const received = receivedAt.getTime()
+  switch (unit) {
+    case 's':
+      return /^\d{1,12}$/.test(text) ? Math.floor(received / 1000) - Number(text) : undefined
+    case 'ms':
+      return /^\d{1,15}$/.test(text) ? (received - Number(text)) / 1000 : undefined
+    case 'rfc3339':
+      return RFC3339.test(text) ? secondsSince(Date.parse(withMilliseconds(text)), received) : undefined
+    case 'http-date':
+      return text.length <= 40 ? secondsSince(Date.parse(text), received) : undefined
+  }
+}
+
+/** Senders write nanoseconds; dates hold milliseconds. */
+function withMilliseconds(text: string): string {
+  return text.replace(/(\.\d{3})\d+/, '$1')
+}
+
+function secondsSince(time: number, received: number): number | undefined {
+  return Number.isNaN(time) ? undefined : (received - time) / 1000
+}
+
+/** An age in words: `2 s old`, `12 min old`, `3 h ahead`. */
+export function ageWords(ageSeconds: number): string {
+  return `${spanWords(Math.abs(ageSeconds))} ${ageSeconds < -0.5 ? 'ahead' : 'old'}`
+}
+
+/** A span in words, in its largest whole unit. */
+export function spanWords(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`
+  return `${Math.round(seconds / 86_400)} d`
+}
