@@ -1,9 +1,17 @@
 export type { Caller, Context } from './context.ts'
-export { type Db, type OpenDatabase, openDatabase, type Trx } from './db/index.ts'
+export { checkDatabase, type Db, type OpenDatabase, openDatabase, type Trx } from './db/index.ts'
 export { DomainError, ERRORS, type ErrorCode, ITEM_CODES, notFound, validationFailed } from './errors.ts'
 export { authenticate } from './keys/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'
-export { type Locate, locateInBody, Problem, pointerTo, refusalOf, toProblem } from './problem.ts'
+export {
+  type Locate,
+  locateInBody,
+  Problem,
+  pointerTo,
+  refusalOf,
+  TracedError,
+  toProblem,
+} from './problem.ts'
 export { type Enqueue, type Job, type Payload, QUEUES, type QueueName, type QueueSpec } from './queues.ts'
 export type { RouteContract } from './route.ts'
 export { type AppRouter, appRouter, createCaller, ROUTES, type Route } from './router.ts'

@@ -54,6 +54,24 @@ export function pointerTo(path: readonly (string | number)[]): string {
   return `#${path.map((part) => `/${token(part)}`).join('')}`
 }
 
+/** What went wrong before there was a context that knows the call's traceId. */
+export class TracedError extends Error {
+  override readonly name = 'TracedError'
+
+  constructor(
+    readonly traceId: string,
+    cause: unknown,
+  ) {
+    super('The call could not be opened.', { cause })
+  }
+}
+
+/** The traceId inside whatever tRPC wrapped around it; empty when nobody knew. */
+export function traceIdIn(error: unknown): string {
+  if (error instanceof TracedError) return error.traceId
+  return error instanceof TRPCError ? traceIdIn(error.cause) : ''
+}
+
 /**
  * The expected refusal inside whatever tRPC wrapped around it.
  *
@@ -62,8 +80,10 @@ export function pointerTo(path: readonly (string | number)[]): string {
  */
 export function refusalOf(error: unknown, input?: unknown): DomainError | null {
   if (error instanceof DomainError) return error
+  if (error instanceof TracedError) return refusalOf(error.cause, input)
   if (error instanceof TRPCError) {
-    if (error.cause instanceof DomainError) return error.cause
+    const inner = refusalOf(error.cause, input)
+    if (inner !== null) return inner
     if (error.code === 'BAD_REQUEST' && error.cause instanceof z.ZodError) {
       return validationFailed(issuesOf(error.cause, input))
     }

@@ -2,7 +2,7 @@ import { initTRPC } from '@trpc/server'
 import { z } from 'zod'
 import type { Context } from './context.ts'
 import { type ErrorCode, type InputIssue, validationFailed } from './errors.ts'
-import { toProblem } from './problem.ts'
+import { toProblem, traceIdIn } from './problem.ts'
 import { inDocumentOrder, issuesOf } from './zodIssues.ts'
 
 /** The whole contract of one REST operation: the gateway, OpenAPI, the docs and the contract tests read only this. */
@@ -72,11 +72,14 @@ const t = initTRPC
   .context<Context>()
   .meta<{ contract: RouteContract }>()
   .create({
-    errorFormatter: ({ shape, error, ctx }) => ({
-      ...shape,
-      message: error.code,
-      data: { ...shape.data, stack: undefined, problem: toProblem(error, { traceId: ctx?.traceId ?? '' }) },
-    }),
+    errorFormatter: ({ shape, error, input, ctx }) => {
+      const problem = toProblem(error, { traceId: ctx?.traceId ?? traceIdIn(error), input })
+      return {
+        ...shape,
+        message: problem.detail,
+        data: { ...shape.data, stack: undefined, httpStatus: problem.status, problem },
+      }
+    },
   })
 
 export const router = t.router

@@ -1,27 +1,46 @@
 import type { Services } from '@creel/core'
+import { logged } from './callLog.ts'
 import { openApi } from './openapi.ts'
+import { healthz, metrics, type Operations, readyz } from './operations.ts'
 import { rest } from './rest.ts'
 import { trpc } from './trpc.ts'
 
 /** What a fetch-style server does with a request: the whole gateway but the capture route. */
 export type FetchHandler = (request: Request) => Promise<Response>
 
+export interface AppOptions {
+  /** Shown in `/openapi/v1.json`. */
+  readonly version: string
+  readonly operations?: Operations
+  /** Whether `/metrics` is served here; true unless it has a port of its own. */
+  readonly servesMetrics?: boolean
+}
+
 /**
  * Everything that is served over plain fetch semantics: the REST surface, `/trpc`, the description and health.
  * Captures are not here: they need the bare socket request (see listener.ts and capture.ts).
  */
-export function createApp(services: Services, version: string): FetchHandler {
+export function createApp(
+  services: Services,
+  { version, operations = { checks: {} }, servesMetrics = true }: AppOptions,
+): FetchHandler {
   const description = JSON.stringify(openApi(services.urls.baseUrl, version))
   const handleTrpc = trpc(services)
   const app = rest(services)
     .get('/openapi/v1.json', () => json(description))
-    .get('/healthz', () => json('{"status":"ok"}'))
-    .all('/trpc/*', ({ request }) => handleTrpc(request), { parse: 'none' })
+    .get('/healthz', healthz)
+    .get('/readyz', () => readyz(operations, services.log))
+    .all(
+      '/trpc/*',
+      ({ request }) => logged(services, 'trpc', request, (notes) => handleTrpc(request, notes)),
+      { parse: 'none' },
+    )
     .onError(({ code, error, request }) => {
       if (code === 'NOT_FOUND') return plainNotFound()
       services.log.error({ err: error, url: new URL(request.url).pathname }, 'unexpected error')
       return new Response('Internal Server Error', { status: 500 })
     })
+  if (servesMetrics) app.get('/metrics', () => metrics(operations, services.log))
   return (request) => app.handle(request)
 }
 

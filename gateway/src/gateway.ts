@@ -1,26 +1,29 @@
 import type { Services } from '@creel/core'
-import { createApp } from './app.ts'
+import { type AppOptions, createApp } from './app.ts'
+import { formerHosts } from './formerHosts.ts'
 import { startHeartbeat } from './heartbeat.ts'
 import { type CaptureHandler, type Listener, listen } from './listener.ts'
+import { type Operations, operationsHandler } from './operations.ts'
 
-export interface GatewayOptions {
+export interface GatewayOptions extends AppOptions {
   readonly host: string
   /** 0 = any free one. */
   readonly port: number
-  /** Shown in `/openapi/v1.json`. */
-  readonly version: string
   /** Absent: nothing is captured here. */
   readonly capture?: CaptureHandler
+  /** Hosts that answer 301 to {base_url}; none unless told. */
+  readonly formerHosts?: readonly string[]
 }
 
 /** Opens the port, serves the API on it, and says so to the watchdogs. */
 export async function startGateway(services: Services, options: GatewayOptions): Promise<Listener> {
-  const { host, port, version, capture } = options
+  const { host, port, capture } = options
   const listener = await listen({
     host,
     port,
+    formerHosts: formerHosts(options.formerHosts ?? [], services.urls.baseUrl),
     ...(capture === undefined ? {} : { capture }),
-    fetch: createApp(services, version),
+    fetch: createApp(services, options),
     onError: (error) => services.log.error({ err: error }, 'unexpected error'),
   })
   const stopHeartbeat = await startHeartbeat(services)
@@ -31,4 +34,20 @@ export async function startGateway(services: Services, options: GatewayOptions):
       return listener.close(graceMs)
     },
   }
+}
+
+/**
+ * Opens a port that serves `/metrics`, `/healthz` and `/readyz` only: for CREEL_METRICS_PORT, also of a process
+ * that serves no API.
+ */
+export async function startOperationsListener(
+  { log }: Pick<Services, 'log'>,
+  { host, port, operations }: { host: string; port: number; operations: Operations },
+): Promise<Listener> {
+  return await listen({
+    host,
+    port,
+    fetch: operationsHandler(operations, log),
+    onError: (error) => log.error({ err: error }, 'unexpected error'),
+  })
 }

@@ -80,7 +80,10 @@ function scalarOf(property: z.core.JSONSchema._JSONSchema): Scalar {
 
 /** Text that does not fit its type stays text, and so fails validation with its own name. */
 function typed(text: string, type: Scalar | undefined): unknown {
-  if (type === 'integer' && /^-?\d{1,15}$/.test(text)) return Number(text)
+  if (type === 'integer' && /^-?\d{1,16}$/.test(text)) {
+    const integer = Number(text)
+    return Number.isSafeInteger(integer) ? integer : text
+  }
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
 }

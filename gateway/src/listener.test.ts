@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
+import { formerHosts } from './formerHosts.ts'
 import { type Listener, type ListenerOptions, listen } from './listener.ts'
 
 let listener: Listener | undefined
@@ -262,5 +263,42 @@ describe('close', () => {
     await arrived.promise
     await listener?.close(50)
     await stuck.closed
+  })
+})
+
+describe('former hosts', () => {
+  const options = {
+    formerHosts: formerHosts(['old.example.com', 'older.example.com:8080'], 'https://api.example.com'),
+    capture: () => {
+      throw new Error('a capture reached a former host')
+    },
+  }
+
+  test.each([
+    'GET /api/v1/me?x=%zz&y=1',
+    'DELETE /api/v1/endpoints/../1',
+    'OPTIONS /',
+    'POST /hook/token/a//b',
+  ])('%s is moved to the same path and query of the base URL', async (line) => {
+    const port = await start(options)
+    const client = dial(port, `${line} HTTP/1.1\r\nHost: OLD.example.com:4400\r\nContent-Length: 2\r\n\r\n{}`)
+    const answer = await client.until('\r\n\r\n')
+    expect(answer).toStartWith('HTTP/1.1 301 ')
+    expect(answer).toContain(`Location: https://api.example.com${line.split(' ')[1]}\r\n`)
+  })
+
+  test('the connection takes further requests', async () => {
+    const port = await start(options)
+    const moved = 'POST /a HTTP/1.1\r\nHost: old.example.com\r\nContent-Length: 2\r\n\r\n{}'
+    const client = dial(port, moved + moved.replace('/a', '/b'))
+    expect(await client.until('.com/b\r\n')).toContain('.com/a\r\n')
+  })
+
+  test('a port that is named counts, and every other host is served', async () => {
+    const port = await start(options)
+    const get = (host: string) => dial(port, `GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`).until('\r\n\r\n')
+    expect(await get('older.example.com:8080')).toStartWith('HTTP/1.1 301 ')
+    expect(await get('older.example.com:8081')).toStartWith('HTTP/1.1 200 ')
+    expect(await get('api.example.com')).toStartWith('HTTP/1.1 200 ')
   })
 })

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Duplex } from 'node:stream'
 import type { FetchHandler } from './app.ts'
 import { answerWithFetch, pathOf } from './fetchAdapter.ts'
+import type { FormerHosts } from './formerHosts.ts'
 import { createSilentSenders } from './silentSenders.ts'
 
 /** Takes a capture on the bare request, so that wire order, spelling, repeats and the raw target survive. */
@@ -11,6 +12,8 @@ export interface ListenerOptions {
   readonly host: string
   /** 0 = any free one. */
   readonly port: number
+  /** Comes before anything else, captures included. */
+  readonly formerHosts?: FormerHosts
   /** Answers everything under `/hook/`; absent on a listener that takes no captures. */
   readonly capture?: CaptureHandler
   /** Answers everything else. */
@@ -65,6 +68,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     },
     (request, response) => {
       if (awaitsBody(request)) senders.watch(request)
+      if (options.formerHosts?.(request, response)) return
       if (capture !== undefined && pathOf(request.url ?? '').startsWith(CAPTURE_PREFIX)) {
         capture(request, response)
         return

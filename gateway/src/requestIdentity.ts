@@ -13,9 +13,11 @@ export function traceIdOf(request: Request): string {
   return traceId
 }
 
-/** The API key as sent: `Authorization: Bearer` is canonical, `X-Api-Key` the fallback (SPEC Authentication 1). */
+/**
+ * The API key as sent: `Authorization: Bearer` is canonical, `X-Api-Key` the fallback (SPEC Authentication 1), also
+ * beside an Authorization of another scheme, which a proxy may want for itself.
+ */
 export function presentedKey(request: Request): string | null {
-  const authorization = request.headers.get('authorization')
-  if (authorization !== null) return /^Bearer +(\S+) *$/i.exec(authorization)?.[1] ?? null
-  return request.headers.get('x-api-key')
+  const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
+  return bearer ?? request.headers.get('x-api-key')
 }

@@ -13,6 +13,7 @@ import {
   toProblem,
 } from '@creel/core'
 import { Elysia } from 'elysia'
+import { type CallNotes, logged } from './callLog.ts'
 import { inputReader } from './input.ts'
 import { presentedKey, traceIdOf } from './requestIdentity.ts'
 
@@ -28,49 +29,52 @@ export function rest(services: Services) {
       parse: 'none',
     })
   }
-  return app.all(
-    '/api/*',
-    async ({ request }) => {
-      const traceId = traceIdOf(request)
-      try {
-        await authenticate(services, presentedKey(request))
-        throw new DomainError('not_found', 'There is no such route.')
-      } catch (error) {
-        return problemResponse(services, error, { traceId })
-      }
-    },
-    { parse: 'none' },
-  )
+  for (const path of ['/api/v1', '/api/v1/*']) {
+    app.all(path, ({ request }) => logged(services, 'unknown', request, unknownRoute(services, request)), {
+      parse: 'none',
+    })
+  }
+  return app
+}
+
+function unknownRoute(services: Services, request: Request) {
+  return async (notes: CallNotes): Promise<Response> => {
+    try {
+      notes.caller = await authenticate(services, presentedKey(request))
+      throw new DomainError('not_found', 'There is no such route.')
+    } catch (error) {
+      return problemResponse(services, error, { traceId: traceIdOf(request) })
+    }
+  }
 }
 
 function bind(services: Services, route: Route) {
   const reader = inputReader(route)
-  return async ({
-    request,
-    params = {},
-  }: {
-    request: Request
-    params?: Record<string, string>
-  }): Promise<Response> => {
-    const traceId = traceIdOf(request)
-    let input: unknown
-    let locate: Locate = locateInBody
-    try {
-      const caller = await authenticate(services, presentedKey(request))
-      const context: Context = { ...services, ...caller, signal: request.signal, traceId, rawBody: null }
-      const raw = await reader.all(request, params).catch(async (error: unknown) => {
-        // An unreadable body comes after the 404 of what the path names (CONTRACT R6).
-        await route.finds?.(context, params)
-        throw error
-      })
-      input = raw.value
-      locate = raw.locate
-      const result = await procedureOf(createCaller({ ...context, rawBody: raw.rawBody }), route.name)(input)
-      return answer(request, route, result)
-    } catch (error) {
-      return problemResponse(services, error, { traceId, input, locate })
-    }
-  }
+  return ({ request, params = {} }: { request: Request; params?: Record<string, string> }) =>
+    logged(services, route.name, request, async (notes) => {
+      const traceId = traceIdOf(request)
+      let input: unknown
+      let locate: Locate = locateInBody
+      try {
+        const caller = await authenticate(services, presentedKey(request))
+        notes.caller = caller
+        const context: Context = { ...services, ...caller, signal: request.signal, traceId, rawBody: null }
+        const raw = await reader.all(request, params).catch(async (error: unknown) => {
+          // An unreadable body comes after the 404 of what the path names (CONTRACT R6).
+          await route.finds?.(context, params)
+          throw error
+        })
+        input = raw.value
+        locate = raw.locate
+        const result = await procedureOf(
+          createCaller({ ...context, rawBody: raw.rawBody }),
+          route.name,
+        )(input)
+        return answer(request, route, result)
+      } catch (error) {
+        return problemResponse(services, error, { traceId, input, locate })
+      }
+    })
 }
 
 /** Finds a procedure of the caller by its dotted name; the caller is nested, and typed by noun. */

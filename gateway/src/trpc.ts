@@ -1,41 +1,49 @@
-import { appRouter, authenticate, type Context, DomainError, ERRORS, type Services } from '@creel/core'
+import {
+  appRouter,
+  authenticate,
+  type Context,
+  DomainError,
+  refusalOf,
+  type Services,
+  TracedError,
+} from '@creel/core'
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
+import type { CallNotes } from './callLog.ts'
 import { presentedKey, traceIdOf } from './requestIdentity.ts'
 
 /** The most procedures one batch may hold (CONTRACT R10). */
 const MAX_BATCH = 20
 
 /** `/trpc`: the same router, keys and limits for typed callers; every procedure of a batch counts as a call. */
-export function trpc(services: Services): (request: Request) => Promise<Response> {
-  return (request) => {
+export function trpc(services: Services): (request: Request, notes: CallNotes) => Promise<Response> {
+  return (request, notes) => {
     const traceId = traceIdOf(request)
     return fetchRequestHandler({
       endpoint: '/trpc',
       req: request,
       router: appRouter,
       createContext: async ({ info, resHeaders }): Promise<Context> => {
-        const callCount = info.calls.length
-        if (callCount > MAX_BATCH) {
-          throw new DomainError('request_invalid', `A batch holds at most ${MAX_BATCH} procedures.`)
-        }
         try {
-          const caller = await authenticate(services, presentedKey(request), Math.max(1, callCount))
+          const caller = await authenticate(services, presentedKey(request), callsOf(info.calls.length))
+          notes.caller = caller
           return { ...services, ...caller, signal: request.signal, traceId, rawBody: null }
         } catch (error) {
-          const seconds = error instanceof DomainError ? error.more.retryAfterSeconds : undefined
+          const seconds = refusalOf(error)?.more.retryAfterSeconds
           if (seconds !== undefined) resHeaders.set('Retry-After', String(seconds))
-          throw error
+          throw new TracedError(traceId, error)
         }
       },
-      responseMeta: ({ errors }) => {
-        const refusal = errors.map((error) => error.cause).find((cause) => cause instanceof DomainError)
-        return refusal === undefined ? {} : { status: ERRORS[refusal.code].status }
-      },
-      onError: ({ error }) => {
-        if (error.code === 'INTERNAL_SERVER_ERROR' && !(error.cause instanceof DomainError)) {
-          services.log.error({ err: error, traceId }, 'unexpected error')
-        }
+      onError: ({ error, input }) => {
+        if (refusalOf(error, input) === null) services.log.error({ err: error, traceId }, 'unexpected error')
       },
     })
   }
+}
+
+/** What a batch costs. A request that names no procedure still counts as a call. */
+function callsOf(procedureCount: number): number {
+  if (procedureCount > MAX_BATCH) {
+    throw new DomainError('request_invalid', `A batch holds at most ${MAX_BATCH} procedures.`)
+  }
+  return Math.max(1, procedureCount)
 }

@@ -1,0 +1,90 @@
+import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+
+/**
+ * Everything that this process counts, for `/metrics`. One registry a process: Prometheus scrapes processes, and
+ * sums them up itself. Names and units follow Prometheus' conventions: base units, `_total` for counters.
+ */
+export const registry = new Registry()
+
+const registers = [registry]
+
+/** Answers to senders. `outcome`: `stored`, `oversize`, `not_found`, `rate_limited`, `unavailable`. */
+export const captures = new Counter({
+  name: 'creel_captures_total',
+  help: 'Answers to senders, by what became of the capture',
+  labelNames: ['outcome'] as const,
+  registers,
+})
+
+/** How many captures one group commit held (DESIGN §4). */
+export const captureBatchSize = new Histogram({
+  name: 'creel_capture_batch_size',
+  help: 'Captures in one group commit',
+  buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
+  registers,
+})
+
+/** From the start of a group commit's statement to its commit. */
+export const captureCommitSeconds = new Histogram({
+  name: 'creel_capture_commit_seconds',
+  help: 'Time one group commit took',
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  registers,
+})
+
+/** Attempts that ended. `state` is the attempt's (SPEC "Delivery state values"), `kind` its action's. */
+export const deliveryAttempts = new Counter({
+  name: 'creel_delivery_attempts_total',
+  help: 'Delivery attempts that ended, by state and kind of action',
+  labelNames: ['state', 'kind'] as const,
+  registers,
+})
+
+/** What receivers took to answer, failures included. */
+export const deliveryAttemptSeconds = new Histogram({
+  name: 'creel_delivery_attempt_seconds',
+  help: 'Duration of delivery attempts',
+  labelNames: ['kind'] as const,
+  buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
+  registers,
+})
+
+/** Sends of alerts that ended. `channel` is the channel's kind, or `email`. */
+export const alertSends = new Counter({
+  name: 'creel_alert_sends_total',
+  help: 'Sends of alerts that ended, by outcome and kind of channel',
+  labelNames: ['outcome', 'channel'] as const,
+  registers,
+})
+
+/** API calls. `route` is the name of the procedure (`endpoints.list`), or `unknown`. */
+export const apiRequestSeconds = new Histogram({
+  name: 'creel_api_request_seconds',
+  help: 'Time from request to answer of API calls; awaits included',
+  labelNames: ['route', 'status'] as const,
+  buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+  registers,
+})
+
+/** Calls that are being waited for now. */
+export const awaitsWaiting = new Gauge({
+  name: 'creel_awaits_waiting',
+  help: 'Await calls that wait in this process',
+  registers,
+})
+
+/** Jobs of a queue that are due and that no worker has taken. Read at each scrape. */
+export const queueDepth = new Gauge({
+  name: 'creel_queue_depth',
+  help: 'Jobs that are due and not yet taken',
+  labelNames: ['queue'] as const,
+  registers,
+})
+
+/** How long the oldest of them has been due. */
+export const queueLagSeconds = new Gauge({
+  name: 'creel_queue_lag_seconds',
+  help: 'How long the oldest due job has waited',
+  labelNames: ['queue'] as const,
+  registers,
+})

@@ -1,0 +1,41 @@
+import type { Caller, Services } from '@creel/core'
+import { apiRequestSeconds } from '@creel/core/metrics'
+import { traceIdOf } from './requestIdentity.ts'
+
+/** What is learned about a call while it is answered. */
+export interface CallNotes {
+  caller?: Caller
+}
+
+/**
+ * Answers a call and writes its one log line: who called what, how it ended, how long it took, under the traceId
+ * that the client was told. Neither query nor headers nor bodies are logged: they may hold secrets.
+ *
+ * @param routeName the procedure's name, also the metric's label: never text from outside
+ */
+export async function logged(
+  services: Services,
+  routeName: string,
+  request: Request,
+  answer: (notes: CallNotes) => Promise<Response>,
+): Promise<Response> {
+  const startedAt = performance.now()
+  const notes: CallNotes = {}
+  const response = await answer(notes)
+  const seconds = (performance.now() - startedAt) / 1000
+  apiRequestSeconds.observe({ route: routeName, status: String(response.status) }, seconds)
+  services.log.info(
+    {
+      traceId: traceIdOf(request),
+      method: request.method,
+      path: new URL(request.url).pathname,
+      route: routeName,
+      status: response.status,
+      durationMs: Math.round(seconds * 1000),
+      keyPrefix: notes.caller?.key.prefix,
+      workspaceId: notes.caller?.workspace.id,
+    },
+    'request',
+  )
+  return response
+}

@@ -1,0 +1,79 @@
+import { registry } from '@creel/core/metrics'
+import type { Logger } from 'pino'
+import type { FetchHandler } from './app.ts'
+
+/** What the process's owner tells those who watch over it. */
+export interface Operations {
+  /** What must answer for the process to be ready, by name: `database`, `queue`. Each throws when it is not. */
+  readonly checks: Readonly<Record<string, () => Promise<unknown>>>
+  /** Brings up to date what is read rather than counted (queue depth). Its failure costs those figures only. */
+  readonly beforeScrape?: () => Promise<void>
+}
+
+/** A check that has not answered by then counts as failed: whoever asks has a timeout of their own. */
+const CHECK_MS = 2000
+
+/** Alive: the process answers. Says nothing about what it depends on, so that nobody restarts it in vain. */
+export function healthz(): Response {
+  return json(200, { status: 'ok' })
+}
+
+/** Ready for calls: 200 when every check passes, else 503, with the state of each. */
+export async function readyz({ checks }: Operations, log: Logger): Promise<Response> {
+  const states = await Promise.all(
+    Object.entries(checks).map(async ([name, check]) => {
+      try {
+        await within(check(), CHECK_MS)
+        return [name, 'ok'] as const
+      } catch (error) {
+        log.warn({ err: error, check: name }, 'not ready')
+        return [name, 'unavailable'] as const
+      }
+    }),
+  )
+  const ready = states.every(([, state]) => state === 'ok')
+  return json(ready ? 200 : 503, {
+    status: ready ? 'ready' : 'unavailable',
+    checks: Object.fromEntries(states),
+  })
+}
+
+/** Everything that the process counts, in Prometheus' text format. */
+export async function metrics({ beforeScrape }: Operations, log: Logger): Promise<Response> {
+  try {
+    if (beforeScrape !== undefined) await within(beforeScrape(), CHECK_MS)
+  } catch (error) {
+    log.warn({ err: error }, 'metrics without queue figures')
+  }
+  return new Response(await registry.metrics(), { headers: { 'Content-Type': registry.contentType } })
+}
+
+/** The three of them alone: for a port of their own, and for a process that serves no API. */
+export function operationsHandler(operations: Operations, log: Logger): FetchHandler {
+  return async (request) => {
+    switch (new URL(request.url).pathname) {
+      case '/healthz':
+        return healthz()
+      case '/readyz':
+        return readyz(operations, log)
+      case '/metrics':
+        return metrics(operations, log)
+      default:
+        return new Response('Not Found', { status: 404 })
+    }
+  }
+}
+
+async function within<Value>(answer: Promise<Value>, milliseconds: number): Promise<Value> {
+  const { promise: late, reject } = Promise.withResolvers<never>()
+  const timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds)
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function json(status: number, value: unknown): Response {
+  return Response.json(value, { status, headers: { 'Cache-Control': 'no-store' } })
+}
