@@ -50,6 +50,8 @@ async function serve({ runtime }: ProgramParts, parts: ReadonlySet<ServicePart>)
       secretKey: await secretKeyOf(config),
       plans: config.plans,
       allowDestinations: config.CREEL_ALLOW_DESTINATIONS,
+      formerHosts: config.CREEL_FORMER_HOSTS,
+      metricsPort: config.CREEL_METRICS_PORT,
       log,
       clock: systemClock,
       version: VERSION,

@@ -17,6 +17,10 @@ export interface ServiceOptions {
   /** {base_url} and {capture_url}; undefined: made of host and port. */
   readonly baseUrl: string | undefined
   readonly captureUrl: string | undefined
+  /** Hosts that answer 301 to {base_url}; none unless told. */
+  readonly formerHosts?: readonly string[]
+  /** `/metrics` is served here, beside health, and no longer on `port`; 0 = any free one. */
+  readonly metricsPort?: number | undefined
   /** 32 bytes. */
   readonly secretKey: Uint8Array
   readonly plans: Plans

@@ -1,9 +1,12 @@
 import type { Services, Urls } from '@creel/core'
-import { type Listener, startGateway } from '@creel/gateway'
+
+import { type Listener, startGateway, startOperationsListener } from '@creel/gateway'
 import { type RunningWorkers, startWorkers } from '@creel/jobs'
+
 import type { PgBoss } from 'pg-boss'
 import { StartupError } from '../startupError.ts'
 import { freePort } from './freePort.ts'
+import { operationsOf } from './operations.ts'
 import type { ServiceOptions } from './options.ts'
 import { publicUrls } from './publicUrls.ts'
 import { type OpenServices, openServices } from './services.ts'
@@ -20,6 +23,8 @@ export interface RunningService {
   readonly urls: Urls
   /** Undefined without the gateway. */
   readonly port: number | undefined
+  /** Undefined unless `/metrics` has a port of its own. */
+  readonly metricsPort: number | undefined
   /**
    * Drains (DESIGN §6): stops accepting, answers awaits, lets captures and sends in flight end, up to 20 s, and closes
    * what the service opened. The database stays open.
@@ -55,12 +60,14 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
   const urls = publicUrls(options, port)
   const opened = await openServices(options, urls, hasGateway ? { host: options.host, port } : undefined)
   let listener: Listener | undefined
+  let metricsListener: Listener | undefined
   let workers: RunningWorkers | undefined
   try {
     if (hasGateway) listener = await openGateway(options, opened, port)
+    metricsListener = await openMetrics(options, opened)
     if (options.parts.has('jobs')) workers = await startWorkers(opened.boss, opened.services)
   } catch (error) {
-    await listener?.close(0)
+    await Promise.all([listener?.close(0), metricsListener?.close(0)])
     await opened.close()
     throw error
   }
@@ -69,15 +76,36 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
     boss: opened.boss,
     urls,
     port: listener?.port,
+    metricsPort: metricsListener?.port,
     stop: async () => {
       await Promise.all([listener?.close(DRAIN_SECONDS * 1000), workers?.stop(DRAIN_SECONDS * 1000)])
       await opened.boss.stop({ graceful: true, timeout: DRAIN_SECONDS * 1000 })
+      await metricsListener?.close(0)
       await opened.close()
     },
   }
 }
 
-function openGateway(options: ServiceOptions, { services }: OpenServices, port: number): Promise<Listener> {
-  const { host, version } = options
-  return startGateway(services, { host, port, version })
+function openGateway(options: ServiceOptions, opened: OpenServices, port: number): Promise<Listener> {
+  const { host, version, formerHosts = [], metricsPort } = options
+  return startGateway(opened.services, {
+    host,
+    port,
+    version,
+    formerHosts,
+    operations: operationsOf(opened),
+    servesMetrics: metricsPort === undefined,
+  })
+}
+
+async function openMetrics(
+  { host, metricsPort }: ServiceOptions,
+  opened: OpenServices,
+): Promise<Listener | undefined> {
+  if (metricsPort === undefined) return undefined
+  return await startOperationsListener(opened.services, {
+    host,
+    port: metricsPort,
+    operations: operationsOf(opened),
+  })
 }
