@@ -1,8 +1,6 @@
 import type { Services, Urls } from '@creel/core'
-
 import { type Listener, startGateway, startOperationsListener } from '@creel/gateway'
 import { type RunningWorkers, startWorkers } from '@creel/jobs'
-
 import type { PgBoss } from 'pg-boss'
 import { StartupError } from '../startupError.ts'
 import { freePort } from './freePort.ts'
