@@ -64,7 +64,8 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
 ): Promise<void> {
   const run: Worker<Name> | undefined = WORKERS[name]
   if (run === undefined) return
-  await boss.work<Payload<Name>>(name, async (jobs) => {
+  const { concurrency = 1 }: QueueSpec = QUEUES[name]
+  await boss.work<Payload<Name>>(name, { localConcurrency: concurrency }, async (jobs) => {
     for (const job of jobs) await run(services, job.data, job.signal)
   })
 }
