@@ -55,4 +55,44 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       rejection_alerted_at timestamptz,
       rejected_since_alert integer not null default 0
     ) with (fillfactor = 40)`.execute(db)
+
+  // Counts the changes of everything that decides how a capture on the endpoint is judged and answered: its
+  // settings, its actions, its watchdogs, its workspace's plan. A gateway remembers what it read under a
+  // revision, and the capture statement stores nothing that was judged under an older one. Triggers count, so that no
+  // writer can forget to; deferred to the commit and on rows that nothing else locks, so that they never deadlock.
+  await sql`
+    create table endpoint_revisions (
+      endpoint_id uuid primary key references endpoints on delete cascade,
+      revision integer not null
+    ) with (fillfactor = 40)`.execute(db)
+  await sql`
+    create function start_endpoint_revisions() returns trigger language plpgsql as $$
+    begin
+      insert into endpoint_revisions (endpoint_id, revision) values (new.id, 1);
+      return null;
+    end $$`.execute(db)
+  await sql`
+    create trigger start_revisions after insert on endpoints
+    for each row execute function start_endpoint_revisions()`.execute(db)
+  // The argument names the column of the changed row that holds the endpoint's id.
+  await sql`
+    create function count_endpoint_revision() returns trigger language plpgsql as $$
+    begin
+      update endpoint_revisions set revision = revision + 1
+      where endpoint_id = (to_jsonb(coalesce(new, old)) ->> tg_argv[0])::uuid;
+      return null;
+    end $$`.execute(db)
+  await sql`
+    create constraint trigger count_revision after update on endpoints deferrable initially deferred
+    for each row execute function count_endpoint_revision('id')`.execute(db)
+  await sql`
+    create function count_workspace_revisions() returns trigger language plpgsql as $$
+    begin
+      update endpoint_revisions set revision = revision + 1
+      where endpoint_id in (select id from endpoints where workspace_id = new.id);
+      return null;
+    end $$`.execute(db)
+  await sql`
+    create constraint trigger count_revisions after update of plan on workspaces deferrable initially deferred
+    for each row when (new.plan <> old.plan) execute function count_workspace_revisions()`.execute(db)
 }

@@ -27,6 +27,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       unique (endpoint_id, position) deferrable initially deferred
     )`.execute(db)
   await sql`create index actions_by_workspace on actions (workspace_id)`.execute(db)
+  await sql`
+    create constraint trigger count_revision after insert or update or delete on actions
+    deferrable initially deferred
+    for each row execute function count_endpoint_revision('endpoint_id')`.execute(db)
 
   // What is still to be done, and what is parked: one run of a (request, action) pair, by a capture or a bulk
   // replay. A run that ends goes away, unless it parks; what it did stays in delivery_attempts.

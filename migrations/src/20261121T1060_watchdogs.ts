@@ -57,6 +57,16 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index watchdogs_alarmed on watchdogs (id) where phase = 'alarmed'`.execute(db)
   await sql`create index watchdogs_recheck on watchdogs (recheck_at) where recheck_at is not null`.execute(db)
 
+  await sql`
+    create constraint trigger count_revision after insert or delete on watchdogs deferrable initially deferred
+    for each row execute function count_endpoint_revision('endpoint_id')`.execute(db)
+  await sql`
+    create constraint trigger count_changed_revision after update on watchdogs deferrable initially deferred
+    for each row when (
+      (new.active, new.paused_by_plan, new.criteria_id) is distinct from
+      (old.active, old.paused_by_plan, old.criteria_id)
+    ) execute function count_endpoint_revision('endpoint_id')`.execute(db)
+
   // A gateway writes here while it can take captures: the gaps are our own downtime (CONTRACT R45).
   await sql`
     create table gateway_heartbeats (

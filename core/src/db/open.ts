@@ -1,4 +1,4 @@
-import { CamelCasePlugin, Kysely, PostgresDialect, type Transaction } from 'kysely'
+import { CamelCasePlugin, Kysely, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
 import pg from 'pg'
 import type { Database } from './tables.ts'
 
@@ -36,9 +36,25 @@ export function openDatabase(url: string, maxConnections = 16): OpenDatabase {
   })
   // An idle connection that Postgres ends must not end us: the next query opens another.
   pool.on('error', () => {})
-  const db = new Kysely<Database>({
+  const db = kyselyOver(pool)
+  return { db, pool, close: () => db.destroy() }
+}
+
+/**
+ * Kysely on one connection that its caller holds: for transactions that also run statements which Kysely cannot
+ * prepare. Never to be destroyed: the connection stays its caller's.
+ */
+export function onConnection(client: pg.PoolClient): Db {
+  return kyselyOver({
+    connect: async () => ({ query: client.query.bind(client), release: () => {} }),
+    end: async () => {},
+    options: {},
+  })
+}
+
+function kyselyOver(pool: PostgresPool): Db {
+  return new Kysely<Database>({
     dialect: new PostgresDialect({ pool }),
     plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
   })
-  return { db, pool, close: () => db.destroy() }
 }

@@ -56,7 +56,6 @@ export interface AlertDeliveriesTable {
   durationMs: number | null
   emailFallback: Generated<boolean>
   tryCount: Generated<number>
-  triesMax: number
   nextTryAt: Date | null
 }
 
@@ -78,6 +77,7 @@ export interface AlertsTable {
   openedAt: Date | null
   closedAt: Date | null
   occurredAt: Date
+  channelId: string | null
   attemptId: number | null
   contactIds: Generated<string>
   fannedOutAt: Date | null
@@ -184,6 +184,11 @@ export interface EndpointCountersTable {
   oldestRequestId: Generated<number>
   rejectionAlertedAt: Date | null
   rejectedSinceAlert: Generated<number>
+}
+
+export interface EndpointRevisionsTable {
+  endpointId: string
+  revision: number
 }
 
 export interface EndpointsTable {
@@ -349,6 +354,7 @@ export interface Database {
   deliveries: DeliveriesTable
   deliveryAttempts: DeliveryAttemptsTable
   endpointCounters: EndpointCountersTable
+  endpointRevisions: EndpointRevisionsTable
   endpoints: EndpointsTable
   gatewayHeartbeats: GatewayHeartbeatsTable
   gatewayOutages: GatewayOutagesTable
