@@ -1,0 +1,114 @@
+/**
+ * How items of one Postgres type are written in binary. node-postgres sends a Buffer parameter as it is, in
+ * binary format, so a whole column of a batch is one parameter: a third of the cost of text arrays, and bodies
+ * need no escaping.
+ */
+export interface ItemType<Value> {
+  readonly oid: number
+  byteLength(value: Value): number
+  /** Writes exactly `byteLength(value)` bytes. */
+  write(target: Buffer, offset: number, value: Value): void
+}
+
+/** `ndim`, `flags`, `elemtype`, then length and lower bound of the one dimension. */
+const HEADER_BYTES = 20
+const NULL_LENGTH = -1
+
+/**
+ * A one-dimensional array in Postgres's binary format (`array_recv`).
+ *
+ * @param type how one item is written
+ * @param length how many items
+ * @param valueAt the item at an index; null is SQL's NULL
+ */
+export function encodeArray<Value>(
+  type: ItemType<Value>,
+  length: number,
+  valueAt: (index: number) => Value | null,
+): Buffer {
+  let bytes = HEADER_BYTES + 4 * length
+  for (let index = 0; index < length; index += 1) {
+    const value = valueAt(index)
+    if (value !== null) bytes += type.byteLength(value)
+  }
+  const target = Buffer.allocUnsafe(bytes)
+  target.writeInt32BE(1, 0)
+  target.writeInt32BE(1, 4)
+  target.writeInt32BE(type.oid, 8)
+  target.writeInt32BE(length, 12)
+  target.writeInt32BE(1, 16)
+  let offset = HEADER_BYTES
+  for (let index = 0; index < length; index += 1) {
+    const value = valueAt(index)
+    if (value === null) {
+      target.writeInt32BE(NULL_LENGTH, offset)
+      offset += 4
+      continue
+    }
+    const size = type.byteLength(value)
+    target.writeInt32BE(size, offset)
+    type.write(target, offset + 4, value)
+    offset += 4 + size
+  }
+  return target
+}
+
+export const BOOL: ItemType<boolean> = {
+  oid: 16,
+  byteLength: () => 1,
+  write: (target, offset, value) => void target.writeUInt8(value ? 1 : 0, offset),
+}
+
+export const BYTEA: ItemType<Uint8Array> = {
+  oid: 17,
+  byteLength: (value) => value.length,
+  write: (target, offset, value) => target.set(value, offset),
+}
+
+/** A `bytea` given as a latin1 byte string: one character a byte, as node:http hands header values over. */
+export const BYTE_STRING: ItemType<string> = {
+  oid: 17,
+  byteLength: (value) => value.length,
+  write: (target, offset, value) => void target.write(value, offset, 'latin1'),
+}
+
+export const INT4: ItemType<number> = {
+  oid: 23,
+  byteLength: () => 4,
+  write: (target, offset, value) => void target.writeInt32BE(value, offset),
+}
+
+/** Safe integers only. */
+export const INT8: ItemType<number> = {
+  oid: 20,
+  byteLength: () => 8,
+  write: writeInt8,
+}
+
+/** Text without NUL, which Postgres cannot hold. */
+export const TEXT: ItemType<string> = {
+  oid: 25,
+  byteLength: (value) => Buffer.byteLength(value),
+  write: (target, offset, value) => void target.write(value, offset),
+}
+
+/** In the canonical form with hyphens, either case. */
+export const UUID: ItemType<string> = {
+  oid: 2950,
+  byteLength: () => 16,
+  write: (target, offset, value) => void target.write(value.replaceAll('-', ''), offset, 'hex'),
+}
+
+const POSTGRES_EPOCH_MS = Date.UTC(2000, 0, 1)
+
+export const TIMESTAMPTZ: ItemType<Date> = {
+  oid: 1184,
+  byteLength: () => 8,
+  write: (target, offset, value) => writeInt8(target, offset, (value.getTime() - POSTGRES_EPOCH_MS) * 1000),
+}
+
+function writeInt8(target: Buffer, offset: number, value: number): void {
+  const high = Math.floor(value / 2 ** 32)
+  target.writeInt32BE(high, offset)
+  target.writeUInt32BE(value - high * 2 ** 32, offset + 4)
+}

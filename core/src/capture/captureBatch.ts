@@ -1,0 +1,65 @@
+import type pg from 'pg'
+import { onConnection } from '../db/index.ts'
+import type { Services } from '../services.ts'
+import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureStatement.ts'
+import { applyConsequences, hasConsequences } from './consequences.ts'
+import type { JudgedCapture } from './judgeCapture.ts'
+
+/** How often an endpoint that other processes keep overfilling is evicted from; the next capture goes on. */
+const EVICTION_ROUNDS_MAX = 3
+
+type BatchServices = Pick<Services, 'plans' | 'clock' | 'enqueue' | 'log'>
+
+/**
+ * Stores a batch and what it sets in motion, in one transaction: committed when this returns.
+ *
+ * A batch without consequences is a single statement, which is its own transaction: one round trip.
+ *
+ * @param client prepared by `prepareConnection`, and not used for anything else meanwhile
+ * @returns what became of each capture, in their order
+ * @throws what Postgres said; then nothing was stored, unless the connection was lost while it committed
+ */
+export async function storeBatch(
+  services: BatchServices,
+  client: pg.PoolClient,
+  captures: readonly JudgedCapture[],
+): Promise<readonly CaptureOutcome[]> {
+  const store = () =>
+    storeCaptures(client, captures, {
+      endpointIds: [...new Set(captures.map((capture) => capture.settings.endpointId))],
+      plans: services.plans,
+      now: services.clock.now(),
+    })
+  const result = captures.some(hasConsequences)
+    ? await onConnection(client)
+        .transaction()
+        .execute(async (trx) => {
+          const stored = await store()
+          await applyConsequences(services, trx, storedOf(captures, stored.outcomes))
+          return stored
+        })
+    : await store()
+  await evictOverfull(services, client, result)
+  return result.outcomes
+}
+
+function storedOf(captures: readonly JudgedCapture[], outcomes: readonly CaptureOutcome[]) {
+  return captures.flatMap((capture, index) => {
+    const outcome = outcomes[index]
+    return outcome?.state === 'stored' ? [{ capture, requestId: outcome.id }] : []
+  })
+}
+
+/** The captures are committed by now, so a failure here is not theirs. */
+async function evictOverfull(services: BatchServices, client: pg.PoolClient, result: BatchResult) {
+  let { overfull } = result
+  for (let round = 0; overfull.length > 0 && round < EVICTION_ROUNDS_MAX; round += 1) {
+    const options = { endpointIds: overfull, plans: services.plans, now: services.clock.now() }
+    try {
+      ;({ overfull } = await storeCaptures(client, [], options))
+    } catch (error) {
+      services.log.warn({ err: error }, 'endpoints hold more than their plan stores until their next capture')
+      return
+    }
+  }
+}

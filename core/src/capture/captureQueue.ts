@@ -1,0 +1,173 @@
+import pg from 'pg'
+import type { Services } from '../services.ts'
+import { storeBatch } from './captureBatch.ts'
+import { type CaptureOutcome, prepareConnection } from './captureStatement.ts'
+import type { JudgedCapture } from './judgeCapture.ts'
+
+/** Postgres cannot store anything now; nothing was stored, as far as we know. */
+export type Unavailable = { readonly state: 'unavailable' }
+
+/** Collects captures into batches and commits one batch at a time. */
+export interface CaptureQueue {
+  /**
+   * Settles once the capture is committed, or refused for good. Never rejects.
+   *
+   * `unavailable` at once when too many wait already: back-pressure must reach the senders (DESIGN §4).
+   */
+  submit(capture: JudgedCapture): Promise<CaptureOutcome | Unavailable>
+  /** Commits what waits; from now on every capture is `unavailable`. */
+  close(): Promise<void>
+}
+
+const BATCH_CAPTURES_MAX = 256
+const BATCH_BYTES_MAX = 16 * 1024 * 1024
+const WAITING_CAPTURES_MAX = 8192
+const WAITING_BYTES_MAX = 256 * 1024 * 1024
+/** After Postgres failed us, senders are told so at once for so long; then it is tried again. */
+const PAUSE_MILLISECONDS = 250
+
+interface Waiting {
+  readonly capture: JudgedCapture
+  readonly resolve: (outcome: CaptureOutcome | Unavailable) => void
+}
+
+const UNAVAILABLE: Unavailable = { state: 'unavailable' }
+
+/**
+ * Group commit: what arrives while a batch is being committed is the next batch, so the slower the disk, the larger the
+ * batches. A capture that comes alone waits for no timer: it goes out in the same turn of the event loop.
+ *
+ * One flush at a time on one connection: two measured slower, and would only wait for each other's locks.
+ */
+export function createCaptureQueue(
+  services: Pick<Services, 'plans' | 'clock' | 'enqueue' | 'log'>,
+  pool: pg.Pool,
+): CaptureQueue {
+  const { log } = services
+  let waiting: Waiting[] = []
+  let waitingBytes = 0
+  let client: pg.PoolClient | undefined
+  let pausedUntil = 0
+  let flushing: Promise<void> | undefined
+  let closed = false
+
+  const connection = async (): Promise<pg.PoolClient> => {
+    if (client !== undefined) return client
+    const next = await pool.connect()
+    next.on('error', (error) => disconnect(error))
+    try {
+      await prepareConnection(next)
+    } catch (error) {
+      next.release(true)
+      throw error
+    }
+    client = next
+    return next
+  }
+
+  const disconnect = (error: unknown) => {
+    if (client === undefined) return
+    log.warn({ err: error }, 'the capture connection failed: senders get 503 until Postgres is back')
+    client.release(true)
+    client = undefined
+  }
+
+  const flush = async () => {
+    while (waiting.length > 0) {
+      const { batch, rest, bytes } = nextBatch(waiting)
+      waiting = rest
+      waitingBytes -= bytes
+      await store(batch)
+    }
+  }
+
+  const store = async (batch: readonly Waiting[]): Promise<void> => {
+    try {
+      const outcomes = await storeBatch(
+        services,
+        await connection(),
+        batch.map(({ capture }) => capture),
+      )
+      for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] ?? UNAVAILABLE)
+    } catch (error) {
+      if (isRowError(error) && batch.length > 1) {
+        // One capture that Postgres cannot hold must not cost its neighbours theirs.
+        const middle = batch.length >> 1
+        await store(batch.slice(0, middle))
+        await store(batch.slice(middle))
+        return
+      }
+      if (isRowError(error)) log.error({ err: error }, 'a capture cannot be stored')
+      else {
+        disconnect(error)
+        pausedUntil = performance.now() + PAUSE_MILLISECONDS
+      }
+      for (const { resolve } of batch) resolve(UNAVAILABLE)
+    }
+  }
+
+  const schedule = () => {
+    if (flushing !== undefined) return
+    flushing = new Promise<void>((done) => {
+      setImmediate(() => flush().finally(done))
+    }).then(() => {
+      flushing = undefined
+      if (waiting.length > 0) schedule()
+    })
+  }
+
+  return {
+    submit(capture) {
+      const bytes = capture.row.body.length
+      if (
+        closed ||
+        waiting.length >= WAITING_CAPTURES_MAX ||
+        (waitingBytes > 0 && waitingBytes + bytes > WAITING_BYTES_MAX) ||
+        performance.now() < pausedUntil
+      ) {
+        return Promise.resolve(UNAVAILABLE)
+      }
+      const { promise, resolve } = Promise.withResolvers<CaptureOutcome | Unavailable>()
+      waiting.push({ capture, resolve })
+      waitingBytes += bytes
+      schedule()
+      return promise
+    },
+    async close() {
+      closed = true
+      while (flushing !== undefined) await flushing
+      client?.release(true)
+      client = undefined
+    },
+  }
+}
+
+/**
+ * The next batch from the front of the queue: bounded, and with no more captures of an endpoint than it may store,
+ * since a statement cannot evict what it inserts.
+ */
+function nextBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiting[]; bytes: number } {
+  const batch: Waiting[] = []
+  const rest: Waiting[] = []
+  const counts = new Map<string, number>()
+  let bytes = 0
+  for (const item of waiting) {
+    const { settings, row } = item.capture
+    const count = counts.get(settings.endpointId) ?? 0
+    const isFull =
+      batch.length >= BATCH_CAPTURES_MAX || (bytes > 0 && bytes + row.body.length > BATCH_BYTES_MAX)
+    if (isFull || count >= Math.max(1, settings.storedRequestsMax)) {
+      rest.push(item)
+      continue
+    }
+    counts.set(settings.endpointId, count + 1)
+    batch.push(item)
+    bytes += row.body.length
+  }
+  return { batch, rest, bytes }
+}
+
+/** Whether Postgres refused the data itself (SQLSTATE classes 21, 22, 23, 54), so that trying again is no use. */
+function isRowError(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^(21|22|23|54)/.test(error.code ?? '')
+}

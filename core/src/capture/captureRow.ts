@@ -1,0 +1,87 @@
+import { isUtf8 } from 'node:buffer'
+import { headerText, headerValues, type JudgedRequest } from '../requests/capturedRequest.ts'
+
+/** A judged request in the words of its row (migration `requests`). */
+export interface CaptureRow {
+  readonly endpointId: string
+  readonly receivedAt: Date
+  readonly method: string
+  readonly path: string
+  readonly queryString: string | null
+  /** Joined by LF, which no header name or value can hold. */
+  readonly headerNames: string
+  /** A latin1 byte string, joined by LF. */
+  readonly headerValues: string
+  readonly contentType: string | null
+  readonly sizeBytes: number
+  readonly ip: string | null
+  readonly userAgent: string | null
+  readonly label: string | null
+  readonly body: Uint8Array
+  readonly bodyTruncated: boolean
+  readonly bodyIsBinary: boolean
+  readonly bodyPreview: string | null
+  readonly verdict: string | null
+  readonly verdictNote: string | null
+}
+
+/** Writes down a request as it is stored. Whatever a sender sent, the row can be: nothing in it is refused. */
+export function captureRow(request: JudgedRequest): CaptureRow {
+  const { headers, body, label, verification } = request
+  const text = readText(body, request.bodyTruncated)
+  const [userAgent] = headerValues(headers, 'user-agent')
+  return {
+    endpointId: request.endpointId,
+    receivedAt: request.receivedAt,
+    method: request.method,
+    path: storable(request.path),
+    queryString: request.queryString === null ? null : storable(request.queryString),
+    headerNames: headers.map(([name]) => name).join('\n'),
+    headerValues: headers.map(([, value]) => value).join('\n'),
+    contentType: request.contentType === null ? null : storable(headerText(request.contentType)),
+    sizeBytes: request.sizeBytes,
+    ip: request.ip,
+    userAgent: userAgent === undefined ? null : storable(userAgent),
+    label: label === null ? null : storable(label),
+    body,
+    bodyTruncated: request.bodyTruncated,
+    bodyIsBinary: text === null,
+    bodyPreview: text === null || text.length === 0 ? null : previewOf(text),
+    verdict: verification?.verdict ?? null,
+    verdictNote: verification === null ? null : storable(verification.note),
+  }
+}
+
+/** Postgres's text holds every character but NUL. */
+function storable(text: string): string {
+  return text.includes('\0') ? text.replaceAll('\0', '\ufffd') : text
+}
+
+const PREVIEW_CHARACTERS = 200
+/** No character takes more bytes in UTF-8. */
+const CHARACTER_BYTES_MAX = 4
+
+/**
+ * The bytes of a text body, or null when it is binary: not UTF-8, or with a NUL (CONTRACT §3). The kept prefix of an
+ * oversize body may end inside a character, which then does not count.
+ */
+function readText(body: Uint8Array, truncated: boolean): Uint8Array | null {
+  if (body.includes(0)) return null
+  if (isUtf8(body)) return body
+  if (!truncated) return null
+  for (let cut = 1; cut < CHARACTER_BYTES_MAX && cut < body.length; cut += 1) {
+    const whole = body.subarray(0, body.length - cut)
+    if (isUtf8(whole)) return whole
+  }
+  return null
+}
+
+/** The first 200 characters, none of them cut in half. */
+function previewOf(text: Uint8Array): string {
+  const bytes = text.subarray(0, PREVIEW_CHARACTERS * CHARACTER_BYTES_MAX)
+  const start = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
+  if (start.length <= PREVIEW_CHARACTERS) return start
+  const cut = start.slice(0, PREVIEW_CHARACTERS)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII, the common case, has one unit a character.
+  return /^[\x00-\x7f]*$/.test(cut) ? cut : [...start].slice(0, PREVIEW_CHARACTERS).join('')
+}

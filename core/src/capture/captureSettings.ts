@@ -1,0 +1,108 @@
+import type { Selectable } from 'kysely'
+import { type DispatchAction, loadDispatchActions } from '../actions/index.ts'
+import { type Condition, storedCondition } from '../conditions/index.ts'
+import type { EndpointsTable } from '../db/index.ts'
+import { type ServedResponse, safeResponse } from '../endpoints/index.ts'
+import { planOf } from '../plans/index.ts'
+import type { SecretBox } from '../secrets/index.ts'
+import type { Services } from '../services.ts'
+import {
+  MANUAL_DEFAULTS,
+  type ManualScheme,
+  type PreparedVerification,
+  prepareVerification,
+  SIGNATURE_ALGORITHMS,
+  SIGNATURE_ENCODINGS,
+  type VerificationSettings,
+} from '../verification/index.ts'
+import { listCriteria } from '../watchdogs/index.ts'
+
+/** Everything of an endpoint that a capture is judged and answered by. */
+export interface CaptureSettings {
+  readonly endpointId: string
+  readonly workspaceId: string
+  /** Under which it was read: the capture statement refuses what was judged under another. */
+  readonly revision: number
+  readonly payloadBytesMax: number
+  readonly storedRequestsMax: number
+  readonly response: ServedResponse
+  /** Holds decrypted keys: never to be logged. */
+  readonly verification: PreparedVerification
+  /** In position order. */
+  readonly actions: readonly DispatchAction[]
+  /** What watchdogs wait for. */
+  readonly criteria: readonly { readonly id: string; readonly condition: Condition }[]
+}
+
+/**
+ * Reads the settings of endpoints that are not deleted; expiry and the like are the capture statement's to judge.
+ *
+ * @param ids well-formed uuids
+ * @returns by id; unknown ids are absent
+ */
+export async function loadCaptureSettings(
+  services: Pick<Services, 'db' | 'plans' | 'secrets'>,
+  ids: readonly string[],
+): Promise<Map<string, CaptureSettings>> {
+  const { db, plans, secrets } = services
+  // The revision is read before what it counts: what is read later can only be newer, and then reads as stale.
+  const endpoints = await db
+    .selectFrom('endpoints as e')
+    .innerJoin('endpointRevisions as v', 'v.endpointId', 'e.id')
+    .innerJoin('workspaces as w', 'w.id', 'e.workspaceId')
+    .where('e.id', 'in', ids)
+    .where('e.deletedAt', 'is', null)
+    .selectAll('e')
+    .select(['v.revision', 'w.plan'])
+    .execute()
+  if (endpoints.length === 0) return new Map()
+  const found = endpoints.map((endpoint) => endpoint.id)
+  const [actions, criteria] = await Promise.all([
+    loadDispatchActions(db, found),
+    Promise.all(found.map((id) => listCriteria(db, id))),
+  ])
+  return new Map(
+    endpoints.map((endpoint, index) => {
+      const { limits } = planOf(plans, endpoint.plan)
+      const settings: CaptureSettings = {
+        endpointId: endpoint.id,
+        workspaceId: endpoint.workspaceId,
+        revision: endpoint.revision,
+        payloadBytesMax: limits.payloadBytesMax,
+        storedRequestsMax: limits.storedRequestsMax,
+        response: safeResponse({
+          ...endpoint,
+          responseHeaders: JSON.parse(endpoint.responseHeaders),
+        }),
+        verification: prepareVerification(verificationSettings(endpoint, secrets)),
+        actions: actions.get(endpoint.id) ?? [],
+        criteria: (criteria[index] ?? []).map(({ id, match }) => ({ id, condition: storedCondition(match) })),
+      }
+      return [endpoint.id, settings]
+    }),
+  )
+}
+
+function verificationSettings(
+  endpoint: Selectable<EndpointsTable>,
+  secrets: SecretBox,
+): VerificationSettings {
+  const { provider, signingSecret, handshakeToken, signatureHeader } = endpoint
+  return {
+    provider,
+    signingSecret: signingSecret === null ? null : secrets.open(signingSecret),
+    handshakeToken: handshakeToken === null ? null : secrets.open(handshakeToken),
+    manual: signatureHeader === null ? null : manualScheme(signatureHeader, endpoint),
+  }
+}
+
+/** What was only half said, and what a row of another version says, gets the defaults. */
+function manualScheme(header: string, endpoint: Selectable<EndpointsTable>): ManualScheme {
+  const { signatureAlgorithm, signatureEncoding, signaturePrefix } = endpoint
+  return {
+    header,
+    algorithm: SIGNATURE_ALGORITHMS.find((name) => name === signatureAlgorithm) ?? MANUAL_DEFAULTS.algorithm,
+    encoding: SIGNATURE_ENCODINGS.find((name) => name === signatureEncoding) ?? MANUAL_DEFAULTS.encoding,
+    prefix: signaturePrefix ?? MANUAL_DEFAULTS.prefix,
+  }
+}

@@ -1,0 +1,295 @@
+import type pg from 'pg'
+import type { Plans } from '../plans/index.ts'
+import {
+  BOOL,
+  BYTE_STRING,
+  BYTEA,
+  encodeArray,
+  INT4,
+  INT8,
+  type ItemType,
+  TEXT,
+  TIMESTAMPTZ,
+  UUID,
+} from './binaryArrays.ts'
+import type { CaptureRow } from './captureRow.ts'
+
+/** One capture to be stored, judged under a revision of its endpoint's settings. */
+export interface NewCapture {
+  readonly row: CaptureRow
+  readonly revision: number
+  readonly dispatchState: 'NotAttempted' | 'Skipped' | 'Pending'
+}
+
+/** What became of one capture. */
+export type CaptureOutcome =
+  | { readonly state: 'stored'; readonly id: number }
+  /** The endpoint is absent, deleted, expired, inactive or suspended (CONTRACT §2). */
+  | { readonly state: 'gone' }
+  /** The settings changed since the capture was judged: it must be judged anew. */
+  | { readonly state: 'stale' }
+  /** Over the capture rate; counted as rejected. */
+  | { readonly state: 'limited'; readonly retryAfterSeconds: number }
+
+export interface BatchResult {
+  /** In the order of the captures. */
+  readonly outcomes: readonly CaptureOutcome[]
+  /**
+   * Endpoints that hold more than their plan stores: rows that another process committed while this statement
+   * waited for its lock were invisible to it. Running it once more, even without captures, evicts them.
+   */
+  readonly overfull: readonly string[]
+}
+
+/** The capture rate's window: fixed, it starts with the first capture in it. */
+const WINDOW_SECONDS = 60
+
+/**
+ * The whole hot path as one constant statement over arrays, one array a column of the batch.
+ *
+ * - Locks the endpoints' counter rows first, in id order, so that batches never deadlock. Ids are drawn under the
+ *   lock, so within an endpoint they are committed in order (DESIGN §3, invariant 2).
+ * - Decides everything that may not be wrong for a moment: whether the endpoint takes captures, whether the
+ *   capture was judged by its present settings, and its rate.
+ * - Evicts the oldest beyond the cap, looking from the low-water mark on, so that it does not wade through the
+ *   dead index entries of rows that were evicted before. A row with open deliveries is only hidden. Rows are addressed by
+ *   ctid: no plan can be wrong about that.
+ */
+const STATEMENT = `
+with locked as (
+  select c.endpoint_id, c.stored_request_count, c.oldest_request_id,
+         w.runs, case when w.runs then c.window_started_at else $2 end as window_started_at,
+         case when w.runs then c.window_count else 0 end as window_count
+  from endpoint_counters c
+  cross join lateral (
+    select coalesce(c.window_started_at > $2::timestamptz - interval '${WINDOW_SECONDS} s', false) as runs
+  ) w
+  where c.endpoint_id = any ($1::uuid[])
+  order by c.endpoint_id
+  for update of c
+),
+open as (
+  select l.*, v.revision, p.rate_per_minute, p.stored_max
+  from locked l
+  join endpoints e on e.id = l.endpoint_id
+  join endpoint_revisions v on v.endpoint_id = l.endpoint_id
+  join workspaces w on w.id = e.workspace_id
+  join unnest($3::text[], $4::integer[], $5::integer[]) as p (plan, rate_per_minute, stored_max)
+    on p.plan = case when w.plan = any ($3) then w.plan else 'free' end
+  where e.deleted_at is null and e.is_active and not e.suspended_by_plan
+    and (e.expires_at is null or e.expires_at > $2)
+),
+judged as (
+  select i.place, i.endpoint_id, i.body_bytes, i.received_at, o.window_started_at,
+         case
+           when o.endpoint_id is null then 'gone'
+           when i.revision <> o.revision then 'stale'
+           when o.window_count + row_number() over same_endpoint > o.rate_per_minute then 'limited'
+           else 'stored'
+         end as state
+  from unnest($6::uuid[], $7::integer[], $8::timestamptz[], $9::integer[]) with ordinality
+    as i (endpoint_id, revision, received_at, body_bytes, place)
+  left join open o on o.endpoint_id = i.endpoint_id
+  window same_endpoint as (partition by i.endpoint_id, i.revision order by i.place)
+),
+numbered as (
+  select nextval('request_ids') as id, s.place, s.endpoint_id
+  from (select j.place, j.endpoint_id from judged j where j.state = 'stored' order by j.place) s
+),
+inserted as (
+  insert into requests (
+    endpoint_id, id, received_at, method, path, query_string, header_names, header_values, content_type,
+    size_bytes, ip, user_agent, label, body, body_truncated, body_is_binary, body_preview, verdict,
+    verdict_note, dispatch_state
+  )
+  select n.endpoint_id, n.id, i.received_at, i.method, i.path, i.query_string, i.header_names, i.header_values,
+    i.content_type, i.size_bytes, i.ip, i.user_agent, i.label, i.body, i.body_truncated, i.body_is_binary,
+    i.body_preview, i.verdict, i.verdict_note, i.dispatch_state
+  from numbered n
+  join unnest(
+    $8, $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::bigint[],
+    $17::text[], $18::text[], $19::text[], $20::bytea[], $21::boolean[], $22::boolean[], $23::text[],
+    $24::text[], $25::text[], $26::text[]
+  ) with ordinality as i (
+    received_at, method, path, query_string, header_names, header_values, content_type, size_bytes,
+    ip, user_agent, label, body, body_truncated, body_is_binary, body_preview,
+    verdict, verdict_note, dispatch_state, place
+  ) on i.place = n.place
+),
+tallied as (
+  select o.endpoint_id,
+         count(*) filter (where j.state = 'stored') as stored,
+         count(*) filter (where j.state = 'limited') as limited,
+         coalesce(sum(j.body_bytes) filter (where j.state = 'stored'), 0) as body_bytes,
+         max(j.received_at) filter (where j.state = 'stored') as last_received_at
+  from open o
+  left join judged j on j.endpoint_id = o.endpoint_id
+  group by o.endpoint_id
+),
+oldest as (
+  select o.endpoint_id, r.id, r.row_at
+  from open o
+  join tallied t on t.endpoint_id = o.endpoint_id
+  cross join lateral (
+    select r.id, r.ctid as row_at
+    from requests r
+    where r.endpoint_id = o.endpoint_id and r.id >= o.oldest_request_id
+      and r.deleted_at is null and r.hidden_at is null
+    order by r.id
+    limit greatest(0, o.stored_request_count + t.stored - o.stored_max)
+  ) r
+),
+dropped as (
+  delete from requests r using oldest o
+  where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and not exists (
+    select from deliveries d
+    where d.endpoint_id = o.endpoint_id and d.request_id = o.id and d.finished_at is null)
+  returning r.endpoint_id, r.id, octet_length(r.body) as body_bytes
+),
+hidden as (
+  update requests r set hidden_at = $2 from oldest o
+  where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and exists (
+    select from deliveries d
+    where d.endpoint_id = o.endpoint_id and d.request_id = o.id and d.finished_at is null)
+  returning r.endpoint_id, r.id, octet_length(r.body) as body_bytes
+),
+evicted as (
+  select x.endpoint_id, count(*) as requests, sum(x.body_bytes) as body_bytes, max(x.id) as newest_id
+  from (select * from dropped union all select * from hidden) x
+  group by x.endpoint_id
+),
+counted as (
+  update endpoint_counters c set
+    stored_request_count = c.stored_request_count + t.stored - coalesce(x.requests, 0),
+    stored_bytes = c.stored_bytes + t.body_bytes - coalesce(x.body_bytes, 0),
+    evicted_count = c.evicted_count + coalesce(x.requests, 0),
+    oldest_request_id = greatest(c.oldest_request_id, x.newest_id + 1),
+    last_request_at = greatest(c.last_request_at, t.last_received_at),
+    window_started_at = case when o.runs or t.stored > 0 then o.window_started_at else c.window_started_at end,
+    window_count = o.window_count + t.stored,
+    rejected_count = c.rejected_count + t.limited,
+    rejected_since_alert = c.rejected_since_alert + t.limited,
+    last_rejected_at = case when t.limited > 0 then $2 else c.last_rejected_at end
+  from open o
+  join tallied t on t.endpoint_id = o.endpoint_id
+  left join evicted x on x.endpoint_id = o.endpoint_id
+  where c.endpoint_id = o.endpoint_id
+  returning c.endpoint_id, c.stored_request_count > o.stored_max as overfull
+),
+-- Waiters of every process look again once this is committed.
+told as (
+  select count(pg_notify('creel_endpoints', t.endpoint_id::text)) from tallied t where t.stored > 0
+)
+select j.place, j.state, n.id,
+       ceil(extract(epoch from j.window_started_at + interval '${WINDOW_SECONDS} s' - $2))::integer as retry_after,
+       null::uuid as overfull
+from judged j
+left join numbered n on n.place = j.place
+where (select * from told) is not null
+union all
+select null, null, null, null, c.endpoint_id from counted c where c.overfull`
+
+type ResultRow =
+  | [
+      place: number,
+      state: 'stored' | 'gone' | 'stale' | 'limited',
+      id: number | null,
+      retryAfter: number,
+      null,
+    ]
+  | [null, null, null, null, overfull: string]
+
+/** Planning it takes longer than running it: plan it once, and never by a table that happens to be empty. */
+const SESSION_SETTINGS = `
+  set plan_cache_mode = force_generic_plan;
+  set jit = off;
+  set enable_seqscan = off;
+  set statement_timeout = '20s'`
+
+/** Makes a connection fit for {@link storeCaptures}. */
+export async function prepareConnection(client: pg.ClientBase): Promise<void> {
+  await client.query(SESSION_SETTINGS)
+}
+
+/**
+ * Stores a batch in one round trip, durably once its transaction is committed: outside of one, when this returns.
+ *
+ * @param client prepared by {@link prepareConnection}
+ * @param endpointIds every endpoint of the captures, and any other that may hold too many
+ * @param now decides expiry and rate windows
+ */
+export async function storeCaptures(
+  client: pg.ClientBase,
+  captures: readonly NewCapture[],
+  { endpointIds, plans, now }: { endpointIds: readonly string[]; plans: Plans; now: Date },
+): Promise<BatchResult> {
+  const limits = Object.values(plans)
+  const { rows } = await client.query<ResultRow>({
+    name: 'capture',
+    text: STATEMENT,
+    rowMode: 'array',
+    values: [
+      encodeArray(UUID, endpointIds.length, (index) => endpointIds[index] ?? null),
+      now,
+      limits.map((plan) => plan.key),
+      limits.map((plan) => plan.limits.captureRatePerMinute),
+      limits.map((plan) => plan.limits.storedRequestsMax),
+      ...columnsOf(captures),
+    ],
+  })
+  const outcomes: CaptureOutcome[] = new Array(captures.length)
+  const overfull: string[] = []
+  for (const row of rows) {
+    if (row[0] === null) overfull.push(row[4])
+    else outcomes[row[0] - 1] = toOutcome(row[1], row[2], row[3])
+  }
+  return { outcomes, overfull }
+}
+
+function toOutcome(
+  state: 'stored' | 'gone' | 'stale' | 'limited',
+  id: number | null,
+  retryAfter: number,
+): CaptureOutcome {
+  if (state === 'stored') {
+    if (id === null) throw new Error('The capture statement stored a request without an id.')
+    return { state, id }
+  }
+  if (state === 'limited') {
+    // Between 1 and a whole window, also when clocks of two gateways differ (CONTRACT §2).
+    return { state, retryAfterSeconds: Math.min(WINDOW_SECONDS, Math.max(1, retryAfter)) }
+  }
+  return { state }
+}
+
+/** The parameters from `$6` on, in their order. */
+function columnsOf(captures: readonly NewCapture[]): Buffer[] {
+  const column = <Value>(type: ItemType<Value>, read: (row: CaptureRow) => Value | null) =>
+    encodeArray(type, captures.length, (index) => {
+      const capture = captures[index]
+      return capture === undefined ? null : read(capture.row)
+    })
+  return [
+    column(UUID, (row) => row.endpointId),
+    encodeArray(INT4, captures.length, (index) => captures[index]?.revision ?? null),
+    column(TIMESTAMPTZ, (row) => row.receivedAt),
+    column(INT4, (row) => row.body.length),
+    column(TEXT, (row) => row.method),
+    column(TEXT, (row) => row.path),
+    column(TEXT, (row) => row.queryString),
+    column(TEXT, (row) => row.headerNames),
+    column(BYTE_STRING, (row) => row.headerValues),
+    column(TEXT, (row) => row.contentType),
+    column(INT8, (row) => row.sizeBytes),
+    column(TEXT, (row) => row.ip),
+    column(TEXT, (row) => row.userAgent),
+    column(TEXT, (row) => row.label),
+    column(BYTEA, (row) => row.body),
+    column(BOOL, (row) => row.bodyTruncated),
+    column(BOOL, (row) => row.bodyIsBinary),
+    column(TEXT, (row) => row.bodyPreview),
+    column(TEXT, (row) => row.verdict),
+    column(TEXT, (row) => row.verdictNote),
+    encodeArray(TEXT, captures.length, (index) => captures[index]?.dispatchState ?? null),
+  ]
+}

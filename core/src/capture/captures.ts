@@ -1,0 +1,78 @@
+import type pg from 'pg'
+import type { CapturedRequest } from '../requests/capturedRequest.ts'
+import type { Services } from '../services.ts'
+import { createCaptureQueue } from './captureQueue.ts'
+import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
+import { type JudgedCapture, judgeCapture } from './judgeCapture.ts'
+import { createSettingsCache } from './settingsCache.ts'
+
+/** What a sender is to be told. */
+export type CaptureResult =
+  /** Committed; answer as `capture` says. */
+  | { readonly state: 'stored'; readonly id: number; readonly capture: JudgedCapture }
+  /** There is nobody to capture for: 404. */
+  | { readonly state: 'gone' }
+  /** Over the endpoint's capture rate: 429. */
+  | { readonly state: 'limited'; readonly retryAfterSeconds: number }
+  /** Nothing can be stored now: 503. */
+  | { readonly state: 'unavailable' }
+
+/** Takes captures for one process. */
+export interface Captures {
+  /** What is remembered of the endpoint, at once; undefined: ask {@link Captures.findSettings}. */
+  peekSettings(endpointId: string): CaptureSettings | undefined
+  /**
+   * @param endpointId a well-formed uuid, lower case
+   * @returns undefined when there is no such endpoint
+   * @throws what the database threw
+   */
+  findSettings(endpointId: string): Promise<CaptureSettings | undefined>
+  /**
+   * Judges and stores a request. Settles when it is committed, or will not be. Never rejects.
+   *
+   * @param settings what the body was read under
+   */
+  capture(settings: CaptureSettings, request: CapturedRequest): Promise<CaptureResult>
+  /** Commits what waits. */
+  close(): Promise<void>
+}
+
+/** Settings that change this often while one capture is under way are somebody's loop. */
+const JUDGEMENTS_MAX = 10
+
+/** Opens the capture path; `pool` gives it one connection, for as long as it is open. */
+export function createCaptures(services: Services, pool: pg.Pool): Captures {
+  const cache = createSettingsCache((ids) => loadCaptureSettings(services, ids))
+  const queue = createCaptureQueue(services, pool)
+
+  const capture: Captures['capture'] = async (given, request) => {
+    const publicUrl = publicUrlOf(services.urls.captureUrl, request)
+    let settings: CaptureSettings | undefined = given
+    for (let judgements = 0; judgements < JUDGEMENTS_MAX; judgements += 1) {
+      if (settings === undefined) return { state: 'gone' }
+      const judged = judgeCapture(settings, request, publicUrl)
+      const outcome = await queue.submit(judged)
+      if (outcome.state === 'stored') return { state: 'stored', id: outcome.id, capture: judged }
+      if (outcome.state === 'limited' || outcome.state === 'unavailable') return outcome
+      cache.forget(settings.endpointId)
+      if (outcome.state === 'gone') return outcome
+      try {
+        settings = await cache.find(settings.endpointId)
+      } catch {
+        return { state: 'unavailable' }
+      }
+    }
+    return { state: 'unavailable' }
+  }
+
+  return {
+    peekSettings: cache.peek,
+    findSettings: cache.find,
+    capture,
+    close: queue.close,
+  }
+}
+
+function publicUrlOf(captureUrl: string, { endpointId, path, queryString }: CapturedRequest): string {
+  return `${captureUrl}/hook/${endpointId}${path}${queryString === null ? '' : `?${queryString}`}`
+}

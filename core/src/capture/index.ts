@@ -1,0 +1,3 @@
+export type { CaptureSettings } from './captureSettings.ts'
+export { type CaptureResult, type Captures, createCaptures } from './captures.ts'
+export type { JudgedCapture } from './judgeCapture.ts'

@@ -1,0 +1,46 @@
+import { type DispatchPlan, planDispatch } from '../actions/index.ts'
+import { matches } from '../conditions/index.ts'
+import type { CapturedRequest, JudgedRequest } from '../requests/capturedRequest.ts'
+import { type HandshakeAnswer, handshakeAnswer, judge, labelOf } from '../verification/index.ts'
+import { type CaptureRow, captureRow } from './captureRow.ts'
+import type { CaptureSettings } from './captureSettings.ts'
+import type { NewCapture } from './captureStatement.ts'
+
+/** A capture with everything decided that its endpoint's settings decide. */
+export interface JudgedCapture extends NewCapture {
+  readonly row: CaptureRow
+  readonly settings: CaptureSettings
+  readonly dispatch: DispatchPlan
+  /** Of the watchdogs' criteria that it meets. */
+  readonly criteriaIds: readonly string[]
+  /** To be sent in place of the configured response. */
+  readonly handshake: HandshakeAnswer | null
+}
+
+/**
+ * Decides what the endpoint's settings decide about a request: verdict, label, what it sets in motion, how it is
+ * answered. On the bytes as they arrived; JSON is parsed at most once. Never throws.
+ *
+ * @param publicUrl the URL that the sender called, as the public sees it
+ */
+export function judgeCapture(
+  settings: CaptureSettings,
+  request: CapturedRequest,
+  publicUrl: string,
+): JudgedCapture {
+  const { verification: prepared } = settings
+  const verification = judge(prepared, request, publicUrl)
+  const judged: JudgedRequest = { ...request, verification, label: labelOf(prepared.provider, request) }
+  const dispatch = planDispatch(settings.actions, judged)
+  return {
+    row: captureRow(judged),
+    revision: settings.revision,
+    dispatchState: dispatch.state,
+    settings,
+    dispatch,
+    criteriaIds: settings.criteria
+      .filter(({ condition }) => matches(condition, judged))
+      .map((criteria) => criteria.id),
+    handshake: handshakeAnswer(prepared, request, verification, publicUrl),
+  }
+}
