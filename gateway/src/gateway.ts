@@ -1,28 +1,34 @@
 import type { Services } from '@creel/core'
+import type { Captures } from '@creel/core/capture'
 import { type AppOptions, createApp } from './app.ts'
+import { createCaptureHandler } from './capture.ts'
+import { clientAddressOf } from './clientAddress.ts'
 import { formerHosts } from './formerHosts.ts'
 import { startHeartbeat } from './heartbeat.ts'
-import { type CaptureHandler, type Listener, listen } from './listener.ts'
+import { type Listener, listen } from './listener.ts'
 import { type Operations, operationsHandler } from './operations.ts'
 
 export interface GatewayOptions extends AppOptions {
   readonly host: string
   /** 0 = any free one. */
   readonly port: number
-  /** Absent: nothing is captured here. */
-  readonly capture?: CaptureHandler
+  /** Where captures go; its opener closes it, after the listener. */
+  readonly captures: Captures
   /** Hosts that answer 301 to {base_url}; none unless told. */
   readonly formerHosts?: readonly string[]
+  /** CIDRs whose `X-Forwarded-For` counts; none unless told. */
+  readonly trustedProxies?: readonly string[]
 }
 
 /** Opens the port, serves the API on it, and says so to the watchdogs. */
 export async function startGateway(services: Services, options: GatewayOptions): Promise<Listener> {
-  const { host, port, capture } = options
+  const { host, port, captures } = options
+  const clientAddress = clientAddressOf(options.trustedProxies ?? [])
   const listener = await listen({
     host,
     port,
     formerHosts: formerHosts(options.formerHosts ?? [], services.urls.baseUrl),
-    ...(capture === undefined ? {} : { capture }),
+    capture: createCaptureHandler({ captures, clock: services.clock, clientAddress }),
     fetch: createApp(services, options),
     onError: (error) => services.log.error({ err: error }, 'unexpected error'),
   })

@@ -1,4 +1,5 @@
 import type { Services, Urls } from '@creel/core'
+import { createCaptures } from '@creel/core/capture'
 import { type Listener, startGateway, startOperationsListener } from '@creel/gateway'
 import { type RunningWorkers, startWorkers } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
@@ -84,16 +85,26 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
   }
 }
 
-function openGateway(options: ServiceOptions, opened: OpenServices, port: number): Promise<Listener> {
-  const { host, version, formerHosts = [], metricsPort } = options
-  return startGateway(opened.services, {
+async function openGateway(options: ServiceOptions, opened: OpenServices, port: number): Promise<Listener> {
+  const { host, version, formerHosts = [], trustedProxies = [], metricsPort } = options
+  const captures = createCaptures(opened.services, options.database.pool)
+  const listener = await startGateway(opened.services, {
     host,
     port,
     version,
+    captures,
     formerHosts,
+    trustedProxies,
     operations: operationsOf(opened),
     servesMetrics: metricsPort === undefined,
   })
+  return {
+    port: listener.port,
+    async close(graceMs) {
+      await listener.close(graceMs)
+      await captures.close()
+    },
+  }
 }
 
 async function openMetrics(

@@ -1,0 +1,46 @@
+import ipaddr from 'ipaddr.js'
+
+/** Finds who really sent a request that came through proxies. */
+export type ClientAddress = (peer: string | undefined, forwardedFor: readonly string[]) => string | null
+
+/**
+ * The first hop, seen from us, that is not a trusted proxy: what stands left of it in `X-Forwarded-For` anybody
+ * could have written.
+ *
+ * @param trustedProxies CIDRs or addresses (`CREEL_TRUSTED_PROXIES`)
+ * @returns takes the socket's address and every `X-Forwarded-For` value in wire order; gives an address in its usual
+ *   spelling (IPv4 also when the socket says `::ffff:…`), or null when there is none
+ */
+export function clientAddressOf(trustedProxies: readonly string[]): ClientAddress {
+  const ranges = trustedProxies.map(rangeOf)
+  const isTrusted = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
+    ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))
+  return (peer, forwardedFor) => {
+    const socket = addressOf(peer ?? '')
+    if (socket === undefined) return null
+    let client = socket
+    if (ranges.length === 0 || forwardedFor.length === 0) return client.toString()
+    const hops = forwardedFor.flatMap((value) => value.split(','))
+    while (isTrusted(client)) {
+      const next = addressOf(hops.pop()?.trim() ?? '')
+      if (next === undefined) break
+      client = next
+    }
+    return client.toString()
+  }
+}
+
+function rangeOf(cidr: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  if (cidr.includes('/')) return ipaddr.parseCIDR(cidr)
+  const address = ipaddr.process(cidr)
+  return [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+/** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+const WITH_PORT = /^(?:\[([^\]]+)\](?::\d+)?|([^:]+):\d+)$/
+
+function addressOf(text: string): ipaddr.IPv4 | ipaddr.IPv6 | undefined {
+  const [, bracketed, plain] = WITH_PORT.exec(text) ?? []
+  const address = bracketed ?? plain ?? text
+  return ipaddr.isValid(address) ? ipaddr.process(address) : undefined
+}
