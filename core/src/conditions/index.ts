@@ -22,4 +22,4 @@ export {
 } from './paths.ts'
 export { readValue, someValue } from './read.ts'
 export { type DeliveryFacts, type ReadRoot, requestRoot, textOf } from './readRoot.ts'
-export { foldCase } from './textSearch.ts'
+export { findText, foldCase } from './textSearch.ts'

@@ -12,6 +12,7 @@ export {
   JsonNumber,
   type JsonObject,
   type JsonValue,
+  type MutableJson,
   numberFromText,
   numberText,
   toPlain,

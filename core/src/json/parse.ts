@@ -1,5 +1,5 @@
 import { memberOf, type Node, writeJson } from './nodes.ts'
-import { type JsonValue, numberFromText, toPlain } from './value.ts'
+import { type MutableJson, numberFromText, toPlain } from './value.ts'
 
 /** How deep arrays and objects may nest (CONTRACT R18): deeper text is not read at all. */
 export const MAX_JSON_DEPTH = 256
@@ -29,7 +29,10 @@ const CONTROL = /[\x00-\x1f]/
  *
  * @returns undefined when the text is not JSON or nests deeper than `maxDepth`
  */
-export function parseJson(text: string, maxDepth: number = MAX_JSON_DEPTH): { value: JsonValue } | undefined {
+export function parseJson(
+  text: string,
+  maxDepth: number = MAX_JSON_DEPTH,
+): { value: MutableJson } | undefined {
   try {
     return { value: new Reader(text, maxDepth).document() }
   } catch (error) {
@@ -46,7 +49,7 @@ class Reader {
     private readonly maxDepth: number,
   ) {}
 
-  document(): JsonValue {
+  document(): MutableJson {
     this.skipSpace()
     const value = this.value(this.maxDepth)
     this.skipSpace()
@@ -62,7 +65,7 @@ class Reader {
     }
   }
 
-  private value(depthLeft: number): JsonValue {
+  private value(depthLeft: number): MutableJson {
     switch (this.text[this.at]) {
       case '{':
         return this.object(depthLeft)
@@ -87,7 +90,7 @@ class Reader {
     return value
   }
 
-  private number(): JsonValue {
+  private number(): MutableJson {
     NUMBER.lastIndex = this.at
     const found = NUMBER.exec(this.text)
     if (found === null) throw new Unreadable()
@@ -121,9 +124,9 @@ class Reader {
     throw new Unreadable()
   }
 
-  private array(depthLeft: number): JsonValue {
+  private array(depthLeft: number): MutableJson {
     if (depthLeft <= 0) throw new Unreadable()
-    const items: JsonValue[] = []
+    const items: MutableJson[] = []
     this.at += 1
     this.skipSpace()
     if (this.take(']')) return items
@@ -136,9 +139,9 @@ class Reader {
     }
   }
 
-  private object(depthLeft: number): JsonValue {
+  private object(depthLeft: number): MutableJson {
     if (depthLeft <= 0) throw new Unreadable()
-    const members = new Map<string, JsonValue>()
+    const members = new Map<string, MutableJson>()
     this.at += 1
     this.skipSpace()
     if (this.take('}')) return members

@@ -6,6 +6,16 @@ export type JsonValue = null | boolean | string | number | JsonNumber | JsonArra
 export type JsonArray = readonly JsonValue[]
 export type JsonObject = ReadonlyMap<string, JsonValue>
 
+/** A value that nobody else holds yet, fresh from `parseJson`: its owner may change it. */
+export type MutableJson =
+  | null
+  | boolean
+  | string
+  | number
+  | JsonNumber
+  | MutableJson[]
+  | Map<string, MutableJson>
+
 declare global {
   interface JSON {
     // ECMAScript's "JSON.parse source text access", which TypeScript's library does not know yet.

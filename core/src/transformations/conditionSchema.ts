@@ -1,0 +1,86 @@
+import * as Schema from '@effect/schema/Schema'
+import { CONDITION_BOUNDS, MAX_PATH_LENGTH, parseCondition } from '../conditions/index.ts'
+import { absent, issue, judged, KNOWS_ALL, list, text } from './judged.ts'
+
+const { groupItems, listItems, textLength, likeLength, likeStars } = CONDITION_BOUNDS
+
+const path = text(0, MAX_PATH_LENGTH).annotations({
+  description: 'A path like body.type, headers.X-Env or query.page.',
+})
+const ignoreCase = absent(Schema.Boolean)
+
+/** Any JSON value; text in it, where it is the whole value, is bounded. */
+const comparable = Schema.Unknown.annotations({ jsonSchema: { maxLength: textLength } })
+
+const DATE_TIME = '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,30})?([Zz]|[+-]\\d{2}:\\d{2})$'
+const LIKE = `^(\\\\\\*|[^*])*(\\*(\\\\\\*|[^*])*){0,${likeStars}}$`
+
+/**
+ * The condition language as JSON Schema says it. `parseCondition` decides: it is the one implementation, for actions
+ * and watchdogs too, and a test holds the two together.
+ */
+const Leaf = Schema.Union(
+  Schema.Struct({ path, op: Schema.Literal('eq', 'neq', 'contains'), value: comparable, ignoreCase }),
+  Schema.Struct({ path, op: Schema.Literal('in', 'nin'), value: list(comparable, 0, listItems), ignoreCase }),
+  Schema.Struct({
+    path,
+    op: Schema.Literal('gt', 'gte', 'lt', 'lte'),
+    value: Schema.Union(
+      Schema.Number,
+      Schema.String.annotations({ jsonSchema: { type: 'string', pattern: DATE_TIME } }),
+    ),
+    ignoreCase,
+  }),
+  Schema.Struct({
+    path,
+    op: Schema.Literal('startsWith', 'endsWith'),
+    value: text(0, textLength),
+    ignoreCase,
+  }),
+  Schema.Struct({
+    path,
+    op: Schema.Literal('like'),
+    value: Schema.String.annotations({
+      jsonSchema: { type: 'string', maxLength: likeLength, pattern: LIKE },
+    }),
+    ignoreCase,
+  }),
+  Schema.Struct({ path, op: Schema.Literal('exists'), value: absent(Schema.Boolean), ignoreCase }),
+).annotations({ identifier: 'Leaf' })
+
+type Leaf = typeof Leaf.Type
+type Inner =
+  | Leaf
+  | { readonly all: readonly Inner[] }
+  | { readonly any: readonly Inner[] }
+  | { readonly not: Inner }
+
+const Inner: Schema.Schema<Inner> = Schema.suspend(
+  (): Schema.Schema<Inner> =>
+    Schema.Union(
+      Leaf,
+      Schema.Struct({ all: list(Inner, 1, groupItems) }),
+      Schema.Struct({ any: list(Inner, 1, groupItems) }),
+      Schema.Struct({ not: Inner }),
+    ),
+).annotations({ identifier: 'InnerCondition' })
+
+const Always = judged(
+  Schema.Unknown,
+  (value) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
+      ? []
+      : [issue('type', 'This is not {}.')],
+  { type: 'object', maxProperties: 0 },
+)
+
+/** A rule's `when`: omitted, null and `{}` mean always. */
+export const When = judged(
+  Schema.Union(Schema.Null, Always, Inner),
+  (value) => {
+    const parsed = value === null ? undefined : parseCondition(value)
+    return parsed !== undefined && 'issues' in parsed ? parsed.issues : []
+  },
+  {},
+  { [KNOWS_ALL]: true },
+)

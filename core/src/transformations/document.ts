@@ -1,0 +1,195 @@
+import * as JSONSchema from '@effect/schema/JSONSchema'
+import * as Schema from '@effect/schema/Schema'
+import { MAX_PATH_LENGTH, parsePath } from '../conditions/index.ts'
+import { MAX_TEMPLATE_LENGTH, parseTemplate } from '../templates/index.ts'
+import { When } from './conditionSchema.ts'
+import { FUNCTION_NAMES } from './functions/index.ts'
+import { absent, CHOOSE, type Choose, issue, judged, list, text, WRONG_WORD } from './judged.ts'
+import { DOCUMENT_LIMITS } from './limits.ts'
+import { parseTarget, type TargetOptions } from './targets.ts'
+
+/**
+ * The rule document (SPEC "Transformation rule", CONTRACT §6), declared once: its types, its decoder (decode.ts) and
+ * the JSON Schema that the service serves all come from here.
+ */
+
+const pathText = { type: 'string', maxLength: MAX_PATH_LENGTH }
+
+function target(options: TargetOptions, description: string): Schema.Schema<string> {
+  return judged(
+    Schema.String,
+    (value) => {
+      const parsed = typeof value === 'string' ? parseTarget(value, options) : undefined
+      return parsed !== undefined && 'problem' in parsed
+        ? [issue(parsed.problem.code, parsed.problem.reason)]
+        : []
+    },
+    { ...pathText, description },
+  )
+}
+
+const one = target(
+  { every: false, protectedHeaders: false },
+  'What the step writes: body.<path> or headers.<name>; no [*].',
+)
+const some = list(
+  target({ every: true, protectedHeaders: false }, 'body.<path> or headers.<name>; [*] is every element.'),
+  1,
+  DOCUMENT_LIMITS.paths,
+)
+const kept = list(
+  target({ every: true, protectedHeaders: true }, 'body.<path> or headers.<name>; [*] is every element.'),
+  1,
+  DOCUMENT_LIMITS.paths,
+)
+
+const readPath = judged(
+  Schema.String,
+  (value) => {
+    const parsed =
+      typeof value === 'string' ? parsePath(value, { every: false, deliveryFacts: true }) : undefined
+    return parsed !== undefined && 'problem' in parsed
+      ? [issue(parsed.problem.code, parsed.problem.reason)]
+      : []
+  },
+  { ...pathText, description: 'A path to read; text is {"literal":"…"}.' },
+)
+
+const template = judged(
+  Schema.String,
+  (value) => {
+    const parsed = typeof value === 'string' ? parseTemplate(value) : undefined
+    if (parsed === undefined || 'template' in parsed) return []
+    return parsed.problems.slice(0, 1).map(({ code, reason }) => issue(code, reason))
+  },
+  { type: 'string', maxLength: MAX_TEMPLATE_LENGTH, description: 'Text with {{ path }} placeholders.' },
+)
+
+const json = Schema.Unknown.annotations({ jsonSchema: { description: 'Any JSON value.' } })
+
+const smallJson = judged(json, (value) =>
+  value !== undefined && Buffer.byteLength(JSON.stringify(value)) > DOCUMENT_LIMITS.valueBytes
+    ? [issue('too_long', `A value has at most ${DOCUMENT_LIMITS.valueBytes} bytes of JSON.`)]
+    : [],
+)
+
+const functionName = Schema.Literal(...FUNCTION_NAMES).annotations({ [WRONG_WORD]: 'unknown_function' })
+
+/** One argument of a function; a bare text is a path, so that it can never be mistaken for text. */
+export type Argument =
+  | string
+  | number
+  | boolean
+  | null
+  | { readonly literal: unknown }
+  | { readonly fn: string; readonly args: readonly Argument[] }
+  | { readonly secret: 'signing'; readonly decode?: 'base64' }
+  | { readonly raw: 'body' }
+
+const Literal = Schema.Struct({ literal: json })
+const Call = Schema.Struct({
+  fn: functionName,
+  args: list(
+    Schema.suspend(() => Argument),
+    0,
+    DOCUMENT_LIMITS.args,
+  ),
+})
+const Secret = Schema.Struct({
+  secret: Schema.Literal('signing'),
+  decode: absent(Schema.Literal('base64')),
+})
+const Raw = Schema.Struct({ raw: Schema.Literal('body') })
+
+const chooseArgument: Choose = (value) => {
+  if (typeof value === 'string') return { member: readPath }
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+    if ('fn' in value || 'args' in value) return { member: Call }
+    if ('literal' in value) return { member: Literal }
+    if ('secret' in value) return { member: Secret }
+    if ('raw' in value) return { member: Raw }
+  }
+  return {
+    issue: issue(
+      'type',
+      'An argument is a path, a number, true, false, null, {"literal":…}, {"fn":…,"args":[…]}, {"secret":"signing"} or {"raw":"body"}.',
+    ),
+  }
+}
+
+export const Argument: Schema.Schema<Argument> = Schema.suspend(
+  (): Schema.Schema<Argument> =>
+    Schema.Union(
+      readPath,
+      Schema.Number,
+      Schema.Boolean,
+      Schema.Null,
+      Literal,
+      Call,
+      Secret,
+      Raw,
+    ).annotations({ [CHOOSE]: chooseArgument }),
+).annotations({ identifier: 'Argument' })
+
+const STEPS = {
+  keep: Schema.Struct({ op: Schema.Literal('keep'), paths: kept }),
+  remove: Schema.Struct({ op: Schema.Literal('remove'), paths: some }),
+  rename: Schema.Struct({ op: Schema.Literal('rename'), from: one, to: one }),
+  redact: Schema.Struct({
+    op: Schema.Literal('redact'),
+    paths: some,
+    with: absent(text(0, DOCUMENT_LIMITS.withLength)),
+  }),
+  set: Schema.Struct({ op: Schema.Literal('set'), path: one, value: smallJson }),
+  template: Schema.Struct({ op: Schema.Literal('template'), path: one, template }),
+  compute: Schema.Struct({ op: Schema.Literal('compute'), path: one, ...Call.fields }),
+} as const
+
+/** The seven ops, in the order of SPEC. */
+export const STEP_OPS: readonly string[] = Object.keys(STEPS)
+
+const chooseStep: Choose = (value) => {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { issue: issue('type', 'A step is an object with "op".') }
+  }
+  const op = 'op' in value ? value.op : undefined
+  const member = Object.entries(STEPS).find(([name]) => name === op)?.[1]
+  if (member !== undefined) return { member }
+  const known = STEP_OPS.join(', ')
+  if (op === undefined)
+    return { issue: { path: ['op'], code: 'required', detail: `"op" is required: one of ${known}.` } }
+  if (typeof op !== 'string')
+    return { issue: { path: ['op'], code: 'type', detail: `"op" is one of ${known}.` } }
+  const detail = `${JSON.stringify(op.slice(0, 40))} is not one of ${known}.`
+  return { issue: { path: ['op'], code: 'unknown_op', detail } }
+}
+
+const Step = Schema.Union(
+  STEPS.keep,
+  STEPS.remove,
+  STEPS.rename,
+  STEPS.redact,
+  STEPS.set,
+  STEPS.template,
+  STEPS.compute,
+).annotations({ identifier: 'Step', [CHOOSE]: chooseStep })
+
+export type Step = typeof Step.Type
+
+export const RuleDocument = Schema.Struct({
+  version: Schema.Literal(1),
+  name: text(1, DOCUMENT_LIMITS.nameLength),
+  when: absent(When),
+  steps: list(Step, 1, DOCUMENT_LIMITS.steps),
+})
+
+export type RuleDocument = typeof RuleDocument.Type
+
+/** The rule document as JSON Schema 2020-12, served at `GET /api/v1/transformations/schema`. */
+export function ruleJsonSchema(): Record<string, unknown> {
+  return {
+    ...JSONSchema.make(RuleDocument),
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    title: 'Creel transformation rule, version 1',
+  }
+}

@@ -1,0 +1,46 @@
+import { Fault } from '../fault.ts'
+import { type CallFacts, decodeBase64 } from '../functions/index.ts'
+import type { Call, CompiledArgument } from '../rule.ts'
+import type { Value } from '../values.ts'
+import type { Draft } from './draft.ts'
+import type { Meter } from './meter.ts'
+
+/** What a computation may look at. */
+export interface CallContext {
+  readonly draft: Draft
+  readonly meter: Meter
+  readonly facts: CallFacts
+  /** The action's signing secret; null when it has none. */
+  readonly secret: () => Uint8Array | null
+  /** The bytes to be sent; asked for after all other steps have run. */
+  readonly raw: () => Uint8Array
+}
+
+/**
+ * The result of a call, its arguments first.
+ *
+ * @throws Fault
+ */
+export function evaluate(call: Call, context: CallContext): Value {
+  const values = call.args.map((argument) => argumentValue(argument, context))
+  context.meter.checkTime()
+  return call.called.call(values, context.facts)
+}
+
+function argumentValue(argument: CompiledArgument, context: CallContext): Value {
+  switch (argument.kind) {
+    case 'call':
+      return evaluate(argument, context)
+    case 'literal':
+      return argument.value
+    case 'path':
+      return context.draft.valueAt(argument.path, context.meter)
+    case 'raw':
+      return context.raw()
+    case 'secret': {
+      const secret = context.secret()
+      if (secret === null) throw new Fault('no_secret', 'The action has no signing secret.')
+      return argument.base64 ? decodeBase64(Buffer.from(secret).toString('utf8')) : secret
+    }
+  }
+}

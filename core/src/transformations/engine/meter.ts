@@ -1,0 +1,77 @@
+import { isJsonNumber, type JsonValue, MAX_JSON_DEPTH, type MutableJson } from '../../json/index.ts'
+import { Fault } from '../fault.ts'
+import { RUN_LIMITS } from '../limits.ts'
+
+/** Milliseconds on a clock that never goes back. */
+export type Stopwatch = () => number
+
+/** Counts what a run has taken and stops it: time for each rule, written bytes for the whole set. */
+export class Meter {
+  private until = 0
+  private ticks = 0
+  private written = 0
+
+  constructor(private readonly stopwatch: Stopwatch) {
+    this.startRule()
+  }
+
+  startRule(): void {
+    this.until = this.stopwatch() + RUN_LIMITS.milliseconds
+  }
+
+  /** Called once a piece of work whose size nobody chose: a step, a call, a node of the body. */
+  tick(): void {
+    this.ticks += 1
+    if ((this.ticks & 255) === 0) this.checkTime()
+  }
+
+  /** @throws Fault `too_slow` */
+  checkTime(): void {
+    if (this.stopwatch() > this.until) {
+      throw new Fault('too_slow', `The rule took more than ${RUN_LIMITS.milliseconds} ms.`)
+    }
+  }
+
+  /**
+   * A copy of a value that a step is about to write. Copies are what makes a body its own tree: nothing stands in it
+   * twice, so nothing grows by more than was paid for here.
+   *
+   * @param depth how deep in the body the copy will stand
+   * @throws Fault `too_large`
+   */
+  copy(value: JsonValue, depth: number): MutableJson {
+    this.tick()
+    checkDepth(depth)
+    if (typeof value === 'string') {
+      this.pay(value.length + 2)
+      return value
+    }
+    if (value === null || typeof value === 'boolean' || isJsonNumber(value)) {
+      this.pay(8)
+      return value
+    }
+    if (value instanceof Map) {
+      const members = new Map<string, MutableJson>()
+      for (const [name, member] of value as ReadonlyMap<string, JsonValue>) {
+        this.pay(name.length + 4)
+        members.set(name, this.copy(member, depth + 1))
+      }
+      return members
+    }
+    this.pay(2)
+    return (value as readonly JsonValue[]).map((item) => this.copy(item, depth + 1))
+  }
+
+  private pay(size: number): void {
+    this.written += size
+    if (this.written > RUN_LIMITS.writtenBytes) {
+      throw new Fault('too_large', `The steps write more than ${RUN_LIMITS.writtenBytes} bytes.`)
+    }
+  }
+}
+
+/** @throws Fault `too_large` when a value would stand deeper than a body may nest: everything that walks one relies on it */
+export function checkDepth(depth: number): void {
+  if (depth > MAX_JSON_DEPTH)
+    throw new Fault('too_large', `The body would nest more than ${MAX_JSON_DEPTH} deep.`)
+}

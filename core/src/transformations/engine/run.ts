@@ -1,0 +1,148 @@
+import { type DeliveryFacts, holds } from '../../conditions/index.ts'
+import type { JudgedRequest, WireHeader } from '../../requests/capturedRequest.ts'
+import { Fault, type FaultCode } from '../fault.ts'
+import type { CompiledStep, Rule } from '../rule.ts'
+import { uuidOf } from '../uuid.ts'
+import type { CallContext } from './compute.ts'
+import { Draft } from './draft.ts'
+import { Meter, type Stopwatch } from './meter.ts'
+import { runStep } from './steps.ts'
+
+/** What a set of rules is run on. */
+export interface RunInput {
+  /** As captured; never an oversize trace. */
+  readonly request: JudgedRequest
+  readonly facts: DeliveryFacts
+  /** Start of the attempt. */
+  readonly now: Date
+  /** The action's signing secret; null when it has none. */
+  readonly secret: () => Uint8Array | null
+  /** Milliseconds on a clock that never goes back; tests turn it by hand. */
+  readonly stopwatch?: Stopwatch
+}
+
+/** A rule and what it is called in `uuid()`: its id, or for one that is not saved any text. */
+export interface RunRule {
+  readonly key: string
+  readonly rule: Rule
+}
+
+export interface StepReport {
+  readonly index: number
+  readonly op: CompiledStep['op']
+  readonly changed: boolean
+  readonly note: string | null
+}
+
+export interface FaultReport {
+  readonly stepIndex: number
+  readonly code: FaultCode
+  readonly detail: string
+  /** Whether the fault counts towards switching the rule off: only those on a structured body do (CONTRACT R25). */
+  readonly counted: boolean
+}
+
+export interface RuleReport {
+  readonly matched: boolean
+  /** The steps that ran, in the document's order. */
+  readonly steps: readonly StepReport[]
+  readonly fault: FaultReport | null
+}
+
+/** What rules made of a request. */
+export interface TransformedRequest {
+  readonly headers: readonly WireHeader[]
+  /** Names, in lower case, of headers that a step wrote: they are sent even where captured ones would be dropped. */
+  readonly writtenHeaders: ReadonlySet<string>
+  readonly body: Uint8Array
+  readonly contentType: string | null
+}
+
+export interface RunResult {
+  /** One report a rule, in their order; those after a fault did not run and report no match. */
+  readonly rules: readonly RuleReport[]
+  /** Null when a rule faulted: then nothing may be sent. */
+  readonly output: TransformedRequest | null
+}
+
+interface Progress {
+  matched: boolean
+  steps: StepReport[]
+  fault: FaultReport | null
+}
+
+/** The step that is at work: where a fault is put down. */
+interface Position {
+  rule: number
+  step: number
+}
+
+/**
+ * Runs enabled rules top to bottom (SPEC "Transformation rule", CONTRACT §6, R25-R32). Steps that read the raw body
+ * run after all others, so that a signature covers the bytes that are sent. Pure, bounded, and never throws: a rule
+ * that cannot do what it says is reported as a fault.
+ */
+export function runRules(rules: readonly RunRule[], input: RunInput): RunResult {
+  const draft = new Draft(input.request, input.facts)
+  const meter = new Meter(input.stopwatch ?? (() => performance.now()))
+  const progress = rules.map((): Progress => ({ matched: false, steps: [], fault: null }))
+  const at: Position = { rule: 0, step: 0 }
+  let bytes: Uint8Array | undefined
+  const raw = () => {
+    bytes ??= draft.bytes()
+    return bytes
+  }
+  const perform = (rule: number, { key, rule: { steps } }: RunRule, late: boolean) => {
+    for (const [step, compiled] of steps.entries()) {
+      if (readsRaw(compiled) !== late) continue
+      at.rule = rule
+      at.step = step
+      const context: CallContext = {
+        draft,
+        meter,
+        facts: callFacts(input, key, step),
+        secret: input.secret,
+        raw,
+      }
+      const changed = runStep(compiled, context)
+      const note = late ? 'Runs after all rules, on the bytes to be sent.' : null
+      progress[rule]?.steps.push({ index: step, op: compiled.op, changed, note })
+    }
+  }
+  try {
+    for (const [index, each] of rules.entries()) {
+      const own = progress[index]
+      if (own === undefined || !holds(each.rule.when, draft)) continue
+      own.matched = true
+      meter.startRule()
+      perform(index, each, false)
+    }
+    const body = raw()
+    for (const [index, each] of rules.entries()) {
+      if (progress[index]?.matched !== true) continue
+      meter.startRule()
+      perform(index, each, true)
+    }
+    const { headers, writtenHeaders, contentType } = draft
+    return { rules: progress.map(inDocumentOrder), output: { headers, writtenHeaders, body, contentType } }
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error
+    const own = progress[at.rule]
+    if (own !== undefined) {
+      own.fault = { stepIndex: at.step, code: error.code, detail: error.detail, counted: draft.isStructured }
+    }
+    return { rules: progress.map(inDocumentOrder), output: null }
+  }
+}
+
+function readsRaw(step: CompiledStep): boolean {
+  return step.op === 'compute' && step.readsRaw
+}
+
+function callFacts({ facts, now }: RunInput, key: string, step: number) {
+  return { now, uuid: () => uuidOf(`${facts['request.id']}/${facts['action.id']}/${key}/${step}`) }
+}
+
+function inDocumentOrder({ matched, steps, fault }: Progress): RuleReport {
+  return { matched, steps: steps.toSorted((left, right) => left.index - right.index), fault }
+}

@@ -1,0 +1,190 @@
+import { isJsonNumber, type JsonValue, type MutableJson, writeJson } from '../../json/index.ts'
+import { renderTemplate } from '../../templates/index.ts'
+import { Fault } from '../fault.ts'
+import { boundedText } from '../functions/define.ts'
+import type { CompiledStep } from '../rule.ts'
+import { isProtectedHeader, type Target } from '../targets.ts'
+import { asText, nameOf, type Value } from '../values.ts'
+import { type CallContext, evaluate } from './compute.ts'
+import type { Draft } from './draft.ts'
+import { checkDepth, type Meter } from './meter.ts'
+import { placesOf, placeToWrite, reduceTo, removePlaces, replaceAt, valueAt } from './nodes.ts'
+
+type BodyTarget = Extract<Target, { root: 'body' }>
+
+/**
+ * Runs one step on a draft (CONTRACT §6, R25, R30).
+ *
+ * @returns whether it changed a value
+ * @throws Fault
+ */
+export function runStep(step: CompiledStep, context: CallContext): boolean {
+  const { draft, meter } = context
+  meter.checkTime()
+  switch (step.op) {
+    case 'keep':
+      return keep(step.targets, draft, meter)
+    case 'remove':
+      return remove(step.targets, draft, meter)
+    case 'redact':
+      return redact(step.targets, step.with, draft, meter)
+    case 'rename':
+      return rename(step.from, step.to, draft, meter)
+    case 'set':
+      return write(step.target, step.value, draft, meter)
+    case 'template':
+      return write(step.target, boundedText(renderTemplate(step.template, draft)), draft, meter)
+    case 'compute': {
+      // Into an empty or unstructured body nothing can be written, whatever the call would have made.
+      if (step.target.root === 'body') draft.root()
+      return write(step.target, evaluate(step.call, context), draft, meter)
+    }
+  }
+}
+
+function bodyTargets(targets: readonly Target[]): BodyTarget[] {
+  return targets.filter((target) => target.root === 'body')
+}
+
+function headerNames(targets: readonly Target[]): Set<string> {
+  return new Set(targets.flatMap((target) => (target.root === 'headers' ? [target.name.toLowerCase()] : [])))
+}
+
+function keep(targets: readonly Target[], draft: Draft, meter: Meter): boolean {
+  const names = headerNames(targets)
+  const inBody = bodyTargets(targets)
+  let changed = false
+  if (inBody.length > 0 && !draft.isEmpty) {
+    const root = draft.root()
+    const segments = inBody.map((target) => target.segments)
+    const left = reduceTo(root, segments, 0, meter) ?? emptyLike(root)
+    if (left !== root && !(isEmptyTree(left) && isEmptyTree(root))) {
+      draft.replaceRoot(left)
+      draft.touch()
+      changed = true
+    }
+  }
+  if (names.size === 0) return changed
+  const stays = (name: string) => {
+    const lower = name.toLowerCase()
+    return names.has(lower) || lower === 'content-type' || isProtectedHeader(lower)
+  }
+  return draft.keepHeaders(stays) || changed
+}
+
+function emptyLike(root: MutableJson): MutableJson {
+  if (root instanceof Map) return new Map()
+  return Array.isArray(root) ? [] : null
+}
+
+function isEmptyTree(root: MutableJson): boolean {
+  if (root instanceof Map) return root.size === 0
+  return Array.isArray(root) ? root.length === 0 : root === null
+}
+
+function remove(targets: readonly Target[], draft: Draft, meter: Meter): boolean {
+  const names = headerNames(targets)
+  const inBody = bodyTargets(targets)
+  let changed = false
+  if (inBody.length > 0 && !draft.isEmpty) {
+    const root = draft.root()
+    const places = inBody.flatMap((target) => placesOf(root, target.segments, meter))
+    removePlaces(places)
+    changed = places.length > 0
+    if (changed) draft.touch()
+  }
+  return (names.size > 0 && draft.keepHeaders((name) => !names.has(name.toLowerCase()))) || changed
+}
+
+function redact(targets: readonly Target[], substitute: string, draft: Draft, meter: Meter): boolean {
+  const inBody = bodyTargets(targets)
+  let changed = false
+  if (inBody.length > 0 && !draft.isEmpty) {
+    const root = draft.root()
+    for (const place of inBody.flatMap((target) => placesOf(root, target.segments, meter))) {
+      if (valueAt(place) === substitute) continue
+      replaceAt(place, substitute)
+      changed = true
+    }
+    if (changed) draft.touch()
+  }
+  for (const name of headerNames(targets)) if (draft.redactHeader(name, substitute)) changed = true
+  return changed
+}
+
+function rename(from: Target, to: Target, draft: Draft, meter: Meter): boolean {
+  if ((from.root === 'body' || to.root === 'body') && draft.isEmpty) return false
+  if (from.root === 'headers') return renameHeader(from.name, to, draft, meter)
+  const root = draft.root()
+  const [source] = placesOf(root, from.segments, meter)
+  if (source === undefined) return false
+  const value = valueAt(source)
+  if (to.root === 'headers') {
+    draft.setHeader(to.name, headerValueOf(value))
+    removePlaces([source])
+    draft.touch()
+    return true
+  }
+  const target = placeToWrite(root, to.segments)
+  if (target.holder === source.holder && target.key === source.key) return false
+  checkMove(value, target.holder, to.segments.length, meter)
+  // An object that is moved out of what it overwrites must still be there to be moved: first write, then remove.
+  if (target.holder instanceof Map) target.holder.delete(String(target.key))
+  replaceAt(target, value)
+  removePlaces([source])
+  draft.touch()
+  return true
+}
+
+function renameHeader(name: string, to: Target, draft: Draft, meter: Meter): boolean {
+  const bytes = draft.headerBytes(name)
+  if (bytes === undefined) return false
+  const lower = name.toLowerCase()
+  if (to.root === 'headers') {
+    if (to.name.toLowerCase() === lower) return false
+    draft.setHeader(to.name, bytes)
+  } else write(to, draft.headerValues(name).join(', '), draft, meter)
+  draft.keepHeaders((known) => known.toLowerCase() !== lower)
+  return true
+}
+
+/**
+ * Looks through a value that is about to move to `depth`, into `holder`.
+ *
+ * @throws Fault `type` when the holder is part of the value, `too_large` when the value would nest too deep
+ */
+function checkMove(value: MutableJson, holder: MutableJson, depth: number, meter: Meter): void {
+  meter.tick()
+  checkDepth(depth)
+  if (value === holder) throw new Fault('type', 'A value cannot be moved into itself.')
+  if (value instanceof Map) for (const member of value.values()) checkMove(member, holder, depth + 1, meter)
+  else if (Array.isArray(value)) for (const item of value) checkMove(item, holder, depth + 1, meter)
+}
+
+function write(target: Target, value: Value, draft: Draft, meter: Meter): boolean {
+  if (target.root === 'headers') return draft.setHeader(target.name, headerValueOf(value))
+  const root = draft.root()
+  const written = meter.copy(value instanceof Uint8Array ? asText(value) : value, target.segments.length)
+  const place = placeToWrite(root, target.segments)
+  const before = Array.isArray(place.holder)
+    ? place.holder[Number(place.key)]
+    : place.holder.get(String(place.key))
+  if (before !== undefined && sameSpelling(before, written)) return false
+  replaceAt(place, written)
+  draft.touch()
+  return true
+}
+
+function headerValueOf(value: Value): string {
+  if (value !== null && typeof value === 'object' && !isJsonNumber(value) && !(value instanceof Uint8Array)) {
+    throw new Fault('type', `A header holds text, not ${nameOf(value)}.`)
+  }
+  return asText(value)
+}
+
+/** Whether two values print the same, digits and order included: then nothing was changed. */
+function sameSpelling(left: JsonValue, right: JsonValue): boolean {
+  if (left === right) return true
+  if (typeof left !== typeof right || left === null || typeof left !== 'object') return false
+  return writeJson(left) === writeJson(right)
+}

@@ -1,0 +1,30 @@
+/** Why a rule could not do what it says (CONTRACT R26). The list is closed: receivers of `error` may branch on it. */
+export const FAULT_CODES = [
+  'type',
+  'not_structured',
+  'not_found_index',
+  'divide_by_zero',
+  'bad_number',
+  'bad_json',
+  'bad_encoding',
+  'bad_date',
+  'bad_header',
+  'too_large',
+  'too_slow',
+  'no_secret',
+] as const
+
+export type FaultCode = (typeof FAULT_CODES)[number]
+
+/** The only thing that running a rule throws; it never leaves the engine, which answers it as data. */
+export class Fault extends Error {
+  override readonly name = 'Fault'
+
+  constructor(
+    readonly code: FaultCode,
+    /** One sentence; never holds a secret. */
+    readonly detail: string,
+  ) {
+    super(`${code}: ${detail}`)
+  }
+}

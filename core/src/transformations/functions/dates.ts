@@ -1,0 +1,139 @@
+import { type Instant, parseInstant } from '../../conditions/index.ts'
+import { Fault } from '../fault.ts'
+import { asText } from '../values.ts'
+import { Decimal } from './decimal.ts'
+import { define, optional, parameter } from './define.ts'
+import { type Kind, NUMBER, oneOf } from './parameters.ts'
+import { isZone, localTime, offsetText } from './zones.ts'
+
+/** A moment as text: RFC 3339 with an offset. */
+const INSTANT: Kind<Instant> = {
+  name: 'date-time',
+  read: (value) => {
+    const instant = parseInstant(asText(value))
+    if (instant === undefined)
+      throw new Fault('bad_date', 'A date-time with an offset is needed, like 2026-11-21T09:15:00Z.')
+    return instant
+  },
+}
+
+const PATTERN: Kind<readonly string[]> = {
+  name: 'pattern',
+  read: (value) => {
+    const pieces = patternPieces(asText(value))
+    if ('unknown' in pieces) throw new Fault('bad_date', unknownLetters(pieces.unknown))
+    return pieces.pieces
+  },
+  refuses: (literal) => {
+    if (typeof literal !== 'string') return 'must be text like "yyyy-MM-dd"'
+    const pieces = patternPieces(literal)
+    return 'unknown' in pieces ? unknownLetters(pieces.unknown) : null
+  },
+}
+
+const ZONE: Kind<string> = {
+  name: 'IANA zone',
+  read: (value) => {
+    const zone = asText(value)
+    if (!isZone(zone)) throw new Fault('bad_date', 'The time zone is not known.')
+    return zone
+  },
+  refuses: (literal) =>
+    literal === null || (typeof literal === 'string' && isZone(literal))
+      ? null
+      : 'must be an IANA time zone, like "Europe/Zurich"',
+}
+
+const unit = optional('unit', oneOf(['s', 'ms']), 's')
+const t = parameter('t', INSTANT)
+const n = parameter('n', NUMBER)
+
+export const DATE_FUNCTIONS = {
+  now: define('text', [], 'The start of this attempt, ISO 8601 in UTC.', (_, { now }) => now.toISOString()),
+  formatDate: define(
+    'text',
+    [t, parameter('pattern', PATTERN), optional('zone', ZONE, 'UTC')],
+    'A date-time in words of your own: yyyy MM dd HH mm ss SSS XXX; all but letters stand for themselves.',
+    ([instant, pieces, zone]) => formatted(instant, pieces, zone),
+  ),
+  toUnix: define(
+    'number',
+    [t, unit],
+    'Whole seconds (or milliseconds) since 1970, rounded down.',
+    ([instant, in_]) => (in_ === 's' ? instant.seconds : milliseconds(instant)),
+  ),
+  fromUnix: define(
+    'text',
+    [n, unit],
+    'The date-time so many seconds (or milliseconds) after 1970, ISO 8601 in UTC.',
+    ([number, in_]) => isoText(number.times(in_ === 's' ? 1000 : 1)),
+  ),
+  addSeconds: define(
+    'text',
+    [t, n],
+    'The date-time so many seconds later, ISO 8601 in UTC.',
+    ([instant, number]) => isoText(number.times(1000).plus(milliseconds(instant))),
+  ),
+  uuid: define(
+    'text',
+    [],
+    'A UUID of version 5 over request, action, rule and step: the same on every try.',
+    (_, facts) => facts.uuid(),
+  ),
+}
+
+function milliseconds({ seconds, fraction }: Instant): number {
+  return seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'))
+}
+
+const FIRST = Date.parse('0000-01-01T00:00:00Z')
+const LAST = Date.parse('9999-12-31T23:59:59.999Z')
+
+function isoText(sinceEpoch: Decimal): string {
+  const at = new Decimal(sinceEpoch).floor()
+  if (at.lessThan(FIRST) || at.greaterThan(LAST))
+    throw new Fault('bad_date', 'The date is not in the years 0000 to 9999.')
+  return new Date(at.toNumber()).toISOString()
+}
+
+const TOKENS = ['yyyy', 'MM', 'dd', 'HH', 'mm', 'ss', 'SSS', 'XXX']
+
+function patternPieces(pattern: string): { pieces: readonly string[] } | { unknown: string } {
+  const pieces = pattern.match(/[A-Za-z]+|[^A-Za-z]+/g) ?? []
+  const split: string[] = []
+  for (const piece of pieces) {
+    if (!/^[A-Za-z]/.test(piece)) {
+      split.push(piece)
+      continue
+    }
+    const tokens = piece.match(/yyyy|MM|dd|HH|mm|ss|SSS|XXX/g) ?? []
+    if (tokens.join('') !== piece) return { unknown: piece }
+    split.push(...tokens)
+  }
+  return { pieces: split }
+}
+
+function unknownLetters(letters: string): string {
+  return `"${letters.slice(0, 20)}" is not made of ${TOKENS.join(', ')}; other letters are added with concat`
+}
+
+function formatted(instant: Instant, pieces: readonly string[], zone: string): string {
+  const at = milliseconds(instant)
+  if (at < FIRST || at > LAST) throw new Fault('bad_date', 'The date is not in the years 0000 to 9999.')
+  const local = localTime(at, zone)
+  const values: Readonly<Record<string, () => string>> = {
+    yyyy: () => digits(local.date.getUTCFullYear(), 4),
+    MM: () => digits(local.date.getUTCMonth() + 1, 2),
+    dd: () => digits(local.date.getUTCDate(), 2),
+    HH: () => digits(local.date.getUTCHours(), 2),
+    mm: () => digits(local.date.getUTCMinutes(), 2),
+    ss: () => digits(local.date.getUTCSeconds(), 2),
+    SSS: () => digits(local.date.getUTCMilliseconds(), 3),
+    XXX: () => offsetText(local.offsetMinutes),
+  }
+  return pieces.map((piece) => values[piece]?.() ?? piece).join('')
+}
+
+function digits(number: number, length: number): string {
+  return String(number).padStart(length, '0')
+}

@@ -1,0 +1,102 @@
+import {
+  isJsonArray,
+  isJsonNumber,
+  isNumberText,
+  type JsonArray,
+  type JsonValue,
+  numberText,
+} from '../../json/index.ts'
+import { Fault } from '../fault.ts'
+import { asText, nameOf, type Value } from '../values.ts'
+import { type Decimal, decimalOf } from './decimal.ts'
+
+/** What one parameter takes, and how a value becomes it. */
+export interface Kind<T> {
+  /** As the docs call it. */
+  readonly name: string
+  /** @throws Fault when the value is not of this kind */
+  readonly read: (value: Value) => T
+  /** What is wrong with a literal, known when a rule is saved; null when it will do. */
+  readonly refuses?: (literal: JsonValue) => string | null
+  /** Whether `{"secret":"signing"}` may stand here. */
+  readonly takesSecret?: true
+}
+
+/** One parameter of a function: named for the docs. */
+export interface Parameter<T> {
+  readonly name: string
+  readonly kind: Kind<T>
+  /** Stands for a missing argument and for null; absent for a required parameter. */
+  readonly fallback?: { readonly value: T; readonly words: string }
+}
+
+export const TEXT: Kind<string> = { name: 'text', read: asText }
+
+export const NUMBER: Kind<Decimal> = { name: 'number', read: asNumber }
+
+export const ANY: Kind<Value> = { name: 'any', read: (value) => value }
+
+/** Any JSON: bytes are read as text. */
+export const JSON_VALUE: Kind<JsonValue> = {
+  name: 'any',
+  read: (value) => (value instanceof Uint8Array ? asText(value) : value),
+}
+
+/** A list; null is an empty one where a function says so itself. */
+export const LIST: Kind<JsonArray> = {
+  name: 'list',
+  read: (value) => {
+    if (!(value instanceof Uint8Array) && isJsonArray(value)) return value
+    throw new Fault('type', `A list is needed here, not ${nameOf(value)}.`)
+  },
+}
+
+export const LIST_OR_NULL: Kind<JsonArray | null> = {
+  name: 'list',
+  read: (value) => (value === null ? null : LIST.read(value)),
+}
+
+export const INTEGER: Kind<number> = {
+  name: 'integer',
+  read: (value) => {
+    const number = asNumber(value)
+    if (!number.isInteger()) throw new Fault('bad_number', 'A whole number is needed here.')
+    return Math.max(-0x8000_0000, Math.min(0x7fff_ffff, number.toNumber()))
+  },
+}
+
+/** Bytes as they are, all else as the UTF-8 of its text. */
+export const BYTES: Kind<Uint8Array> = {
+  name: 'text or bytes',
+  read: (value) => (value instanceof Uint8Array ? value : Buffer.from(asText(value))),
+}
+
+/** The key of a MAC: the action's signing secret or text. */
+export const KEY: Kind<Uint8Array> = { name: 'secret or text', read: BYTES.read, takesSecret: true }
+
+/** One word of a few. */
+export function oneOf<const Words extends readonly string[]>(words: Words): Kind<Words[number]> {
+  const listed = words.map((word) => JSON.stringify(word)).join(', ')
+  return {
+    name: words.map((word) => `"${word}"`).join(' or '),
+    read: (value) => {
+      const word = words.find((known) => known === value)
+      if (word === undefined) throw new Fault('type', `One of ${listed} is needed here.`)
+      return word
+    },
+    refuses: (literal) =>
+      literal === null || words.some((known) => known === literal) ? null : `must be one of ${listed}`,
+  }
+}
+
+/**
+ * A number, or text that is strictly one (CONTRACT R31).
+ *
+ * @throws Fault `bad_number` for text that is no number, `type` for anything else
+ */
+function asNumber(value: Value): Decimal {
+  if (isJsonNumber(value)) return decimalOf(numberText(value))
+  if (typeof value !== 'string') throw new Fault('type', `A number is needed here, not ${nameOf(value)}.`)
+  if (!isNumberText(value)) throw new Fault('bad_number', 'The text is not a number.')
+  return decimalOf(value)
+}

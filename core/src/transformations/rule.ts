@@ -1,0 +1,128 @@
+import { ALWAYS, type Condition, type Path, parseConditionJson, parsePath } from '../conditions/index.ts'
+import { isJsonArray, isJsonObject, type JsonValue } from '../json/index.ts'
+import { parseTemplate, type Template } from '../templates/index.ts'
+import type { RuleDocument, Step } from './document.ts'
+import { functionNamed, type RuleFunction } from './functions/index.ts'
+import { parseTarget, type Target } from './targets.ts'
+
+/** A rule that was found valid, taken apart for running. Immutable: one serves every delivery. */
+export interface Rule {
+  readonly name: string
+  readonly when: Condition
+  readonly steps: readonly CompiledStep[]
+  /** What is stored: JSON text with the author's key order and number spelling (CONTRACT R11). */
+  readonly text: string
+}
+
+export type CompiledStep =
+  | { readonly op: 'keep' | 'remove'; readonly targets: readonly Target[] }
+  | { readonly op: 'redact'; readonly targets: readonly Target[]; readonly with: string }
+  | { readonly op: 'rename'; readonly from: Target; readonly to: Target }
+  | { readonly op: 'set'; readonly target: Target; readonly value: JsonValue }
+  | { readonly op: 'template'; readonly target: Target; readonly template: Template }
+  | { readonly op: 'compute'; readonly target: Target; readonly call: Call; readonly readsRaw: boolean }
+
+export interface Call {
+  readonly kind: 'call'
+  readonly called: RuleFunction
+  readonly args: readonly CompiledArgument[]
+}
+
+export type CompiledArgument =
+  | Call
+  | { readonly kind: 'path'; readonly path: Path }
+  | { readonly kind: 'literal'; readonly value: JsonValue }
+  | { readonly kind: 'secret'; readonly base64: boolean }
+  | { readonly kind: 'raw' }
+
+const DEFAULT_REDACTION = '***'
+
+/**
+ * Takes a document apart that the decoder found valid.
+ *
+ * @param json the same document with the digits of its numbers
+ */
+export function compileRule(document: RuleDocument, json: JsonValue, text: string): Rule {
+  const steps = memberOf(json, 'steps')
+  return {
+    name: document.name,
+    when: conditionOf(memberOf(json, 'when')),
+    steps: document.steps.map((step, index) =>
+      compileStep(step, isJsonArray(steps) ? (steps[index] ?? null) : null),
+    ),
+    text,
+  }
+}
+
+function compileStep(step: Step, json: JsonValue): CompiledStep {
+  switch (step.op) {
+    case 'keep':
+    case 'remove':
+      return { op: step.op, targets: step.paths.map(targetOf) }
+    case 'redact':
+      return { op: 'redact', targets: step.paths.map(targetOf), with: step.with ?? DEFAULT_REDACTION }
+    case 'rename':
+      return { op: 'rename', from: targetOf(step.from), to: targetOf(step.to) }
+    case 'set':
+      return { op: 'set', target: targetOf(step.path), value: memberOf(json, 'value') }
+    case 'template':
+      return { op: 'template', target: targetOf(step.path), template: templateOf(step.template) }
+    case 'compute': {
+      const call = compileCall(json)
+      return { op: 'compute', target: targetOf(step.path), call, readsRaw: readsRaw(call) }
+    }
+  }
+}
+
+function compileCall(json: JsonValue): Call {
+  const name = memberOf(json, 'fn')
+  const args = memberOf(json, 'args')
+  const called = typeof name === 'string' ? functionNamed(name) : undefined
+  if (called === undefined || !isJsonArray(args)) throw unchecked('call')
+  return { kind: 'call', called, args: args.map(compileArgument) }
+}
+
+function compileArgument(json: JsonValue): CompiledArgument {
+  if (typeof json === 'string') return { kind: 'path', path: readPathOf(json) }
+  if (!isJsonObject(json)) return { kind: 'literal', value: json }
+  if (json.has('fn')) return compileCall(json)
+  if (json.has('literal')) return { kind: 'literal', value: memberOf(json, 'literal') }
+  if (json.has('secret')) return { kind: 'secret', base64: json.has('decode') }
+  return { kind: 'raw' }
+}
+
+function readsRaw(argument: CompiledArgument): boolean {
+  return argument.kind === 'raw' || (argument.kind === 'call' && argument.args.some(readsRaw))
+}
+
+function memberOf(json: JsonValue, name: string): JsonValue {
+  return isJsonObject(json) ? (json.get(name) ?? null) : null
+}
+
+function conditionOf(json: JsonValue): Condition {
+  const parsed = json === null ? { condition: ALWAYS } : parseConditionJson(json)
+  if ('condition' in parsed) return parsed.condition
+  throw unchecked('when')
+}
+
+function targetOf(text: string): Target {
+  const parsed = parseTarget(text, { every: true, protectedHeaders: true })
+  if ('target' in parsed) return parsed.target
+  throw unchecked('target')
+}
+
+function readPathOf(text: string): Path {
+  const parsed = parsePath(text, { every: false, deliveryFacts: true })
+  if ('path' in parsed) return parsed.path
+  throw unchecked('path')
+}
+
+function templateOf(text: string): Template {
+  const parsed = parseTemplate(text)
+  if ('template' in parsed) return parsed.template
+  throw unchecked('template')
+}
+
+function unchecked(part: string): Error {
+  return new Error(`The decoder let a ${part} through that does not compile.`)
+}
