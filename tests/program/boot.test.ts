@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'bun:test'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { adminUrl, createTestDatabase } from '../support/database.ts'
+import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { urlOfDatabase } from '../support/templateDatabase.ts'
+
+const isRoot = process.getuid?.() === 0
+const NOBODY = { uid: 65_534, gid: 65_534 }
+
+describe('creel serve, on an embedded PostgreSQL', () => {
+  test('the first boot prints one key, one endpoint, then the ready line, and both work', async () => {
+    const cwd = await temporaryFolder()
+    const creel = await startProcess({ cwd, env: { CREEL_LOG_LEVEL: 'silent' } })
+    expect(creel.lines).toEqual([
+      expect.stringMatching(/^creel key creel_live_[A-Za-z0-9]{20,}$/),
+      expect.stringMatching(/^creel endpoint http:\/\/127\.0\.0\.1:\d+\/hook\/[0-9a-f-]{36}$/),
+      `creel ready base=${creel.baseUrl} capture=${creel.captureUrl}`,
+    ])
+    const headers = { Authorization: `Bearer ${creel.first?.key}` }
+    const endpoints = await (await fetch(`${creel.baseUrl}/api/v1/endpoints`, { headers })).json()
+    expect(endpoints).toMatchObject({ totalCount: 1, items: [{ url: creel.first?.captureUrl }] })
+    expect(await creel.stop()).toBe(0)
+
+    const again = await startProcess({ cwd })
+    expect(again.lines).toEqual([`creel ready base=${again.baseUrl} capture=${again.captureUrl}`])
+    expect((await fetch(`${again.baseUrl}/api/v1/me`, { headers })).status).toBe(200)
+    expect(await again.stop()).toBe(0)
+  })
+
+  test('the greeting shows the two curl lines to try, and no log line holds the key', async () => {
+    const creel = await startProcess({ cwd: await temporaryFolder(), env: { CREEL_LOG_LEVEL: 'trace' } })
+    await creel.stop()
+    const [curls, logged] = [/^ {2}curl /, /^\{/].map((start) =>
+      creel
+        .stderr()
+        .split('\n')
+        .filter((line) => start.test(line)),
+    )
+    expect(curls).toHaveLength(2)
+    expect(logged?.length).toBeGreaterThan(0)
+    expect(logged?.join()).not.toContain(creel.first?.key)
+  })
+
+  test('the data folder keeps the secret key to its owner, and another key is refused with words', async () => {
+    const cwd = await temporaryFolder()
+    await (await startProcess({ cwd })).stop()
+    const file = join(cwd, '.creel', 'secret.key')
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(Buffer.from(await readFile(file, 'utf8'), 'base64')).toHaveLength(32)
+
+    await writeFile(file, `${Buffer.alloc(32, 1).toString('base64')}\n`)
+    const refused = await runCreel(['serve'], { cwd })
+    expect(refused.exitCode).toBe(1)
+    expect(refused.stderr).toContain('is not the key that this database was set up with')
+    expect(refused.stderr).not.toContain('    at ')
+  })
+
+  test('a second service on the same data folder is refused, and the first goes on', async () => {
+    const cwd = await temporaryFolder()
+    const first = await startProcess({ cwd })
+    const second = await runCreel(['serve'], { cwd })
+    expect(second.exitCode).toBe(1)
+    expect(second.stderr).toContain(`in use by another creel (process ${first.pid})`)
+    expect((await fetch(`${first.baseUrl}/healthz`)).status).toBe(200)
+    expect(await first.stop()).toBe(0)
+  })
+
+  test('a data folder with a path too long for a socket works', async () => {
+    const cwd = join(await temporaryFolder(), 'a'.repeat(60), 'b'.repeat(60))
+    await mkdir(cwd, { recursive: true })
+    const creel = await startProcess({ cwd })
+    expect((await runCreel(['workspace', 'list', '--json'], { cwd })).stdout).toContain('"default"')
+    expect(await creel.stop()).toBe(0)
+  })
+
+  test.if(isRoot)('an ordinary user can run it, on what it owns alone', async () => {
+    const cwd = await temporaryFolder()
+    await Bun.$`chown 65534:65534 ${cwd}`.quiet()
+    const creel = await startProcess({ cwd, account: NOBODY })
+    expect(creel.first).toBeDefined()
+    expect((await stat(join(cwd, '.creel'))).mode & 0o777).toBe(0o700)
+    expect(await creel.stop()).toBe(0)
+  })
+
+  test.if(isRoot)('root can run it where nobody else can reach', async () => {
+    const cwd = await temporaryFolder()
+    await Bun.$`chmod 700 ${cwd}`.quiet()
+    const creel = await startProcess({ cwd })
+    expect(await creel.stop()).toBe(0)
+    const again = await startProcess({ cwd })
+    expect(again.first).toBeUndefined()
+    expect(await again.stop()).toBe(0)
+  })
+})
+
+describe('creel serve, ports and addresses', () => {
+  test('a taken port is named, with what to do', async () => {
+    const other = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => other.once('listening', resolve))
+    const address = other.address()
+    const port = address !== null && typeof address === 'object' ? String(address.port) : ''
+    const database = await createTestDatabase()
+    const refused = await runCreel(['serve'], { database, env: { CREEL_PORT: port } })
+    expect(refused.exitCode).toBe(1)
+    expect(refused.stderr).toContain(`Port ${port} of 127.0.0.1 is in use`)
+    other.close()
+    await database.drop()
+  })
+
+  test('public addresses are those that are configured', async () => {
+    const database = await createTestDatabase()
+    const creel = await startProcess({
+      database,
+      env: { CREEL_BASE_URL: 'https://api.example.com/', CREEL_CAPTURE_URL: 'https://in.example.com' },
+    })
+    expect(creel.lines.at(-1)).toBe('creel ready base=https://api.example.com capture=https://in.example.com')
+    expect(creel.first?.captureUrl).toStartWith('https://in.example.com/hook/')
+    expect(await creel.stop()).toBe(0)
+    await database.drop()
+  })
+})
+
+describe('a wrong environment', () => {
+  test('names every wrong variable at once, starts nothing and ends with 2', async () => {
+    const cwd = await temporaryFolder()
+    const env = {
+      CREEL_PORT: 'http',
+      CREEL_LOG_LEVEL: 'loud',
+      CREEL_SECRET_KEY: 'c2hvcnQ=',
+      DATABASE_URL: 'mysql://x',
+    }
+    const result = await runCreel(['serve'], { cwd, env })
+    expect(result.exitCode).toBe(2)
+    expect(result.stdout).toBe('')
+    for (const name of Object.keys(env)) expect(result.stderr).toContain(name)
+    expect(result.stderr).not.toContain('c2hvcnQ=')
+    expect(await stat(join(cwd, '.creel')).catch(() => 'absent')).toBe('absent')
+  })
+
+  test('a wrong command line ends with 2 and suggests the right one', async () => {
+    const result = await runCreel(['workspac', 'list'])
+    expect(result.exitCode).toBe(2)
+    expect(result.stderr).toContain('Did you mean workspace?')
+  })
+
+  test('a database that is not there is reported in words', async () => {
+    const url = urlOfDatabase(adminUrl(), 'nowhere')
+    const refused = await runCreel(['serve'], { database: { url } })
+    expect(refused.exitCode).toBe(1)
+    expect(refused.stderr).toContain('database "nowhere" does not exist')
+    expect(refused.stderr).toContain('Check DATABASE_URL')
+  })
+})

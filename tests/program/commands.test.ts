@@ -1,0 +1,190 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { runCreel, temporaryFolder } from '../support/process.ts'
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+
+let database: TestDatabase
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+})
+afterAll(() => database.drop())
+
+/** Runs a command with `--json` that must succeed: stdout is one JSON value on one line, and nothing else. */
+async function json(...words: string[]): Promise<unknown> {
+  const { exitCode, stdout, stderr } = await runCreel([...words, '--json'], { database })
+  expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: '' })
+  expect(stdout).toMatch(/^[^\n]+\n$/)
+  return JSON.parse(stdout)
+}
+
+/** Runs a command that must be refused: nothing on stdout, words on stderr. */
+async function refused(...words: string[]): Promise<{ exitCode: number; stderr: string }> {
+  const { exitCode, stdout, stderr } = await runCreel([...words, '--json'], { database })
+  expect(stdout).toBe('')
+  expect(stderr).not.toContain('    at ')
+  return { exitCode, stderr }
+}
+
+describe('creel workspace', () => {
+  test('create, list and set-plan print what the contract says', async () => {
+    const made = await json('workspace', 'create', '--name', 'Acme', '--plan', 'solo')
+    expect(made).toEqual({ id: expect.stringMatching(UUID), name: 'Acme', plan: 'solo' })
+    expect(await json('workspace', 'create', '--name', 'Beta')).toMatchObject({ plan: 'team' })
+    expect(await json('workspace', 'set-plan', '--workspace', 'Acme', '--plan', 'pro')).toEqual({
+      ...Object(made),
+      plan: 'pro',
+    })
+    expect(await json('workspace', 'list')).toEqual([
+      expect.objectContaining({ name: 'Beta', plan: 'team' }),
+      expect.objectContaining({ name: 'Acme', plan: 'pro' }),
+    ])
+  })
+
+  test('a taken name, an unknown plan and an unknown workspace are refused', async () => {
+    await json('workspace', 'create', '--name', 'Taken')
+    expect(await refused('workspace', 'create', '--name', 'Taken')).toMatchObject({ exitCode: 1 })
+    expect(await refused('workspace', 'create', '--name', 'X', '--plan', 'gold')).toMatchObject({
+      exitCode: 2,
+    })
+    const unknown = await refused('workspace', 'set-plan', '--workspace', 'nobody', '--plan', 'pro')
+    expect(unknown.exitCode).toBe(1)
+    expect(unknown.stderr).toContain('creel workspace list')
+  })
+})
+
+describe('creel key', () => {
+  test('the key is shown by create alone; list and revoke show its prefix', async () => {
+    const workspace = Object(await json('workspace', 'create', '--name', 'Keys'))
+    const made = Object(await json('key', 'create', '--workspace', workspace.id, '--name', 'ci'))
+    expect(made).toEqual({
+      key: expect.stringMatching(/^creel_live_/),
+      prefix: expect.any(String),
+      name: 'ci',
+    })
+    expect(made.key).toStartWith(made.prefix)
+
+    const listed = await json('key', 'list', '--workspace', 'Keys')
+    expect(listed).toEqual([expect.objectContaining({ name: 'ci', prefix: made.prefix, revokedAt: null })])
+    expect(JSON.stringify(listed)).not.toContain(made.key)
+
+    const revoked = await json('key', 'revoke', '--workspace', 'Keys', '--key', made.prefix)
+    expect(revoked).toMatchObject({ prefix: made.prefix, revokedAt: expect.any(String) })
+    expect(await json('key', 'revoke', '--workspace', 'Keys', '--key', made.prefix)).toEqual(revoked)
+  })
+
+  test('a key needs a name, and one above the plan is refused with what to do', async () => {
+    await json('workspace', 'create', '--name', 'Solo', '--plan', 'solo')
+    expect(await refused('key', 'create', '--workspace', 'Solo')).toMatchObject({ exitCode: 2 })
+    expect(await refused('key', 'create', '--workspace', 'Solo', '--name', '')).toMatchObject({ exitCode: 2 })
+    for (const name of ['a', 'b', 'c']) await json('key', 'create', '--workspace', 'Solo', '--name', name)
+    const fourth = await refused('key', 'create', '--workspace', 'Solo', '--name', 'd')
+    expect(fourth.exitCode).toBe(1)
+    expect(fourth.stderr).toContain('creel key revoke')
+  })
+})
+
+describe('creel contact', () => {
+  test('add, list and remove', async () => {
+    await json('workspace', 'create', '--name', 'People')
+    const added = await json(
+      'contact',
+      'add',
+      '--workspace',
+      'People',
+      '--email',
+      'ops@example.com',
+      '--name',
+      'Ops',
+    )
+    expect(added).toMatchObject({ email: 'ops@example.com', name: 'Ops' })
+    expect(await json('contact', 'list', '--workspace', 'People')).toEqual([added])
+    expect(
+      await refused('contact', 'add', '--workspace', 'People', '--email', 'ops@example.com'),
+    ).toMatchObject({
+      exitCode: 1,
+    })
+    expect(await refused('contact', 'add', '--workspace', 'People', '--email', 'ops')).toMatchObject({
+      exitCode: 2,
+    })
+    await json('contact', 'remove', '--workspace', 'People', '--contact', 'ops@example.com')
+    expect(await json('contact', 'list', '--workspace', 'People')).toEqual([])
+  })
+})
+
+describe('creel migrate', () => {
+  test('brings an empty database up to date; until then other commands say what to do', async () => {
+    const empty = await createTestDatabase({ isEmpty: true })
+    const early = await runCreel(['workspace', 'list'], { database: empty })
+    expect(early.exitCode).toBe(1)
+    expect(early.stderr).toContain('creel migrate')
+
+    const [first, second] = [
+      await runCreel(['migrate', '--json'], { database: empty }),
+      await runCreel(['migrate', '--json'], { database: empty }),
+    ]
+    expect(JSON.parse(first.stdout).applied.length).toBeGreaterThan(0)
+    expect(JSON.parse(second.stdout)).toEqual({ applied: [] })
+    await empty.drop()
+  })
+
+  test('several at once on an empty database do no harm', async () => {
+    const empty = await createTestDatabase({ isEmpty: true })
+    const results = await Promise.all(
+      [1, 2, 3].map(() => runCreel(['migrate', '--json'], { database: empty })),
+    )
+    expect(results.map(({ exitCode }) => exitCode)).toEqual([0, 0, 0])
+    const applied = results.flatMap(({ stdout }) => JSON.parse(stdout).applied)
+    expect(new Set(applied).size).toBe(applied.length)
+    await empty.drop()
+  })
+})
+
+describe('creel config', () => {
+  test('prints every effective variable, secrets masked', async () => {
+    const printed = Object(await json('config'))
+    expect(printed).toMatchObject({ CREEL_PORT: 0, CREEL_SECRET_KEY: '***', CREEL_HOST: '127.0.0.1' })
+  })
+
+  test('a plans file lifts limits; one that names an unknown plan stops the start', async () => {
+    const file = join(await temporaryFolder(), 'plans.json')
+    await writeFile(file, '{"solo":{"apiKeysMax":9}}')
+    const lifted = await runCreel(['config', '--json'], { env: { CREEL_PLANS_FILE: file } })
+    expect(JSON.parse(lifted.stdout).plans.solo).toMatchObject({ apiKeysMax: 9, endpointsMax: 10 })
+    await writeFile(file, '{"gold":{"apiKeysMax":9}}')
+    const stopped = await runCreel(['serve'], { database, env: { CREEL_PLANS_FILE: file } })
+    expect(stopped.exitCode).toBe(2)
+    expect(stopped.stderr).toContain('gold')
+  })
+})
+
+describe('help', () => {
+  test('lists the commands, the variables and the exit codes', async () => {
+    const { exitCode, stdout } = await runCreel(['--help'])
+    expect(exitCode).toBe(0)
+    for (const word of ['serve', 'workspace', 'CREEL_DATA_DIR', 'Exit codes'])
+      expect(stdout).toContain(word)
+  })
+
+  test('the completion scripts are understood by their shells', async () => {
+    for (const shell of ['bash', 'zsh', 'fish']) {
+      const script = await runCreel(['completion', shell])
+      expect(script.exitCode).toBe(0)
+      expect(script.stdout).toContain('set-plan')
+      if (Bun.which(shell) === null) continue
+      const checked = Bun.spawnSync([shell, '-n', '/dev/stdin'], { stdin: Buffer.from(script.stdout) })
+      expect(checked.stderr.toString()).toBe('')
+      expect(checked.exitCode).toBe(0)
+    }
+    const completed = Bun.spawnSync([
+      'bash',
+      '-c',
+      `${(await runCreel(['completion', 'bash'])).stdout}
+      COMP_WORDS=(creel key rev); COMP_CWORD=2; _creel; echo "\${COMPREPLY[@]}"`,
+    ])
+    expect(completed.stdout.toString().trim()).toBe('revoke')
+  })
+})

@@ -1,0 +1,176 @@
+import { afterAll } from 'bun:test'
+import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Subprocess } from 'bun'
+import type { TestDatabase } from './database.ts'
+
+const MAIN = join(import.meta.dir, '../../creel/src/main.ts')
+
+/** A start may recover a database first, on a busy machine. */
+const READY_SECONDS_MAX = 30
+
+export interface ProcessOptions {
+  /** Laid over an otherwise empty environment, but for port 0 and a quiet log. */
+  readonly env?: Readonly<Record<string, string>>
+  readonly cwd?: string
+  /** How the program is run; the checkout's source unless told. */
+  readonly program?: readonly string[]
+  /** Uses this database in place of an embedded one. */
+  readonly database?: Pick<TestDatabase, 'url'>
+  /** Runs it under another account, when the suite is root. */
+  readonly account?: { readonly uid: number; readonly gid: number }
+}
+
+/** 32 bytes: what processes that share a database share too. */
+export const TEST_SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
+
+/** What a command left behind. */
+export interface CommandResult {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** The real program, running `serve`. */
+export interface RunningProcess {
+  readonly pid: number
+  readonly baseUrl: string
+  readonly captureUrl: string
+  /** The lines on stdout up to the ready line. */
+  readonly lines: readonly string[]
+  /** The key and capture URL that a first boot printed. */
+  readonly first: { readonly key: string; readonly captureUrl: string } | undefined
+  /** Everything on stderr so far. */
+  stderr(): string
+  signal(signal: NodeJS.Signals): void
+  /** Resolves with the exit code; 128 + number after a signal that was not handled. */
+  readonly exited: Promise<number>
+  /** SIGTERM, and waits. */
+  stop(): Promise<number>
+}
+
+const running = new Set<Subprocess>()
+const folders = new Set<string>()
+
+afterAll(async () => {
+  for (const child of running) child.kill('SIGTERM')
+  await Promise.all([...running].map((child) => child.exited))
+  for (const folder of folders) await removeFolder(folder)
+})
+
+/** A folder that any account may pass through; removed with everything in it when the test file ends. */
+export async function temporaryFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'creel-test-'))
+  await Bun.$`chmod 711 ${folder}`.quiet()
+  folders.add(folder)
+  return folder
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  // As root, a database may have had to live elsewhere.
+  const elsewhere = await realpath(join(folder, '.creel', 'postgres')).catch(() => undefined)
+  if (elsewhere?.startsWith('/var/lib/creel/') === true) await rm(elsewhere, { recursive: true, force: true })
+  await rm(folder, { recursive: true, force: true })
+}
+
+function spawnCreel(words: readonly string[], options: ProcessOptions): Subprocess<'ignore', 'pipe', 'pipe'> {
+  const { env = {}, cwd, program = [process.execPath, MAIN], database, account } = options
+  const databaseEnv: Record<string, string> =
+    database === undefined ? {} : { DATABASE_URL: database.url, CREEL_SECRET_KEY: TEST_SECRET_KEY }
+  const command =
+    account === undefined
+      ? [...program, ...words]
+      : [
+          'setpriv',
+          `--reuid=${account.uid}`,
+          `--regid=${account.gid}`,
+          '--clear-groups',
+          ...program,
+          ...words,
+        ]
+  return Bun.spawn(command, {
+    env: { CREEL_PORT: '0', CREEL_LOG_LEVEL: 'warn', ...databaseEnv, ...env },
+    ...(cwd === undefined ? {} : { cwd }),
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+/** Runs a command of the program to its end. */
+export async function runCreel(
+  words: readonly string[],
+  options: ProcessOptions = {},
+): Promise<CommandResult> {
+  const child = spawnCreel(words, options)
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { exitCode, stdout, stderr }
+}
+
+/**
+ * Starts `creel serve` and waits for its ready line.
+ *
+ * @param words more of the command line, e.g. `--only jobs`
+ * @throws Error with its stderr when it ends before that
+ */
+export async function startProcess(
+  options: ProcessOptions = {},
+  words: readonly string[] = [],
+): Promise<RunningProcess> {
+  const child = spawnCreel(['serve', ...words], options)
+  running.add(child)
+  void child.exited.then(() => running.delete(child))
+  let errors = ''
+  void collect(child.stderr, (text) => {
+    errors += text
+  })
+  const lines = await readyLines(child, () => errors)
+  const ready = lines.at(-1) ?? ''
+  const afterStart = (start: string) => lines.find((line) => line.startsWith(start))?.slice(start.length)
+  const key = afterStart('creel key ')
+  const captureUrl = afterStart('creel endpoint ')
+  return {
+    pid: child.pid,
+    baseUrl: /base=(\S+)/.exec(ready)?.[1] ?? '',
+    captureUrl: /capture=(\S+)/.exec(ready)?.[1] ?? '',
+    lines,
+    first: key === undefined || captureUrl === undefined ? undefined : { key, captureUrl },
+    stderr: () => errors,
+    signal: (signal) => child.kill(signal),
+    exited: child.exited,
+    stop: () => {
+      child.kill('SIGTERM')
+      return child.exited
+    },
+  }
+}
+
+function readyLines(child: Subprocess<'ignore', 'pipe', 'pipe'>, errors: () => string): Promise<string[]> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      child.kill('SIGKILL')
+      reject(new Error(`creel serve was not ready within ${READY_SECONDS_MAX} s: ${errors()}`))
+    }, READY_SECONDS_MAX * 1000)
+    let text = ''
+    void collect(child.stdout, (chunk) => {
+      text += chunk
+      const lines = text.split('\n')
+      const at = lines.findIndex((line) => line.startsWith('creel ready'))
+      if (at === -1 || at === lines.length - 1) return
+      clearTimeout(timer)
+      resolve(lines.slice(0, at + 1))
+    })
+    void child.exited.then(async (code) => {
+      clearTimeout(timer)
+      reject(new Error(`creel serve ended with ${code}: ${errors()}`))
+    })
+  })
+}
+
+async function collect(stream: ReadableStream<Uint8Array>, take: (text: string) => void): Promise<void> {
+  const decoder = new TextDecoder()
+  for await (const chunk of stream) take(decoder.decode(chunk, { stream: true }))
+}
