@@ -165,8 +165,7 @@ describe('help', () => {
   test('lists the commands, the variables and the exit codes', async () => {
     const { exitCode, stdout } = await runCreel(['--help'])
     expect(exitCode).toBe(0)
-    for (const word of ['serve', 'workspace', 'CREEL_DATA_DIR', 'Exit codes'])
-      expect(stdout).toContain(word)
+    for (const word of ['serve', 'workspace', 'CREEL_DATA_DIR', 'Exit codes']) expect(stdout).toContain(word)
   })
 
   test('the completion scripts are understood by their shells', async () => {

@@ -1,4 +1,9 @@
 export { findsEndpoint } from './find.ts'
 export { announceEndpointChange, type EndpointRow, findEndpoint, lockWorkspace } from './queries.ts'
-export { type CaptureResponse, OWN_ANSWER_HEADERS, type ServedResponse, safeResponse } from './responseRules.ts'
+export {
+  type CaptureResponse,
+  OWN_ANSWER_HEADERS,
+  type ServedResponse,
+  safeResponse,
+} from './responseRules.ts'
 export { captureUrlOf } from './view.ts'
