@@ -1,3 +1,4 @@
+import { alertChannelRoutes } from './alertChannels/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
@@ -9,6 +10,7 @@ export const appRouter = router({
   me: meRoutes,
   endpoints: endpointRoutes,
   requests: requestRoutes,
+  alertChannels: alertChannelRoutes,
   watchdogs: watchdogRoutes,
 })
 

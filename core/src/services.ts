@@ -1,5 +1,6 @@
 import type { Logger } from 'pino'
 import type { Db } from './db/index.ts'
+import type { Mailer } from './mail/index.ts'
 import type { Outbound } from './outbound/index.ts'
 import type { Plans } from './plans/index.ts'
 import type { Enqueue } from './queues.ts'
@@ -33,5 +34,8 @@ export interface Services {
   readonly enqueue: Enqueue
   /** The one way out: every request that we send goes through it. */
   readonly outbound: Outbound
+  readonly mailer: Mailer
+  /** Base addresses of alert providers' APIs that differ from the public ones, by channel kind (`CREEL_ALERT_API_URLS`). */
+  readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
   readonly wakeups: Wakeups
 }

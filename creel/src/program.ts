@@ -25,6 +25,7 @@ Environment:
   CREEL_FORMER_HOSTS        host names that answer 301 to the base URL
   CREEL_SMTP_URL            smtp:// or smtps:// server for alert mail
   CREEL_MAIL_FROM           sender of alert mail
+  CREEL_ALERT_API_URLS      telegram=<url>,pagerduty=<url>,opsgenie=<url> in place of the public ones
   CREEL_LOG_LEVEL           fatal, error, warn, info, debug, trace or silent; default info
   CREEL_METRICS_PORT        /metrics on a port of its own
 

@@ -1,5 +1,6 @@
 import { type Payload, QUEUES, type QueueName, type QueueSpec, type Services } from '@creel/core'
-import type { DueTry } from '@creel/core/deliveries'
+import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
+import { type DueTry, finishNotify } from '@creel/core/deliveries'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { PgBoss } from 'pg-boss'
 import { queueNames } from './boss.ts'
@@ -17,6 +18,9 @@ type DispatchQueue = 'deliveries.attempt'
 
 /** Which verb each queue runs. */
 export const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]?: Worker<Name> } = {
+  'alerts.fanOut': fanOutAlert,
+  'alerts.send': (services, payload, signal) => sendAlert(services, payload, signal, finishNotify),
+  'alerts.sweep': sweepAlerts,
   'watchdogs.check': (services, _payload, signal) => checkWatchdogs(services, signal),
 }
 
@@ -60,7 +64,8 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
 ): Promise<void> {
   const run: Worker<Name> | undefined = WORKERS[name]
   if (run === undefined) return
-  await boss.work<Payload<Name>>(name, async (jobs) => {
+  const { concurrency = 1 }: QueueSpec = QUEUES[name]
+  await boss.work<Payload<Name>>(name, { localConcurrency: concurrency }, async (jobs) => {
     for (const job of jobs) await run(services, job.data, job.signal)
   })
 }

@@ -70,8 +70,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       opened_at timestamptz,
       closed_at timestamptz,
       occurred_at timestamptz not null,
-      -- Set when it goes to one channel only (action.notify, channel.test).
-      channel_id uuid,
       -- The attempt row that a notify alert reports back to.
       attempt_id bigint,
       -- JSON text: contacts named by a watchdog.
@@ -104,6 +102,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       duration_ms integer,
       email_fallback boolean not null default false,
       try_count integer not null default 0,
+      tries_max integer not null,
       -- When the next try is due; while one is under way, when it counts as lost. Null when none follows.
       next_try_at timestamptz
     )`.execute(db)

@@ -24,6 +24,10 @@ export interface TestServiceOptions {
   readonly clock?: TestClock
   readonly secretKey?: Uint8Array
   readonly log?: Logger
+  /** A mail server; none unless told. */
+  readonly smtpUrl?: string
+  /** Base addresses of alert providers' APIs, by channel kind. */
+  readonly alertApiUrls?: Readonly<Record<string, string>>
 }
 
 /** The service, run in the test's process behind real HTTP. Stopped when the test file ends, or by `stop`. */
@@ -76,6 +80,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     secretKey,
     plans: plansWith(options.limits ?? {}),
     allowDestinations: options.allowDestinations ?? ['127.0.0.0/8'],
+    mail: { smtpUrl: options.smtpUrl, from: 'Creel <alerts@creel.example.test>' },
+    alertApiUrls: options.alertApiUrls ?? {},
     log: options.log ?? pino({ level: process.env.CREEL_TEST_LOG ?? 'silent' }),
     clock,
     jobClock: clock.jobs,

@@ -18,4 +18,4 @@ export {
   openIncident,
   type Recovery,
 } from './incidents.ts'
-export { type Named, type NotifyAlert, raiseNotify, raiseSingle, type SingleAlert } from './raise.ts'
+export { type Named, raiseSingle, type SingleAlert } from './raise.ts'

@@ -49,29 +49,6 @@ export async function raiseSingle(services: RaiseServices, trx: Trx, alert: Sing
   })
 }
 
-/** A message of a notify action. */
-export interface NotifyAlert extends Occasion {
-  readonly channelId: string
-  /** The attempt row that the sends report back to. */
-  readonly attemptId: number
-  /** The rendered template, in the channel's markup. */
-  readonly reason: string
-}
-
-/**
- * Raises a notify action's message: to its own channel only, whatever that subscribes to (CONTRACT R42).
- * The first send finishes the attempt row; two further ones may follow and update it (R39).
- */
-export async function raiseNotify(services: RaiseServices, trx: Trx, alert: NotifyAlert): Promise<void> {
-  await raiseAlert(services, trx, {
-    ...alert,
-    kind: 'action.notify',
-    severity: EVENTS['action.notify'].defaultSeverity,
-    status: 'single',
-    count: 1,
-  })
-}
-
 /** An alert in full, as the outbox holds it. */
 export interface Raised extends Occasion {
   readonly kind: EventKind
@@ -79,7 +56,6 @@ export interface Raised extends Occasion {
   readonly status: 'open' | 'closed' | 'single'
   readonly count: number
   readonly incident?: { readonly id: string; readonly openedAt: Date; readonly closedAt: Date | null }
-  readonly channelId?: string
   readonly attemptId?: number
   readonly contactIds?: readonly string[]
 }
@@ -115,7 +91,6 @@ export function outboxRow(alert: Raised) {
     reason: alert.reason,
     openedAt: incident?.openedAt ?? null,
     closedAt: incident?.closedAt ?? null,
-    channelId: alert.channelId ?? null,
     attemptId: alert.attemptId ?? null,
     contactIds: JSON.stringify(alert.contactIds ?? []),
   }

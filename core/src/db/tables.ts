@@ -56,6 +56,7 @@ export interface AlertDeliveriesTable {
   durationMs: number | null
   emailFallback: Generated<boolean>
   tryCount: Generated<number>
+  triesMax: number
   nextTryAt: Date | null
 }
 
@@ -77,7 +78,6 @@ export interface AlertsTable {
   openedAt: Date | null
   closedAt: Date | null
   occurredAt: Date
-  channelId: string | null
   attemptId: number | null
   contactIds: Generated<string>
   fannedOutAt: Date | null

@@ -1,6 +1,7 @@
 export { type Attempt, LEASE_SECONDS } from './attempt.ts'
 export { claimAttempts, type DueTry } from './claim.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
+export { finishNotify } from './finishNotify.ts'
 export { type Ended, recordAttempts } from './record.ts'
 export { recoverInterrupted } from './recover.ts'
 export { dropDeliveries, endDeliveries, postponeAttempts, resumeDeliveries } from './runs.ts'

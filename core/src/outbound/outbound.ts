@@ -1,7 +1,7 @@
 import { Agent } from 'undici/index.js'
 import type { InputIssue } from '../errors.ts'
 import type { WireHeader } from '../requests/capturedRequest.ts'
-import { parseAllowList } from './allowList.ts'
+import { isAllowed, parseAllowList } from './allowList.ts'
 import { judgeDestination, readDestination } from './destination.ts'
 import { fencedConnector } from './dial.ts'
 import { exchange, type NoResponse, type Response } from './exchange.ts'
@@ -40,6 +40,8 @@ export interface Outbound {
    * @returns every reason to refuse it; empty when it may be saved
    */
   checkDestination(url: string, path?: readonly (string | number)[]): Promise<InputIssue[]>
+  /** Whether the operator lists the URL's host, by name or address: then plain http will do where https is asked for. */
+  isListed(url: string): boolean
   /** Ends every connection. A send under way ends as `reset`. */
   close(): Promise<void>
 }
@@ -108,6 +110,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
       return { ...result, sentHeaders, durationMs: durationMs() }
     },
     checkDestination: (url, path = ['url']) => judgeDestination(fence, url, path),
+    isListed(url) {
+      const host = readDestination(url)?.host
+      return host !== undefined && isAllowed(fence.allow, host, host === 'localhost' ? '127.0.0.1' : host)
+    },
     close: () => agent.destroy(),
   }
 }

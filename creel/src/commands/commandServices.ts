@@ -1,8 +1,9 @@
 import { createSecretBox, type Enqueue, type Services, systemClock } from '@creel/core'
+import { createMailer } from '@creel/core/mail'
 import { createOutbound } from '@creel/core/outbound'
 import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
 import type { Logger } from 'pino'
-import type { Config } from '../config/index.ts'
+import { type Config, mailOptions } from '../config/index.ts'
 import type { Connected } from '../database/index.ts'
 import { secretKeyOf } from '../secretKey.ts'
 import { hostInUrl } from '../service/index.ts'
@@ -26,6 +27,7 @@ export async function openCommandServices(
   }
   const baseUrl = config.CREEL_BASE_URL ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
   const outbound = createOutbound({ allowDestinations: config.CREEL_ALLOW_DESTINATIONS, ownHosts: () => [] })
+  const mailer = createMailer(mailOptions(config))
   return {
     services: {
       db: database.db,
@@ -36,10 +38,13 @@ export async function openCommandServices(
       urls: { baseUrl, captureUrl: config.CREEL_CAPTURE_URL ?? baseUrl },
       enqueue,
       outbound,
+      mailer,
+      alertApiUrls: config.CREEL_ALERT_API_URLS,
       wakeups: { onEndpoint: () => () => {} },
     },
     close: async () => {
       await outbound.close()
+      mailer.close()
       if (started !== undefined) await boss.stop({ graceful: false })
     },
   }

@@ -1,7 +1,7 @@
 import { systemClock } from '@creel/core'
 import { migrate, migrationState } from '@creel/migrations'
 import { type Command, Option } from 'commander'
-import { type Config, decodeConfig } from '../config/index.ts'
+import { type Config, decodeConfig, mailOptions } from '../config/index.ts'
 import { type Connected, connectAsOwner } from '../database/index.ts'
 import { EXIT, exitCodeOf } from '../exitCodes.ts'
 import { firstBoot } from '../firstBoot.ts'
@@ -52,6 +52,8 @@ async function serve({ runtime }: ProgramParts, parts: ReadonlySet<ServicePart>)
       allowDestinations: config.CREEL_ALLOW_DESTINATIONS,
       formerHosts: config.CREEL_FORMER_HOSTS,
       metricsPort: config.CREEL_METRICS_PORT,
+      mail: mailOptions(config),
+      alertApiUrls: config.CREEL_ALERT_API_URLS,
       trustedProxies: config.CREEL_TRUSTED_PROXIES,
       log,
       clock: systemClock,

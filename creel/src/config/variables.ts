@@ -62,6 +62,9 @@ export const Variables = z.object({
     .string()
     .regex(/^[^\r\n]*[^\s@]+@[^\s@]+$/, 'must be a mail address')
     .optional(),
+  CREEL_ALERT_API_URLS: List.superRefine(readableApiUrls)
+    .transform((entries) => Object.fromEntries(entries.map(apiUrlOf)))
+    .default({}),
   CREEL_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   CREEL_METRICS_PORT: Port.optional(),
 })
@@ -96,6 +99,25 @@ function readableDestinations(...[entries, context]: Parameters<Refinement>): vo
       return false
     }
   }, 'a CIDR, an address or a host name')(entries, context)
+}
+
+/** Kinds of alert channel whose address is not part of the credential or the settings. */
+const API_KINDS = ['telegram', 'pagerduty', 'opsgenie']
+
+/** `telegram=https://bots.example.com` → the kind and its base address. */
+function apiUrlOf(entry: string): [kind: string, baseUrl: string] {
+  const at = entry.indexOf('=')
+  return [entry.slice(0, at), entry.slice(at + 1).replace(/\/+$/, '')]
+}
+
+function readableApiUrls(...[entries, context]: Parameters<Refinement>): void {
+  eachOf(
+    (entry) => {
+      const [kind, baseUrl] = apiUrlOf(entry)
+      return API_KINDS.includes(kind) && isPublicUrl(baseUrl)
+    },
+    `<kind>=<http or https URL>, kind being one of ${API_KINDS.join(', ')}`,
+  )(entries, context)
 }
 
 function readableNetworks(...[entries, context]: Parameters<Refinement>): void {

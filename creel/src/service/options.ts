@@ -1,4 +1,5 @@
 import type { Clock, OpenDatabase, Plans } from '@creel/core'
+import type { MailerOptions } from '@creel/core/mail'
 import type { Clock as JobClock } from 'pg-boss'
 import type { Logger } from 'pino'
 
@@ -25,6 +26,10 @@ export interface ServiceOptions {
   readonly secretKey: Uint8Array
   readonly plans: Plans
   readonly allowDestinations: readonly string[]
+  /** Where alert mail goes out; without `smtpUrl` the history says that it was not sent. */
+  readonly mail: MailerOptions
+  /** Base addresses of alert providers' APIs that differ from the public ones, by channel kind. */
+  readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
   /** CIDRs whose `X-Forwarded-For` counts; none unless told. */
   readonly trustedProxies?: readonly string[]
   readonly log: Logger

@@ -1,4 +1,5 @@
 import { checkSecretKey, createSecretBox, type Services, type Urls } from '@creel/core'
+import { createMailer } from '@creel/core/mail'
 import { createOutbound, type OwnHost } from '@creel/core/outbound'
 import { startWakeups } from '@creel/core/wakeups'
 import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
@@ -41,6 +42,7 @@ export async function openServices(
   const ownHosts = [urls.baseUrl, urls.captureUrl].map(ownHostOf)
   if (listensOn !== undefined) ownHosts.push(listensOn)
   const outbound = createOutbound({ allowDestinations: options.allowDestinations, ownHosts: () => ownHosts })
+  const mailer = createMailer(options.mail)
   const wakeups = startWakeups(databaseUrl, log)
   return {
     services: {
@@ -52,12 +54,15 @@ export async function openServices(
       urls,
       enqueue: createEnqueue(boss),
       outbound,
+      mailer,
+      alertApiUrls: options.alertApiUrls,
       wakeups,
     },
     boss,
     async close() {
       await wakeups.stop()
       await outbound.close()
+      mailer.close()
       await boss.stop({ graceful: false })
     },
   }

@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import type { InputIssue } from '../errors.ts'
+import type { Services } from '../services.ts'
+import { type Channel, isConnected } from './channel.ts'
+import { credentialIssue } from './credential.ts'
+import { type ChannelKindName, channelKind } from './kinds/index.ts'
+import { type CreateInput, MUTE_DAYS_MAX, type SubscriptionInput, type UpdateInput } from './schema.ts'
+import { readSettings } from './settings.ts'
+
+const DAY_MS = 86_400_000
+const timestamp = z.iso.datetime({ offset: true })
+
+type CheckServices = Pick<Services, 'outbound' | 'clock'>
+
+/** What the schema alone cannot judge of a new channel. A missing required credential is none of it (CONTRACT R46). */
+export function checkNewChannel(services: CheckServices, input: Partial<CreateInput>): Promise<InputIssue[]> {
+  return input.kind === undefined
+    ? checkMembers(services, input, null)
+    : checkAll(services, input, input.kind, null)
+}
+
+/** What the schema alone cannot judge of a change. What is equal to what is stored is not judged anew (R3). */
+export async function checkChannelChange(
+  services: CheckServices,
+  channel: Channel,
+  input: Partial<UpdateInput>,
+): Promise<InputIssue[]> {
+  const issues = await checkAll(services, input, channel.kind, channel)
+  if (input.kind !== undefined && input.kind !== channel.kind) {
+    issues.push({
+      path: ['kind'],
+      code: 'not_allowed',
+      detail: `kind cannot change after creation: it is ${channel.kind}.`,
+    })
+  }
+  return issues
+}
+
+/** Whether a test can be sent. */
+export function checkConnected(channel: Channel): InputIssue[] {
+  if (isConnected(channel)) return []
+  const { credentialLabel } = channelKind(channel.kind)
+  return [
+    {
+      path: ['secret'],
+      code: 'required',
+      detail: `The channel has no credential (${credentialLabel}) yet; set secret first.`,
+    },
+  ]
+}
+
+type Members = Pick<Partial<UpdateInput>, 'secret' | 'settings' | 'events' | 'mutedUntil'>
+
+async function checkAll(
+  services: CheckServices,
+  input: Members,
+  kindName: ChannelKindName,
+  stored: Channel | null,
+): Promise<InputIssue[]> {
+  const kind = channelKind(kindName)
+  const { settings, issues: settingIssues } = readSettings(
+    kind.fields,
+    input.settings,
+    stored?.settings ?? {},
+  )
+  const issues = [...(await checkMembers(services, input, stored)), ...settingIssues]
+
+  const judged = new Set(settingIssues.map((issue) => issue.path[1]))
+  for (const { name, type, plainHttp } of kind.fields) {
+    const value = settings[name]
+    if (type !== 'url' || typeof value !== 'string' || judged.has(name)) continue
+    if (value !== stored?.settings[name]) {
+      issues.push(...(await addressIssues(services, value, ['settings', name], plainHttp === true)))
+    }
+  }
+  const { secret } = input
+  if (secret !== undefined && secret !== '' && secret !== stored?.secret) {
+    const issue = credentialIssue(kind, secret)
+    if (issue !== null) issues.push(issue)
+    else if (kind.credential === 'url')
+      issues.push(...(await addressIssues(services, secret, ['secret'], false)))
+  }
+  return issues
+}
+
+/** The members that mean the same for every kind. */
+async function checkMembers(
+  { clock }: CheckServices,
+  { events, mutedUntil }: Members,
+  stored: Channel | null,
+): Promise<InputIssue[]> {
+  const issues = duplicateIssues(events ?? [])
+  if (mutedUntil === undefined || mutedUntil === '' || mutedUntil === stored?.mutedUntil?.toISOString()) {
+    return issues
+  }
+  if (!timestamp.safeParse(mutedUntil).success) {
+    issues.push({
+      path: ['mutedUntil'],
+      code: 'bad_format',
+      detail: 'mutedUntil must be an RFC 3339 timestamp.',
+    })
+  } else if (new Date(mutedUntil).getTime() > clock.now().getTime() + MUTE_DAYS_MAX * DAY_MS) {
+    issues.push({
+      path: ['mutedUntil'],
+      code: 'out_of_range',
+      detail: `mutedUntil must be at most ${MUTE_DAYS_MAX} days ahead.`,
+    })
+  }
+  return issues
+}
+
+function duplicateIssues(events: readonly SubscriptionInput[]): InputIssue[] {
+  return events.flatMap(({ kind }, at) =>
+    events.findIndex((other) => other.kind === kind) === at
+      ? []
+      : [
+          {
+            path: ['events', at],
+            code: 'duplicate' as const,
+            detail: `events subscribes to ${kind} twice.`,
+          },
+        ],
+  )
+}
+
+/**
+ * The fence's judgement of an address. Alerts tell about a workspace's traffic and their addresses are often
+ * credentials: https, unless the operator lists the host or the kind takes any address.
+ */
+async function addressIssues(
+  { outbound }: CheckServices,
+  url: string,
+  path: readonly (string | number)[],
+  plainHttp: boolean,
+): Promise<InputIssue[]> {
+  const issues = await outbound.checkDestination(url, path)
+  if (issues.length === 0 && !plainHttp && new URL(url).protocol === 'http:' && !outbound.isListed(url)) {
+    return [{ path, code: 'bad_url', detail: `${path.join('.')} must be an https address.` }]
+  }
+  return issues
+}

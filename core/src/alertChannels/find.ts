@@ -1,0 +1,65 @@
+import { z } from 'zod'
+import type { Context } from '../context.ts'
+import { notFound } from '../errors.ts'
+import type { Plan } from '../plans/index.ts'
+import type { Finds } from '../route.ts'
+import type { Services } from '../services.ts'
+import { type Channel, channelOf, destinationOf, isConnected } from './channel.ts'
+import type { ChannelKindName } from './kinds/index.ts'
+import { allChannelRows, findChannelRow } from './queries.ts'
+
+/**
+ * Finds the channel that `{id}` names.
+ * @throws DomainError `not_found` for an absent, foreign or malformed id alike
+ */
+export const findsChannel: Finds<{ channel: Channel }> = async (ctx, ids) => {
+  const id = z.guid().safeParse(ids.id)
+  const channel = id.success ? await findChannel(ctx, ctx.workspace.id, id.data) : undefined
+  if (channel === undefined) throw notFound('alert channel')
+  return { channel }
+}
+
+/** The channel, unless it is absent or another workspace's. */
+export async function findChannel(
+  { db, secrets }: Pick<Services, 'db' | 'secrets'>,
+  workspaceId: string,
+  id: string,
+): Promise<Channel | undefined> {
+  const row = await findChannelRow(db, workspaceId, id)
+  return row === undefined ? undefined : channelOf(row, secrets)
+}
+
+/** A channel as actions see it. */
+export interface ChannelState {
+  readonly id: string
+  readonly name: string
+  readonly kind: ChannelKindName
+  readonly isEnabled: boolean
+  /** Everything is there that a send needs. */
+  readonly isConfigured: boolean
+  /** On, configured and in plan: what `channelUnavailable` of a notify action denies (CONTRACT §5). */
+  readonly isAvailable: boolean
+  /** What the attempts of a notify action show as `url`. */
+  readonly destination: string | null
+}
+
+/** Every channel of the workspace, oldest first, for the options of actions and for `channelUnavailable`. */
+export async function listChannelStates(
+  { db, secrets }: Pick<Context, 'db' | 'secrets'>,
+  workspaceId: string,
+  plan: Plan,
+): Promise<ChannelState[]> {
+  return (await allChannelRows(db, workspaceId)).map((row, at) => {
+    const channel = channelOf(row, secrets)
+    const isConfigured = isConnected(channel)
+    return {
+      id: channel.id,
+      name: channel.name,
+      kind: channel.kind,
+      isEnabled: channel.enabled,
+      isConfigured,
+      isAvailable: channel.enabled && isConfigured && at < plan.limits.alertChannelsMax,
+      destination: destinationOf(channel),
+    }
+  })
+}

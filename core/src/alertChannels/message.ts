@@ -1,0 +1,25 @@
+import type { ReadRoot } from '../conditions/index.ts'
+import { renderTemplate, type Template } from '../templates/index.ts'
+import { type ChannelKindName, channelKind } from './kinds/index.ts'
+import { cut } from './kinds/text.ts'
+
+/** The most characters that one value adds to a message (CONTRACT §5). */
+const VALUE_MAX = 500
+
+/**
+ * Fills in a notify action's template in the markup of its channel: values are escaped for it, the template's own
+ * text is not, and the whole is cut to what the provider takes, before anything is escaped (CONTRACT R19).
+ */
+export function renderMessage(template: Template, root: ReadRoot, kind: ChannelKindName): string {
+  const { markup } = channelKind(kind)
+  let message = ''
+  let room = markup.maxCharacters
+  for (const part of template) {
+    const plain = renderTemplate([part], root, { cutAt: VALUE_MAX })
+    const kept = cut(plain, room)
+    message += typeof part === 'string' ? kept : markup.escape(kept)
+    room -= plain.length
+    if (room <= 0) break
+  }
+  return message
+}

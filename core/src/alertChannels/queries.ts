@@ -1,0 +1,103 @@
+import { type Insertable, sql, type Updateable } from 'kysely'
+import type { AlertChannelsTable, Db, Trx } from '../db/index.ts'
+import { type Page, window } from '../pagination.ts'
+import type { ChannelRow } from './channel.ts'
+import type { HealthState } from './health.ts'
+
+/** The channel, unless it is absent or another workspace's. */
+export function findChannelRow(db: Db, workspaceId: string, id: string): Promise<ChannelRow | undefined> {
+  return db
+    .selectFrom('alertChannels')
+    .selectAll()
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/** Like `findChannelRow`, and holds the row until the transaction ends: for writes that depend on what it says. */
+export function lockChannelRow(trx: Trx, workspaceId: string, id: string): Promise<ChannelRow | undefined> {
+  return trx
+    .selectFrom('alertChannels')
+    .selectAll()
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** One page, newest first. */
+export async function listChannelRows(db: Db, workspaceId: string, page: Page) {
+  const { limit, offset } = window(page)
+  const rows = await db
+    .selectFrom('alertChannels')
+    .selectAll()
+    .where('workspaceId', '=', workspaceId)
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  return { rows, totalCount: await countChannels(db, workspaceId) }
+}
+
+/** All of them, oldest first: those beyond the plan's number stand last (CONTRACT R12). */
+export function allChannelRows(db: Db, workspaceId: string): Promise<ChannelRow[]> {
+  return db
+    .selectFrom('alertChannels')
+    .selectAll()
+    .where('workspaceId', '=', workspaceId)
+    .orderBy('createdAt')
+    .orderBy('id')
+    .execute()
+}
+
+export async function countChannels(db: Db, workspaceId: string): Promise<number> {
+  const { count } = await db
+    .selectFrom('alertChannels')
+    .where('workspaceId', '=', workspaceId)
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** How many channels of the workspace are older: one with at least as many as the plan has room for is over it. */
+export async function countOlderChannels(
+  db: Db,
+  { workspaceId, createdAt, id }: Pick<ChannelRow, 'workspaceId' | 'createdAt' | 'id'>,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('alertChannels')
+    .where('workspaceId', '=', workspaceId)
+    .where(sql<boolean>`(created_at, id) < (${createdAt}, ${id})`)
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+export async function insertChannel(trx: Trx, row: Insertable<AlertChannelsTable>): Promise<void> {
+  await trx.insertInto('alertChannels').values(row).execute()
+}
+
+export async function updateChannel(
+  trx: Trx,
+  id: string,
+  changes: Updateable<AlertChannelsTable>,
+): Promise<void> {
+  await trx.updateTable('alertChannels').set(changes).where('id', '=', id).execute()
+}
+
+/** Writes what a send changed. */
+export async function updateHealth(trx: Trx, id: string, health: HealthState): Promise<void> {
+  const { health: state, lastSuccessAt, lastFailureAt, lastError, consecutiveFailures } = health
+  await updateChannel(trx, id, {
+    health: state,
+    lastSuccessAt,
+    lastFailureAt,
+    lastError,
+    consecutiveFailures,
+  })
+}
+
+export async function deleteChannel(trx: Trx, id: string): Promise<void> {
+  await trx.deleteFrom('alertChannels').where('id', '=', id).execute()
+}

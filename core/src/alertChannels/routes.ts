@@ -1,0 +1,168 @@
+import { z } from 'zod'
+import { EVENT_KINDS, EVENTS, SUBSCRIBABLE_KINDS } from '../alerts/index.ts'
+import { envelope, paged, pageInput, window } from '../pagination.ts'
+import { hasFeature, type Plan, requireFeature } from '../plans/index.ts'
+import { optional, route, router } from '../route.ts'
+import { channelOf } from './channel.ts'
+import { checkChannelChange, checkConnected, checkNewChannel } from './check.ts'
+import { findsChannel } from './find.ts'
+import { CHANNEL_KIND_NAMES, channelKind } from './kinds/index.ts'
+import { deleteChannel, listChannelRows } from './queries.ts'
+import { changeChannel, createChannel } from './save.ts'
+import {
+  AlertChannel,
+  AlertChannelKind,
+  AlertDelivery,
+  AlertEvent,
+  createInput,
+  OUTCOMES,
+  TestResult,
+  updateInput,
+} from './schema.ts'
+import { historyView } from './sending/history.ts'
+import { listHistory } from './sending/queries.ts'
+import { testChannel } from './test.ts'
+import { channelView } from './view.ts'
+
+const id = z.string().meta({ format: 'uuid', description: 'Id of the alert channel' })
+
+const eventList = {
+  method: 'GET',
+  summary: 'Event kinds that a channel can subscribe to',
+  input: z.object({}),
+  output: z.object({ items: z.array(AlertEvent) }),
+} as const
+
+const listEvents = () => ({
+  items: SUBSCRIBABLE_KINDS.map((kind) => {
+    const { displayName, description, defaultSeverity, subjectType, subscribable } = EVENTS[kind]
+    return { kind, displayName, description, defaultSeverity, subjectType, subscribable }
+  }),
+})
+
+export const alertChannelRoutes = router({
+  list: route({
+    method: 'GET',
+    path: '/api/v1/alert-channels',
+    summary: 'List alert channels, newest first',
+    input: z.object(pageInput),
+    output: envelope(AlertChannel),
+  }).query(async ({ ctx, input }) => {
+    const { rows, totalCount } = await listChannelRows(ctx.db, ctx.workspace.id, input)
+    return paged(
+      rows.map((row) => channelView(channelOf(row, ctx.secrets))),
+      totalCount,
+      input,
+    )
+  }),
+
+  create: route({
+    method: 'POST',
+    path: '/api/v1/alert-channels',
+    summary: 'Add an alert channel, untested; follow with test',
+    input: createInput,
+    output: AlertChannel,
+    status: 201,
+    errors: ['feature_not_in_plan', 'limit_reached'],
+    gate: ({ plan }) => requireFeature(plan, 'alertChannels'),
+    check: checkNewChannel,
+  }).mutation(({ ctx, input }) => createChannel(ctx, input)),
+
+  kinds: route({
+    method: 'GET',
+    path: '/api/v1/alert-channels/kinds',
+    summary: 'Kinds of channel that this workspace can add',
+    input: z.object({}),
+    output: z.object({ items: z.array(AlertChannelKind) }),
+  }).query(({ ctx }) => ({ items: kindsOf(ctx.plan) })),
+
+  events: route({ ...eventList, path: '/api/v1/alert-channels/events' }).query(listEvents),
+
+  /** The same list under its other name (CONTRACT T24). */
+  eventKinds: route({
+    ...eventList,
+    path: '/api/v1/alert-channels/event-kinds',
+    description: 'Alias of `/api/v1/alert-channels/events`.',
+  }).query(listEvents),
+
+  deliveries: route({
+    method: 'GET',
+    path: '/api/v1/alert-channels/deliveries',
+    summary: 'Every send of the last 30 days, newest first',
+    input: z.object({
+      ...pageInput,
+      channelId: optional(z.guid()).meta({ description: 'Of this channel, also when it was deleted' }),
+      eventKind: optional(z.enum(EVENT_KINDS)),
+      outcome: optional(z.enum(OUTCOMES)),
+    }),
+    output: envelope(AlertDelivery),
+  }).query(async ({ ctx, input }) => {
+    const { rows, totalCount } = await listHistory(ctx.db, ctx.workspace.id, input, window(input))
+    return paged(rows.map(historyView), totalCount, input)
+  }),
+
+  get: route({
+    method: 'GET',
+    path: '/api/v1/alert-channels/{id}',
+    summary: 'Read an alert channel',
+    input: z.object({ id }),
+    output: AlertChannel,
+    finds: findsChannel,
+  }).query(({ ctx }) => channelView(ctx.channel)),
+
+  update: route({
+    method: 'PUT',
+    path: '/api/v1/alert-channels/{id}',
+    summary: 'Change the named members of an alert channel',
+    description: 'Omit `secret` to keep the credential. Another credential or setting makes it untested.',
+    input: updateInput,
+    output: AlertChannel,
+    finds: findsChannel,
+    check: (ctx, input) => checkChannelChange(ctx, ctx.channel, input),
+  }).mutation(({ ctx, input }) => changeChannel(ctx, ctx.channel.id, input)),
+
+  remove: route({
+    method: 'DELETE',
+    path: '/api/v1/alert-channels/{id}',
+    summary: 'Delete an alert channel; its history and its actions stay',
+    input: z.object({ id }),
+    output: z.null(),
+    finds: findsChannel,
+  }).mutation(async ({ ctx }) => {
+    await ctx.db.transaction().execute((trx) => deleteChannel(trx, ctx.channel.id))
+    return null
+  }),
+
+  test: route({
+    method: 'POST',
+    path: '/api/v1/alert-channels/{id}/test',
+    summary: 'Send a real message, also when the channel is off or muted',
+    description: "A rejected send is 200 with `delivered: false` and the provider's words in `detail`.",
+    input: z.object({ id }),
+    output: TestResult,
+    finds: findsChannel,
+    check: (ctx) => checkConnected(ctx.channel),
+  }).mutation(({ ctx }) => testChannel(ctx, ctx.channel)),
+})
+
+/** What can be added; nothing on a plan without channels. */
+function kindsOf(plan: Plan): z.input<typeof AlertChannelKind>[] {
+  if (!hasFeature(plan, 'alertChannels')) return []
+  return CHANNEL_KIND_NAMES.map((kind) => {
+    const { displayName, credentialLabel, credentialRequired, fields } = channelKind(kind)
+    return {
+      kind,
+      displayName,
+      credentialLabel,
+      credentialRequired,
+      fields: fields.map(({ name, label, type, required, options, help }) => ({
+        name,
+        label,
+        type,
+        required,
+        options: options === null ? null : [...options],
+        help,
+      })),
+    }
+  })
+}

@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto'
+import { isDeepStrictEqual } from 'node:util'
+import { EVERY_SUBSCRIPTION } from '../alerts/index.ts'
+import type { Context } from '../context.ts'
+import { notFound } from '../errors.ts'
+import { requireRoom } from '../plans/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
+import { type Channel, channelOf } from './channel.ts'
+import { UNTESTED } from './health.ts'
+import { channelKind } from './kinds/index.ts'
+import { countChannels, insertChannel, lockChannelRow, updateChannel } from './queries.ts'
+import type { CreateInput, SubscriptionInput, UpdateInput } from './schema.ts'
+import { readSettings } from './settings.ts'
+import { channelView } from './view.ts'
+
+/**
+ * Creates a channel, untested.
+ *
+ * @param input judged by `checkNewChannel`
+ * @throws DomainError `limit_reached` when the plan's channels are all there
+ */
+export async function createChannel(ctx: Context, input: CreateInput) {
+  const now = ctx.clock.now()
+  const { displayName, fields } = channelKind(input.kind)
+  const row = {
+    id: randomUUID(),
+    workspaceId: ctx.workspace.id,
+    kind: input.kind,
+    name: input.name ?? displayName,
+    enabled: input.enabled ?? true,
+    ...credentialColumns(ctx, input.secret, now),
+    settings: JSON.stringify(readSettings(fields, input.settings, {}).settings),
+    events: JSON.stringify(input.events === undefined ? EVERY_SUBSCRIPTION : subscriptions(input.events)),
+    mutedUntil: muteOf(input.mutedUntil, now) ?? null,
+    createdAt: now,
+  }
+  return await ctx.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, ctx.workspace.id)
+    requireRoom(ctx.plan, 'alertChannelsMax', await countChannels(trx, ctx.workspace.id), 'alert channels')
+    await insertChannel(trx, row)
+    const inserted = await lockChannelRow(trx, ctx.workspace.id, row.id)
+    if (inserted === undefined) throw new Error('The channel that was just inserted is gone.')
+    return channelView(channelOf(inserted, ctx.secrets))
+  })
+}
+
+/**
+ * Changes what is named. Another credential or setting makes the channel untested; name, events, mute and the
+ * switch do not (CONTRACT §10).
+ *
+ * @param input judged by `checkChannelChange`
+ * @throws DomainError `not_found` when the channel went meanwhile
+ */
+export async function changeChannel(ctx: Context, id: string, input: UpdateInput) {
+  const now = ctx.clock.now()
+  return await ctx.db.transaction().execute(async (trx) => {
+    const row = await lockChannelRow(trx, ctx.workspace.id, id)
+    if (row === undefined) throw notFound('alert channel')
+    const channel = channelOf(row, ctx.secrets)
+    const { settings } = readSettings(channelKind(channel.kind).fields, input.settings, channel.settings)
+    const credentialChanged = input.secret !== undefined && input.secret !== (channel.secret ?? '')
+    const mutedUntil = muteOf(input.mutedUntil, now)
+    await updateChannel(trx, id, {
+      name: input.name ?? channel.name,
+      enabled: input.enabled ?? channel.enabled,
+      settings: JSON.stringify(settings),
+      ...(credentialChanged ? credentialColumns(ctx, input.secret, now) : {}),
+      ...(credentialChanged || !isDeepStrictEqual(settings, channel.settings) ? UNTESTED : {}),
+      ...(input.events === undefined ? {} : { events: JSON.stringify(subscriptions(input.events)) }),
+      ...(mutedUntil === undefined ? {} : { mutedUntil }),
+    })
+    const changed = await lockChannelRow(trx, ctx.workspace.id, id)
+    if (changed === undefined) throw notFound('alert channel')
+    return channelView(channelOf(changed, ctx.secrets))
+  })
+}
+
+function credentialColumns({ secrets }: Pick<Context, 'secrets'>, secret: string | undefined, now: Date) {
+  return secret === undefined || secret === ''
+    ? { secret: null, secretSetAt: null }
+    : { secret: secrets.seal(secret), secretSetAt: now }
+}
+
+const subscriptions = (events: readonly SubscriptionInput[]): Channel['events'] =>
+  events.map(({ kind, minSeverity }) => ({ kind, minSeverity: minSeverity ?? 'info' }))
+
+/** Undefined: leave as it is; null: not muted. A time that has passed unmutes (CONTRACT R3). */
+function muteOf(mutedUntil: string | undefined, now: Date): Date | null | undefined {
+  if (mutedUntil === undefined) return undefined
+  const until = new Date(mutedUntil)
+  return mutedUntil === '' || until <= now ? null : until
+}

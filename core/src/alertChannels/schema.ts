@@ -1,0 +1,134 @@
+import { z } from 'zod'
+import { EVENT_KINDS, SEVERITIES, SUBSCRIBABLE_KINDS } from '../alerts/index.ts'
+import { optional, Timestamp } from '../route.ts'
+import { HEALTHS } from './health.ts'
+import { CHANNEL_KIND_NAMES } from './kinds/index.ts'
+
+/** How far ahead a mute may reach (CONTRACT §10). */
+export const MUTE_DAYS_MAX = 30
+
+const subscription = z.object({
+  kind: z.enum(SUBSCRIBABLE_KINDS),
+  minSeverity: optional(z.enum(SEVERITIES)).meta({ description: 'Default info: every severity' }),
+})
+
+const writable = {
+  name: optional(z.string().min(1).max(100)).meta({ description: 'Shown to people; 1 to 100 characters' }),
+  enabled: optional(z.boolean()).meta({ description: 'Off: nothing is sent' }),
+  secret: optional(z.string()).meta({
+    description: 'The credential that the kind\'s `credentialLabel` names. Write-only; "" clears',
+  }),
+  settings: optional(z.record(z.string(), z.unknown())).meta({
+    description:
+      'The kind\'s `fields`; merged member by member, "" takes an optional one back to its default',
+  }),
+  events: optional(z.array(subscription)).meta({
+    description: 'What to be told of; [] for nothing, omitted on create for everything',
+  }),
+  mutedUntil: optional(z.string()).meta({
+    description: `Timestamp at most ${MUTE_DAYS_MAX} days ahead; "" or a past one unmutes`,
+  }),
+}
+
+export const createInput = z.object({ kind: z.enum(CHANNEL_KIND_NAMES), ...writable })
+
+export const updateInput = z.object({
+  id: z.string(),
+  kind: optional(z.string()).meta({ description: 'Cannot change; accepted when equal' }),
+  ...writable,
+})
+
+export type CreateInput = z.output<typeof createInput>
+export type UpdateInput = z.output<typeof updateInput>
+export type SubscriptionInput = z.output<typeof subscription>
+
+/** The public words of a channel (SPEC "Alert channel"). */
+export const AlertChannel = z
+  .object({
+    id: z.uuid(),
+    kind: z.enum(CHANNEL_KIND_NAMES),
+    name: z.string(),
+    enabled: z.boolean(),
+    health: z.enum(HEALTHS),
+    credentialSet: z.boolean(),
+    credentialSetAt: Timestamp.nullable(),
+    connected: z.boolean().meta({ description: 'Everything is there that a send needs' }),
+    destination: z.string().nullable().meta({ description: 'Where it goes, without secrets' }),
+    settings: z.record(z.string(), z.unknown()),
+    mutedUntil: Timestamp.nullable(),
+    events: z.array(z.object({ kind: z.enum(SUBSCRIBABLE_KINDS), minSeverity: z.enum(SEVERITIES) })),
+    lastSuccessAt: Timestamp.nullable(),
+    lastFailureAt: Timestamp.nullable(),
+    lastError: z.string().nullable(),
+    consecutiveFailures: z.int(),
+    createdAt: Timestamp,
+  })
+  .meta({ id: 'AlertChannel' })
+
+/** One kind that can be added (CONTRACT §10). */
+export const AlertChannelKind = z
+  .object({
+    kind: z.enum(CHANNEL_KIND_NAMES),
+    displayName: z.string(),
+    credentialLabel: z.string(),
+    credentialRequired: z.boolean(),
+    fields: z.array(
+      z.object({
+        name: z.string(),
+        label: z.string(),
+        type: z.enum(['string', 'integer', 'url', 'select', 'headers']),
+        required: z.boolean(),
+        options: z.array(z.string()).nullable(),
+        help: z.string().nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'AlertChannelKind' })
+
+/** One event kind that can be subscribed to (CONTRACT R42). */
+export const AlertEvent = z
+  .object({
+    kind: z.enum(SUBSCRIBABLE_KINDS),
+    displayName: z.string(),
+    description: z.string(),
+    defaultSeverity: z.enum(SEVERITIES),
+    subjectType: z.string(),
+    subscribable: z.boolean(),
+  })
+  .meta({ id: 'AlertEvent' })
+
+/** What a test came to. */
+export const TestResult = z
+  .object({
+    delivered: z.boolean(),
+    detail: z.string().nullable().meta({ description: "The provider's words when it was rejected" }),
+    statusCode: z.int().nullable(),
+    durationMs: z.int(),
+  })
+  .meta({ id: 'AlertChannelTestResult' })
+
+export const OUTCOMES = ['delivered', 'failed', 'muted', 'suppressed'] as const
+export type Outcome = (typeof OUTCOMES)[number]
+
+/** One row of the history of sends (CONTRACT §10). */
+export const AlertDelivery = z
+  .object({
+    id: z.int(),
+    at: Timestamp,
+    eventKind: z.enum(EVENT_KINDS),
+    severity: z.enum(SEVERITIES),
+    subjectType: z.string(),
+    subjectId: z.uuid(),
+    subjectName: z.string(),
+    channelId: z.uuid().nullable().meta({ description: 'Null for plain e-mail' }),
+    channelName: z.string().nullable(),
+    channelKind: z.string().meta({ description: 'A channel kind, or `email`' }),
+    outcome: z.enum(OUTCOMES),
+    detail: z.string().nullable(),
+    statusCode: z.int().nullable(),
+    durationMs: z.int().nullable(),
+    count: z.int().meta({ description: 'Of a parked-delivery incident: the running count' }),
+    emailFallback: z.boolean().meta({ description: 'Went by e-mail because a channel was failing' }),
+    requestId: z.int().nullable(),
+  })
+  .meta({ id: 'AlertDelivery' })

@@ -1,0 +1,101 @@
+import type { Alert } from '../../alerts/index.ts'
+import type { Services } from '../../services.ts'
+import { type Channel, destinationOf } from '../channel.ts'
+import { maskSecret } from '../credential.ts'
+import type { SendOutcome } from '../health.ts'
+import { channelKind } from '../kinds/index.ts'
+
+/** From the first byte dialled to the last one read (CONTRACT §10). */
+const TIMEOUT_MS = 10_000
+/** No provider's answer needs more to be understood. */
+const RESPONSE_BYTES_MAX = 65_536
+const DETAIL_MAX = 300
+
+/** What a send to a channel came to, with what went over the wire, secrets masked. */
+export interface ChannelSend extends SendOutcome {
+  /** A stable word, as in an attempt's `error`: `http_404`, `timeout`, `dns`…; null when it was delivered. */
+  readonly error: string | null
+  readonly statusCode: number | null
+  readonly durationMs: number
+  readonly sent: {
+    readonly method: string
+    /** The channel's destination: the address itself may be a credential. */
+    readonly url: string
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+  }
+  readonly received: {
+    readonly statusCode: number
+    readonly headers: Readonly<Record<string, string>>
+    readonly body: string
+    readonly bodyTruncated: boolean
+    readonly contentType: string | null
+  } | null
+}
+
+/** What a send needs of the process. */
+export type SendServices = Pick<Services, 'outbound' | 'clock' | 'alertApiUrls'>
+
+/** Sends one alert to one channel, once. A send that fails is a result, never an exception. */
+export async function sendToChannel(
+  { outbound, clock, alertApiUrls }: SendServices,
+  channel: Channel,
+  alert: Alert,
+  signal?: AbortSignal,
+): Promise<ChannelSend> {
+  const kind = channelKind(channel.kind)
+  const { method, url, headers, body } = kind.build(alert, channel, {
+    now: clock.now(),
+    apiUrls: alertApiUrls,
+  })
+  const mask = (text: string) => maskSecret(text, channel.secret)
+  const result = await outbound.send({
+    method,
+    url,
+    headers: [['user-agent', 'creel/1'], ...Object.entries(headers)],
+    body: Buffer.from(body),
+    totalTimeoutMs: TIMEOUT_MS,
+    maxResponseBytes: RESPONSE_BYTES_MAX,
+    signal,
+  })
+  const common = {
+    durationMs: result.durationMs,
+    sent: {
+      method,
+      url: destinationOf(channel) ?? '',
+      headers: Object.fromEntries(result.sentHeaders.map(([name, value]) => [name, mask(value)])),
+      body: mask(body),
+    },
+  }
+  if (result.outcome !== 'response') {
+    return {
+      ...common,
+      delivered: false,
+      // An address that may not be reached stays so until somebody changes something.
+      permanent: ['blocked_address', 'loop', 'unsendable'].includes(result.outcome),
+      detail: mask(`${result.outcome}: ${result.detail}`).slice(0, DETAIL_MAX),
+      error: result.outcome,
+      statusCode: null,
+      received: null,
+    }
+  }
+  const { statusCode } = result
+  const text = new TextDecoder().decode(result.body)
+  const reading = kind.read({ statusCode, body: text })
+  const received = Object.fromEntries(result.headers.map(([name, value]) => [name, mask(value)]))
+  return {
+    ...common,
+    delivered: reading.delivered,
+    permanent: reading.permanent,
+    detail: reading.detail === null ? null : mask(reading.detail).slice(0, DETAIL_MAX),
+    error: reading.delivered ? null : `http_${statusCode}`,
+    statusCode,
+    received: {
+      statusCode,
+      headers: received,
+      body: mask(text),
+      bodyTruncated: result.bodyTruncated,
+      contentType: result.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? null,
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { isEventKind } from '../../alerts/index.ts'
+import { lockWaitingAlert, markFannedOut, severityOf } from '../../alerts/outbox.ts'
+import { listContacts } from '../../contacts/index.ts'
+import type { Trx } from '../../db/index.ts'
+import type { Services } from '../../services.ts'
+import { channelOf, isConnected, isMuted } from '../channel.ts'
+import { channelKind } from '../kinds/index.ts'
+import { allChannelRows } from '../queries.ts'
+import { planOfWorkspace } from './availability.ts'
+import { channelsTold, insertDeliveries, type NewAlertDelivery, queueSends } from './queries.ts'
+import { type Candidate, type PlannedDelivery, recipientsOf } from './recipients.ts'
+import { TRIES_MAX } from './tries.ts'
+
+const ContactIds = z.array(z.string())
+
+/**
+ * Works out who gets an alert and queues a send to each: once, whatever happens. The alert stays locked until the
+ * sends are written; a second run finds it fanned out.
+ */
+export async function fanOutAlert(services: Services, { alertId }: { alertId: string }): Promise<void> {
+  await services.db.transaction().execute(async (trx) => {
+    const alert = await lockWaitingAlert(trx, alertId)
+    if (alert === undefined) return
+    const { id, workspaceId, eventKind: kind, incidentId } = alert
+    if (!isEventKind(kind)) throw new Error(`The alert ${id} has the unknown kind ${kind}.`)
+    const contacts = await listContacts(trx, workspaceId)
+    const named = new Set(ContactIds.parse(JSON.parse(alert.contactIds)))
+    const planned = recipientsOf({
+      alert: { kind, severity: severityOf(alert.severity) },
+      channels: await candidates(services, trx, workspaceId, alert.status === 'closed' ? incidentId : null),
+      contacts: contacts.map(({ email }) => email),
+      namedContacts: contacts.filter((contact) => named.has(contact.id)).map(({ email }) => email),
+    })
+    const now = services.clock.now()
+    const due = await insertDeliveries(
+      trx,
+      planned.map((delivery) => deliveryRow(delivery, { alertId, workspaceId, now })),
+    )
+    await queueSends(services, trx, due)
+    await markFannedOut(trx, id, now)
+  })
+}
+
+/** The row of a planned delivery: due at once, or over already when it is not to be sent. */
+function deliveryRow(
+  { channel, recipient, outcome, detail }: PlannedDelivery,
+  { alertId, workspaceId, now }: { alertId: string; workspaceId: string; now: Date },
+): NewAlertDelivery {
+  return {
+    alertId,
+    workspaceId,
+    at: now,
+    channelId: channel?.id ?? null,
+    channelName: channel?.name ?? null,
+    channelKind: recipient === null ? (channel?.kind ?? '') : 'email',
+    recipient,
+    outcome,
+    detail,
+    emailFallback: recipient !== null && channel !== null,
+    triesMax: TRIES_MAX,
+    nextTryAt: outcome === null ? now : null,
+  }
+}
+
+/** @param closing the incident that the alert closes; null when it closes none */
+async function candidates(
+  { clock, plans, secrets }: Services,
+  trx: Trx,
+  workspaceId: string,
+  closing: string | null,
+): Promise<Candidate[]> {
+  const { limits } = await planOfWorkspace(trx, plans, workspaceId)
+  const told = closing === null ? new Set() : await channelsTold(trx, closing)
+  const now = clock.now()
+  return (await allChannelRows(trx, workspaceId)).map((row, at) => {
+    const channel = channelOf(row, secrets)
+    return {
+      id: channel.id,
+      name: channel.name,
+      kind: channel.kind,
+      enabled: channel.enabled,
+      connected: isConnected(channel),
+      muted: isMuted(channel, now),
+      failing: channel.health === 'failing',
+      inPlan: at < limits.alertChannelsMax,
+      events: channel.events,
+      heldOpen: channelKind(channel.kind).keepsIncidents && told.has(channel.id),
+    }
+  })
+}

@@ -1,0 +1,34 @@
+import type { z } from 'zod'
+import { isEventKind } from '../../alerts/index.ts'
+import { severityOf } from '../../alerts/outbox.ts'
+import { type AlertDelivery, OUTCOMES } from '../schema.ts'
+import type { listHistory } from './queries.ts'
+
+type HistoryRow = Awaited<ReturnType<typeof listHistory>>['rows'][number]
+
+/** A row of the history as the API shows it. @throws Error when its kind or outcome is none of this build's */
+export function historyView(row: HistoryRow): z.input<typeof AlertDelivery> {
+  const outcome = OUTCOMES.find((known) => known === row.outcome)
+  if (!isEventKind(row.eventKind) || outcome === undefined) {
+    throw new Error(`The alert delivery ${row.id} cannot be read.`)
+  }
+  return {
+    id: row.id,
+    at: row.at,
+    eventKind: row.eventKind,
+    severity: severityOf(row.severity),
+    subjectType: row.subjectType,
+    subjectId: row.subjectId,
+    subjectName: row.subjectName,
+    channelId: row.channelId,
+    channelName: row.channelName,
+    channelKind: row.channelKind,
+    outcome,
+    detail: row.detail,
+    statusCode: row.statusCode,
+    durationMs: row.durationMs,
+    count: row.count,
+    emailFallback: row.emailFallback,
+    requestId: row.requestId,
+  }
+}

@@ -1,0 +1,67 @@
+import type { Alert } from '../../alerts/index.ts'
+import { listContacts } from '../../contacts/index.ts'
+import type { Trx } from '../../db/index.ts'
+import { alertMail } from '../../mail/index.ts'
+import type { Services } from '../../services.ts'
+import { type AlertDeliveryRow, insertDeliveries, queueSends, recordTry, type TryResult } from './queries.ts'
+import { nextTryAt, TRIES_MAX } from './tries.ts'
+
+/** Makes one try of a mail and records it. */
+export async function mailAlert(
+  services: Services,
+  row: AlertDeliveryRow & { readonly recipient: string },
+  alert: Alert,
+): Promise<void> {
+  const note = row.emailFallback
+    ? `You get this by mail because the alert channel ${row.channelName} is failing.`
+    : null
+  const mail = await services.mailer.send({
+    ...alertMail(alert, note),
+    to: row.recipient,
+    messageKey: `${alert.id}.${row.id}`,
+  })
+  const now = services.clock.now()
+  const result: TryResult =
+    mail.outcome === 'sent'
+      ? {
+          outcome: 'delivered',
+          detail: `Mailed to ${row.recipient}.`,
+          statusCode: null,
+          durationMs: mail.durationMs,
+          nextTryAt: null,
+        }
+      : {
+          outcome: 'failed',
+          detail: mail.detail.slice(0, 300),
+          statusCode: mail.statusCode,
+          durationMs: mail.durationMs,
+          nextTryAt: nextTryAt(now, row.tryCount, row.triesMax, mail.outcome !== 'failed'),
+        }
+  await services.db.transaction().execute(async (trx) => {
+    const recorded = await recordTry(trx, row, result, now)
+    if (recorded && result.nextTryAt !== null) await queueSends(services, trx, [row.id], result.nextTryAt)
+  })
+}
+
+/** Mails an alert that its channel did not take to every contact who has not been mailed it yet. */
+export async function mailInstead(services: Services, trx: Trx, row: AlertDeliveryRow): Promise<void> {
+  const { alertId, workspaceId, channelId, channelName } = row
+  const now = services.clock.now()
+  const contacts = await listContacts(trx, workspaceId)
+  const due = await insertDeliveries(
+    trx,
+    contacts.map(({ email }) => ({
+      alertId,
+      workspaceId,
+      at: now,
+      channelId,
+      channelName,
+      channelKind: 'email',
+      recipient: email,
+      emailFallback: true,
+      triesMax: TRIES_MAX,
+      nextTryAt: now,
+    })),
+  )
+  await queueSends(services, trx, due)
+}

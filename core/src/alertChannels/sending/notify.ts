@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto'
+import { EVENTS, type Named } from '../../alerts/index.ts'
+import { insertAlert, type Occasion, outboxRow } from '../../alerts/outbox.ts'
+import type { Trx } from '../../db/index.ts'
+import type { Services } from '../../services.ts'
+import type { Channel } from '../channel.ts'
+import { insertClaimed, insertDeliveries, queueSends } from './queries.ts'
+import type { NotifyReport, OnNotified } from './record.ts'
+import { makeTry } from './sendAlert.ts'
+import { TRIES_MAX } from './tries.ts'
+
+/** A message of a notify action. */
+export interface NotifyMessage extends Occasion {
+  readonly endpoint: Named
+  /** The action's channel, found by `findChannel`. */
+  readonly channel: Pick<Channel, 'id' | 'name' | 'kind'>
+  /** The attempt row that the sends report back to. */
+  readonly attemptId: number
+  /** The rendered template, in the channel's markup. */
+  readonly reason: string
+}
+
+/**
+ * Puts a notify action's message in the outbox: to its own channel only, whatever that subscribes to (CONTRACT
+ * R42). The first send finishes the attempt row, two further ones may follow and update it (R39): each time
+ * `onNotified` of the sending job is told.
+ */
+export async function queueNotify(
+  services: Pick<Services, 'clock' | 'enqueue'>,
+  trx: Trx,
+  message: NotifyMessage,
+): Promise<void> {
+  const row = await writeNotify(services, trx, message)
+  await queueSends(services, trx, await insertDeliveries(trx, [{ ...row, triesMax: TRIES_MAX }]))
+}
+
+/**
+ * Sends a notify action's message at once and once, for an inline replay (CONTRACT R39). Should this process die
+ * meanwhile, the outbox sends it and finishes the attempt row.
+ *
+ * @param message its attempt row must be committed
+ * @returns undefined when the process stops before it could be sent: the outbox will
+ */
+export async function notifyNow(
+  services: Services,
+  message: NotifyMessage,
+  signal: AbortSignal,
+  onNotified: OnNotified,
+): Promise<NotifyReport | undefined> {
+  const claimed = await services.db.transaction().execute(async (trx) => {
+    const row = await writeNotify(services, trx, message)
+    return await insertClaimed(trx, { ...row, triesMax: 1 }, services.clock.now())
+  })
+  return await makeTry(services, claimed, signal, onNotified)
+}
+
+/** Writes the alert; the row of its one delivery is the caller's to insert. */
+async function writeNotify({ clock }: Pick<Services, 'clock'>, trx: Trx, message: NotifyMessage) {
+  const now = clock.now()
+  const { channel, attemptId, workspaceId } = message
+  const kind = 'action.notify'
+  const alertId = randomUUID()
+  await insertAlert(trx, {
+    ...outboxRow({
+      ...message,
+      kind,
+      severity: EVENTS[kind].defaultSeverity,
+      status: 'single',
+      count: 1,
+      attemptId,
+    }),
+    id: alertId,
+    occurredAt: now,
+    fannedOutAt: now,
+  })
+  return {
+    alertId,
+    workspaceId,
+    at: now,
+    channelId: channel.id,
+    channelName: channel.name,
+    channelKind: channel.kind,
+    nextTryAt: now,
+  }
+}

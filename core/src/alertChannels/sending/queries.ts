@@ -1,0 +1,188 @@
+import { type Insertable, type Selectable, sql } from 'kysely'
+import type { AlertDeliveriesTable, Db, Trx } from '../../db/index.ts'
+import type { Services } from '../../services.ts'
+import type { Outcome } from '../schema.ts'
+import { CLAIM_SECONDS } from './tries.ts'
+
+export type AlertDeliveryRow = Selectable<AlertDeliveriesTable>
+export type NewAlertDelivery = Insertable<AlertDeliveriesTable>
+
+/**
+ * Writes where an alert goes. A place that it goes to already is passed over: the unique indexes of the table
+ * make every place be told once.
+ *
+ * @returns the ids of those that are due
+ */
+export async function insertDeliveries(trx: Trx, rows: readonly NewAlertDelivery[]): Promise<number[]> {
+  if (rows.length === 0) return []
+  const inserted = await trx
+    .insertInto('alertDeliveries')
+    .values([...rows])
+    .onConflict((conflict) => conflict.doNothing())
+    .returning(['id', 'nextTryAt'])
+    .execute()
+  return inserted.filter(({ nextTryAt }) => nextTryAt !== null).map(({ id }) => id)
+}
+
+/** Writes a send that the caller itself makes now: claimed, its first try counted. */
+export function insertClaimed(trx: Trx, row: NewAlertDelivery, now: Date): Promise<AlertDeliveryRow> {
+  return trx
+    .insertInto('alertDeliveries')
+    .values({ ...row, tryCount: 1, nextTryAt: new Date(now.getTime() + CLAIM_SECONDS * 1000) })
+    .returningAll()
+    .executeTakeFirstOrThrow()
+}
+
+/** Queues tries of some sends, in the transaction that made them due. */
+export async function queueSends(
+  { enqueue }: Pick<Services, 'enqueue'>,
+  trx: Trx,
+  ids: readonly number[],
+  startAfter?: Date,
+): Promise<void> {
+  await enqueue(
+    trx,
+    'alerts.send',
+    ids.map((alertDeliveryId) => ({
+      payload: { alertDeliveryId },
+      ...(startAfter === undefined ? {} : { startAfter }),
+    })),
+  )
+}
+
+/**
+ * Takes a send that is due: of any number of workers one gets the row. It is due again when the claim ends, so a
+ * worker that dies loses nothing.
+ *
+ * @returns the row with this try counted; undefined when it is not due
+ */
+export function claimDelivery(trx: Trx, id: number, now: Date): Promise<AlertDeliveryRow | undefined> {
+  return trx
+    .updateTable('alertDeliveries')
+    .set((of) => ({
+      nextTryAt: new Date(now.getTime() + CLAIM_SECONDS * 1000),
+      tryCount: of('tryCount', '+', 1),
+    }))
+    .where('id', '=', id)
+    .where('nextTryAt', '<=', now)
+    .returningAll()
+    .executeTakeFirst()
+}
+
+/** When the send is due next; undefined when it is over. */
+export async function dueAt(db: Db, id: number): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom('alertDeliveries')
+    .select('nextTryAt')
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return row?.nextTryAt ?? undefined
+}
+
+/** What a try came to. */
+export interface TryResult {
+  readonly outcome: Outcome
+  readonly detail: string | null
+  readonly statusCode: number | null
+  readonly durationMs: number | null
+  readonly nextTryAt: Date | null
+}
+
+/**
+ * Writes what a claimed try came to.
+ *
+ * @returns false when the claim had ended and another worker took over: then nothing was written
+ */
+export async function recordTry(
+  trx: Trx,
+  { id, tryCount }: Pick<AlertDeliveryRow, 'id' | 'tryCount'>,
+  result: TryResult,
+  now: Date,
+): Promise<boolean> {
+  const updated = await trx
+    .updateTable('alertDeliveries')
+    .set({ ...result, at: now })
+    .where('id', '=', id)
+    .where('tryCount', '=', tryCount)
+    .where('nextTryAt', 'is not', null)
+    .executeTakeFirst()
+  return updated.numUpdatedRows > 0n
+}
+
+/** Gives a claimed try back, uncounted and due at once: its worker stops before it could be made. */
+export async function releaseClaim(
+  trx: Trx,
+  { id, tryCount }: Pick<AlertDeliveryRow, 'id' | 'tryCount'>,
+  now: Date,
+): Promise<void> {
+  await trx
+    .updateTable('alertDeliveries')
+    .set({ nextTryAt: now, tryCount: tryCount - 1 })
+    .where('id', '=', id)
+    .where('tryCount', '=', tryCount)
+    .where('nextTryAt', 'is not', null)
+    .execute()
+}
+
+/** Channels that were sent an opening alert of the incident. */
+export async function channelsTold(db: Db, incidentId: string): Promise<ReadonlySet<string>> {
+  const rows = await db
+    .selectFrom('alertDeliveries as d')
+    .innerJoin('alerts as a', 'a.id', 'd.alertId')
+    .select('d.channelId')
+    .where('a.incidentId', '=', incidentId)
+    .where('a.status', '=', 'open')
+    .where('d.recipient', 'is', null)
+    .where((where) =>
+      where.or([where('d.outcome', 'is', null), where('d.outcome', 'in', ['delivered', 'failed'])]),
+    )
+    .execute()
+  return new Set(rows.flatMap(({ channelId }) => (channelId === null ? [] : [channelId])))
+}
+
+/** Sends that should have been made by now: their jobs were lost. Served by `alert_deliveries_due`. */
+export function overdueSince(db: Db, before: Date) {
+  return db
+    .selectFrom('alertDeliveries')
+    .select('id')
+    .where('nextTryAt', '<', before)
+    .orderBy('nextTryAt')
+    .limit(1000)
+    .execute()
+}
+
+export interface HistoryFilter {
+  readonly channelId?: string | undefined
+  readonly eventKind?: string | undefined
+  readonly outcome?: string | undefined
+}
+
+/** One page of the history, newest first; served by `alert_deliveries_by_workspace`. A send not tried yet is none. */
+export async function listHistory(
+  db: Db,
+  workspaceId: string,
+  filter: HistoryFilter,
+  { limit, offset }: { limit: number; offset: number },
+) {
+  const matching = db
+    .selectFrom('alertDeliveries as d')
+    .innerJoin('alerts as a', 'a.id', 'd.alertId')
+    .where('d.workspaceId', '=', workspaceId)
+    .where('d.outcome', 'is not', null)
+    .$if(filter.channelId !== undefined, (query) => query.where('d.channelId', '=', filter.channelId ?? null))
+    .$if(filter.eventKind !== undefined, (query) => query.where('a.eventKind', '=', filter.eventKind ?? ''))
+    .$if(filter.outcome !== undefined, (query) => query.where('d.outcome', '=', filter.outcome ?? null))
+  const rows = await matching
+    .leftJoin('incidents as i', (join) => join.onRef('i.id', '=', 'a.incidentId').on('a.status', '=', 'open'))
+    .selectAll('d')
+    .select(['a.eventKind', 'a.severity', 'a.subjectType', 'a.subjectId', 'a.subjectName', 'a.requestId'])
+    .select(sql<number>`coalesce(i.count, a.count)`.as('count'))
+    .orderBy('d.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const { count } = await matching
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return { rows, totalCount: count }
+}

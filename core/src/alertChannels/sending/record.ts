@@ -1,0 +1,102 @@
+import type { Alert } from '../../alerts/index.ts'
+import type { Trx } from '../../db/index.ts'
+import type { Services } from '../../services.ts'
+import { type Channel, channelOf } from '../channel.ts'
+import { healthAfter } from '../health.ts'
+import { lockChannelRow, updateHealth } from '../queries.ts'
+import type { Unavailable } from './availability.ts'
+import type { ChannelSend } from './channelSend.ts'
+import { mailInstead } from './mailAlert.ts'
+import { type AlertDeliveryRow, queueSends, recordTry } from './queries.ts'
+import { nextTryAt } from './tries.ts'
+
+/** What became of a notify action's send, for the attempt row that waits for it. */
+export interface NotifyReport {
+  readonly endpointId: string
+  readonly attemptId: number
+  readonly delivered: boolean
+  /** Null when nothing was sent because the channel was not available: `detail` says why. */
+  readonly send: ChannelSend | null
+  readonly detail: string | null
+  readonly finishedAt: Date
+  /** When the outbox tries again, and reports again; null when this is the last word. */
+  readonly nextTryAt: Date | null
+}
+
+/** Writes a report to its attempt row, in the transaction that records the try (CONTRACT R39). */
+export type OnNotified = (trx: Trx, report: NotifyReport) => Promise<void>
+
+/** What a try to a channel came to: a send, or the reason why none was made. */
+export type ChannelTry =
+  | { readonly send: ChannelSend; readonly channel: Channel; readonly unavailable: null }
+  | { readonly send: null; readonly channel: Channel | null; readonly unavailable: Unavailable | null }
+
+/**
+ * Records a try to a channel: its row, the channel's health, the next try, or mail in its stead when there is none.
+ *
+ * @returns what the attempt row was told; undefined when there is none, or the claim was lost to another worker
+ */
+export async function recordChannelTry(
+  services: Services,
+  row: AlertDeliveryRow,
+  { alert, attemptId }: { alert: Alert; attemptId: number | null },
+  attempt: ChannelTry,
+  onNotified: OnNotified,
+): Promise<NotifyReport | undefined> {
+  const now = services.clock.now()
+  const result = resultOf(row, attempt, now)
+  const delivered = result.outcome === 'delivered'
+  return await services.db.transaction().execute(async (trx) => {
+    if (!(await recordTry(trx, row, result, now))) return undefined
+    if (attempt.send !== null) await recordHealth(services, trx, attempt.channel, attempt.send, now)
+    if (result.nextTryAt !== null) await queueSends(services, trx, [row.id], result.nextTryAt)
+    else if (!delivered && alert.kind !== 'action.notify') await mailInstead(services, trx, row)
+    if (attemptId === null || alert.endpoint === null) return undefined
+
+    const report: NotifyReport = {
+      endpointId: alert.endpoint.id,
+      attemptId,
+      delivered,
+      send: attempt.send,
+      detail: result.detail,
+      finishedAt: now,
+      nextTryAt: result.nextTryAt,
+    }
+    await onNotified(trx, report)
+    return report
+  })
+}
+
+function resultOf(row: AlertDeliveryRow, { send, channel, unavailable }: ChannelTry, now: Date) {
+  if (send === null) {
+    const { outcome, detail } = unavailable ?? { outcome: 'failed' as const, detail: null }
+    return { outcome, detail, statusCode: null, durationMs: null, nextTryAt: null }
+  }
+  // A channel that is failing already is tried once an alert (CONTRACT §10).
+  const triesMax = channel.health === 'failing' ? 1 : row.triesMax
+  return {
+    outcome: send.delivered ? ('delivered' as const) : ('failed' as const),
+    detail: send.detail,
+    statusCode: send.statusCode,
+    durationMs: send.durationMs,
+    nextTryAt: send.delivered ? null : nextTryAt(now, row.tryCount, triesMax, send.permanent),
+  }
+}
+
+/**
+ * Writes what a send says about the channel, unless another credential or setting came meanwhile: it says nothing
+ * about those.
+ */
+async function recordHealth(
+  { secrets }: Pick<Services, 'secrets'>,
+  trx: Trx,
+  used: Channel,
+  send: ChannelSend,
+  now: Date,
+): Promise<void> {
+  const row = await lockChannelRow(trx, used.workspaceId, used.id)
+  if (row === undefined) return
+  const current = channelOf(row, secrets)
+  if (current.secret !== used.secret || row.settings !== JSON.stringify(used.settings)) return
+  await updateHealth(trx, used.id, healthAfter(current, send, false, now))
+}

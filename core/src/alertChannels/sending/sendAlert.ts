@@ -1,0 +1,63 @@
+import { findAlert } from '../../alerts/outbox.ts'
+import type { Services } from '../../services.ts'
+import { availabilityOf } from './availability.ts'
+import { sendToChannel } from './channelSend.ts'
+import { mailAlert } from './mailAlert.ts'
+import { type AlertDeliveryRow, claimDelivery, dueAt, queueSends, releaseClaim } from './queries.ts'
+import { type NotifyReport, type OnNotified, recordChannelTry } from './record.ts'
+
+/**
+ * Makes one try of a send that is due. Safe to run any number of times at once: the claim lets one worker through.
+ *
+ * @param onNotified told in the recording transaction when the send is a notify action's
+ */
+export async function sendAlert(
+  services: Services,
+  { alertDeliveryId: id }: { alertDeliveryId: number },
+  signal: AbortSignal,
+  onNotified: OnNotified,
+): Promise<void> {
+  const { db, clock } = services
+  const claimed = await db.transaction().execute(async (trx) => {
+    const row = await claimDelivery(trx, id, clock.now())
+    if (row !== undefined) return row
+    // Not due yet, by this clock, or another worker is at it: come back when it is, should that one die.
+    const due = await dueAt(trx, id)
+    if (due !== undefined) await queueSends(services, trx, [id], due)
+    return undefined
+  })
+  if (claimed !== undefined) await makeTry(services, claimed, signal, onNotified)
+}
+
+/**
+ * Makes a claimed try and records it.
+ *
+ * @returns what a notify action's attempt row was told; undefined for other alerts, and when the try was given
+ *   back because the worker stops or had lost its claim
+ */
+export async function makeTry(
+  services: Services,
+  row: AlertDeliveryRow,
+  signal: AbortSignal,
+  onNotified: OnNotified,
+): Promise<NotifyReport | undefined> {
+  const found = await findAlert(services.db, row.alertId)
+  if (found === undefined) return undefined
+  if (row.recipient !== null) {
+    await mailAlert(services, { ...row, recipient: row.recipient }, found.alert)
+    return undefined
+  }
+  const { channel, unavailable } = await availabilityOf(services, row.workspaceId, row.channelId ?? '')
+  if (channel === null || unavailable !== null) {
+    return await recordChannelTry(services, row, found, { unavailable, send: null, channel }, onNotified)
+  }
+  const send = await sendToChannel(services, channel, found.alert, signal)
+  if (send.error === 'aborted') {
+    await services.db.transaction().execute(async (trx) => {
+      await releaseClaim(trx, row, services.clock.now())
+      await queueSends(services, trx, [row.id])
+    })
+    return undefined
+  }
+  return await recordChannelTry(services, row, found, { unavailable: null, send, channel }, onNotified)
+}

@@ -1,0 +1,35 @@
+import { pruneAlerts, waitingSince } from '../../alerts/outbox.ts'
+import type { Services } from '../../services.ts'
+import { overdueSince, queueSends } from './queries.ts'
+
+/** How long the history is kept (CONTRACT §10). */
+const HISTORY_DAYS = 30
+const DAY_MS = 86_400_000
+/** Younger ones have a job that is about to run. */
+const PATIENCE_MS = 15_000
+
+/**
+ * Queues again what a crash left behind, and forgets what is too old. A job too many does no harm: the alert is
+ * fanned out once, and a send claimed once.
+ */
+export async function sweepAlerts(services: Services): Promise<void> {
+  const now = services.clock.now()
+  const before = new Date(now.getTime() - PATIENCE_MS)
+  await services.db.transaction().execute(async (trx) => {
+    const waiting = await waitingSince(trx, before)
+    await services.enqueue(
+      trx,
+      'alerts.fanOut',
+      waiting.map(({ id }) => ({ payload: { alertId: id } })),
+    )
+    const overdue = await overdueSince(trx, before)
+    await queueSends(
+      services,
+      trx,
+      overdue.map(({ id }) => id),
+    )
+  })
+  await services.db
+    .transaction()
+    .execute((trx) => pruneAlerts(trx, new Date(now.getTime() - HISTORY_DAYS * DAY_MS)))
+}

@@ -1,0 +1,106 @@
+import { randomUUID } from 'node:crypto'
+import { EVENTS } from '../alerts/index.ts'
+import { findAlert, insertAlert, outboxRow } from '../alerts/outbox.ts'
+import type { Context } from '../context.ts'
+import type { Channel } from './channel.ts'
+import { channelOf } from './channel.ts'
+import { healthAfter } from './health.ts'
+import { countOlderChannels, lockChannelRow, updateHealth } from './queries.ts'
+import type { Outcome } from './schema.ts'
+import { sendToChannel } from './sending/channelSend.ts'
+import { insertDeliveries } from './sending/queries.ts'
+
+/** What a test came to, as the API answers it. */
+interface Tested {
+  readonly delivered: boolean
+  readonly detail: string | null
+  readonly statusCode: number | null
+  readonly durationMs: number
+}
+
+/**
+ * Sends a real message, also to a channel that is off or muted, and writes it to the history (CONTRACT §10, R43).
+ * A rejected send is an answer, not an error.
+ *
+ * @param channel connected: judged by `checkConnected`
+ */
+export async function testChannel(ctx: Context, channel: Channel): Promise<Tested> {
+  if ((await countOlderChannels(ctx.db, channel)) >= ctx.plan.limits.alertChannelsMax) {
+    const detail = `The channel is over the limit of the ${ctx.plan.displayName} plan.`
+    const tested = { delivered: false, detail, statusCode: null, durationMs: 0 }
+    await writeHistory(ctx, channel, await writeAlert(ctx, channel), tested, 'suppressed')
+    return tested
+  }
+  const alertId = await writeAlert(ctx, channel)
+  const found = await findAlert(ctx.db, alertId)
+  if (found === undefined) throw new Error('The test alert that was just written is gone.')
+  const send = await sendToChannel(ctx, channel, found.alert, ctx.signal)
+  const { delivered, detail, statusCode, durationMs } = send
+  await ctx.db.transaction().execute(async (trx) => {
+    const row = await lockChannelRow(trx, channel.workspaceId, channel.id)
+    if (row === undefined) return
+    await updateHealth(trx, row.id, healthAfter(channelOf(row, ctx.secrets), send, true, ctx.clock.now()))
+  })
+  await writeHistory(
+    ctx,
+    channel,
+    alertId,
+    { detail, statusCode, durationMs },
+    delivered ? 'delivered' : 'failed',
+  )
+  return { delivered, detail, statusCode, durationMs }
+}
+
+/** The alert is written as fanned out: it goes to this channel, here and now. */
+async function writeAlert({ db, clock }: Context, { id, workspaceId, name }: Channel): Promise<string> {
+  const kind = 'channel.test'
+  const alertId = randomUUID()
+  const now = clock.now()
+  await db.transaction().execute((trx) =>
+    insertAlert(trx, {
+      ...outboxRow({
+        workspaceId,
+        kind,
+        severity: EVENTS[kind].defaultSeverity,
+        status: 'single',
+        subject: { id, name },
+        endpoint: null,
+        requestId: null,
+        reason: null,
+        count: 1,
+      }),
+      id: alertId,
+      occurredAt: now,
+      fannedOutAt: now,
+    }),
+  )
+  return alertId
+}
+
+async function writeHistory(
+  { db, clock }: Context,
+  channel: Channel,
+  alertId: string,
+  result: Omit<Tested, 'delivered'>,
+  outcome: Outcome,
+): Promise<void> {
+  const { detail, statusCode, durationMs } = result
+  await db.transaction().execute((trx) =>
+    insertDeliveries(trx, [
+      {
+        alertId,
+        workspaceId: channel.workspaceId,
+        at: clock.now(),
+        channelId: channel.id,
+        channelName: channel.name,
+        channelKind: channel.kind,
+        outcome,
+        detail,
+        statusCode,
+        durationMs,
+        tryCount: 1,
+        triesMax: 1,
+      },
+    ]),
+  )
+}

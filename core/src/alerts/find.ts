@@ -1,0 +1,52 @@
+import type { Selectable } from 'kysely'
+import type { AlertsTable, Db } from '../db/index.ts'
+import type { Alert } from './alert.ts'
+import { EVENTS, isEventKind } from './events.ts'
+import { severityOf } from './incidents.ts'
+import { wordsOf } from './texts.ts'
+
+/**
+ * An alert of the outbox with its words, as of now: of an open incident with the running count and the latest
+ * reason. Undefined when it was pruned.
+ *
+ * @returns `attemptId`: the attempt row that a notify action's message reports back to
+ */
+export async function findAlert(
+  db: Db,
+  id: string,
+): Promise<{ alert: Alert; attemptId: number | null } | undefined> {
+  const row = await db
+    .selectFrom('alerts as a')
+    .innerJoin('workspaces as w', 'w.id', 'a.workspaceId')
+    .leftJoin('incidents as i', (join) => join.onRef('i.id', '=', 'a.incidentId').on('a.status', '=', 'open'))
+    .selectAll('a')
+    .select(['w.name as workspaceName', 'i.count as runningCount', 'i.reason as latestReason'])
+    .where('a.id', '=', id)
+    .executeTakeFirst()
+  if (row === undefined) return undefined
+  const current = { ...row, count: row.runningCount ?? row.count, reason: row.latestReason ?? row.reason }
+  return { alert: alertOf(current, row.workspaceName), attemptId: row.attemptId }
+}
+
+/** @throws Error when the row's kind is none of this build's */
+function alertOf(row: Selectable<AlertsTable>, workspaceName: string): Alert {
+  const { eventKind: kind } = row
+  if (!isEventKind(kind)) throw new Error(`The alert ${row.id} has the unknown kind ${kind}.`)
+  return {
+    ...wordsOf({ kind, subjectName: row.subjectName, count: row.count, reason: row.reason }),
+    id: row.id,
+    kind,
+    severity: severityOf(row.severity),
+    status: row.status === 'open' || row.status === 'closed' ? row.status : 'single',
+    incidentId: row.incidentId,
+    subject: { type: EVENTS[kind].subjectType, id: row.subjectId, name: row.subjectName },
+    endpoint: row.endpointId === null ? null : { id: row.endpointId, name: row.endpointName ?? '' },
+    requestId: row.requestId,
+    count: row.count,
+    openedAt: row.openedAt,
+    closedAt: row.closedAt,
+    occurredAt: row.occurredAt,
+    workspaceName,
+    isTest: kind === 'channel.test',
+  }
+}

@@ -1,0 +1,41 @@
+import { sql } from 'kysely'
+import type { NotifyReport } from '../alertChannels/index.ts'
+import type { Trx } from '../db/index.ts'
+import type { AttemptState } from './states.ts'
+
+/**
+ * Finishes the attempt row of a notify action with its first send, and updates it after each further one (CONTRACT
+ * R39): Succeeded when the provider took it, Failed when it answered otherwise, Errored when no answer came or the
+ * channel was not available. Never DeadLetter, never Interrupted.
+ */
+export async function finishNotify(trx: Trx, report: NotifyReport): Promise<void> {
+  const { endpointId, attemptId, send, finishedAt, nextTryAt } = report
+  await trx
+    .updateTable('deliveryAttempts')
+    .set({
+      state: stateOf(report),
+      statusCode: send?.statusCode ?? null,
+      error: errorOf(report),
+      finishedAt,
+      durationMs: send?.durationMs ?? 0,
+      nextAttemptAt: nextTryAt,
+      leaseUntil: null,
+    })
+    .where('endpointId', '=', endpointId)
+    .where('id', '=', attemptId)
+    .execute()
+  await sql`select pg_notify('creel_endpoints', ${endpointId})`.execute(trx)
+}
+
+function stateOf({ delivered, send }: NotifyReport): AttemptState {
+  if (delivered) return 'Succeeded'
+  return send === null || send.statusCode === null ? 'Errored' : 'Failed'
+}
+
+/** A stable word first, then the provider's own words (CONTRACT §8). */
+function errorOf({ delivered, send, detail }: NotifyReport): string | null {
+  if (delivered) return null
+  const word = send === null ? 'channel_unavailable' : (send.error ?? 'reset')
+  if (detail === null || detail === '' || detail.startsWith(word)) return detail || word
+  return `${word}: ${detail}`
+}
