@@ -1,3 +1,4 @@
+import { actionRoutes } from './actions/routes.ts'
 import { alertChannelRoutes } from './alertChannels/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import { meRoutes } from './me/routes.ts'
@@ -9,6 +10,7 @@ import { watchdogRoutes } from './watchdogs/routes.ts'
 export const appRouter = router({
   me: meRoutes,
   endpoints: endpointRoutes,
+  actions: actionRoutes,
   requests: requestRoutes,
   alertChannels: alertChannelRoutes,
   watchdogs: watchdogRoutes,

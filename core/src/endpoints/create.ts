@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Context } from '../context.ts'
 import type { InputIssue } from '../errors.ts'
 import { requireRoom } from '../plans/index.ts'
+import { checkForward, writeForward } from './legacyForward.ts'
 import { countLiveEndpoints, findEndpoint, insertEndpoint, lockWorkspace } from './queries.ts'
 import { checkResponse } from './responseRules.ts'
 import { type CreateInput, DEFAULT_RESPONSE } from './schema.ts'
@@ -9,8 +10,8 @@ import { settingsColumns } from './settings.ts'
 import { endpointView } from './view.ts'
 
 /** What the schema alone cannot judge of a new endpoint. */
-export function checkNewEndpoint(input: Partial<CreateInput>): InputIssue[] {
-  return checkResponse(input)
+export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>): Promise<InputIssue[]> {
+  return [...checkResponse(input), ...(await checkForward(ctx, null, input))]
 }
 
 /**
@@ -36,6 +37,7 @@ export async function createEndpoint(ctx: Context, input: CreateInput) {
       createdAt: now,
       expiresAt: input.ttlSeconds === undefined ? null : new Date(now.getTime() + input.ttlSeconds * 1000),
     })
+    await writeForward(ctx, trx, id, null, input)
     const row = await findEndpoint(trx, ctx.workspace.id, id)
     if (row === undefined) throw new Error('The endpoint that was just inserted is gone.')
     return endpointView(row, ctx.urls)

@@ -7,6 +7,8 @@ export interface EndpointRow extends Selectable<EndpointsTable> {
   readonly storedRequestCount: number
   readonly lastRequestAt: Date | null
   readonly forwardingEnabled: boolean
+  /** The first forward action, which the deprecated members describe. */
+  readonly forwardActionId: string | null
   readonly forwardUrl: string | null
   readonly forwardSigningSetAt: Date | null
 }
@@ -23,14 +25,19 @@ function selectEndpoints(db: Db, workspaceId: string) {
           .where('a.kind', '=', 'forward')
           .orderBy('a.position')
           .limit(1)
-          .select(['a.url', 'a.signingSecretSetAt'])
+          .select(['a.id', 'a.url', 'a.signingSecretSetAt'])
           .as('first'),
       (join) => join.onTrue(),
     )
     .where('e.workspaceId', '=', workspaceId)
     .where('e.deletedAt', 'is', null)
     .selectAll('e')
-    .select(['c.storedRequestCount', 'c.lastRequestAt', 'first.url as forwardUrl'])
+    .select([
+      'c.storedRequestCount',
+      'c.lastRequestAt',
+      'first.id as forwardActionId',
+      'first.url as forwardUrl',
+    ])
     .select('first.signingSecretSetAt as forwardSigningSetAt')
     .select((of) =>
       of

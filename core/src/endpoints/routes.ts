@@ -35,7 +35,7 @@ export const endpointRoutes = router({
     output: Endpoint,
     status: 201,
     errors: ['limit_reached', 'feature_not_in_plan'],
-    check: (_ctx, input) => checkNewEndpoint(input),
+    check: checkNewEndpoint,
   }).mutation(({ ctx, input }) => createEndpoint(ctx, input)),
 
   get: route({
@@ -55,7 +55,7 @@ export const endpointRoutes = router({
     output: Endpoint,
     errors: ['concurrent_change', 'limit_reached', 'feature_not_in_plan'],
     finds: findsEndpoint,
-    check: (ctx, input) => checkEndpointChange(ctx.endpoint, input),
+    check: (ctx, input) => checkEndpointChange(ctx, ctx.endpoint, input),
   }).mutation(({ ctx, input }) => changeEndpoint(ctx, ctx.endpoint, input)),
 
   stats: route({

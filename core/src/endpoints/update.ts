@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../context.ts'
 import { type InputIssue, notFound } from '../errors.ts'
+import { checkForward, writeForward } from './legacyForward.ts'
 import { announceEndpointChange, type EndpointRow, findEndpoint, updateEndpoint } from './queries.ts'
 import { checkResponse } from './responseRules.ts'
 import type { UpdateInput } from './schema.ts'
@@ -11,7 +12,11 @@ import { endpointView } from './view.ts'
  * What the schema alone cannot judge of a change. A member equal to what is stored is not judged anew, so that
  * an endpoint older than the response rules can be changed in other members (CONTRACT R3, T28).
  */
-export function checkEndpointChange(endpoint: EndpointRow, input: Partial<UpdateInput>): InputIssue[] {
+export async function checkEndpointChange(
+  ctx: Context,
+  endpoint: EndpointRow,
+  input: Partial<UpdateInput>,
+): Promise<InputIssue[]> {
   const issues: InputIssue[] = []
   if (input.ttlSeconds !== undefined && input.ttlSeconds !== null) {
     issues.push({
@@ -30,6 +35,7 @@ export function checkEndpointChange(endpoint: EndpointRow, input: Partial<Update
       responseBody: changed(input.responseBody, endpoint.responseBody),
     }),
   )
+  issues.push(...(await checkForward(ctx, endpoint, input)))
   return issues
 }
 
@@ -41,6 +47,7 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
       endpoint.id,
       settingsColumns(input, { secrets: ctx.secrets, now: ctx.clock.now() }),
     )
+    await writeForward(ctx, trx, endpoint.id, endpoint, input)
     await announceEndpointChange(trx, endpoint.id)
     const row = await findEndpoint(trx, ctx.workspace.id, endpoint.id)
     if (row === undefined) throw notFound('endpoint')

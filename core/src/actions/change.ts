@@ -1,0 +1,121 @@
+import type { Updateable } from 'kysely'
+import type { Context } from '../context.ts'
+import type { ActionsTable, Trx } from '../db/index.ts'
+import { dropDeliveries, resumeDeliveries } from '../deliveries/index.ts'
+import { announceEndpointChange } from '../endpoints/queries.ts'
+import { notFound } from '../errors.ts'
+import { listChannelOptions } from './channels.ts'
+import { readCondition } from './check.ts'
+import { isOn } from './planDispatch.ts'
+import { placed } from './positions.ts'
+import {
+  type ActionRow,
+  deleteAction,
+  findAction,
+  fitActions,
+  lockActions,
+  numberActions,
+  updateAction,
+} from './queries.ts'
+import type { UpdateInput } from './schema.ts'
+import { signingColumns } from './signing.ts'
+import { actionView } from './view.ts'
+
+/**
+ * Changes what is named and leaves the rest (CONTRACT §0.1). Switching it on resumes what waited for it.
+ * @throws DomainError `not_found` when it was deleted meanwhile
+ */
+export async function changeAction(ctx: Context, { endpointId, id }: ActionRow, input: UpdateInput) {
+  return await ctx.db.transaction().execute(async (trx) => {
+    const actions = await lockActions(trx, endpointId)
+    const stored = actions.find((action) => action.id === id)
+    if (stored === undefined) throw notFound('action')
+    await writeAction(ctx, trx, stored, changedColumns(ctx, stored, input))
+    if (input.position !== undefined)
+      await numberActions(
+        trx,
+        placed(
+          actions.map((action) => action.id),
+          id,
+          input.position,
+        ),
+      )
+    const row = await findAction(trx, endpointId, id)
+    if (row === undefined) throw notFound('action')
+    return actionView(row, await listChannelOptions(trx, ctx.workspace.id, ctx.plan))
+  })
+}
+
+/**
+ * Writes columns of an action that is locked. Going off starts the 24 h of what is queued for it; coming on
+ * queues that anew.
+ */
+export async function writeAction(
+  ctx: Context,
+  trx: Trx,
+  stored: ActionRow,
+  columns: Updateable<ActionsTable>,
+): Promise<void> {
+  const wasOn = isOn(stored)
+  const isNowOn = (columns.isActive ?? stored.isActive) && !stored.suspendedByPlan
+  const offSince = wasOn === isNowOn ? {} : { offSince: isNowOn ? null : ctx.clock.now() }
+  await updateAction(trx, stored.id, { ...columns, ...offSince })
+  if (!wasOn && isNowOn) await resumeDeliveries(ctx, trx, [stored.id])
+  await announceEndpointChange(trx, stored.endpointId)
+}
+
+function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Updateable<ActionsTable> {
+  const columns: Updateable<ActionsTable> = {}
+  if (input.name !== undefined) columns.name = input.name
+  if (input.isActive !== undefined) columns.isActive = input.isActive
+  if (input.condition !== undefined && input.condition !== null) {
+    const read = readCondition(ctx, input.condition)
+    if ('condition' in read) columns.condition = read.condition.text
+  }
+  if (stored.kind === 'forward') {
+    if (input.url !== undefined) columns.url = input.url
+    return {
+      ...columns,
+      ...signingColumns(input.signingSecret, stored, { secrets: ctx.secrets, now: ctx.clock.now() }),
+    }
+  }
+  if (input.alertChannelId !== undefined) columns.alertChannelId = input.alertChannelId
+  if (input.messageTemplate !== undefined) columns.messageTemplate = input.messageTemplate
+  return columns
+}
+
+/**
+ * Deletes an action with its rules and what is queued for it; stored captures and attempts stay. Positions close
+ * up, and a suspended action may have room again.
+ */
+export async function removeAction(ctx: Context, { endpointId, id }: ActionRow): Promise<void> {
+  await ctx.db.transaction().execute(async (trx) => {
+    const actions = await lockActions(trx, endpointId)
+    const stored = actions.find((action) => action.id === id)
+    if (stored === undefined) throw notFound('action')
+    await dropAction(ctx, trx, actions, stored)
+  })
+}
+
+/**
+ * Deletes one of an endpoint's actions, all of which are locked.
+ */
+export async function dropAction(
+  ctx: Context,
+  trx: Trx,
+  actions: readonly ActionRow[],
+  { endpointId, id }: ActionRow,
+): Promise<void> {
+  await dropDeliveries(ctx, trx, [id])
+  await deleteAction(trx, id)
+  await numberActions(
+    trx,
+    actions.filter((action) => action.id !== id).map((action) => action.id),
+  )
+  await resumeDeliveries(
+    ctx,
+    trx,
+    await fitActions(trx, { endpointId }, ctx.plan.limits.actionsMax, ctx.clock.now()),
+  )
+  await announceEndpointChange(trx, endpointId)
+}

@@ -1,0 +1,80 @@
+import { parseCondition } from '../conditions/index.ts'
+import type { Context } from '../context.ts'
+import type { InputIssue, ItemCode } from '../errors.ts'
+import { memberText } from '../json/index.ts'
+import { requireFeature } from '../plans/index.ts'
+import { parseTemplate } from '../templates/index.ts'
+import { listChannelOptions } from './channels.ts'
+import type { ActionRow } from './queries.ts'
+import { ACTION_KINDS, type UpdateInput } from './schema.ts'
+import { kindsOf } from './view.ts'
+
+type Members = Partial<Omit<UpdateInput, 'actionId'>>
+
+/**
+ * What the schema alone cannot judge of a new action.
+ * @throws DomainError `feature_not_in_plan` for a known kind that the plan lacks (CONTRACT §5)
+ */
+export async function checkNewAction(ctx: Context, input: Members): Promise<InputIssue[]> {
+  const kind = ACTION_KINDS.find((known) => known === input.kind)
+  if (kind === 'notify') requireFeature(ctx.plan, 'alertChannels')
+  const issues: InputIssue[] = []
+  if (input.kind !== undefined && kind === undefined)
+    issues.push(issue('kind', 'unknown_value', `kind must be one of ${kindsOf(ctx.plan).join(', ')}.`))
+  if (kind === 'forward' && input.url === undefined)
+    issues.push(issue('url', 'required', 'url is required: where to forward to.'))
+  if (kind === 'notify' && input.alertChannelId === undefined)
+    issues.push(issue('alertChannelId', 'required', 'alertChannelId is required: the channel that tells.'))
+  return [...issues, ...(await checkMembers(ctx, kind, input, undefined))]
+}
+
+/** The same of a change: a member equal to what is stored is not judged anew (CONTRACT R3). */
+export async function checkActionChange(
+  ctx: Context,
+  action: ActionRow,
+  input: Members,
+): Promise<InputIssue[]> {
+  const kind = ACTION_KINDS.find((known) => known === action.kind)
+  const issues: InputIssue[] = []
+  if (input.kind !== undefined && input.kind !== action.kind)
+    issues.push(issue('kind', 'not_allowed', 'The kind of an action cannot change.'))
+  return [...issues, ...(await checkMembers(ctx, kind, input, action))]
+}
+
+async function checkMembers(
+  ctx: Context,
+  kind: string | undefined,
+  input: Members,
+  stored: ActionRow | undefined,
+): Promise<InputIssue[]> {
+  const issues: InputIssue[] = []
+  const { condition, url, alertChannelId, messageTemplate } = input
+  if (condition !== undefined && condition !== null) {
+    const parsed = readCondition(ctx, condition)
+    if ('issues' in parsed) issues.push(...parsed.issues)
+  }
+  if (kind !== 'notify' && url !== undefined && url !== stored?.url)
+    issues.push(...(await ctx.outbound.checkDestination(url)))
+  if (kind !== 'forward' && alertChannelId !== undefined && alertChannelId !== stored?.alertChannelId) {
+    const channels = await listChannelOptions(ctx.db, ctx.workspace.id, ctx.plan)
+    if (!channels.some(({ id }) => id === alertChannelId))
+      issues.push(issue('alertChannelId', 'unknown_value', 'No such alert channel in this workspace.'))
+  }
+  if (kind !== 'forward' && messageTemplate !== undefined && messageTemplate !== stored?.messageTemplate) {
+    const parsed = parseTemplate(messageTemplate)
+    if ('problems' in parsed)
+      issues.push(...parsed.problems.map(({ code, reason }) => issue('messageTemplate', code, reason)))
+  }
+  return issues
+}
+
+/** Reads `condition` as it was sent: key order and number spelling survive in the raw body only (CONTRACT R11). */
+export function readCondition(ctx: Pick<Context, 'rawBody'>, value: unknown) {
+  const parsed = parseCondition(value, memberText(ctx.rawBody, ['condition']))
+  if ('condition' in parsed) return parsed
+  return { issues: parsed.issues.map((found) => ({ ...found, path: ['condition', ...found.path] })) }
+}
+
+function issue(member: string, code: ItemCode, detail: string): InputIssue {
+  return { path: [member], code, detail }
+}

@@ -1,0 +1,108 @@
+import { randomUUID } from 'node:crypto'
+import { ALWAYS } from '../conditions/index.ts'
+import type { Context } from '../context.ts'
+import type { Trx } from '../db/index.ts'
+import { announceEndpointChange, type EndpointRow } from '../endpoints/queries.ts'
+import { requireRoom } from '../plans/index.ts'
+import { listChannelOptions } from './channels.ts'
+import { readCondition } from './check.ts'
+import { placed } from './positions.ts'
+import { type ActionRow, findAction, insertAction, lockActions, numberActions } from './queries.ts'
+import type { CreateInput } from './schema.ts'
+import { signingColumns } from './signing.ts'
+import { actionView } from './view.ts'
+
+/** What a notify action says when its creator does not (CONTRACT §5). */
+export const DEFAULT_TEMPLATE = '{{endpoint.name}}: {{method}} {{label}} (request {{request.id}})'
+
+/**
+ * Adds an action, last unless told otherwise.
+ * @throws DomainError `limit_reached` when the endpoint has all the actions that its plan has room for
+ */
+export async function createAction(ctx: Context, endpoint: Pick<EndpointRow, 'id'>, input: CreateInput) {
+  const channels = await listChannelOptions(ctx.db, ctx.workspace.id, ctx.plan)
+  const channelName = channels.find(({ id }) => id === input.alertChannelId)?.name
+  return await ctx.db.transaction().execute(async (trx) => {
+    const others = await lockActions(trx, endpoint.id)
+    const { endpointId: _, condition, kind, ...members } = input
+    const read = condition === undefined || condition === null ? undefined : readCondition(ctx, condition)
+    const id = await addAction(ctx, trx, others, {
+      ...members,
+      endpointId: endpoint.id,
+      kind,
+      name: input.name ?? channelName ?? hostOf(input.url),
+      condition: read !== undefined && 'condition' in read ? read.condition.text : ALWAYS.text,
+    })
+    const row = await findAction(trx, endpoint.id, id)
+    if (row === undefined) throw new Error('The action that was just inserted is gone.')
+    return actionView(row, channels)
+  })
+}
+
+/** An action whose members were found valid. */
+export interface NewAction {
+  readonly endpointId: string
+  readonly kind: string
+  readonly name: string
+  readonly condition: string
+  readonly isActive?: boolean | undefined
+  readonly position?: number | undefined
+  readonly url?: string | undefined
+  readonly signingSecret?: string | undefined
+  readonly alertChannelId?: string | undefined
+  readonly messageTemplate?: string | undefined
+}
+
+/**
+ * Inserts an action in its place.
+ *
+ * @param others the endpoint's actions, locked
+ * @returns the new id
+ * @throws DomainError `limit_reached`
+ */
+export async function addAction(
+  ctx: Context,
+  trx: Trx,
+  others: readonly ActionRow[],
+  action: NewAction,
+): Promise<string> {
+  requireRoom(ctx.plan, 'actionsMax', others.length, 'actions an endpoint')
+  const now = ctx.clock.now()
+  const id = randomUUID()
+  const isForward = action.kind === 'forward'
+  const isActive = action.isActive ?? true
+  await insertAction(trx, {
+    ...signingColumns(isForward ? action.signingSecret || undefined : undefined, undefined, {
+      secrets: ctx.secrets,
+      now,
+    }),
+    id,
+    workspaceId: ctx.workspace.id,
+    endpointId: action.endpointId,
+    kind: action.kind,
+    name: action.name,
+    position: others.length + 1,
+    isActive,
+    offSince: isActive ? null : now,
+    condition: action.condition,
+    url: isForward ? (action.url ?? null) : null,
+    alertChannelId: isForward ? null : (action.alertChannelId ?? null),
+    messageTemplate: isForward ? null : (action.messageTemplate ?? DEFAULT_TEMPLATE),
+    createdAt: now,
+  })
+  await numberActions(
+    trx,
+    placed(
+      others.map((other) => other.id),
+      id,
+      action.position,
+    ),
+  )
+  await announceEndpointChange(trx, action.endpointId)
+  return id
+}
+
+/** The host of a URL: what a forward is called unless it was given a name. */
+export function hostOf(url: string | undefined): string {
+  return (url === undefined ? null : URL.parse(url))?.host.slice(0, 100) || 'Action'
+}

@@ -1,0 +1,99 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { ActionsTable, Db, Trx } from '../db/index.ts'
+
+/** An action with what the list shows beside it. */
+export interface ActionRow extends Selectable<ActionsTable> {
+  readonly ruleCount: number
+}
+
+function selectActions(db: Db, endpointId: string) {
+  return db
+    .selectFrom('actions as a')
+    .where('a.endpointId', '=', endpointId)
+    .selectAll('a')
+    .select((of) =>
+      of
+        .selectFrom('transformationRules as t')
+        .whereRef('t.actionId', '=', 'a.id')
+        .select((rules) => rules.fn.countAll<number>().as('count'))
+        .$asScalar()
+        .$notNull()
+        .as('ruleCount'),
+    )
+    .orderBy('a.position')
+}
+
+/** Every action of an endpoint, in position order. */
+export function listActions(db: Db, endpointId: string): Promise<ActionRow[]> {
+  return selectActions(db, endpointId).execute()
+}
+
+/** The action, unless it is absent or another endpoint's. */
+export function findAction(db: Db, endpointId: string, id: string): Promise<ActionRow | undefined> {
+  return selectActions(db, endpointId).where('a.id', '=', id).executeTakeFirst()
+}
+
+/**
+ * Locks an endpoint's actions against every other change, until the transaction ends, and reads them. The
+ * endpoint's row stands for those that do not exist yet; captures and deliveries are not held up.
+ */
+export async function lockActions(trx: Trx, endpointId: string): Promise<ActionRow[]> {
+  await sql`select from endpoints where id = ${endpointId} for no key update`.execute(trx)
+  return await listActions(trx, endpointId)
+}
+
+export async function insertAction(trx: Trx, row: Insertable<ActionsTable>): Promise<void> {
+  await trx.insertInto('actions').values(row).execute()
+}
+
+/** Changes the named columns only. */
+export async function updateAction(trx: Trx, id: string, changes: Updateable<ActionsTable>): Promise<void> {
+  if (Object.keys(changes).length > 0)
+    await trx.updateTable('actions').set(changes).where('id', '=', id).execute()
+}
+
+/** Deletes an action; its rules go with it. */
+export async function deleteAction(trx: Trx, id: string): Promise<void> {
+  await trx.deleteFrom('actions').where('id', '=', id).execute()
+}
+
+/** Numbers the actions 1, 2, 3… in the given order. Positions are compared when the transaction ends. */
+export async function numberActions(trx: Trx, ids: readonly string[]): Promise<void> {
+  await sql`
+    update actions a set position = u.position
+    from unnest(${ids}::uuid[]) with ordinality as u (id, position)
+    where a.id = u.id and a.position <> u.position`.execute(trx)
+}
+
+/** Which endpoints' actions: one endpoint's, or all of a workspace's. */
+export type ActionsOf = { readonly endpointId: string } | { readonly workspaceId: string }
+
+/**
+ * Lets the oldest actions of each endpoint stay in use, up to the plan's number, and suspends the others; lifts
+ * the suspension of those that have room again (CONTRACT §1 "Downgrade", R12).
+ *
+ * @returns those that are in use again
+ */
+export async function fitActions(trx: Trx, of: ActionsOf, actionsMax: number, now: Date): Promise<string[]> {
+  const scope =
+    'endpointId' in of ? sql`endpoint_id = ${of.endpointId}` : sql`workspace_id = ${of.workspaceId}`
+  const { rows } = await sql<{ id: string; suspendedByPlan: boolean; endpointId: string }>`
+    with ranked as (
+      select id, row_number() over (partition by endpoint_id order by created_at, id) > ${actionsMax} as over
+      from actions where ${scope}
+    )
+    update actions a set
+      suspended_by_plan = ranked.over,
+      off_since = case
+        when ranked.over then coalesce(a.off_since, ${now})
+        when a.is_active then null
+        else a.off_since
+      end
+    from ranked
+    where a.id = ranked.id and a.suspended_by_plan <> ranked.over
+    returning a.id, a.suspended_by_plan, a.endpoint_id`.execute(trx)
+  await sql`select pg_notify('creel_endpoints', id) from unnest(${[...new Set(rows.map((row) => row.endpointId))]}::text[]) as id`.execute(
+    trx,
+  )
+  return rows.filter((row) => !row.suspendedByPlan).map((row) => row.id)
+}

@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
+import { notFound } from '../errors.ts'
+import { type Finds, route, router } from '../route.ts'
+import { changeAction, removeAction } from './change.ts'
+import { listChannelOptions } from './channels.ts'
+import { checkActionChange, checkNewAction } from './check.ts'
+import { createAction } from './create.ts'
+import { type ActionRow, findAction, listActions } from './queries.ts'
+import { Action, ActionList, createInput, updateInput } from './schema.ts'
+import { actionListView } from './view.ts'
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+const actionId = z.string().meta({ format: 'uuid', description: 'Id of the action' })
+
+/**
+ * Finds the endpoint and the action that the path names.
+ * @throws DomainError `not_found`, also when the action is another endpoint's
+ */
+const findsAction: Finds<{ endpoint: EndpointRow; action: ActionRow }> = async (ctx, ids) => {
+  const { endpoint } = await findsEndpoint(ctx, ids)
+  const id = z.guid().safeParse(ids.actionId)
+  const action = id.success ? await findAction(ctx.db, endpoint.id, id.data) : undefined
+  if (action === undefined) throw notFound('action')
+  return { endpoint, action }
+}
+
+export const actionRoutes = router({
+  list: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/actions',
+    summary: 'List the actions of an endpoint in dispatch order, and what could be added',
+    input: z.object({ endpointId }),
+    output: ActionList,
+    finds: findsEndpoint,
+  }).query(async ({ ctx }) =>
+    actionListView(
+      await listActions(ctx.db, ctx.endpoint.id),
+      await listChannelOptions(ctx.db, ctx.workspace.id, ctx.plan),
+      ctx.plan,
+    ),
+  ),
+
+  create: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/actions',
+    summary: 'Add an action: forward to a URL, or notify through an alert channel',
+    description:
+      'Actions do not chain: each sees the request exactly as it arrived, none waits for another, and one failing never stops the rest.',
+    input: createInput,
+    output: Action,
+    status: 201,
+    errors: ['limit_reached', 'feature_not_in_plan'],
+    finds: findsEndpoint,
+    check: checkNewAction,
+  }).mutation(({ ctx, input }) => createAction(ctx, ctx.endpoint, input)),
+
+  update: route({
+    method: 'PUT',
+    path: '/api/v1/endpoints/{endpointId}/actions/{actionId}',
+    summary: 'Change the named members of an action',
+    description:
+      'Switched off, it keeps what is queued for it for 24 hours; switched on again, that goes on.',
+    input: updateInput,
+    output: Action,
+    errors: ['feature_not_in_plan'],
+    finds: findsAction,
+    check: (ctx, input) => checkActionChange(ctx, ctx.action, input),
+  }).mutation(({ ctx, input }) => changeAction(ctx, ctx.action, input)),
+
+  remove: route({
+    method: 'DELETE',
+    path: '/api/v1/endpoints/{endpointId}/actions/{actionId}',
+    summary: 'Delete an action with its rules; what is queued for it is dropped',
+    input: z.object({ endpointId, actionId }),
+    output: z.null(),
+    finds: findsAction,
+  }).mutation(async ({ ctx }) => {
+    await removeAction(ctx, ctx.action)
+    return null
+  }),
+})

@@ -1,0 +1,106 @@
+import { z } from 'zod'
+import { optional, Timestamp } from '../route.ts'
+
+/** Every kind of action, whether or not a plan has it. */
+export const ACTION_KINDS = ['forward', 'notify'] as const
+
+export type ActionKind = (typeof ACTION_KINDS)[number]
+
+/** Bounds of a signing secret (SPEC Limits, CONTRACT §5); '' stops signing. */
+export const SIGNING_SECRET = { min: 16, max: 512 } as const
+
+/** A write-only signing secret: '' or 16 to 512 characters. */
+export const signingSecretInput = z
+  .string()
+  .max(SIGNING_SECRET.max)
+  .refine((secret) => secret === '' || secret.length >= SIGNING_SECRET.min, {
+    params: { code: 'too_short' },
+    message: `A signing secret has at least ${SIGNING_SECRET.min} characters.`,
+  })
+
+const writable = {
+  name: optional(z.string().min(1).max(100)).meta({
+    description: 'Shown to people; default the host of `url`, or the name of the channel',
+  }),
+  isActive: optional(z.boolean()).meta({ description: 'Default true' }),
+  condition: z
+    .unknown()
+    .optional()
+    .meta({ description: 'When it runs; `{}` = always, which is the default' }),
+  position: optional(z.int().min(1)).meta({ description: '1-based; default last. Others move to make room' }),
+  url: optional(z.string()).meta({ description: 'forward: where to, http or https' }),
+  signingSecret: optional(signingSecretInput).meta({
+    description: 'forward; write-only. 16 to 512 characters, "" stops signing',
+  }),
+  alertChannelId: optional(z.string()).meta({
+    format: 'uuid',
+    description: 'notify: the channel that tells',
+  }),
+  messageTemplate: optional(z.string().min(1)).meta({
+    description: 'notify: text with placeholders like `{{ body.id }}`, 1 to 4000 characters',
+  }),
+}
+
+export const createInput = z.object({
+  endpointId: z.string(),
+  kind: z.string().meta({ description: 'One of `options.kinds`' }),
+  ...writable,
+})
+
+export const updateInput = z.object({
+  endpointId: z.string(),
+  actionId: z.string(),
+  kind: optional(z.string()).meta({ description: 'Cannot change' }),
+  ...writable,
+})
+
+export type CreateInput = z.output<typeof createInput>
+export type UpdateInput = z.output<typeof updateInput>
+
+/** The public words of an action (SPEC "Action"). Signing secrets are in none of them. */
+export const Action = z
+  .object({
+    id: z.uuid(),
+    kind: z.string(),
+    name: z.string(),
+    position: z.int(),
+    url: z.string().nullable(),
+    isActive: z.boolean(),
+    suspendedByPlan: z.boolean(),
+    condition: z.unknown().meta({ type: 'object', description: 'As it was written; `{}` = always' }),
+    conditionDescription: z.string(),
+    signing: z.object({ signed: z.boolean(), setAt: Timestamp.nullable() }),
+    ruleCount: z.int(),
+    alertChannelId: z.uuid().nullable(),
+    alertChannelName: z.string().nullable(),
+    messageTemplate: z.string().nullable(),
+    channelUnavailable: z.boolean(),
+    apiRequestId: z.null().meta({ description: 'Always null in v1' }),
+    apiRequestName: z.null().meta({ description: 'Always null in v1' }),
+    slotMapping: z.record(z.string(), z.string()).meta({ description: 'Always {} in v1' }),
+    requestUnavailable: z.boolean().meta({ description: 'Always false in v1' }),
+  })
+  .meta({ id: 'Action' })
+
+/** The list of an endpoint's actions, and what could be added to it. */
+export const ActionList = z
+  .object({
+    actions: z.array(Action),
+    limit: z.int().meta({ description: 'Actions of all kinds that the plan has room for' }),
+    canAddMore: z.boolean(),
+    options: z.object({
+      kinds: z.array(z.enum(ACTION_KINDS)),
+      channels: z.array(
+        z.object({
+          id: z.uuid(),
+          name: z.string(),
+          kind: z.string(),
+          isEnabled: z.boolean(),
+          isConfigured: z.boolean(),
+        }),
+      ),
+      canCreateChannel: z.boolean(),
+      planName: z.string(),
+    }),
+  })
+  .meta({ id: 'ActionList' })

@@ -1,0 +1,59 @@
+import type { z } from 'zod'
+import { describeCondition, storedCondition } from '../conditions/index.ts'
+import { shownJson } from '../json/index.ts'
+import { hasFeature, type Plan } from '../plans/index.ts'
+import type { ChannelOption } from './channels.ts'
+import type { ActionRow } from './queries.ts'
+import type { Action, ActionKind, ActionList } from './schema.ts'
+
+/** The row in the words of the API. Secrets stay behind. */
+export function actionView(row: ActionRow, channels: readonly ChannelOption[]): z.input<typeof Action> {
+  const channel = channels.find(({ id }) => id === row.alertChannelId)
+  const isSigned = row.signingSecret !== null
+  return {
+    id: row.id,
+    kind: row.kind,
+    name: row.name,
+    position: row.position,
+    url: row.url,
+    isActive: row.isActive,
+    suspendedByPlan: row.suspendedByPlan,
+    condition: shownJson(row.condition),
+    conditionDescription: describeCondition(storedCondition(row.condition)),
+    signing: { signed: isSigned, setAt: isSigned ? row.signingSecretSetAt : null },
+    ruleCount: row.ruleCount,
+    alertChannelId: row.alertChannelId,
+    alertChannelName: channel?.name ?? null,
+    messageTemplate: row.messageTemplate,
+    channelUnavailable: row.kind === 'notify' && channel?.isAvailable !== true,
+    apiRequestId: null,
+    apiRequestName: null,
+    slotMapping: {},
+    requestUnavailable: false,
+  }
+}
+
+/** The kinds that can be created on a plan. */
+export function kindsOf(plan: Plan): ActionKind[] {
+  return hasFeature(plan, 'alertChannels') ? ['forward', 'notify'] : ['forward']
+}
+
+/** The whole list with its options. */
+export function actionListView(
+  rows: readonly ActionRow[],
+  channels: readonly ChannelOption[],
+  plan: Plan,
+): z.input<typeof ActionList> {
+  const { actionsMax, alertChannelsMax } = plan.limits
+  return {
+    actions: rows.map((row) => actionView(row, channels)),
+    limit: actionsMax,
+    canAddMore: rows.length < actionsMax,
+    options: {
+      kinds: kindsOf(plan),
+      channels: channels.map(({ isAvailable: _, ...option }) => option),
+      canCreateChannel: channels.length < alertChannelsMax,
+      planName: plan.displayName,
+    },
+  }
+}

@@ -1,0 +1,116 @@
+import { dropAction, writeAction } from '../actions/change.ts'
+import { addAction, hostOf } from '../actions/create.ts'
+import { type ActionRow, lockActions } from '../actions/queries.ts'
+import { SIGNING_SECRET } from '../actions/schema.ts'
+import { signingColumns } from '../actions/signing.ts'
+import { ALWAYS } from '../conditions/index.ts'
+import type { Context } from '../context.ts'
+import type { Trx } from '../db/index.ts'
+import { DomainError, type InputIssue, type ItemCode } from '../errors.ts'
+import type { EndpointRow } from './queries.ts'
+import type { CreateInput } from './schema.ts'
+
+/** The deprecated single-URL members: they act on the first forward action (SPEC rules 1-3, CONTRACT §2). */
+export type ForwardMembers = Pick<
+  Partial<CreateInput>,
+  'forwardUrl' | 'forwardingEnabled' | 'forwardSigningSecret'
+>
+
+/** The endpoint before the change; null for one that is being created. */
+type Stored = Pick<EndpointRow, 'forwardUrl' | 'forwardActionId' | 'forwardingEnabled'> | null
+
+/**
+ * Judges the deprecated members against what is stored. A URL equal to the stored one is not checked anew, and
+ * `forwardingEnabled` equal to what GET shows asks for nothing (CONTRACT R3).
+ */
+export async function checkForward(
+  ctx: Context,
+  stored: Stored,
+  input: ForwardMembers,
+): Promise<InputIssue[]> {
+  const issues: InputIssue[] = []
+  const report = (member: keyof ForwardMembers, code: ItemCode, detail: string) =>
+    issues.push({ path: [member], code, detail })
+  const { forwardUrl, forwardSigningSecret: secret } = input
+  const hasAction = (stored?.forwardActionId ?? null) !== null
+  const willHaveOne = forwardUrl === undefined ? hasAction : forwardUrl !== ''
+
+  if (forwardUrl !== undefined && forwardUrl !== '' && forwardUrl !== stored?.forwardUrl)
+    issues.push(...(await ctx.outbound.checkDestination(forwardUrl, ['forwardUrl'])))
+  const clears = forwardUrl === '' && hasAction
+  if (input.forwardingEnabled === true && !willHaveOne && (clears || stored?.forwardingEnabled !== true))
+    report('forwardingEnabled', 'not_allowed', 'Forwarding needs a destination: send forwardUrl too.')
+  if (secret !== undefined && secret !== '') {
+    if (secret.length < SIGNING_SECRET.min)
+      report(
+        'forwardSigningSecret',
+        'too_short',
+        `A signing secret has at least ${SIGNING_SECRET.min} characters.`,
+      )
+    else if (!willHaveOne)
+      report(
+        'forwardSigningSecret',
+        'not_allowed',
+        'There is no forward action to sign: send forwardUrl too.',
+      )
+  }
+  return issues
+}
+
+/**
+ * Carries the deprecated members out, inside the transaction that writes the endpoint. Members that were found
+ * wrong never come here.
+ *
+ * @param stored what was read when the call began
+ * @throws DomainError `concurrent_change` when the action read then is gone; nothing is saved
+ * @throws DomainError `limit_reached` when a forward action is to be created and there is no room
+ */
+export async function writeForward(
+  ctx: Context,
+  trx: Trx,
+  endpointId: string,
+  stored: Stored,
+  input: ForwardMembers,
+): Promise<void> {
+  const { forwardUrl, forwardSigningSecret } = input
+  const forwardingEnabled =
+    input.forwardingEnabled === stored?.forwardingEnabled ? undefined : input.forwardingEnabled
+  if (forwardUrl === undefined && forwardSigningSecret === undefined && forwardingEnabled === undefined)
+    return
+
+  const actions = await lockActions(trx, endpointId)
+  const action = forwardActionOf(actions, stored?.forwardActionId ?? null)
+  if (forwardUrl === '') {
+    if (action !== undefined) await dropAction(ctx, trx, actions, action)
+    return
+  }
+  if (action === undefined) {
+    if (forwardUrl === undefined) return
+    await addAction(ctx, trx, actions, {
+      endpointId,
+      kind: 'forward',
+      name: hostOf(forwardUrl),
+      condition: ALWAYS.text,
+      url: forwardUrl,
+      isActive: input.forwardingEnabled ?? true,
+      signingSecret: forwardSigningSecret,
+    })
+    return
+  }
+  await writeAction(ctx, trx, action, {
+    ...(forwardUrl === undefined ? {} : { url: forwardUrl }),
+    ...(forwardingEnabled === undefined ? {} : { isActive: forwardingEnabled }),
+    ...signingColumns(forwardSigningSecret, action, { secrets: ctx.secrets, now: ctx.clock.now() }),
+  })
+}
+
+/** The action that was first when the call began; one that came since then when there was none. */
+function forwardActionOf(actions: readonly ActionRow[], idAtStart: string | null): ActionRow | undefined {
+  if (idAtStart === null) return actions.find(({ kind }) => kind === 'forward')
+  const action = actions.find(({ id }) => id === idAtStart)
+  if (action !== undefined) return action
+  throw new DomainError(
+    'concurrent_change',
+    'The forward action of the endpoint was removed meanwhile; nothing was saved. Read it again and retry.',
+  )
+}
