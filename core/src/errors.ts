@@ -1,23 +1,90 @@
 /**
- * Every code a caller can see, with its status and title (SPEC "Errors"). The table is closed: v1 never
- * gains a code outside SPEC, and `title` is the status phrase because `type` is always `about:blank`
- * (RFC 9457 §4.2.1).
+ * Every code a caller can see, with its status and title (SPEC "Errors"), what happened and what to do about it. The
+ * table is closed: v1 never gains a code outside SPEC, and `title` is the status phrase because `type` is always
+ * `about:blank` (RFC 9457 §4.2.1). The API's description and docs/errors.md are made from it.
  */
 export const ERRORS = {
-  unauthorized: { status: 401, title: 'Unauthorized' },
-  api_access_disabled: { status: 403, title: 'Forbidden' },
-  feature_not_in_plan: { status: 403, title: 'Forbidden' },
-  not_found: { status: 404, title: 'Not Found' },
-  validation_failed: { status: 400, title: 'Bad Request' },
-  forwarding_disabled: { status: 400, title: 'Bad Request' },
-  action_inactive: { status: 400, title: 'Bad Request' },
-  request_invalid: { status: 400, title: 'Bad Request' },
-  rate_limited: { status: 429, title: 'Too Many Requests' },
-  concurrent_change: { status: 409, title: 'Conflict' },
-  limit_reached: { status: 409, title: 'Conflict' },
-  no_destination: { status: 409, title: 'Conflict' },
-  internal_error: { status: 500, title: 'Internal Server Error' },
-} as const satisfies Record<string, { status: number; title: string }>
+  unauthorized: {
+    status: 401,
+    title: 'Unauthorized',
+    meaning: 'No API key was sent, or it is unknown or revoked.',
+    remedy: 'Send a live key as `Authorization: Bearer <API_KEY>`. A revoked key never comes back.',
+  },
+  api_access_disabled: {
+    status: 403,
+    title: 'Forbidden',
+    meaning: "The key is good, but the workspace's plan has no API access.",
+    remedy: 'Move the workspace to a plan with API access; its keys then work again.',
+  },
+  feature_not_in_plan: {
+    status: 403,
+    title: 'Forbidden',
+    meaning: 'The plan lacks this operation altogether.',
+    remedy: 'Move the workspace to a plan that has it. Retrying does not help.',
+  },
+  not_found: {
+    status: 404,
+    title: 'Not Found',
+    meaning:
+      'The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart.',
+    remedy: 'Check method, path and ids, and that the key is of the right workspace.',
+  },
+  validation_failed: {
+    status: 400,
+    title: 'Bad Request',
+    meaning: 'The input was read, and parts of it are wrong; nothing was saved.',
+    remedy: 'Mend every part that `errors` names, by `pointer` (body) or `parameter` (query).',
+  },
+  forwarding_disabled: {
+    status: 400,
+    title: 'Bad Request',
+    meaning: 'A replay was asked for on an endpoint without an action that is switched on.',
+    remedy: 'Switch an action on, or name one with `actionId`.',
+  },
+  action_inactive: {
+    status: 400,
+    title: 'Bad Request',
+    meaning: 'A replay was asked for to an action that is not switched on, or suspended by the plan.',
+    remedy: 'Switch the action on first.',
+  },
+  request_invalid: {
+    status: 400,
+    title: 'Bad Request',
+    meaning:
+      'The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.',
+    remedy: 'Send a JSON object of at most 1 MiB with `Content-Type: application/json`.',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too Many Requests',
+    meaning: "The key's calls of this minute are spent, or too many calls of one kind run at once.",
+    remedy: 'Sleep as many seconds as `Retry-After` says, then retry: that always recovers.',
+  },
+  concurrent_change: {
+    status: 409,
+    title: 'Conflict',
+    meaning: 'Somebody removed an action of the endpoint in the meantime; nothing was saved.',
+    remedy: 'Read the endpoint again and retry.',
+  },
+  limit_reached: {
+    status: 409,
+    title: 'Conflict',
+    meaning: 'The plan has room for no more of these.',
+    remedy: 'Remove one, or move the workspace to a larger plan. It is no rate limit: waiting does not help.',
+  },
+  no_destination: {
+    status: 409,
+    title: 'Conflict',
+    meaning: 'A transformation rule was written to an endpoint that forwards nowhere.',
+    remedy: 'Add a forward action first.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Internal Server Error',
+    meaning: 'The service failed. Its log knows more under the same `traceId`.',
+    remedy: 'Retry later; report the `traceId` when it persists.',
+  },
+} as const satisfies Record<string, { status: number; title: string; meaning: string; remedy: string }>
 
 export type ErrorCode = keyof typeof ERRORS
 

@@ -16,15 +16,17 @@ export interface Page {
   readonly pageSize: number
 }
 
-/** The pagination envelope around an item schema (SPEC "Pagination envelope"). */
+/** The pagination envelope around an item schema (SPEC "Pagination envelope"); named after it. */
 export function envelope<Item extends z.ZodType>(item: Item) {
-  return z.object({
+  const page = z.object({
     items: z.array(item),
     totalCount: z.int().meta({ description: 'Everything the query matches after filters' }),
     page: z.int(),
     pageSize: z.int(),
-    totalPages: z.int(),
+    totalPages: z.int().meta({ description: '0 when nothing matches' }),
   })
+  const name = z.globalRegistry.get(item)?.id
+  return name === undefined ? page : page.meta({ id: `${name}Page` })
 }
 
 /** LIMIT and OFFSET of a page. */

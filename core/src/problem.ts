@@ -5,6 +5,7 @@ import {
   ERRORS,
   type ErrorCode,
   type InputIssue,
+  ITEM_CODES,
   MAX_PROBLEM_ITEMS,
   validationFailed,
 } from './errors.ts'
@@ -16,25 +17,37 @@ export const ProblemItem = z
     pointer: z
       .string()
       .nullable()
-      .meta({ description: 'JSON Pointer into the request body, as URI fragment' }),
-    parameter: z.string().nullable().meta({ description: 'Name of the query parameter' }),
-    code: z.string(),
-    detail: z.string(),
+      .meta({ description: 'JSON Pointer into the request body, as URI fragment; null for query input' }),
+    parameter: z
+      .string()
+      .nullable()
+      .meta({ description: 'Name of the query parameter; null for body input' }),
+    code: z.string().meta({ description: `One of ${ITEM_CODES.join(', ')}; more may come` }),
+    detail: z.string().meta({ description: 'One sentence for people' }),
   })
-  .meta({ id: 'ProblemItem' })
+  .meta({ id: 'ProblemItem', description: 'One wrong part of an input' })
+
+const codes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]
 
 /** Every non-2xx answer under `/api/v1` (RFC 9457, SPEC "Problem"). */
 export const Problem = z
   .object({
     type: z.literal('about:blank'),
-    title: z.string(),
+    title: z.string().meta({ description: "The status' phrase" }),
     status: z.int(),
-    detail: z.string(),
-    code: z.string(),
-    traceId: z.string(),
-    errors: z.array(ProblemItem).max(MAX_PROBLEM_ITEMS).optional(),
+    detail: z.string().meta({ description: 'For people; may be reworded' }),
+    code: z.enum(codes).meta({ description: 'Branch on this: stable within v1' }),
+    traceId: z
+      .string()
+      .regex(/^[0-9a-f]{32}$/)
+      .meta({ description: 'W3C trace id; the same in the log of the service' }),
+    errors: z
+      .array(ProblemItem)
+      .max(MAX_PROBLEM_ITEMS)
+      .optional()
+      .meta({ description: 'With `validation_failed`: every wrong part, in document order' }),
   })
-  .meta({ id: 'Problem' })
+  .meta({ id: 'Problem', description: 'Why a call was not done (RFC 9457)' })
 
 export type Problem = z.infer<typeof Problem>
 

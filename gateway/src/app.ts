@@ -1,6 +1,6 @@
 import type { Services } from '@creel/core'
 import { logged } from './callLog.ts'
-import { openApi } from './openapi.ts'
+import { openApi } from './openapi/index.ts'
 import { healthz, metrics, type Operations, readyz } from './operations.ts'
 import { rest } from './rest.ts'
 import { trpc } from './trpc.ts'
@@ -24,10 +24,15 @@ export function createApp(
   services: Services,
   { version, operations = { checks: {} }, servesMetrics = true }: AppOptions,
 ): FetchHandler {
-  const description = JSON.stringify(openApi(services.urls.baseUrl, version))
+  let description: string | undefined
+  const describe = () => {
+    // When it is first asked for: most starts need not wait for it.
+    description ??= JSON.stringify(openApi(services.urls.baseUrl, version))
+    return json(description)
+  }
   const handleTrpc = trpc(services)
   const app = rest(services)
-    .get('/openapi/v1.json', () => json(description))
+    .get('/openapi/v1.json', describe)
     .get('/healthz', healthz)
     .get('/readyz', () => readyz(operations, services.log))
     .all(

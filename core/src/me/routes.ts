@@ -1,13 +1,34 @@
 import { z } from 'zod'
-import { LIMIT_NAMES } from '../plans/index.ts'
+import type { LimitName } from '../plans/index.ts'
 import { route, router } from '../route.ts'
+
+const limit = (description: string) => z.int().meta({ description })
+
+const limits = z.object({
+  apiRatePerMinute: limit('API calls of this key in a minute'),
+  apiKeysMax: limit('Active keys of the workspace'),
+  endpointsMax: limit('Endpoints of the workspace'),
+  retentionDays: limit('Days for which a captured request is kept'),
+  captureRatePerMinute: limit('Captures of an endpoint in a minute'),
+  storedRequestsMax: limit('Stored requests of an endpoint; beyond it the oldest are evicted'),
+  payloadBytesMax: limit('Body of a capture; of a longer one only a prefix is kept'),
+  actionsMax: limit('Actions of an endpoint'),
+  rulesMax: limit('Transformation rules of a destination; 0: not in the plan'),
+  watchdogsMax: limit('Watchdogs of the workspace'),
+  alertChannelsMax: limit('Alert channels of the workspace; 0: not in the plan'),
+  parallelAwaitsMax: limit('Awaits of this key that run at once'),
+  bulkReplay: limit('1 when bulk replay is in the plan, else 0'),
+} satisfies Record<LimitName, z.ZodInt>)
 
 const Me = z
   .object({
-    key: z.object({ prefix: z.string(), name: z.string() }),
+    key: z.object({
+      prefix: z.string().meta({ description: 'The first characters of the key, safe to display' }),
+      name: z.string().meta({ description: 'As given when the key was created' }),
+    }),
     workspace: z.object({ name: z.string() }),
     plan: z.object({ key: z.string(), displayName: z.string() }),
-    limits: z.record(z.enum(LIMIT_NAMES), z.int()),
+    limits: limits.meta({ id: 'PlanLimits' }),
   })
   .meta({ id: 'Me' })
 

@@ -1,0 +1,65 @@
+import { Problem, ROUTES } from '@creel/core'
+import type { JsonObject } from './json.ts'
+import { NOUNS } from './nouns.ts'
+import { operation, tagOf } from './operation.ts'
+import { problemExamples } from './problems.ts'
+import { createSchemas } from './schemas.ts'
+
+const ABOUT = `Capture URLs store whatever senders post to them; this API lists, searches, waits for, replays and forwards it.
+
+- **Keys** are of one workspace. An id of another workspace answers exactly like an absent one.
+- **Errors** are \`application/problem+json\`: branch on \`code\`, quote \`traceId\` when you report one.
+- **Lists** are newest first, in pages of at most 100.
+- **Writes**: an omitted member and \`null\` mean "unchanged" (on create: the default); an empty value clears.
+- **v1 is append-only**: members may be added, existing ones never change meaning. Ignore what you do not know.`
+
+/**
+ * The OpenAPI 3.1 description, made from the same declarations that are served: what it says and what is
+ * decoded cannot differ.
+ *
+ * @param baseUrl {base_url}, for `servers`
+ */
+export function openApi(baseUrl: string, version: string): JsonObject {
+  const schemas = createSchemas()
+  const paths: Record<string, JsonObject> = {}
+  for (const route of ROUTES) {
+    paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route, schemas) }
+  }
+  schemas.of(Problem, 'output')
+  const tags = new Set(ROUTES.map(tagOf))
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Creel',
+      version,
+      summary: 'Capture, inspect, transform, forward and replay webhooks.',
+      description: ABOUT,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: baseUrl }],
+    security: [{ bearer: [] }, { apiKey: [] }],
+    tags: NOUNS.filter(({ name }) => tags.has(name)).map(({ name, title, description }) => ({
+      name,
+      'x-displayName': title,
+      description,
+    })),
+    paths,
+    components: {
+      schemas: schemas.components,
+      examples: problemExamples(ROUTES),
+      securitySchemes: {
+        bearer: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, as `Authorization: Bearer creel_live_…`',
+        },
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-Api-Key',
+          description: 'The same key, for clients that cannot set Authorization',
+        },
+      },
+    },
+  }
+}

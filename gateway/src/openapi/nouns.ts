@@ -1,0 +1,53 @@
+/** The tags of the description: a folder of core each, in reading order, with what it is about. */
+export const NOUNS: readonly {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+}[] = [
+  { name: 'me', title: 'Me', description: 'Who the API key is, and what its plan allows.' },
+  {
+    name: 'endpoints',
+    title: 'Endpoints',
+    description: 'Capture URLs: what senders post to, and how they are answered.',
+  },
+  {
+    name: 'requests',
+    title: 'Captured requests',
+    description: 'What arrived: list, search, read, wait for, replay and delete.',
+  },
+  {
+    name: 'actions',
+    title: 'Actions',
+    description: 'What happens to each captured request: forward it to a URL, or tell an alert channel.',
+  },
+  {
+    name: 'transformations',
+    title: 'Transformation rules',
+    description: 'Declarative JSON rules that shape what a forward destination receives.',
+  },
+  {
+    name: 'deliveries',
+    title: 'Deliveries',
+    description: 'Every attempt at a delivery, with exactly what was sent and received.',
+  },
+  {
+    name: 'recycleBin',
+    title: 'Recycle bin',
+    description: 'Deleted requests, which can be restored until they are purged.',
+  },
+  {
+    name: 'alertChannels',
+    title: 'Alert channels',
+    description: 'Where alerts go, and the record of what was sent.',
+  },
+  {
+    name: 'watchdogs',
+    title: 'Watchdogs',
+    description: "Dead man's switches: they alarm when an expected capture does not arrive.",
+  },
+  {
+    name: 'providers',
+    title: 'Provider catalog',
+    description: 'The senders whose signatures, event types and handshakes are known.',
+  },
+]

@@ -1,0 +1,108 @@
+import type { Route } from '@creel/core'
+import { BODY_EXAMPLES } from './examples.ts'
+import { defined, isObject, type JsonObject } from './json.ts'
+import { problemResponses } from './problems.ts'
+import { admitsNull, type Schemas, withoutNull } from './schemas.ts'
+
+/** The tag of a route: the noun's folder in core. */
+export function tagOf(route: Route): string {
+  return route.name.split('.')[0] ?? route.name
+}
+
+/** One operation of `paths`. */
+export function operation(route: Route, schemas: Schemas): JsonObject {
+  const input = inputOf(route, schemas)
+  return defined({
+    operationId: route.name.replaceAll('.', '_'),
+    tags: [tagOf(route)],
+    summary: route.summary,
+    description: route.description,
+    parameters: [
+      ...input.pathNames.map((name) => parameter('path', name, input)),
+      ...input.queryNames.map((name) => parameter('query', name, input)),
+    ],
+    requestBody: input.bodyNames.length === 0 ? undefined : requestBody(route, input),
+    responses: { ...answers(route, schemas), ...problemResponses(route) },
+  })
+}
+
+/** The members of a route's input, and where each comes from. */
+interface Input {
+  readonly properties: Readonly<Record<string, JsonObject>>
+  readonly required: readonly string[]
+  readonly pathNames: readonly string[]
+  readonly queryNames: readonly string[]
+  readonly bodyNames: readonly string[]
+}
+
+function inputOf(route: Route, schemas: Schemas): Input {
+  const schema = schemas.of(route.input, 'input')
+  const properties = Object.fromEntries(
+    Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, property]) => [
+      name,
+      isObject(property) ? property : {},
+    ]),
+  )
+  const pathNames = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
+  const hasBody = route.method !== 'GET' && route.method !== 'DELETE'
+  const others = Object.keys(properties).filter((name) => !pathNames.includes(name))
+  const queryNames = others.filter((name) => !hasBody || (route.query ?? []).includes(name))
+  return {
+    properties,
+    required: Array.isArray(schema.required) ? schema.required.map(String) : [],
+    pathNames,
+    queryNames,
+    bodyNames: others.filter((name) => !queryNames.includes(name)),
+  }
+}
+
+function parameter(place: 'path' | 'query', name: string, input: Input): JsonObject {
+  const { description, deprecated, ...schema } = withoutNull(input.properties[name] ?? {})
+  return defined({
+    name,
+    in: place,
+    required: place === 'path' || input.required.includes(name),
+    description,
+    deprecated,
+    schema,
+  })
+}
+
+function requestBody(route: Route, { properties, required, bodyNames }: Input): JsonObject {
+  const whole = route.body === undefined ? undefined : properties[route.body]
+  const requiredInBody = required.filter((name) => bodyNames.includes(name))
+  const schema = whole ?? {
+    type: 'object',
+    properties: Object.fromEntries(bodyNames.map((name) => [name, properties[name] ?? {}])),
+    ...(requiredInBody.length === 0 ? {} : { required: requiredInBody }),
+  }
+  const example = BODY_EXAMPLES[route.name]
+  return {
+    required: whole !== undefined || requiredInBody.length > 0,
+    content: { 'application/json': defined({ schema, example }) },
+  }
+}
+
+const PHRASES = { 200: 'OK', 201: 'Created', 202: 'Accepted: queued' } as const
+
+function answers(route: Route, schemas: Schemas): JsonObject {
+  const output = schemas.of(route.output, 'output')
+  const status = route.status ?? 200
+  const isEmpty = output.type === 'null'
+  return defined({
+    [status]: isEmpty
+      ? undefined
+      : {
+          description: PHRASES[status],
+          content: { [route.contentType ?? 'application/json']: { schema: withoutNull(output) } },
+          ...(route.cacheControl === undefined ? {} : { headers: CACHE_HEADERS }),
+        },
+    204: isEmpty || admitsNull(output) ? { description: 'Done; no content' } : undefined,
+    304: route.cacheControl === undefined ? undefined : { description: 'Not modified since `ETag`' },
+  })
+}
+
+const CACHE_HEADERS = {
+  'Cache-Control': { description: 'How long the answer may be kept', schema: { type: 'string' } },
+  ETag: { description: 'For `If-None-Match`', schema: { type: 'string' } },
+}

@@ -1,0 +1,83 @@
+import { z } from 'zod'
+import { isObject, type Json, type JsonObject } from './json.ts'
+
+/** Turns zod schemas into JSON Schema, and collects the named ones for `components/schemas`. */
+export interface Schemas {
+  /**
+   * The schema as OpenAPI wants it: named parts move to the components and are referred to.
+   *
+   * @throws Error when two different schemas have one name
+   */
+  of(schema: z.ZodType, io: 'input' | 'output'): JsonObject
+  /** The named schemas so far, by name. */
+  readonly components: JsonObject
+}
+
+export function createSchemas(): Schemas {
+  const components: Record<string, JsonObject> = {}
+  const add = (name: string, schema: JsonObject) => {
+    const known = components[name]
+    if (known !== undefined && JSON.stringify(known) !== JSON.stringify(schema)) {
+      throw new Error(`Two different schemas are named ${name}.`)
+    }
+    components[name] = schema
+  }
+  return {
+    of(schema, io) {
+      const made: unknown = z.toJSONSchema(schema, {
+        io,
+        unrepresentable: 'any',
+        target: 'draft-2020-12',
+        // Members may be added within v1 (SPEC Versioning 2): a client must not refuse them.
+        override: ({ jsonSchema }) => {
+          if (io === 'output' && jsonSchema.additionalProperties === false)
+            delete jsonSchema.additionalProperties
+        },
+      })
+      const root = referringToComponents(JSON.parse(JSON.stringify(made)))
+      if (!isObject(root)) return {}
+      const { $defs, $schema: _dialect, ...rest } = root
+      for (const [name, definition] of Object.entries(isObject($defs) ? $defs : {})) {
+        if (isObject(definition)) add(name, withoutId(definition))
+      }
+      if (typeof rest.id !== 'string') return rest
+      add(rest.id, withoutId(rest))
+      return { $ref: `#/components/schemas/${rest.id}` }
+    },
+    get components() {
+      return Object.fromEntries(Object.entries(components).sort(([a], [b]) => (a < b ? -1 : 1)))
+    },
+  }
+}
+
+function withoutId({ id: _id, ...schema }: JsonObject): JsonObject {
+  return schema
+}
+
+function referringToComponents(value: Json): Json {
+  if (Array.isArray(value)) return value.map(referringToComponents)
+  if (!isObject(value)) return value
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) =>
+      name === '$ref' && typeof member === 'string'
+        ? [name, member.replace('#/$defs/', '#/components/schemas/')]
+        : [name, referringToComponents(member)],
+    ),
+  )
+}
+
+const isNull = (member: Json) => isObject(member) && member.type === 'null'
+
+/** Whether null is an answer beside others: the route may answer 204. */
+export function admitsNull(schema: JsonObject): boolean {
+  return schema.type === 'null' || (Array.isArray(schema.anyOf) && schema.anyOf.some(isNull))
+}
+
+/** The schema without its null: an omitted member of an input, or an answer that is 204 instead. */
+export function withoutNull(schema: JsonObject): JsonObject {
+  const { anyOf, ...rest } = schema
+  if (!Array.isArray(anyOf)) return schema
+  const members = anyOf.filter((member) => !isNull(member))
+  const only = members[0]
+  return members.length === 1 && isObject(only) ? { ...only, ...rest } : { ...rest, anyOf: members }
+}

@@ -1,0 +1,50 @@
+/**
+ * `bun run docs`: writes the pages that are made from the code: docs/errors.md and docs/routes.md. A test fails when
+ * they are stale.
+ */
+import { join } from 'node:path'
+import { ERRORS, ROUTES } from '../core/src/index.ts'
+
+/** The generated pages by their path from the repository's root. */
+export const PAGES: Readonly<Record<string, () => string>> = {
+  'docs/errors.md': errors,
+  'docs/routes.md': routes,
+}
+
+function errors(): string {
+  const sections = Object.entries(ERRORS).map(
+    ([code, { status, title, meaning, remedy }]) =>
+      `## \`${code}\`\n\n${status} ${title}. ${meaning}\n\n${remedy}\n`,
+  )
+  return `# Errors
+
+Every answer under \`/api/v1\` that is not a success is \`application/problem+json\` (RFC 9457): \`type\`, \`title\`,
+\`status\`, \`detail\`, \`code\`, \`traceId\`. Branch on \`code\`; \`detail\` is for people and may be reworded; \`traceId\` finds
+the call in the service's log. With \`validation_failed\` comes \`errors\`: every wrong part of the input, in document
+order, each with a \`pointer\` into the body or the name of a query \`parameter\`.
+
+This page is made from the code by \`bun run docs\`.
+
+${sections.join('\n')}`
+}
+
+function routes(): string {
+  const rows = ROUTES.map(
+    ({ method, path, name, summary }) => `| ${method} | \`${path}\` | \`${name}\` | ${summary} |`,
+  )
+  return `# Routes
+
+Every operation of the API: its REST binding, its name for typed callers under \`/trpc\`, and what it does. The whole
+contract, with every schema and example, is at \`/openapi/v1.json\` of a running service, and readable at \`/docs\`.
+
+This page is made from the code by \`bun run docs\`.
+
+| Method | Path | Procedure | |
+|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+if (import.meta.main) {
+  for (const [path, page] of Object.entries(PAGES)) await Bun.write(join(import.meta.dir, '..', path), page())
+}

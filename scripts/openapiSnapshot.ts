@@ -1,0 +1,18 @@
+/**
+ * `bun run openapi:snapshot`: takes the API's description as the promise that later ones are held to, and makes the
+ * typed client's types from it. Refuses a description that breaks the promise before (v1 is append-only).
+ */
+import { join } from 'node:path'
+import { openApi } from '../gateway/src/openapi/index.ts'
+import { brokenPromises } from '../tests/contract/growth.ts'
+
+const ROOT = join(import.meta.dir, '..')
+const snapshot = Bun.file(join(ROOT, 'tests/contract/snapshots/openapi.v1.json'))
+
+const description = JSON.parse(JSON.stringify(openApi('https://creel.acme.dev', '1.0.0')))
+const broken = (await snapshot.exists()) ? brokenPromises(await snapshot.json(), description) : []
+if (broken.length > 0) {
+  process.stderr.write(`v1 may only grow:\n  ${broken.join('\n  ')}\n`)
+  process.exit(1)
+}
+await snapshot.write(`${JSON.stringify(description, null, 1)}\n`)

@@ -1,0 +1,187 @@
+import { describe, expect, test } from 'bun:test'
+import { dirname, join } from 'node:path'
+import { type SourceFile, sourcesOf } from './sources.ts'
+
+/** What each package's own code may import beside its own files, Node's modules and Bun's (STYLE 3.2). */
+const MAY_IMPORT: Readonly<Record<string, RegExp>> = {
+  core: /^(@trpc\/server|zod|kysely|pg|pino|prom-client|undici\/index\.js|ipaddr\.js|decimal\.js|nodemailer|effect|@effect\/schema)(\/|$)/,
+  gateway: /^(@creel\/core|@trpc\/server|elysia|zod|pino|prom-client|swagger-ui-dist)(\/|$)/,
+  jobs: /^(@creel\/core|pg-boss|pino)(\/|$)/,
+  migrations: /^(kysely|pg)(\/|$)/,
+}
+
+/** Who writes which table. A table with two writers says why. */
+const WRITERS: Readonly<Record<string, readonly string[]>> = {
+  actions: ['actions'],
+  alertChannels: ['alertChannels'],
+  alertDeliveries: ['alerts'],
+  alerts: ['alerts'],
+  apiKeyWindows: ['keys'],
+  apiKeys: ['keys'],
+  attemptDetails: ['deliveries'],
+  concurrencySlots: ['concurrency'],
+  contacts: ['contacts'],
+  deliveries: ['deliveries'],
+  deliveryAttempts: ['deliveries'],
+  // Born with the endpoint, counted by whatever moves its requests.
+  endpointCounters: ['endpoints', 'requests', 'recycleBin'],
+  endpoints: ['endpoints'],
+  gatewayHeartbeats: ['watchdogs'],
+  gatewayOutages: ['watchdogs'],
+  incidents: ['alerts'],
+  installation: ['secrets'],
+  // Restored and purged by the bin, which is where half of their life is spent.
+  requests: ['requests', 'recycleBin'],
+  ruleFaults: ['transformations'],
+  transformationRuleVersions: ['transformations'],
+  transformationRules: ['transformations'],
+  watchdogCriteria: ['watchdogs'],
+  watchdogs: ['watchdogs'],
+  workspaces: ['workspaces'],
+}
+
+const everything = await sourcesOf(
+  'core',
+  'gateway',
+  'jobs',
+  'migrations',
+  'creel',
+  'scripts',
+  'bench',
+  'tests',
+)
+const product = everything.filter(({ path, isTest }) => !isTest && /^\w+\/src\//.test(path))
+const core = product.filter(({ path }) => path.startsWith('core/src/'))
+const byPath = new Map(everything.map((file) => [file.path, file]))
+
+/** The file that a relative import names. */
+const target = (file: SourceFile, from: string) => join(dirname(file.path), from)
+
+/** The noun's folder of a file in core; undefined for the files at its root. */
+const nounOf = (path: string) => /^core\/src\/(\w+)\//.exec(path)?.[1]
+
+/** Touches SQL itself, so only its own noun may call it. */
+const holdsSql = (file: SourceFile) =>
+  file.imports.some(({ from, isTypeOnly }) => !isTypeOnly && /^(kysely|pg)$/.test(from))
+
+/** Every fault as `file: what`; a test expects none. */
+const faults = (
+  files: readonly SourceFile[],
+  find: (file: SourceFile) => readonly string[],
+): readonly string[] => files.flatMap((file) => find(file).map((what) => `${file.path}: ${what}`))
+
+const importsWhere = (is: (from: string, file: SourceFile) => boolean) => (file: SourceFile) =>
+  file.imports.map(({ from }) => from).filter((from) => is(from, file))
+
+describe('packages', () => {
+  test.each(Object.entries(MAY_IMPORT))('%s imports only what it may', (name, allowed) => {
+    const own = product.filter(({ path }) => path.startsWith(`${name}/src/`))
+    const isForeign = (from: string) => !/^(\.|node:|bun$)/.test(from) && !allowed.test(from)
+    expect(own.length).toBeGreaterThan(0)
+    expect(faults(own, importsWhere(isForeign))).toEqual([])
+  })
+
+  test('no file reaches into another package past its exports', () => {
+    const leaves = (from: string, file: SourceFile) =>
+      from.startsWith('.') && ![file.path.split('/')[0], 'dist'].includes(target(file, from).split('/')[0])
+    expect(faults(product, importsWhere(leaves))).toEqual([])
+  })
+
+  test("undici is the real one, and only core's outbound client has it", () => {
+    const isWrong = (from: string, file: SourceFile) =>
+      from === 'undici' || (/^undici\//.test(from) && !file.path.startsWith('core/src/outbound/'))
+    expect(faults(product, importsWhere(isWrong))).toEqual([])
+  })
+
+  test('effect schema stays in its one room', () => {
+    const isEffect = (from: string, file: SourceFile) =>
+      /^(effect|@effect\/schema)(\/|$)/.test(from) && !file.path.startsWith('core/src/transformations/')
+    expect(faults(everything, importsWhere(isEffect))).toEqual([])
+  })
+
+  test('only the program and its start read the environment', () => {
+    const readers = product.filter(({ text }) => /\bprocess\.env\b/.test(withoutComments(text)))
+    expect(readers.map(({ path }) => path).filter((path) => !path.startsWith('creel/src/'))).toEqual([])
+  })
+
+  test("core asks its clock for the time of day, never the machine's", () => {
+    const asks = (file: SourceFile) =>
+      file.path === 'core/src/services.ts'
+        ? []
+        : (withoutComments(file.text).match(/\bDate\.now\(\)|\bnew Date\(\)/g) ?? [])
+    expect(faults(core, asks)).toEqual([])
+  })
+})
+
+describe('nouns of core', () => {
+  test("another noun's SQL is reached through its index", () => {
+    const reaches = (from: string, file: SourceFile) => {
+      if (!from.startsWith('.')) return false
+      const path = target(file, from)
+      const other = byPath.get(path)
+      if (other === undefined || nounOf(path) === undefined || nounOf(path) === nounOf(file.path))
+        return false
+      return !path.endsWith('/index.ts') && (path.endsWith('/queries.ts') || holdsSql(other))
+    }
+    expect(faults(core, importsWhere(reaches))).toEqual([])
+  })
+
+  test('no file imports itself in the end', () => {
+    expect(cycles(product)).toEqual([])
+  })
+
+  test("a table is written by its own noun's folder only", () => {
+    const strays = core.flatMap((file) =>
+      writesOf(file)
+        .filter((table) => !(WRITERS[table] ?? []).includes(nounOf(file.path) ?? ''))
+        .map((table) => `${file.path} writes ${table}`),
+    )
+    expect(strays).toEqual([])
+  })
+
+  test('every table has its writers listed', () => {
+    const tables = byPath.get('core/src/db/tables.ts')?.text ?? ''
+    const names = [...tables.matchAll(/^ {2}(\w+): \w+Table$/gm)].map((match) => match[1] ?? '')
+    expect(names.length).toBeGreaterThan(0)
+    expect(names.sort()).toEqual(Object.keys(WRITERS).sort())
+  })
+})
+
+function withoutComments(text: string): string {
+  return text.replaceAll(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
+}
+
+/** The tables, in camel case, that a file inserts into, updates or deletes from: by the builder or in `sql`. */
+function writesOf({ text }: SourceFile): readonly string[] {
+  const code = withoutComments(text)
+  const built = [...code.matchAll(/\.(?:insertInto|updateTable|deleteFrom|mergeInto)\('(\w+)/g)]
+  const written = [...code.matchAll(/\b(?:insert\s+into|update|delete\s+from)\s+([a-z_]+)\b/g)]
+  const names = [...built, ...written].map((match) => camelCase(match[1] ?? ''))
+  return [...new Set(names)].filter((name) => name in WRITERS)
+}
+
+function camelCase(name: string): string {
+  return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
+
+/** Cycles of imports that exist at run time, each as the path around it. */
+function cycles(files: readonly SourceFile[]): readonly string[] {
+  const found: string[] = []
+  const state = new Map<string, 'open' | 'done'>()
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (state.get(path) === 'done') return
+    if (state.get(path) === 'open') {
+      found.push([...trail.slice(trail.indexOf(path)), path].join(' → '))
+      return
+    }
+    state.set(path, 'open')
+    const file = byPath.get(path)
+    for (const { from, isTypeOnly } of file?.imports ?? []) {
+      if (file !== undefined && !isTypeOnly && from.startsWith('.'))
+        visit(target(file, from), [...trail, path])
+    }
+    state.set(path, 'done')
+  }
+  for (const { path } of files) visit(path, [])
+  return found
+}

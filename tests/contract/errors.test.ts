@@ -1,0 +1,46 @@
+import { describe, expect, test } from 'bun:test'
+import { ERRORS } from '@creel/core'
+
+/** The table of SPEC "Errors", from the text. */
+const ERRORS_OF_SPEC: Readonly<Record<string, number>> = {
+  unauthorized: 401,
+  api_access_disabled: 403,
+  feature_not_in_plan: 403,
+  not_found: 404,
+  validation_failed: 400,
+  forwarding_disabled: 400,
+  action_inactive: 400,
+  request_invalid: 400,
+  rate_limited: 429,
+  concurrent_change: 409,
+  limit_reached: 409,
+  no_destination: 409,
+  internal_error: 500,
+}
+
+describe('error codes', () => {
+  test('are those of the spec, with its statuses', () => {
+    const statuses = Object.entries(ERRORS).map(([code, { status }]) => [code, status] as const)
+    expect(Object.fromEntries<number>(statuses)).toEqual(ERRORS_OF_SPEC)
+  })
+
+  test('carry the title of their status (RFC 9457 §4.2.1)', () => {
+    const titles: Readonly<Record<number, string>> = {
+      400: 'Bad Request',
+      401: 'Unauthorized',
+      403: 'Forbidden',
+      404: 'Not Found',
+      409: 'Conflict',
+      429: 'Too Many Requests',
+      500: 'Internal Server Error',
+    }
+    for (const { status, title } of Object.values(ERRORS))
+      expect<string | undefined>(title).toBe(titles[status])
+  })
+
+  test('are documented, one section each', async () => {
+    const document = await Bun.file(new URL('../../docs/errors.md', import.meta.url)).text()
+    const sections = [...document.matchAll(/^## `(\w+)`/gm)].map((match) => match[1] ?? '')
+    expect(sections.sort()).toEqual(Object.keys(ERRORS).sort())
+  })
+})

@@ -1,0 +1,89 @@
+import { describe, expect, test } from 'bun:test'
+import { brokenPromises, type Json } from './growth.ts'
+
+/** A description of one operation, with what a test changes. */
+function described({
+  members = {},
+  values = ['a', 'b'],
+  required = [],
+  parameters = [{ name: 'page', in: 'query', schema: { type: 'integer' } }],
+  paths = {},
+  words = 'Lists',
+}: {
+  members?: { readonly [name: string]: Json }
+  values?: readonly string[]
+  required?: readonly string[]
+  parameters?: readonly Json[]
+  paths?: { readonly [name: string]: Json }
+  words?: string
+} = {}): Json {
+  const body = {
+    type: 'object',
+    properties: { name: { type: 'string' } },
+    ...(required.length ? { required } : {}),
+  }
+  return {
+    paths: {
+      '/a': {
+        post: {
+          summary: words,
+          parameters,
+          requestBody: { content: { 'application/json': { schema: body } } },
+          responses: { '200': { $ref: '#/components/schemas/Thing' } },
+        },
+      },
+      ...paths,
+    },
+    components: {
+      schemas: {
+        Thing: {
+          type: 'object',
+          properties: {
+            id: { type: 'string' },
+            state: { enum: values },
+            title: { type: 'string' },
+            ...members,
+          },
+          required: ['id'],
+        },
+      },
+    },
+  }
+}
+
+const older = described()
+
+describe('brokenPromises', () => {
+  test.each<[string, Json]>([
+    ['nothing changed', described()],
+    ['a member more', described({ members: { name: { type: 'string' } } })],
+    ['a value more, in another order', described({ values: ['c', 'b', 'a'] })],
+    ['an operation more', described({ paths: { '/b': { get: {} } } })],
+    [
+      'a parameter more, in another order',
+      described({ parameters: [{ name: 'q' }, { name: 'page', in: 'query', schema: { type: 'integer' } }] }),
+    ],
+    ['other words', described({ words: 'Reads' })],
+  ])('%s is growth', (_, newer) => {
+    expect(brokenPromises(older, newer)).toEqual([])
+  })
+
+  test.each<[string, Json, string]>([
+    [
+      'a member of another type',
+      described({ members: { id: { type: 'integer' } } }),
+      'Thing/properties/id/type',
+    ],
+    [
+      'a member named like a word',
+      described({ members: { title: { type: 'integer' } } }),
+      'properties/title/type',
+    ],
+    ['a value less', described({ values: ['a'] }), 'state/enum: b is gone'],
+    ['a parameter less', described({ parameters: [] }), 'parameters/page: gone'],
+    ['a member of the body that is required now', described({ required: ['name'] }), 'name is required now'],
+    ['an operation less', { ...Object(older), paths: {} }, 'paths//a: gone'],
+  ])('%s breaks a promise', (_, newer, what) => {
+    expect(brokenPromises(older, newer).join()).toContain(what)
+  })
+})

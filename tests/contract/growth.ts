@@ -1,0 +1,76 @@
+/** JSON as it is read from a file. */
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
+
+/** Words for people: they may be reworded within v1. */
+const WORDS = new Set(['description', 'summary', 'example', 'examples', 'title', 'x-displayName', 'version'])
+
+/**
+ * What a newer description took away or changed, as `where: what`. v1 is append-only (SPEC Versioning 2): a newer
+ * description may add operations, parameters, members, values and errors, and reword; nothing else.
+ */
+export function brokenPromises(older: Json, newer: Json): readonly string[] {
+  return compare(older, newer, [])
+}
+
+function compare(older: Json, newer: Json | undefined, at: readonly string[]): readonly string[] {
+  const name = at.at(-1) ?? ''
+  if (WORDS.has(name) && !isMemberList(at.slice(0, -1))) return []
+  if (newer === undefined) return [`${at.join('/')}: gone`]
+  if (Array.isArray(older)) {
+    if (!Array.isArray(newer)) return [`${at.join('/')}: changed`]
+    return name === 'required' && isInput(at)
+      ? added(older, newer).map((member) => `${at.join('/')}: ${member} is required now`)
+      : compareLists(older, newer, at)
+  }
+  if (isObject(older)) {
+    if (!isObject(newer)) return [`${at.join('/')}: changed`]
+    return [
+      ...Object.entries(older).flatMap(([member, value]) => compare(value, newer[member], [...at, member])),
+      ...(isInput(at) && name !== 'properties' ? newlyRequired(older, newer, at) : []),
+    ]
+  }
+  return older === newer ? [] : [`${at.join('/')}: ${JSON.stringify(older)} became ${JSON.stringify(newer)}`]
+}
+
+/** Lists of names may grow in any order; parameters are told apart by name, alternatives by place. */
+function compareLists(
+  older: readonly Json[],
+  newer: readonly Json[],
+  at: readonly string[],
+): readonly string[] {
+  if (older.every((item) => typeof item !== 'object')) {
+    return older
+      .filter((item) => !newer.includes(item))
+      .map((item) => `${at.join('/')}: ${String(item)} is gone`)
+  }
+  return older.flatMap((item, place) => {
+    const key = isObject(item) && typeof item.name === 'string' ? item.name : undefined
+    const match =
+      key === undefined ? newer[place] : newer.find((other) => isObject(other) && other.name === key)
+    return compare(item, match, [...at, key ?? String(place)])
+  })
+}
+
+/** A member that had a value of its own choice, and must be given now. */
+function newlyRequired(
+  older: { readonly [name: string]: Json },
+  newer: { readonly [name: string]: Json },
+  at: readonly string[],
+): readonly string[] {
+  if (older.required !== undefined || !Array.isArray(newer.required)) return []
+  return newer.required.map((member) => `${at.join('/')}: ${String(member)} is required now`)
+}
+
+function added(older: readonly Json[], newer: readonly Json[]): readonly Json[] {
+  return newer.filter((item) => !older.includes(item))
+}
+
+const isInput = (at: readonly string[]) => at.includes('requestBody') || at.includes('parameters')
+
+/** Whether the members of the object at `at` are named by the API rather than by OpenAPI. */
+const isMemberList = (at: readonly string[]) =>
+  ['properties', 'schemas', 'paths', 'responses'].includes(at.at(-1) ?? '')
+
+function isObject(value: Json | undefined): value is { readonly [name: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,99 @@
+import { describe, expect, test } from 'bun:test'
+import { ERRORS, ROUTES } from '@creel/core'
+import { openApi } from '@creel/gateway'
+import { createConfig, lintFromString } from '@redocly/openapi-core'
+import { z } from 'zod'
+import { brokenPromises } from './growth.ts'
+
+const SNAPSHOT = new URL('./snapshots/openapi.v1.json', import.meta.url)
+
+const json = JSON.stringify(openApi('https://creel.acme.dev', '1.0.0'))
+const description = z
+  .looseObject({
+    openapi: z.string(),
+    tags: z.array(z.object({ name: z.string(), description: z.string() })),
+    paths: z.record(z.string(), z.record(z.string(), z.unknown())),
+    components: z.looseObject({ schemas: z.record(z.string(), z.unknown()) }),
+  })
+  .parse(JSON.parse(json))
+
+const Operation = z.looseObject({
+  operationId: z.string(),
+  tags: z.array(z.string()).length(1),
+  parameters: z.array(z.looseObject({ name: z.string(), in: z.string() })),
+  requestBody: z
+    .object({ content: z.object({ 'application/json': z.looseObject({ example: z.unknown() }) }) })
+    .loose()
+    .optional(),
+  responses: z.record(z.string(), z.looseObject({ description: z.string() })),
+})
+
+const operations = ROUTES.map((route) => ({
+  route,
+  operation: Operation.parse(description.paths[route.path]?.[route.method.toLowerCase()]),
+}))
+
+describe('/openapi/v1.json', () => {
+  test('is OpenAPI 3.1 and clean under Redocly with its strictest ruleset', async () => {
+    const config = await createConfig({ extends: ['recommended-strict'] })
+    const problems = await lintFromString({ source: json, config, absoluteRef: '/openapi.json' })
+    expect(description.openapi).toStartWith('3.1.')
+    expect(
+      problems.map(({ ruleId, message, location }) => `${ruleId} ${location[0]?.pointer}: ${message}`),
+    ).toEqual([])
+  })
+
+  test('describes every route, each under a tag of its own noun', () => {
+    const described = Object.entries(description.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    )
+    expect(described.sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort())
+    const tags = description.tags.map(({ name }) => name)
+    expect(
+      operations.flatMap(({ operation }) => operation.tags.filter((tag) => !tags.includes(tag))),
+    ).toEqual([])
+  })
+
+  test('gives every operation that takes a body an example of one that is accepted', () => {
+    const wrong = operations.flatMap(({ route, operation }) => {
+      if (operation.requestBody === undefined) return []
+      const { example } = operation.requestBody.content['application/json']
+      const pathIds = operation.parameters.filter((one) => one.in === 'path').map(({ name }) => [name, '1'])
+      const body = route.body === undefined ? Object(example) : { [route.body]: example }
+      const inputs = [Object.fromEntries(pathIds), integers(Object.fromEntries(pathIds))]
+      const accepted = inputs.some((ids) => route.input.safeParse({ ...body, ...ids }).success)
+      return example !== undefined && accepted ? [] : [route.name]
+    })
+    expect(wrong).toEqual([])
+  })
+
+  test('says of every operation how it succeeds, and each status of its errors', () => {
+    for (const { route, operation } of operations) {
+      const statuses = Object.keys(operation.responses)
+      const declared = (route.errors ?? []).map((code) => String(ERRORS[code].status))
+      expect(statuses).toContainValues(['401', '403', '429', '500', ...declared])
+      expect(statuses.filter((status) => status < '300').length).toBeGreaterThan(0)
+    }
+  })
+
+  test('offers both ways to authenticate', () => {
+    expect(JSON.parse(json)).toMatchObject({
+      security: [{ bearer: [] }, { apiKey: [] }],
+      components: {
+        securitySchemes: {
+          bearer: { type: 'http', scheme: 'bearer' },
+          apiKey: { type: 'apiKey', in: 'header', name: 'X-Api-Key' },
+        },
+      },
+    })
+  })
+
+  test('only grows: nothing that was described before is gone or changed', async () => {
+    expect(brokenPromises(await Bun.file(SNAPSHOT).json(), JSON.parse(json))).toEqual([])
+  })
+})
+
+/** The ids of a path as numbers: some routes take those. */
+function integers(ids: Readonly<Record<string, string>>): Record<string, number> {
+  return Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, Number(id)]))
+}

@@ -1,0 +1,72 @@
+/**
+ * Every operation that SPEC "Endpoints" names under `/api/v1`, with what CONTRACT adds to it (the singular
+ * `transformation` routes of SPEC rule 7, R28, and the alias of T24). Kept by hand, from the text: it is what the
+ * router is held against.
+ */
+export const ROUTES_OF_SPEC: readonly string[] = [
+  'GET /api/v1/me',
+  'GET /api/v1/providers',
+
+  'GET /api/v1/endpoints',
+  'POST /api/v1/endpoints',
+  'GET /api/v1/endpoints/{}',
+  'PATCH /api/v1/endpoints/{}',
+  'DELETE /api/v1/endpoints/{}',
+  'GET /api/v1/endpoints/{}/stats',
+
+  'GET /api/v1/endpoints/{}/actions',
+  'POST /api/v1/endpoints/{}/actions',
+  'PUT /api/v1/endpoints/{}/actions/{}',
+  'DELETE /api/v1/endpoints/{}/actions/{}',
+
+  'GET /api/v1/endpoints/{}/transformations',
+  'POST /api/v1/endpoints/{}/transformations',
+  'PUT /api/v1/endpoints/{}/transformations/order',
+  'GET /api/v1/endpoints/{}/transformations/{}',
+  'PUT /api/v1/endpoints/{}/transformations/{}',
+  'DELETE /api/v1/endpoints/{}/transformations/{}',
+  'GET /api/v1/endpoints/{}/transformations/{}/versions',
+  'POST /api/v1/endpoints/{}/transformations/{}/versions/{}/restore',
+  'POST /api/v1/endpoints/{}/transformations/preview-set',
+  'GET /api/v1/endpoints/{}/transformation',
+  'POST /api/v1/endpoints/{}/transformation',
+  'PUT /api/v1/endpoints/{}/transformation',
+  'DELETE /api/v1/endpoints/{}/transformation',
+  'GET /api/v1/transformations/schema',
+  'POST /api/v1/transformations/preview',
+
+  'GET /api/v1/endpoints/{}/requests',
+  'DELETE /api/v1/endpoints/{}/requests',
+  'GET /api/v1/endpoints/{}/requests/await',
+  'GET /api/v1/endpoints/{}/requests/{}',
+  'DELETE /api/v1/endpoints/{}/requests/{}',
+  'POST /api/v1/endpoints/{}/requests/bulk-delete',
+  'POST /api/v1/endpoints/{}/requests/{}/replay',
+  'POST /api/v1/endpoints/{}/requests/bulk-replay',
+
+  'GET /api/v1/endpoints/{}/deliveries',
+  'GET /api/v1/endpoints/{}/deliveries/{}',
+
+  'GET /api/v1/recycle-bin',
+  'POST /api/v1/recycle-bin/restore',
+
+  'GET /api/v1/alert-channels',
+  'POST /api/v1/alert-channels',
+  'GET /api/v1/alert-channels/{}',
+  'PUT /api/v1/alert-channels/{}',
+  'DELETE /api/v1/alert-channels/{}',
+  'POST /api/v1/alert-channels/{}/test',
+  'GET /api/v1/alert-channels/kinds',
+  'GET /api/v1/alert-channels/events',
+  'GET /api/v1/alert-channels/event-kinds',
+  'GET /api/v1/alert-channels/deliveries',
+
+  'GET /api/v1/watchdogs',
+  'POST /api/v1/watchdogs',
+  'GET /api/v1/watchdogs/{}',
+  'PUT /api/v1/watchdogs/{}',
+  'DELETE /api/v1/watchdogs/{}',
+  'POST /api/v1/watchdogs/{}/active',
+  'GET /api/v1/watchdogs/suggest',
+  'GET /api/v1/watchdogs/labels',
+]

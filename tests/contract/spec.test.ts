@@ -1,0 +1,17 @@
+import { describe, expect, test } from 'bun:test'
+import { ROUTES } from '@creel/core'
+import { ROUTES_OF_SPEC } from './routesOfSpec.ts'
+
+/** Parameters are compared by place: their names are ours. */
+const declared = ROUTES.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)
+
+describe('the router', () => {
+  test('serves nothing that the spec does not name', () => {
+    expect(declared.filter((route) => !ROUTES_OF_SPEC.includes(route))).toEqual([])
+  })
+
+  test('declares each operation once, under one name', () => {
+    expect(new Set(declared).size).toBe(declared.length)
+    expect(new Set(ROUTES.map(({ name }) => name)).size).toBe(ROUTES.length)
+  })
+})
