@@ -13,7 +13,11 @@ export interface Received {
 
 /** What a receiver answers; a function answers by itself, or not at all. */
 export type ReceiverAnswer =
-  | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string | Uint8Array }
+  | {
+      readonly status: number
+      readonly headers?: Readonly<Record<string, string>>
+      readonly body?: string | Uint8Array
+    }
   | ((request: Received, response: ServerResponse) => void)
 
 /** A real HTTP server that forwards are sent to. */
