@@ -10,7 +10,7 @@ export interface Caller {
 
 /** What a procedure may reach: the process's services and this one call. */
 export interface Context extends Services, Caller {
-  /** Aborted when the client hangs up or the service stops. */
+  /** Aborted when the client hangs up. */
   readonly signal: AbortSignal
   /** 32 hex digits; the same in the answer and in the log. */
   readonly traceId: string

@@ -38,4 +38,6 @@ export interface Services {
   /** Base addresses of alert providers' APIs that differ from the public ones, by channel kind (`CREEL_ALERT_API_URLS`). */
   readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
   readonly wakeups: Wakeups
+  /** Aborted when the process is told to stop: who waits for something answers now. */
+  readonly stopping: AbortSignal
 }

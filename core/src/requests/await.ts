@@ -30,7 +30,7 @@ export async function awaitRequest(
     longestMs: timeoutSeconds * 1000,
     noun: 'awaits of this key',
   })
-  const ended = AbortSignal.any([ctx.signal, AbortSignal.timeout(timeoutSeconds * 1000)])
+  const ended = AbortSignal.any([ctx.signal, ctx.stopping, AbortSignal.timeout(timeoutSeconds * 1000)])
   // Listening starts before the first look: what arrives in between is not missed.
   const changes = changesOf(ctx, endpoint.id, ended)
   try {

@@ -41,6 +41,7 @@ export async function openCommandServices(
       mailer,
       alertApiUrls: config.CREEL_ALERT_API_URLS,
       wakeups: { onEndpoint: () => () => {} },
+      stopping: new AbortController().signal,
     },
     close: async () => {
       await outbound.close()

@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process'
-import { open, readFile, readlink, rm, stat } from 'node:fs/promises'
+import { open, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Client } from 'pg'
 import { StartupError } from '../startupError.ts'
-import type { PostgresHome } from './home.ts'
+import { makeSocketFolder, type PostgresHome } from './home.ts'
 
 const START_SECONDS_MAX = 120
 const STOP_SECONDS_MAX = 30
 const POLL_MILLISECONDS = 10
+const ORPHAN_PAUSE_MILLISECONDS = 200
 /** Beyond it the log of PostgreSQL begins anew at the next start. */
 const LOG_BYTES_MAX = 10 * 1024 * 1024
 
@@ -102,9 +103,8 @@ function settings(home: PostgresHome, durable: boolean): Record<string, string> 
 }
 
 /**
- * Starts the postmaster and waits until it takes connections, recovery after a crash included. It gets a session of
- * its own, so that Ctrl-C in a terminal reaches us alone and we end it after the drain, and a file for its log, so
- * that it outlives us if we are killed.
+ * Starts the postmaster and waits until it takes connections, recovery after a crash included. Sessions of a dead
+ * postmaster may take a moment to notice its end; PostgreSQL refuses to start until then, and is started again.
  *
  * @returns the process number
  * @throws StartupError with the end of its log
@@ -114,6 +114,34 @@ export async function startPostmaster(
   runtimeFolder: string,
   durable: boolean,
 ): Promise<number> {
+  const deadline = performance.now() + START_SECONDS_MAX * 1000
+  for (;;) {
+    // Nobody else may use this folder, so what a dead postmaster left in it only stands in the way.
+    await rm(home.socketFolder, { recursive: true, force: true })
+    await makeSocketFolder(home)
+    const outcome = await startOnce(home, runtimeFolder, durable, deadline)
+    if ('pid' in outcome) return outcome.pid
+    const isForOrphans = outcome.log.includes('pre-existing shared memory block')
+    if (!isForOrphans || performance.now() > deadline) {
+      throw new StartupError(
+        `The embedded PostgreSQL did not start: ${outcome.reason}.` +
+          (outcome.log === '' ? '' : `\n${outcome.log.split('\n').slice(-8).join('\n')}`),
+      )
+    }
+    await pause(ORPHAN_PAUSE_MILLISECONDS)
+  }
+}
+
+/**
+ * One try. The postmaster gets a session of its own, so that Ctrl-C in a terminal reaches us alone and we end it after
+ * the drain, and a file for its log, so that it outlives us if we are killed.
+ */
+async function startOnce(
+  home: PostgresHome,
+  runtimeFolder: string,
+  durable: boolean,
+  deadline: number,
+): Promise<{ pid: number } | { reason: string; log: string }> {
   const tooLong = ((await stat(home.logFile).catch(() => undefined))?.size ?? 0) > LOG_BYTES_MAX
   const log = await open(home.logFile, tooLong ? 'w' : 'a', 0o600)
   const logStart = (await log.stat()).size
@@ -137,19 +165,14 @@ export async function startPostmaster(
   })
   child.unref()
   await log.close()
-
-  const deadline = performance.now() + START_SECONDS_MAX * 1000
-  while (performance.now() < deadline) {
-    if (ended !== undefined) break
+  while (ended === undefined && performance.now() < deadline) {
     const mark = await readPidFile(home.clusterFolder)
-    if (mark?.pid === child.pid && mark?.status === 'ready' && child.pid !== undefined) return child.pid
+    if (mark?.pid === child.pid && mark?.status === 'ready' && child.pid !== undefined)
+      return { pid: child.pid }
     await pause(POLL_MILLISECONDS)
   }
   const said = (await readFile(home.logFile, 'utf8').catch(() => '')).slice(logStart).trim()
-  throw new StartupError(
-    `The embedded PostgreSQL did not start: ${ended ?? `it took over ${START_SECONDS_MAX} s`}.` +
-      (said === '' ? '' : `\n${said.split('\n').slice(-8).join('\n')}`),
-  )
+  return { reason: ended ?? `it took over ${START_SECONDS_MAX} s`, log: said }
 }
 
 /**
@@ -173,7 +196,15 @@ export async function stopPostmaster(pid: number, clusterFolder: string): Promis
   }
 }
 
-/** Removes a mark whose process number was given to another process since: PostgreSQL would take it for a running one. */
-export async function removePidFile(clusterFolder: string): Promise<void> {
-  await rm(join(clusterFolder, 'postmaster.pid'), { force: true })
+/**
+ * Makes PostgreSQL see through the mark of a dead postmaster whose process number somebody has: another program by now
+ * (after a reboot, in a container), or the dead itself while nobody has reaped it. It overlooks its parent's number, and
+ * that is ours. The rest of the mark stays: by it PostgreSQL finds sessions of the dead that still live, and waits.
+ */
+export async function disownPidFile(clusterFolder: string): Promise<void> {
+  const file = join(clusterFolder, 'postmaster.pid')
+  const text = await readFile(file, 'utf8').catch(() => undefined)
+  if (text === undefined) return
+  // Overwritten in place, so that it stays its owner's.
+  await writeFile(file, [String(process.pid), ...text.split('\n').slice(1)].join('\n'))
 }

@@ -1,12 +1,12 @@
 import type { Logger } from 'pino'
 import { makeCluster, makeDatabase } from './cluster.ts'
-import { findHome, makeSocketFolder, openHome, type PostgresHome } from './home.ts'
+import { findHome, openHome, type PostgresHome } from './home.ts'
 import { lockDataFolder } from './ownerLock.ts'
 import {
   answers,
+  disownPidFile,
   isPostmaster,
   readPidFile,
-  removePidFile,
   socketUrl,
   startPostmaster,
   stopPostmaster,
@@ -57,10 +57,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   try {
     let adoptedPid = await adopt(home, log)
     const runtimeFolder = await installRuntime(home, options.runtime ?? (await packageRuntime()))
-    const start = async () => {
-      await makeSocketFolder(home)
-      return startPostmaster(home, runtimeFolder, durable)
-    }
+    const start = () => startPostmaster(home, runtimeFolder, durable)
     const adopted = adoptedPid !== undefined
     if (adoptedPid === undefined) {
       await makeCluster(home, runtimeFolder)
@@ -115,22 +112,11 @@ async function adopt(home: PostgresHome, log: EmbeddedPostgresOptions['log']): P
     await new Promise((resolve) => setTimeout(resolve, 50))
     mark = await readPidFile(home.clusterFolder)
   }
-  // A number that belongs to somebody else by now (after a reboot, in a container) would keep PostgreSQL from starting.
-  if (mark !== undefined) await removePidFileOfOther(mark.pid, home)
+  if (mark !== undefined) await disownPidFile(home.clusterFolder)
   return undefined
 }
 
-async function removePidFileOfOther(pid: number, home: PostgresHome): Promise<void> {
-  try {
-    process.kill(pid, 0)
-  } catch (error) {
-    // Nobody has the number: PostgreSQL sees that itself, and checks for orphaned sessions of the dead one too.
-    if (error instanceof Error && 'code' in error && error.code === 'ESRCH') return
-  }
-  await removePidFile(home.clusterFolder)
-}
-
-/** After a crash the sessions of the dead postmaster may take a moment to notice; until then it refuses to start. */
+/** Starts a postmaster that died; one that somebody else started meanwhile is taken as it is. */
 async function restart(
   home: PostgresHome,
   log: EmbeddedPostgresOptions['log'],

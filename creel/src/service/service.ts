@@ -77,6 +77,7 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
     port: listener?.port,
     metricsPort: metricsListener?.port,
     stop: async () => {
+      opened.beginStopping()
       await Promise.all([listener?.close(DRAIN_SECONDS * 1000), workers?.stop(DRAIN_SECONDS * 1000)])
       await opened.boss.stop({ graceful: true, timeout: DRAIN_SECONDS * 1000 })
       await metricsListener?.close(0)

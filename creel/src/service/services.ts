@@ -11,6 +11,8 @@ import type { ServiceOptions } from './options.ts'
 export interface OpenServices {
   readonly services: Services
   readonly boss: PgBoss
+  /** Tells everything that waits to answer now. */
+  beginStopping(): void
   /** Closes what was opened here; the database is its opener's. */
   close(): Promise<void>
 }
@@ -44,6 +46,7 @@ export async function openServices(
   const outbound = createOutbound({ allowDestinations: options.allowDestinations, ownHosts: () => ownHosts })
   const mailer = createMailer(options.mail)
   const wakeups = startWakeups(databaseUrl, log)
+  const stopping = new AbortController()
   return {
     services: {
       db: database.db,
@@ -57,8 +60,10 @@ export async function openServices(
       mailer,
       alertApiUrls: options.alertApiUrls,
       wakeups,
+      stopping: stopping.signal,
     },
     boss,
+    beginStopping: () => stopping.abort(),
     async close() {
       await wakeups.stop()
       await outbound.close()

@@ -1,0 +1,160 @@
+import { describe, expect, test } from 'bun:test'
+import { readFile, writeFile } from 'node:fs/promises'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { createTestDatabase } from '../support/database.ts'
+import { type RunningProcess, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { post, Senders, storedBodies } from './senders.ts'
+
+/** The key and endpoint of a first boot, as options of later calls. */
+function firstOf(creel: RunningProcess) {
+  if (creel.first === undefined) throw new Error('This was not the first boot.')
+  const { key, captureUrl } = creel.first
+  return { key, endpointId: captureUrl.slice(captureUrl.lastIndexOf('/') + 1) }
+}
+
+const pidOfPostgres = async (cwd: string) =>
+  Number((await readFile(join(cwd, '.creel/postgres/cluster-18/postmaster.pid'), 'utf8')).split('\n')[0])
+
+/** Lifts the capture rate, which a load would run into. */
+async function withoutRate(): Promise<{ CREEL_PLANS_FILE: string }> {
+  const file = join(await temporaryFolder(), 'plans.json')
+  await writeFile(file, '{"team":{"captureRatePerMinute":1000000}}')
+  return { CREEL_PLANS_FILE: file }
+}
+
+/** Opens a capture and holds its body back: a drain has to wait for it. */
+async function holdCapture(url: string) {
+  const { hostname, port, pathname } = new URL(url)
+  const socket = connect(Number(port), hostname)
+  let answer = ''
+  socket.on('data', (chunk) => {
+    answer += chunk
+  })
+  const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
+  socket.on('error', () => {})
+  await new Promise((resolve) => socket.once('connect', resolve))
+  socket.write(`POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nhe`)
+  return { finish: () => socket.write('ld'), closed, answer: () => answer }
+}
+
+describe('SIGTERM', () => {
+  test('answers who waits, takes in what is being sent, refuses new calls, and ends with 0', async () => {
+    const creel = await startProcess({ cwd: await temporaryFolder() })
+    const { key, endpointId } = firstOf(creel)
+    const headers = { Authorization: `Bearer ${key}` }
+    const waiting = fetch(
+      `${creel.baseUrl}/api/v1/endpoints/${endpointId}/requests/await?timeoutSeconds=60`,
+      { headers },
+    )
+    const held = await holdCapture(`${creel.captureUrl}/hook/${endpointId}`)
+    // Both are known to have arrived once a later call was answered.
+    await (await fetch(`${creel.baseUrl}/api/v1/me`, { headers })).text()
+    await Bun.sleep(100)
+
+    creel.signal('SIGTERM')
+    expect((await waiting).status).toBe(204)
+    expect(await post(`${creel.captureUrl}/hook/${endpointId}`, '{}')).toBe('refused')
+    held.finish()
+    await held.closed
+    expect(held.answer()).toStartWith('HTTP/1.1 200')
+    expect(await creel.exited).toBe(0)
+  })
+
+  test('given twice ends at once, with 143', async () => {
+    const cwd = await temporaryFolder()
+    const creel = await startProcess({ cwd, env: { CREEL_LOG_LEVEL: 'info' } })
+    const { endpointId } = firstOf(creel)
+    await holdCapture(`${creel.captureUrl}/hook/${endpointId}`)
+    creel.signal('SIGTERM')
+    while (!creel.stderr().includes('draining')) await Bun.sleep(10)
+    creel.signal('SIGTERM')
+    expect(await creel.exited).toBe(143)
+    const again = await startProcess({ cwd })
+    expect(await again.stop()).toBe(0)
+  })
+})
+
+describe('SIGKILL', () => {
+  test('of the service under load loses nothing acknowledged; the next start adopts its PostgreSQL', async () => {
+    const cwd = await temporaryFolder()
+    const creel = await startProcess({ cwd, env: await withoutRate() })
+    const { key, endpointId } = firstOf(creel)
+    const senders = new Senders([`${creel.captureUrl}/hook/${endpointId}`])
+    await senders.acknowledged(200)
+    const postgres = await pidOfPostgres(cwd)
+    creel.signal('SIGKILL')
+    await creel.exited
+    await senders.stop()
+
+    const again = await startProcess({ cwd })
+    expect(await pidOfPostgres(cwd)).toBe(postgres)
+    const stored = await storedBodies(again.baseUrl, key, endpointId)
+    expect(senders.bodies.filter((body) => !stored.includes(body))).toEqual([])
+    expect(await again.stop()).toBe(0)
+  })
+
+  test('of PostgreSQL under load loses nothing acknowledged; captures resume by themselves', async () => {
+    const cwd = await temporaryFolder()
+    const creel = await startProcess({ cwd, env: await withoutRate() })
+    const { key, endpointId } = firstOf(creel)
+    const senders = new Senders([`${creel.captureUrl}/hook/${endpointId}`])
+    await senders.acknowledged(200)
+    process.kill(await pidOfPostgres(cwd), 'SIGKILL')
+    await senders.acknowledged(400)
+    await senders.stop()
+    // While it was away senders were told to come back, never that they are wrong.
+    expect([...senders.statuses].filter((status) => status !== 200 && status !== 503)).toEqual([])
+    const stored = await storedBodies(creel.baseUrl, key, endpointId)
+    expect(senders.bodies.filter((body) => !stored.includes(body))).toEqual([])
+    expect(await creel.stop()).toBe(0)
+  })
+})
+
+describe('several processes on one database', () => {
+  test('a rolling restart under load loses and duplicates nothing acknowledged', async () => {
+    const database = await createTestDatabase()
+    const env = await withoutRate()
+    const gateway = () => startProcess({ database, env }, ['--only', 'gateway'])
+    const jobs = await startProcess({ database }, ['--only', 'jobs'])
+    expect(jobs.lines).toEqual(['creel ready jobs'])
+    const first = await gateway()
+    const { key, endpointId } = firstOf(first)
+    const second = await gateway()
+    expect(second.first).toBeUndefined()
+
+    const urlOf = (process: RunningProcess) => `${process.captureUrl}/hook/${endpointId}`
+    const senders = new Senders([urlOf(first), urlOf(second)])
+    await senders.acknowledged(200)
+    const third = await gateway()
+    senders.urls.push(urlOf(third))
+    expect(await first.stop()).toBe(0)
+    senders.urls.shift()
+    await senders.acknowledged(600)
+    expect(await second.stop()).toBe(0)
+    senders.urls.shift()
+    await senders.acknowledged(900)
+    await senders.stop()
+
+    // A gateway that stops refuses connections; it breaks none off.
+    expect(senders.broken).toBe(0)
+    expect([...senders.statuses]).toEqual([200])
+    const stored = await storedBodies(third.baseUrl, key, endpointId)
+    expect(stored.toSorted()).toEqual(senders.bodies.toSorted())
+    expect(await third.stop()).toBe(0)
+    expect(await jobs.stop()).toBe(0)
+    await database.drop()
+  })
+})
+
+describe('creel healthcheck', () => {
+  test('ends with 0 while the service is ready and with 1 when it is not there', async () => {
+    const database = await createTestDatabase()
+    const creel = await startProcess({ database })
+    const url = `${creel.baseUrl}/readyz`
+    expect(await runCreel(['healthcheck', '--url', url])).toMatchObject({ exitCode: 0, stdout: 'ready\n' })
+    await creel.stop()
+    expect(await runCreel(['healthcheck', '--url', url])).toMatchObject({ exitCode: 1, stdout: '' })
+    await database.drop()
+  })
+})
