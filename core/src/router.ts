@@ -2,6 +2,7 @@ import { actionRoutes } from './actions/routes.ts'
 import { alertChannelRoutes } from './alertChannels/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import { meRoutes } from './me/routes.ts'
+import { recycleBinRoutes } from './recycleBin/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { createCallerFactory, type RouteContract, router } from './route.ts'
 import { watchdogRoutes } from './watchdogs/routes.ts'
@@ -13,6 +14,7 @@ export const appRouter = router({
   actions: actionRoutes,
   requests: requestRoutes,
   alertChannels: alertChannelRoutes,
+  recycleBin: recycleBinRoutes,
   watchdogs: watchdogRoutes,
 })
 

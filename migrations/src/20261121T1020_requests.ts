@@ -44,6 +44,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     create index requests_binned on requests (endpoint_id, deleted_at) where deleted_at is not null`.execute(
     db,
   )
+  await sql`create index requests_binned_by_id on requests (id) where deleted_at is not null`.execute(db)
   await sql`
     create index requests_hidden on requests (endpoint_id, id) where hidden_at is not null`.execute(db)
 

@@ -13,3 +13,22 @@ export const findsEndpoint: Finds<{ endpoint: EndpointRow }> = async (ctx, ids) 
   if (endpoint === undefined) throw notFound('endpoint')
   return { endpoint }
 }
+
+/**
+ * Finds the endpoint that a body or query names. One that is malformed or missing is the schema's to refuse
+ * (CONTRACT §0.5, R6).
+ * @throws DomainError `not_found` for a well-formed id that is none of the workspace's
+ */
+export const findsNamedEndpoint: Finds<{ namedEndpoint: EndpointRow | undefined }> = async (ctx, ids) => {
+  const id = z.guid().safeParse(ids.endpointId)
+  if (!id.success) return { namedEndpoint: undefined }
+  const namedEndpoint = await findEndpoint(ctx.db, ctx.workspace.id, id.data)
+  if (namedEndpoint === undefined) throw notFound('endpoint')
+  return { namedEndpoint }
+}
+
+/** The endpoint that {@link findsNamedEndpoint} found for an input that the schema accepted. */
+export function namedEndpointOf({ namedEndpoint }: { namedEndpoint: EndpointRow | undefined }): EndpointRow {
+  if (namedEndpoint === undefined) throw notFound('endpoint')
+  return namedEndpoint
+}

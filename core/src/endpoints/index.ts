@@ -1,4 +1,4 @@
-export { findsEndpoint } from './find.ts'
+export { findsEndpoint, findsNamedEndpoint, namedEndpointOf } from './find.ts'
 export { announceEndpointChange, type EndpointRow, findEndpoint, lockWorkspace } from './queries.ts'
 export {
   type CaptureResponse,

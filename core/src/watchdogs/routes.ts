@@ -1,8 +1,9 @@
 import { z } from 'zod'
+import { findsNamedEndpoint, namedEndpointOf } from '../endpoints/index.ts'
 import { envelope, paged, pageInput } from '../pagination.ts'
 import { optional, route, router } from '../route.ts'
 import { createWatchdog } from './create.ts'
-import { endpointOf, findsNamedEndpoint, findsWatchdog } from './find.ts'
+import { findsWatchdog } from './find.ts'
 import { parseMatchText } from './match.ts'
 import { listLabels, listOutages, listWatchdogs } from './queries.ts'
 import { removeWatchdog } from './remove.ts'
@@ -50,7 +51,7 @@ export const watchdogRoutes = router({
     errors: ['not_found', 'limit_reached', 'feature_not_in_plan'],
     finds: findsNamedEndpoint,
     check: (ctx, input) => checkWatchdogInput(ctx, input),
-  }).mutation(({ ctx, input }) => createWatchdog(ctx, endpointOf(ctx), input)),
+  }).mutation(({ ctx, input }) => createWatchdog(ctx, namedEndpointOf(ctx), input)),
 
   suggest: route({
     method: 'GET',
@@ -69,7 +70,7 @@ export const watchdogRoutes = router({
       const parsed = parseMatchText(input.match)
       return 'issues' in parsed ? parsed.issues : []
     },
-  }).query(({ ctx, input }) => suggestWatchdog(ctx, endpointOf(ctx), input.match)),
+  }).query(({ ctx, input }) => suggestWatchdog(ctx, namedEndpointOf(ctx), input.match)),
 
   labels: route({
     method: 'GET',
@@ -79,7 +80,7 @@ export const watchdogRoutes = router({
     output: WatchdogLabels,
     errors: ['not_found'],
     finds: findsNamedEndpoint,
-  }).query(async ({ ctx }) => ({ items: await listLabels(ctx.db, endpointOf(ctx).id) })),
+  }).query(async ({ ctx }) => ({ items: await listLabels(ctx.db, namedEndpointOf(ctx).id) })),
 
   get: route({
     method: 'GET',

@@ -1,0 +1,27 @@
+import { sql } from 'kysely'
+import type { Trx } from '../db/index.ts'
+import type { Plan } from '../plans/index.ts'
+import type { Clock } from '../services.ts'
+import { announceEndpointChange } from './queries.ts'
+
+/**
+ * Suspends the endpoints over the plan's limit and lifts the suspension of those within: the oldest stay in use
+ * (CONTRACT §1 "Downgrade", R12). Expired ones take no place. The caller holds the workspace's row.
+ */
+export async function applyEndpointLimit(
+  { clock }: { readonly clock: Clock },
+  trx: Trx,
+  { workspaceId, plan }: { workspaceId: string; plan: Plan },
+): Promise<void> {
+  const { rows } = await sql<{ id: string }>`
+    update endpoints e set suspended_by_plan = ranked.is_over
+    from (
+      select id, row_number() over (order by created_at, id) > ${plan.limits.endpointsMax} as is_over
+      from endpoints
+      where workspace_id = ${workspaceId} and deleted_at is null
+        and (expires_at is null or expires_at > ${clock.now()})
+    ) as ranked
+    where e.id = ranked.id and e.suspended_by_plan <> ranked.is_over
+    returning e.id`.execute(trx)
+  for (const { id } of rows) await announceEndpointChange(trx, id)
+}

@@ -1,0 +1,112 @@
+import { type SelectQueryBuilder, sql } from 'kysely'
+import type { Database, Db, Trx } from '../db/index.ts'
+import { type Page, window } from '../pagination.ts'
+import { BIN_DAYS } from './rules.ts'
+
+/** Whose bin, and what of it can still be restored now. */
+export interface BinScope {
+  readonly workspaceId: string
+  readonly retentionDays: number
+  readonly now: Date
+}
+
+export interface BinnedRow {
+  readonly id: number
+  readonly endpointId: string
+  readonly endpointName: string
+  readonly method: string
+  readonly path: string
+  readonly label: string | null
+  readonly contentType: string | null
+  readonly sizeBytes: number
+  readonly receivedAt: Date
+  readonly deletedAt: Date
+}
+
+type BinTables = Database & { r: Database['requests']; e: Database['endpoints'] }
+
+const DAY_MS = 86_400_000
+
+/** Restorable requests: of endpoints that are there, and before `purgesAt` (rules.ts), swept or not. */
+function restorable(
+  db: Db,
+  { workspaceId, retentionDays, now }: BinScope,
+): SelectQueryBuilder<BinTables, 'r' | 'e', object> {
+  const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS)
+  return db
+    .selectFrom('requests as r')
+    .innerJoin('endpoints as e', 'e.id', 'r.endpointId')
+    .where('e.workspaceId', '=', workspaceId)
+    .where('e.deletedAt', 'is', null)
+    .where((where) => where.or([where('e.expiresAt', 'is', null), where('e.expiresAt', '>', now)]))
+    .where('r.hiddenAt', 'is', null)
+    .where('r.deletedAt', '>', daysAgo(BIN_DAYS))
+    .where('r.receivedAt', '>', daysAgo(retentionDays))
+}
+
+/** One page, the last deleted first. Served by `requests_binned`, which holds nothing but binned rows. */
+export async function listBin(
+  db: Db,
+  scope: BinScope,
+  endpointId: string | undefined,
+  page: Page,
+): Promise<{ rows: BinnedRow[]; totalCount: number }> {
+  const { limit, offset } = window(page)
+  const all = restorable(db, scope)
+  const matching = endpointId === undefined ? all : all.where('e.id', '=', endpointId)
+  const rows = await matching
+    .select(['r.id', 'r.endpointId', 'e.name as endpointName', 'r.method', 'r.path', 'r.label'])
+    .select(['r.contentType', 'r.sizeBytes', 'r.receivedAt', 'r.deletedAt'])
+    .orderBy('r.deletedAt', 'desc')
+    .orderBy('r.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .$castTo<BinnedRow>()
+    .execute()
+  const { totalCount } = await matching
+    .select((of) => of.fn.countAll<number>().as('totalCount'))
+    .executeTakeFirstOrThrow()
+  return { rows, totalCount }
+}
+
+/** Which of these ids the bin holds. Served by `requests_binned_by_id`. */
+export function findBinned(db: Db, scope: BinScope, ids: readonly number[]) {
+  return restorable(db, scope)
+    .where('r.id', 'in', ids)
+    .select(['r.id', 'r.endpointId', 'r.receivedAt'])
+    .execute()
+}
+
+/** Locks the counters of endpoints, in id order as every other writer does. */
+export function lockStoredCounts(trx: Trx, endpointIds: readonly string[]) {
+  return trx
+    .selectFrom('endpointCounters')
+    .where('endpointId', 'in', endpointIds)
+    .select(['endpointId', 'storedRequestCount'])
+    .orderBy('endpointId')
+    .forUpdate()
+    .execute()
+}
+
+/**
+ * Brings requests of an endpoint back from the bin and keeps the counters equal to the rows. The caller holds the
+ * counters.
+ */
+export async function takeFromBin(trx: Trx, endpointId: string, ids: readonly number[]): Promise<void> {
+  await sql`
+    with restored as (
+      update requests set deleted_at = null
+      where endpoint_id = ${endpointId} and id = any(${ids}::bigint[])
+        and deleted_at is not null and hidden_at is null
+      returning id, octet_length(body) as bytes
+    )
+    update endpoint_counters set
+      stored_request_count = stored_request_count + restored_count,
+      stored_bytes = stored_bytes + bytes,
+      binned_request_count = binned_request_count - restored_count,
+      oldest_request_id = least(oldest_request_id, oldest_id)
+    from (
+      select count(*)::int as restored_count, coalesce(sum(bytes), 0) as bytes, min(id) as oldest_id from restored
+    ) as summed
+    where endpoint_id = ${endpointId}`.execute(trx)
+}

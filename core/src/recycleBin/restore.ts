@@ -1,0 +1,38 @@
+import type { Context } from '../context.ts'
+import { type BinScope, findBinned, lockStoredCounts, takeFromBin } from './queries.ts'
+import { planRestore } from './rules.ts'
+
+/** The part of the bin that the caller can still restore. */
+export function binScope(ctx: Context): BinScope {
+  return {
+    workspaceId: ctx.workspace.id,
+    retentionDays: ctx.plan.limits.retentionDays,
+    now: ctx.clock.now(),
+  }
+}
+
+/**
+ * Restores deleted requests, the newest first, each endpoint up to its stored-request limit. They keep their id
+ * and attempts; nothing runs because of them. Ids that are not in this workspace's bin are passed over.
+ */
+export async function restoreRequests(
+  ctx: Context,
+  requestIds: readonly number[],
+): Promise<{ restoredCount: number; skippedAtCap: number }> {
+  const scope = binScope(ctx)
+  return await ctx.db.transaction().execute(async (trx) => {
+    const endpointIds = new Set((await findBinned(trx, scope, requestIds)).map((row) => row.endpointId))
+    if (endpointIds.size === 0) return { restoredCount: 0, skippedAtCap: 0 }
+    const counts = await lockStoredCounts(trx, [...endpointIds])
+    const room = new Map(
+      counts.map((row) => [row.endpointId, ctx.plan.limits.storedRequestsMax - row.storedRequestCount]),
+    )
+    // Once more under the locks: another call may have restored some meanwhile.
+    const { restored, skippedAtCap } = planRestore(await findBinned(trx, scope, requestIds), room)
+    for (const [endpointId, requests] of Map.groupBy(restored, (request) => request.endpointId)) {
+      const ids = requests.map(({ id }) => id)
+      await takeFromBin(trx, endpointId, ids)
+    }
+    return { restoredCount: restored.length, skippedAtCap }
+  })
+}

@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { findsNamedEndpoint } from '../endpoints/index.ts'
+import { envelope, paged, pageInput } from '../pagination.ts'
+import { RequestIds } from '../requests/index.ts'
+import { route, router } from '../route.ts'
+import { listBin } from './queries.ts'
+import { binScope, restoreRequests } from './restore.ts'
+import { purgesAt } from './rules.ts'
+import { BinnedRequest, binFilters, Restored } from './schema.ts'
+
+export const recycleBinRoutes = router({
+  list: route({
+    method: 'GET',
+    path: '/api/v1/recycle-bin',
+    summary: 'List deleted requests that can be restored, the last deleted first',
+    input: z.object({ ...binFilters, ...pageInput }),
+    output: envelope(BinnedRequest),
+    errors: ['not_found'],
+    finds: findsNamedEndpoint,
+  }).query(async ({ ctx, input }) => {
+    const scope = binScope(ctx)
+    const { rows, totalCount } = await listBin(ctx.db, scope, ctx.namedEndpoint?.id, input)
+    const items = rows.map((row) => ({ ...row, purgesAt: purgesAt(row, scope.retentionDays) }))
+    return paged(items, totalCount, input)
+  }),
+
+  restore: route({
+    method: 'POST',
+    path: '/api/v1/recycle-bin/restore',
+    summary: 'Restore deleted requests, newest first',
+    description:
+      'Restored requests keep their id and their attempts; they run no actions and wake no awaits. Ids that are not in the bin of this workspace are ignored.',
+    input: z.object({ requestIds: RequestIds }),
+    output: Restored,
+  }).mutation(({ ctx, input }) => restoreRequests(ctx, input.requestIds)),
+})

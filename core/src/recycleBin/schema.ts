@@ -1,0 +1,32 @@
+import { z } from 'zod'
+import { Int64, optional, Timestamp } from '../route.ts'
+
+export const binFilters = {
+  endpointId: optional(z.guid()).meta({ description: 'Only requests of this endpoint' }),
+}
+
+/** A deleted request that can still be restored (CONTRACT §9 "Recycle bin"). */
+export const BinnedRequest = z
+  .object({
+    id: Int64,
+    endpointId: z.uuid(),
+    endpointName: z.string(),
+    method: z.string(),
+    path: z.string(),
+    label: z.string().nullable(),
+    contentType: z.string().nullable(),
+    sizeBytes: z.int(),
+    receivedAt: Timestamp,
+    deletedAt: Timestamp,
+    purgesAt: Timestamp.meta({ description: 'From then on it is gone for good' }),
+  })
+  .meta({ id: 'BinnedRequest' })
+
+export const Restored = z
+  .object({
+    restoredCount: z.int(),
+    skippedAtCap: z.int().meta({
+      description: 'Left in the bin because their endpoint is at its stored-request limit',
+    }),
+  })
+  .meta({ id: 'Restored' })
