@@ -65,7 +65,7 @@ export const QUEUES = {
    */
   'watchdogs.check': {
     payload: z.object({}),
-    options: { policy: 'short', retryLimit: 0, expireInSeconds: 120 },
+    options: { policy: 'short', retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 600 },
     cron: '* * * * *',
   },
   /** Works out who gets an alert of the outbox. A lost one is found by `alerts.sweep`. */

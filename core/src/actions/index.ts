@@ -1,2 +1,3 @@
 export { loadDispatchActions } from './dispatchActions.ts'
 export { type DispatchAction, type DispatchPlan, isOn, planDispatch } from './planDispatch.ts'
+export { applyActionLimits } from './planLimit.ts'

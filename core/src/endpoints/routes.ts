@@ -3,7 +3,8 @@ import { envelope, paged, pageInput } from '../pagination.ts'
 import { route, router } from '../route.ts'
 import { checkNewEndpoint, createEndpoint } from './create.ts'
 import { findsEndpoint } from './find.ts'
-import { announceEndpointChange, listEndpoints, markEndpointDeleted } from './queries.ts'
+import { listEndpoints } from './queries.ts'
+import { removeEndpoint } from './remove.ts'
 import { createInput, Endpoint, updateInput } from './schema.ts'
 import { EndpointStats, endpointStats } from './stats.ts'
 import { changeEndpoint, checkEndpointChange } from './update.ts'
@@ -75,10 +76,7 @@ export const endpointRoutes = router({
     output: z.null(),
     finds: findsEndpoint,
   }).mutation(async ({ ctx }) => {
-    await ctx.db.transaction().execute(async (trx) => {
-      await markEndpointDeleted(trx, ctx.endpoint.id, ctx.clock.now())
-      await announceEndpointChange(trx, ctx.endpoint.id)
-    })
+    await removeEndpoint(ctx, ctx.endpoint.id)
     return null
   }),
 })

@@ -64,6 +64,9 @@ export async function applyChangedPlans(services: LimitServices & { readonly db:
 }
 
 function digestOf(plans: Plans): Buffer {
-  const numbers = Object.values(plans).map((plan) => [plan.key, ...LIMIT_NAMES.map((name) => plan.limits[name])])
+  const numbers = Object.values(plans).map((plan) => [
+    plan.key,
+    ...LIMIT_NAMES.map((name) => plan.limits[name]),
+  ])
   return createHash('sha256').update(JSON.stringify(numbers)).digest()
 }

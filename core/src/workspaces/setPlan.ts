@@ -1,6 +1,5 @@
-import { fitActions } from '../actions/queries.ts'
-import { resumeDeliveries } from '../deliveries/index.ts'
 import { type PlanKey, planOf } from '../plans/index.ts'
+import { applyPlanLimits } from '../plans/suspension.ts'
 import type { Services } from '../services.ts'
 import { getWorkspace } from './find.ts'
 import { lockWorkspace, updatePlan } from './queries.ts'
@@ -16,9 +15,7 @@ export async function setPlan(services: Services, input: { workspace: string; pl
   await services.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, workspace.id)
     await updatePlan(trx, workspace.id, input.plan)
-    const { actionsMax } = planOf(services.plans, input.plan).limits
-    const resumed = await fitActions(trx, { workspaceId: workspace.id }, actionsMax, services.clock.now())
-    await resumeDeliveries(services, trx, resumed)
+    await applyPlanLimits(services, trx, workspace.id)
   })
   return { ...workspace, plan: planOf(services.plans, input.plan).key }
 }

@@ -1,0 +1,16 @@
+import type { Context } from '../context.ts'
+import { applyPlanLimits } from '../plans/suspension.ts'
+import { announceEndpointChange, lockWorkspace, markEndpointDeleted } from './queries.ts'
+
+/**
+ * Deletes an endpoint: senders, readers and queued deliveries find it gone from now on, however much it holds. Its
+ * rows go in the background (retention/purgeEndpoints.ts), and what was suspended for lack of room comes back.
+ */
+export async function removeEndpoint(ctx: Context, endpointId: string): Promise<void> {
+  await ctx.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, ctx.workspace.id)
+    await markEndpointDeleted(trx, endpointId, ctx.clock.now())
+    await applyPlanLimits(ctx, trx, ctx.workspace.id)
+    await announceEndpointChange(trx, endpointId)
+  })
+}

@@ -1,0 +1,1 @@
+export { BIN_DAYS, purgesAt } from './rules.ts'

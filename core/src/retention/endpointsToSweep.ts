@@ -1,0 +1,47 @@
+import { sql } from 'kysely'
+import type { Db } from '../db/index.ts'
+import { planOf } from '../plans/index.ts'
+import type { Services } from '../services.ts'
+
+/** An endpoint, and from when on what it received is kept. */
+export interface EndpointToSweep {
+  readonly endpointId: string
+  /** Requests and attempts of before are past the retention of the plan. */
+  readonly keptSince: Date
+  readonly storedRequestsMax: number
+}
+
+const PAGE = 1000
+const DAY_MS = 86_400_000
+
+interface Row {
+  readonly id: string
+  readonly plan: string
+}
+
+/** Every endpoint that is there, with the limits of its workspace's plan of today. Reads a page at a time. */
+export async function* endpointsToSweep({
+  db,
+  plans,
+  clock,
+}: Pick<Services, 'db' | 'plans' | 'clock'>): AsyncGenerator<EndpointToSweep> {
+  let after = '00000000-0000-0000-0000-000000000000'
+  for (;;) {
+    const rows = await page(db, after)
+    for (const row of rows) {
+      const { retentionDays, storedRequestsMax } = planOf(plans, row.plan).limits
+      const keptSince = new Date(clock.now().getTime() - retentionDays * DAY_MS)
+      yield { endpointId: row.id, keptSince, storedRequestsMax }
+      after = row.id
+    }
+    if (rows.length < PAGE) return
+  }
+}
+
+async function page(db: Db, after: string): Promise<readonly Row[]> {
+  const { rows } = await sql<Row>`
+    select e.id, w.plan from endpoints e join workspaces w on w.id = e.workspace_id
+    where e.id > ${after} and e.deleted_at is null
+    order by e.id limit ${PAGE}`.execute(db)
+  return rows
+}

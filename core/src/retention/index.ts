@@ -1,0 +1,2 @@
+export { sweepEndpoints } from './sweepEndpoints.ts'
+export { sweepRetention } from './sweepRetention.ts'

@@ -1,0 +1,34 @@
+import { setTimeout } from 'node:timers/promises'
+import { sql } from 'kysely'
+import type { Db, Trx } from '../db/index.ts'
+
+/** Rows that one transaction of a sweep deletes: few milliseconds, since captures wait for its locks. */
+export const BATCH_ROWS = 500
+
+const REST_MS = { min: 2, max: 500 } as const
+
+/**
+ * Runs a sweep's batches until one finds nothing more, resting after each for as long as it took, so that a sweep
+ * never takes more than half of what captures could have. Cut off between two batches it has lost nothing.
+ *
+ * @param batch one short transaction; answers whether there is more
+ */
+export async function inBatches(signal: AbortSignal, batch: () => Promise<boolean>): Promise<void> {
+  while (!signal.aborted) {
+    const started = performance.now()
+    if (!(await batch())) return
+    const took = performance.now() - started
+    await setTimeout(Math.min(Math.max(took, REST_MS.min), REST_MS.max))
+  }
+}
+
+/**
+ * A batch's transaction. It does not wait for the disk while it holds its locks: a batch that a crash undoes is
+ * found again by the next sweep.
+ */
+export async function sweepTransaction<Result>(db: Db, work: (trx: Trx) => Promise<Result>): Promise<Result> {
+  return await db.transaction().execute(async (trx) => {
+    await sql`set local synchronous_commit = off`.execute(trx)
+    return await work(trx)
+  })
+}

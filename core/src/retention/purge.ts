@@ -1,0 +1,117 @@
+import { sql } from 'kysely'
+import { announceEndpointChange } from '../endpoints/index.ts'
+import { DomainError } from '../errors.ts'
+import { lockCounters } from '../requests/index.ts'
+import type { Services } from '../services.ts'
+import { getWorkspace } from '../workspaces/index.ts'
+import { BATCH_ROWS, sweepTransaction } from './pace.ts'
+import { removeDeliveryRecords, removeRequests } from './removal.ts'
+
+/** What an operator purges: a request, all captures of an endpoint, or all captures of a workspace. */
+export interface PurgeTarget {
+  /** Id or name. */
+  readonly workspace: string
+  readonly endpoint?: string | undefined
+  /** Only with `endpoint`. */
+  readonly request?: number | undefined
+}
+
+/**
+ * How many captured requests a purge would remove for good: stored, binned and those that wait for their
+ * deliveries. Changes nothing; the `creel purge` command asks with it.
+ *
+ * @throws DomainError `not_found` for a workspace, an endpoint or a request that is not there
+ */
+export async function countPurge(services: Services, target: PurgeTarget): Promise<number> {
+  const endpointIds = await findEndpoints(services, target)
+  const { rows } = await sql<{ count: number }>`
+    select count(*) from requests
+    where endpoint_id = any(${endpointIds}::uuid[])
+      and (${target.request ?? null}::bigint is null or id = ${target.request ?? null})`.execute(services.db)
+  const count = rows[0]?.count ?? 0
+  if (target.request !== undefined && count === 0) throw noSuch('request', String(target.request))
+  return count
+}
+
+/**
+ * Support purge: removes captured requests for good, wherever they are, with their deliveries, attempts and records
+ * (SPEC "Captured request lifecycle"). Endpoints, actions and rules stay. Requests that arrive meanwhile stay too.
+ * In small batches; when it is cut off, a second call does the rest.
+ *
+ * @returns how many went
+ */
+export async function purge(services: Services, target: PurgeTarget): Promise<number> {
+  await countPurge(services, target)
+  const endpointIds = await findEndpoints(services, target)
+  const { rows } = await sql<{ lastId: number }>`select last_value as last_id from request_ids`.execute(
+    services.db,
+  )
+  const upToId = rows[0]?.lastId ?? 0
+  let purgedCount = 0
+  for (const endpointId of endpointIds) {
+    for (;;) {
+      const ids = await nextIds(services, { endpointId, requestId: target.request, upToId })
+      if (ids.length === 0) break
+      purgedCount += await sweepTransaction(services.db, async (trx) => {
+        await lockCounters(trx, endpointId)
+        let removedCount = 0
+        for (const state of ['stored', 'binned', 'hidden'] as const) {
+          removedCount += (await removeRequests(trx, { endpointId, ids, state })).length
+        }
+        await removeDeliveryRecords(trx, endpointId, ids)
+        await announceEndpointChange(trx, endpointId)
+        return removedCount
+      })
+    }
+    if (target.request === undefined) await purgeRecords(services, endpointId, upToId)
+  }
+  return purgedCount
+}
+
+async function nextIds(
+  { db }: Services,
+  of: { endpointId: string; requestId: number | undefined; upToId: number },
+): Promise<number[]> {
+  let query = db.selectFrom('requests').where('endpointId', '=', of.endpointId).where('id', '<=', of.upToId)
+  if (of.requestId !== undefined) query = query.where('id', '=', of.requestId)
+  const rows = await query.select('id').orderBy('id').limit(BATCH_ROWS).execute()
+  return rows.map((row) => row.id)
+}
+
+async function findEndpoints(
+  { db }: Services,
+  { workspace, endpoint }: PurgeTarget,
+): Promise<readonly string[]> {
+  const { id: workspaceId } = await getWorkspace(db, workspace)
+  const endpoints = await db
+    .selectFrom('endpoints')
+    .where('workspaceId', '=', workspaceId)
+    .where('deletedAt', 'is', null)
+    .select('id')
+    .execute()
+  const endpointIds = endpoints.map(({ id }) => id)
+  if (endpoint === undefined) return endpointIds
+  const wanted = endpointIds.filter((id) => id === endpoint.toLowerCase())
+  if (wanted.length === 0) throw noSuch('endpoint', endpoint)
+  return wanted
+}
+
+/** Attempts of requests that were evicted before: with the captures goes what is known of them. */
+async function purgeRecords({ db }: Services, endpointId: string, upToId: number): Promise<void> {
+  for (;;) {
+    const rows = await db
+      .selectFrom('deliveryAttempts')
+      .where('endpointId', '=', endpointId)
+      .where('requestId', '<=', upToId)
+      .select('requestId')
+      .limit(BATCH_ROWS)
+      .execute()
+    if (rows.length === 0) return
+    const requestIds = [...new Set(rows.map((row) => row.requestId))]
+    await sweepTransaction(db, (trx) => removeDeliveryRecords(trx, endpointId, requestIds))
+  }
+}
+
+function noSuch(noun: string, reference: string): DomainError {
+  return new DomainError('not_found', `There is no ${noun} "${reference}" in this workspace.`)
+}

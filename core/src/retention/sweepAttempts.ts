@@ -1,0 +1,60 @@
+import { sql } from 'kysely'
+import type { Services } from '../services.ts'
+import type { EndpointToSweep } from './endpointsToSweep.ts'
+import { BATCH_ROWS, inBatches, sweepTransaction } from './pace.ts'
+
+/** Deletes attempts that are older than the retention of the plan, oldest first. */
+export async function sweepAttempts(
+  { db }: Services,
+  { endpointId, keptSince }: EndpointToSweep,
+  signal: AbortSignal,
+): Promise<void> {
+  await inBatches(signal, async () => {
+    const attempts = await db
+      .selectFrom('deliveryAttempts')
+      .where('endpointId', '=', endpointId)
+      .select(['id', 'at', 'state'])
+      .orderBy('id')
+      .limit(BATCH_ROWS)
+      .execute()
+    const ids = attempts.filter(({ at, state }) => at < keptSince && state !== 'Pending').map(({ id }) => id)
+    if (ids.length === 0) return false
+    await sweepTransaction(db, async (trx) => {
+      await sql`
+        delete from attempt_details
+        where endpoint_id = ${endpointId} and attempt_id = any(${ids}::bigint[])`.execute(trx)
+      await sql`
+        delete from delivery_attempts
+        where endpoint_id = ${endpointId} and id = any(${ids}::bigint[])`.execute(trx)
+    })
+    return true
+  })
+}
+
+/**
+ * Deletes the full records of attempts whose request is gone: they are kept as long as the request (CONTRACT §8).
+ * Every stored request has an id from the endpoint's mark on, so only the records below it can be orphans.
+ */
+export async function sweepDetails(
+  { db }: Services,
+  { endpointId }: EndpointToSweep,
+  signal: AbortSignal,
+): Promise<void> {
+  await inBatches(signal, async () => {
+    const { rows } = await sql<{ attemptId: number }>`
+      select d.attempt_id from endpoint_counters c
+      join attempt_details d on d.endpoint_id = c.endpoint_id and d.request_id < c.oldest_request_id
+      where c.endpoint_id = ${endpointId} and not exists (
+        select from requests r where r.endpoint_id = d.endpoint_id and r.id = d.request_id
+      )
+      limit ${BATCH_ROWS}`.execute(db)
+    if (rows.length === 0) return false
+    const ids = rows.map((row) => row.attemptId)
+    await sweepTransaction(db, (trx) =>
+      sql`
+        delete from attempt_details
+        where endpoint_id = ${endpointId} and attempt_id = any(${ids}::bigint[])`.execute(trx),
+    )
+    return true
+  })
+}

@@ -1,0 +1,104 @@
+import { sql } from 'kysely'
+import { closeIncidentsSilently } from '../alerts/index.ts'
+import { announceEndpointChange } from '../endpoints/index.ts'
+import { reapplyPlanLimits } from '../plans/suspension.ts'
+import { lockCounters } from '../requests/index.ts'
+import type { Services } from '../services.ts'
+import { BATCH_ROWS, inBatches, sweepTransaction } from './pace.ts'
+
+/** CI collects results late: an expired endpoint stays readable for so long (CONTRACT R20). */
+const EXPIRED_KEPT_MS = 15 * 60_000
+/** Longer than a capture or a send that had begun before the deletion can still write. */
+const SETTLED_AFTER_MS = 2 * 60_000
+
+/**
+ * Deletes expired endpoints 15 minutes after `expiresAt`, and the rows of deleted ones, captures and all. What was
+ * suspended by plan and has room since comes back.
+ *
+ * In small batches; may be cut off at any time, and several workers may sweep at once.
+ */
+export async function sweepEndpoints(services: Services, signal: AbortSignal): Promise<void> {
+  await deleteExpired(services)
+  await liftSuspensions(services, signal)
+  const deleted = await services.db
+    .selectFrom('endpoints')
+    .where('deletedAt', 'is not', null)
+    .select(['id', 'deletedAt'])
+    .orderBy('deletedAt')
+    .execute()
+  const settledBefore = services.clock.now().getTime() - SETTLED_AFTER_MS
+  for (const { id, deletedAt } of deleted) {
+    await purgeRows(services, id, signal)
+    if (signal.aborted) return
+    if (deletedAt !== null && deletedAt.getTime() <= settledBefore) await purgeEndpoint(services, id)
+  }
+}
+
+async function deleteExpired({ db, clock }: Services): Promise<void> {
+  const now = clock.now()
+  await db.transaction().execute(async (trx) => {
+    const expired = await trx
+      .updateTable('endpoints')
+      .set({ deletedAt: now })
+      .where('expiresAt', '<=', new Date(now.getTime() - EXPIRED_KEPT_MS))
+      .where('deletedAt', 'is', null)
+      .returning('id')
+      .execute()
+    for (const { id } of expired) await announceEndpointChange(trx, id)
+  })
+}
+
+/** Endpoints expire by themselves, so nobody else would notice that there is room again. */
+async function liftSuspensions(services: Services, signal: AbortSignal): Promise<void> {
+  const { rows } = await sql<{ workspaceId: string }>`
+    select workspace_id from endpoints where suspended_by_plan and deleted_at is null
+    union select workspace_id from watchdogs where paused_by_plan`.execute(services.db)
+  for (const { workspaceId } of rows) {
+    if (signal.aborted) return
+    await reapplyPlanLimits(services, workspaceId)
+  }
+}
+
+/** Tables with many rows an endpoint, in an order in which no row is left without what it belongs to. */
+const BIG_TABLES = [
+  { table: 'attempt_details', key: 'attempt_id' },
+  { table: 'delivery_attempts', key: 'id' },
+  { table: 'deliveries', key: 'id' },
+  { table: 'requests', key: 'id' },
+] as const
+
+async function purgeRows({ db }: Services, endpointId: string, signal: AbortSignal): Promise<void> {
+  for (const { table, key } of BIG_TABLES) {
+    const [name, column] = [sql.table(table), sql.ref(key)]
+    await inBatches(signal, async () => {
+      const { numAffectedRows } = await sweepTransaction(db, (trx) =>
+        sql`
+          delete from ${name} where endpoint_id = ${endpointId} and ${column} in (
+            select ${column} from ${name} where endpoint_id = ${endpointId} limit ${BATCH_ROWS}
+          )`.execute(trx),
+      )
+      return (numAffectedRows ?? 0n) >= BigInt(BATCH_ROWS)
+    })
+  }
+}
+
+/**
+ * Deletes the endpoint itself, and with it its counters, actions, rules and watchdogs. Under the counters' lock: a
+ * capture that was still under way has ended by then, and none can begin.
+ */
+async function purgeEndpoint(services: Services, endpointId: string): Promise<void> {
+  await services.db.transaction().execute(async (trx) => {
+    await lockCounters(trx, endpointId)
+    for (const { table } of BIG_TABLES) {
+      await sql`delete from ${sql.table(table)} where endpoint_id = ${endpointId}`.execute(trx)
+    }
+    for (const [kind, table] of [
+      ['delivery.parked', 'actions'],
+      ['watchdog.alarmed', 'watchdogs'],
+    ] as const) {
+      const subjects = await trx.selectFrom(table).where('endpointId', '=', endpointId).select('id').execute()
+      await closeIncidentsSilently(services, trx, { kind, subjectIds: subjects.map(({ id }) => id) })
+    }
+    await trx.deleteFrom('endpoints').where('id', '=', endpointId).execute()
+  })
+}

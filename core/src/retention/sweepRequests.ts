@@ -1,0 +1,121 @@
+import { sql } from 'kysely'
+import { endDeliveries } from '../deliveries/index.ts'
+import { BIN_DAYS } from '../recycleBin/index.ts'
+import { lockCounters } from '../requests/index.ts'
+import type { Services } from '../services.ts'
+import type { EndpointToSweep } from './endpointsToSweep.ts'
+import { BATCH_ROWS, inBatches, sweepTransaction } from './pace.ts'
+import { hideUndelivered, removeDeliveryRecords, removeRequests, removeRuns } from './removal.ts'
+
+const DAY_MS = 86_400_000
+
+/**
+ * Deletes an endpoint's stored requests that are past the retention of the plan, oldest first. What is still to be
+ * delivered of them ends as `DeadLetter` with `retention` (CONTRACT R40); their attempts stay in the delivery
+ * list until they are as old themselves.
+ */
+export async function sweepStored(
+  services: Services,
+  { endpointId, keptSince }: EndpointToSweep,
+  signal: AbortSignal,
+): Promise<void> {
+  await inBatches(signal, async () => {
+    const { rows } = await sql<{ id: number; isExpired: boolean; oldestRequestId: number }>`
+      select r.id, r.received_at < ${keptSince} as is_expired, c.oldest_request_id
+      from endpoint_counters c
+      cross join lateral (
+        select id, received_at from requests
+        where endpoint_id = c.endpoint_id and id >= c.oldest_request_id
+          and deleted_at is null and hidden_at is null
+        order by id limit ${BATCH_ROWS}
+      ) r
+      where c.endpoint_id = ${endpointId}`.execute(services.db)
+    const ids = rows.filter((row) => row.isExpired).map((row) => row.id)
+    const first = rows[0]
+    if (first === undefined || ids.length === 0) return false
+    const firstKept = rows.find((row) => !row.isExpired)?.id ?? (rows.at(-1)?.id ?? 0) + 1
+    await sweepTransaction(services.db, async (trx) => {
+      await lockCounters(trx, endpointId)
+      await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'retention')
+      await removeRuns(trx, endpointId, ids)
+      await removeRequests(trx, { endpointId, ids, state: 'stored' })
+      // Not when a restore moved the mark meanwhile.
+      await sql`
+        update endpoint_counters set oldest_request_id = ${firstKept}
+        where endpoint_id = ${endpointId} and oldest_request_id = ${first.oldestRequestId}`.execute(trx)
+    })
+    return true
+  })
+}
+
+/**
+ * Deletes binned requests that are past `purgesAt`, with their attempts. One whose deliveries are still due is only
+ * hidden for now.
+ */
+export async function sweepBin(
+  services: Services,
+  { endpointId, keptSince }: EndpointToSweep,
+  signal: AbortSignal,
+): Promise<void> {
+  await inBatches(signal, async () => {
+    const now = services.clock.now()
+    const binnedUntil = new Date(now.getTime() - BIN_DAYS * DAY_MS)
+    const rows = await services.db
+      .selectFrom('requests')
+      .where('endpointId', '=', endpointId)
+      .where('deletedAt', 'is not', null)
+      .where('hiddenAt', 'is', null)
+      .where((where) =>
+        where.or([where('deletedAt', '<=', binnedUntil), where('receivedAt', '<=', keptSince)]),
+      )
+      .select('id')
+      .orderBy('deletedAt')
+      .limit(BATCH_ROWS)
+      .execute()
+    if (rows.length === 0) return false
+    const due = rows.map((row) => row.id)
+    await sweepTransaction(services.db, async (trx) => {
+      await lockCounters(trx, endpointId)
+      const hidden = new Set(await hideUndelivered(trx, { endpointId, ids: due, now }))
+      const ids = due.filter((id) => !hidden.has(id))
+      // A restore may have been quicker with some of them.
+      const removed = await removeRequests(trx, { endpointId, ids, state: 'binned' })
+      await removeDeliveryRecords(trx, endpointId, removed)
+    })
+    return true
+  })
+}
+
+/**
+ * Deletes hidden requests once their deliveries have ended, and no more than the plan's stored-request limit may
+ * wait: beyond it the deliveries of the oldest end as `DeadLetter` with `evicted` (CONTRACT R20).
+ */
+export async function sweepHidden(
+  services: Services,
+  { endpointId, storedRequestsMax }: EndpointToSweep,
+  signal: AbortSignal,
+): Promise<void> {
+  await inBatches(signal, async () => {
+    const { rows } = await sql<{ id: number; wasBinned: boolean }>`
+      select r.id, r.deleted_at is not null as was_binned from (
+        select id, deleted_at, row_number() over (order by id desc) as newest_rank from requests
+        where endpoint_id = ${endpointId} and hidden_at is not null
+      ) r
+      where r.newest_rank > ${storedRequestsMax} or not exists (
+        select from deliveries d
+        where d.endpoint_id = ${endpointId} and d.request_id = r.id and d.finished_at is null
+      )
+      order by r.id limit ${BATCH_ROWS}`.execute(services.db)
+    if (rows.length === 0) return false
+    const ids = rows.map((row) => row.id)
+    await sweepTransaction(services.db, async (trx) => {
+      await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'evicted')
+      await removeRuns(trx, endpointId, ids)
+      await removeRequests(trx, { endpointId, ids, state: 'hidden' })
+      // A person deleted these: nothing of them comes back into the lists.
+      const binned = rows.filter((row) => row.wasBinned).map((row) => row.id)
+      await removeDeliveryRecords(trx, endpointId, binned)
+    })
+    return true
+  })
+}

@@ -1,0 +1,33 @@
+import { sql } from 'kysely'
+import type { Services } from '../services.ts'
+import { endpointsToSweep } from './endpointsToSweep.ts'
+import { sweepTransaction } from './pace.ts'
+import { sweepAttempts, sweepDetails } from './sweepAttempts.ts'
+import { sweepBin, sweepHidden, sweepStored } from './sweepRequests.ts'
+
+/** One after the other: each may leave work for those behind it. */
+const SWEEPS = [sweepStored, sweepBin, sweepHidden, sweepAttempts, sweepDetails] as const
+
+/**
+ * Deletes what the retention of each plan ends: stored and binned requests, attempts and their records, and rate
+ * windows that nobody uses. In small batches that captures hardly notice; may be cut off at any time, and
+ * several workers may sweep at once.
+ */
+export async function sweepRetention(services: Services, signal: AbortSignal): Promise<void> {
+  for await (const endpoint of endpointsToSweep(services)) {
+    for (const sweep of SWEEPS) await sweep(services, endpoint, signal)
+    if (signal.aborted) return
+  }
+  await sweepRateWindows(services)
+}
+
+/** A window is a minute long: one that began an hour ago belongs to a key that rests. */
+async function sweepRateWindows({ db, clock }: Services): Promise<void> {
+  const now = clock.now()
+  await sweepTransaction(db, async (trx) => {
+    await sql`delete from api_key_windows where started_at < ${new Date(now.getTime() - 3_600_000)}`.execute(
+      trx,
+    )
+    await sql`delete from concurrency_slots where ends_at < ${now}`.execute(trx)
+  })
+}
