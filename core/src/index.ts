@@ -3,6 +3,7 @@ export { checkDatabase, type Db, type OpenDatabase, openDatabase, type Trx } fro
 export { DomainError, ERRORS, type ErrorCode, ITEM_CODES, notFound, validationFailed } from './errors.ts'
 export { authenticate } from './keys/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'
+export { applyChangedPlans } from './plans/suspension.ts'
 export {
   type Locate,
   locateInBody,

@@ -53,11 +53,20 @@ export const QUEUES = {
       deleteAfterSeconds: 60,
     },
   },
-  /** Deletes expired endpoints. Singleton: two sweeps at once would only wait on each other's locks. */
+  /**
+   * Deletes expired endpoints and the rows of deleted ones, and brings back what was suspended and has room. Singleton:
+   * two sweeps at once would only wait on each other's locks. What one does not get done, the next goes on with.
+   */
   'endpoints.sweep': {
     payload: z.object({}),
-    options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 600 },
+    options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 3600 },
     cron: '* * * * *',
+  },
+  /** Deletes what the retention of each plan ends. Singleton like the other sweep, and as harmless to cut off. */
+  'retention.sweep': {
+    payload: z.object({}),
+    options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 3600 },
+    cron: '*/5 * * * *',
   },
   /**
    * Raises the alarms of watchdogs that are due. Each run queues the next one before it looks, 8 s ahead; with the

@@ -1,6 +1,7 @@
 import { type Payload, QUEUES, type QueueName, type QueueSpec, type Services } from '@creel/core'
 import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
 import { type DueTry, finishNotify } from '@creel/core/deliveries'
+import { sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { PgBoss } from 'pg-boss'
 import { queueNames } from './boss.ts'
@@ -21,6 +22,8 @@ export const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]?: W
   'alerts.fanOut': fanOutAlert,
   'alerts.send': (services, payload, signal) => sendAlert(services, payload, signal, finishNotify),
   'alerts.sweep': sweepAlerts,
+  'endpoints.sweep': (services, _payload, signal) => sweepEndpoints(services, signal),
+  'retention.sweep': (services, _payload, signal) => sweepRetention(services, signal),
   'watchdogs.check': (services, _payload, signal) => checkWatchdogs(services, signal),
 }
 
@@ -38,7 +41,7 @@ export interface RunningWorkers {
   stop(timeoutMs: number): Promise<void>
 }
 
-/** Takes jobs of every queue until stopped, and keeps the clock-driven ones scheduled. */
+/** Takes jobs of every queue until stopped; runs the clock-driven ones now and keeps them scheduled. */
 export async function startWorkers(boss: PgBoss, services: Services): Promise<RunningWorkers> {
   const dispatcher = startDispatcher(services)
   await boss.work<DueTry>('deliveries.attempt', DISPATCH, (jobs) =>
@@ -47,7 +50,10 @@ export async function startWorkers(boss: PgBoss, services: Services): Promise<Ru
   for (const name of queueNames) {
     if (name !== 'deliveries.attempt') await startWorker(boss, services, name)
     const { cron }: QueueSpec = QUEUES[name]
-    if (cron !== undefined) await boss.schedule(name, cron)
+    if (cron === undefined) continue
+    await boss.schedule(name, cron)
+    // What came due while nothing ran does not wait for the next tick.
+    await boss.send(name, {})
   }
   return {
     async stop(timeoutMs) {

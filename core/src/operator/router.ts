@@ -1,5 +1,6 @@
 import { contactOperatorRoutes } from '../contacts/operatorRoutes.ts'
 import { keyOperatorRoutes } from '../keys/operatorRoutes.ts'
+import { retentionOperatorRoutes } from '../retention/operatorRoutes.ts'
 import { workspaceOperatorRoutes } from '../workspaces/operatorRoutes.ts'
 import { createOperatorCallerFactory, operatorRouterOf } from './procedure.ts'
 
@@ -8,6 +9,7 @@ export const operatorRouter = operatorRouterOf({
   workspaces: workspaceOperatorRoutes,
   keys: keyOperatorRoutes,
   contacts: contactOperatorRoutes,
+  retention: retentionOperatorRoutes,
 })
 
 /** Calls operator procedures in process; its context is the process's services. */

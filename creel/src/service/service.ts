@@ -1,4 +1,4 @@
-import type { Services, Urls } from '@creel/core'
+import { applyChangedPlans, type Services, type Urls } from '@creel/core'
 import { createCaptures } from '@creel/core/capture'
 import { type Listener, startGateway, startOperationsListener } from '@creel/gateway'
 import { type RunningWorkers, startWorkers } from '@creel/jobs'
@@ -62,6 +62,7 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
   let metricsListener: Listener | undefined
   let workers: RunningWorkers | undefined
   try {
+    await applyChangedPlans(opened.services)
     if (hasGateway) listener = await openGateway(options, opened, port)
     metricsListener = await openMetrics(options, opened)
     if (options.parts.has('jobs')) workers = await startWorkers(opened.boss, opened.services)
