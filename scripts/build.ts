@@ -1,11 +1,11 @@
 /**
- * `bun run build [--target linux-x64|linux-arm64|darwin-x64|darwin-arm64|all]`: one self-contained executable with
- * migrations and PostgreSQL inside, `dist/creel` for this machine and `dist/creel-<target>` for another.
+ * `bun run build [--target linux-x64|linux-arm64|darwin-x64|darwin-arm64|all] [--outdir dist]`: one self-contained
+ * executable with migrations and PostgreSQL inside, `creel` for this machine and `creel-<target>` for another.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { installMissing } from './install.ts'
 
@@ -17,18 +17,25 @@ const { packRuntime, packageRuntime, runtimeOfPackage } = await import(
 const packageJson = await import('../creel/package.json', { with: { type: 'json' } })
 
 const ROOT = join(import.meta.dir, '..')
-const DIST = join(ROOT, 'dist')
-const ARCHIVE = join(DIST, 'postgres.tar.zst')
+/** Where `executable.ts` imports it from; taken away again after the build. */
+const ARCHIVE = join(ROOT, 'dist', 'postgres.tar.zst')
 
 const TARGETS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'] as const
 type Target = (typeof TARGETS)[number]
 
 const isTarget = (text: string): text is Target => TARGETS.some((target) => target === text)
 const own = `${process.platform}-${process.arch}`
-const { values } = parseArgs({ options: { target: { type: 'string', default: own } } })
+const { values } = parseArgs({
+  options: {
+    target: { type: 'string', default: own },
+    outdir: { type: 'string', default: join(ROOT, 'dist') },
+  },
+})
+const outdir = resolve(values.outdir)
 const wanted = values.target === 'all' ? TARGETS : [values.target]
 
-await mkdir(DIST, { recursive: true })
+await mkdir(join(ROOT, 'dist'), { recursive: true })
+await mkdir(outdir, { recursive: true })
 for (const target of wanted) {
   if (!isTarget(target)) throw new Error(`No build for ${target}: choose one of ${TARGETS.join(', ')}, all.`)
   await build(target)
@@ -46,7 +53,7 @@ async function build(target: Target): Promise<void> {
     await writeFile(ARCHIVE, archive)
     const label = { version: source.version, sha256: createHash('sha256').update(archive).digest('hex') }
 
-    const outfile = join(DIST, target === own ? 'creel' : `creel-${target}`)
+    const outfile = join(outdir, target === own ? 'creel' : `creel-${target}`)
     run(ROOT, [
       'build',
       '--compile',
@@ -61,7 +68,9 @@ async function build(target: Target): Promise<void> {
       'creel/src/executable.ts',
     ])
     const megabytes = ((await stat(outfile)).size / 1024 / 1024).toFixed(0)
-    process.stdout.write(`${outfile.slice(ROOT.length + 1)}: ${megabytes} MB, PostgreSQL ${source.version}\n`)
+    process.stdout.write(
+      `${relative(process.cwd(), outfile)}: ${megabytes} MB, PostgreSQL ${source.version}\n`,
+    )
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

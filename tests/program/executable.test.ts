@@ -1,0 +1,73 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { copyFile, readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createTestDatabase } from '../support/database.ts'
+import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+
+const ROOT = join(import.meta.dir, '../..')
+const isRoot = process.getuid?.() === 0
+/** Neither Bun nor Node nor anything else can be found. */
+const BARE = { PATH: '' }
+
+let executable: string
+
+beforeAll(async () => {
+  const outdir = await temporaryFolder()
+  const build = Bun.spawnSync([process.execPath, join(ROOT, 'scripts/build.ts'), '--outdir', outdir], {
+    cwd: ROOT,
+  })
+  expect(build.stderr.toString()).not.toContain('error:')
+  expect(build.exitCode).toBe(0)
+  executable = join(outdir, 'creel')
+}, 120_000)
+
+/** A folder with the executable and nothing else in it. */
+async function bareFolder(): Promise<{ cwd: string; program: string[] }> {
+  const cwd = await temporaryFolder()
+  await copyFile(executable, join(cwd, 'creel'))
+  return { cwd, program: [join(cwd, 'creel')] }
+}
+
+describe('the single executable', () => {
+  test('captures a webhook and shows it, in an empty folder with an empty PATH, and again after a restart', async () => {
+    const { cwd, program } = await bareFolder()
+    const creel = await startProcess({ cwd, program, env: BARE })
+    const url = creel.first?.captureUrl ?? ''
+    const headers = { Authorization: `Bearer ${creel.first?.key}` }
+    expect((await fetch(url, { method: 'POST', body: '{"hello":"world"}' })).status).toBe(200)
+
+    const made = await runCreel(['workspace', 'create', '--name', 'beside', '--json'], {
+      cwd,
+      program,
+      env: BARE,
+    })
+    expect(JSON.parse(made.stdout)).toMatchObject({ name: 'beside', plan: 'team' })
+    expect(await creel.stop()).toBe(0)
+    expect((await readdir(cwd)).sort()).toEqual(['.creel', 'creel'])
+
+    const again = await startProcess({ cwd, program, env: BARE })
+    const id = url.slice(url.lastIndexOf('/') + 1)
+    const list = await fetch(`${again.baseUrl}/api/v1/endpoints/${id}/requests`, { headers })
+    expect(await list.json()).toMatchObject({ totalCount: 1, items: [{ bodyPreview: '{"hello":"world"}' }] })
+    expect(await again.stop()).toBe(0)
+  })
+
+  test.if(isRoot)('runs as another user too, who owns the folder and nothing else', async () => {
+    const { cwd, program } = await bareFolder()
+    const account = { uid: 65_534, gid: 65_534 }
+    await Bun.$`chown -R 65534:65534 ${cwd}`.quiet()
+    const creel = await startProcess({ cwd, program, account, env: BARE })
+    expect((await fetch(creel.first?.captureUrl ?? '', { method: 'POST', body: 'x' })).status).toBe(200)
+    expect(await creel.stop()).toBe(0)
+  })
+
+  test('needs no folder of its own beside a database that it is given', async () => {
+    const { cwd, program } = await bareFolder()
+    const database = await createTestDatabase()
+    const creel = await startProcess({ cwd, program, database, env: BARE })
+    expect((await fetch(`${creel.baseUrl}/readyz`)).status).toBe(200)
+    expect(await creel.stop()).toBe(0)
+    expect(await readdir(cwd)).toEqual(['creel'])
+    await database.drop()
+  })
+})
