@@ -1,0 +1,140 @@
+/**
+ * `bun run bench:capture [seconds]`: durable captures against a bare echo, on the same machine, in the same run, under the same
+ * load. Each figure of Creel stands beside the echo's of the moment before, so the ratio holds on a busy machine too.
+ *
+ * Ends with an error when a stored request is missing or too many: stored plus evicted must equal acknowledged.
+ */
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { creel, residentMegabytes, startCreel } from './support/creelProcess.ts'
+import { type LoadResult, load } from './support/load.ts'
+
+const CONNECTIONS = [1, 16, 64, 256]
+const WARMUP_SECONDS = 1
+const BODY_BYTES = 1024
+const CAP = 1_000
+const UNLIMITED = 2_000_000_000
+
+const seconds = Number(process.argv[2] ?? 5)
+const body = JSON.stringify({ id: 'evt_bench', type: 'bench', data: '' })
+const padded = body.replace('"data":""', `"data":"${'x'.repeat(BODY_BYTES - body.length)}"`)
+
+const folder = await mkdtemp(join(tmpdir(), 'creel-bench-'))
+await chmod(folder, 0o711)
+const plansFile = join(folder, 'plans.json')
+const lifted = { apiRatePerMinute: UNLIMITED, captureRatePerMinute: UNLIMITED }
+await writeFile(
+  plansFile,
+  JSON.stringify({
+    team: { ...lifted, storedRequestsMax: UNLIMITED },
+    pro: { ...lifted, storedRequestsMax: CAP },
+  }),
+)
+const env = {
+  CREEL_DATA_DIR: join(folder, 'data'),
+  CREEL_PLANS_FILE: plansFile,
+  PATH: process.env.PATH ?? '',
+}
+
+const echo = Bun.spawn([process.execPath, join(import.meta.dir, 'support/echoServer.ts')], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+const echoPort = Number(await firstLine(echo.stdout))
+
+try {
+  const first = await startCreel(env)
+  console.log(`first boot to ready   ${(first.bootMs / 1000).toFixed(2)} s`)
+  await first.stop()
+  const service = await startCreel(env)
+  console.log(`later boot to ready   ${(service.bootMs / 1000).toFixed(2)} s`)
+  console.log(`idle resident memory  ${(await residentMegabytes(service.pid)).toFixed(0)} MB`)
+
+  const belowCap = await makeEndpoint(service.baseUrl, 'team')
+  const atCap = await makeEndpoint(service.baseUrl, 'pro')
+  await run({ url: atCap.url, connections: 16, seconds: 0, warmupSeconds: 1 })
+
+  console.log(`\n${BODY_BYTES} B JSON, ${seconds} s each; ratio = Creel / bare echo`)
+  console.log('connections             req/s    p50 ms    p99 ms     ratio')
+  for (const connections of CONNECTIONS) {
+    for (const [name, endpoint] of [
+      ['below cap', belowCap],
+      ['at cap', atCap],
+    ] as const) {
+      const bare = await run({ url: `http://127.0.0.1:${echoPort}/hook`, connections })
+      const storedBefore = await everStored(endpoint)
+      const measured = await run({ url: endpoint.url, connections })
+      if (name === 'below cap') print(connections, 'echo', bare)
+      print(connections, name, measured, measured.perSecond / bare.perSecond)
+      const stored = (await everStored(endpoint)) - storedBefore
+      if (stored !== measured.acknowledged || measured.refused > 0) {
+        throw new Error(
+          `${measured.acknowledged} acknowledged, ${measured.refused} refused, but ${stored} stored`,
+        )
+      }
+    }
+  }
+  console.log(`\nresident memory after the load  ${(await residentMegabytes(service.pid)).toFixed(0)} MB`)
+  console.log('stored = acknowledged in every run')
+  await service.stop()
+} finally {
+  echo.kill()
+  await rm(folder, { recursive: true, force: true })
+}
+
+function run(order: {
+  url: string
+  connections: number
+  seconds?: number
+  warmupSeconds?: number
+}): Promise<LoadResult> {
+  return load({ seconds, warmupSeconds: WARMUP_SECONDS, body: padded, ...order })
+}
+
+const Endpoint = z.object({ id: z.string(), url: z.string() })
+const Stats = z.object({ storage: z.object({ storedRequestCount: z.int(), evictedCount: z.int() }) })
+
+interface BenchEndpoint {
+  readonly url: string
+  readonly statsUrl: string
+  readonly key: string
+}
+
+async function makeEndpoint(baseUrl: string, plan: string): Promise<BenchEndpoint> {
+  const workspace = await creel(['workspace', 'create', '--name', `bench ${plan}`, '--plan', plan], env)
+  const { key = '' } = await creel(
+    ['key', 'create', '--workspace', workspace.id ?? '', '--name', 'bench'],
+    env,
+  )
+  const answer = await fetch(`${baseUrl}/api/v1/endpoints`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: '{}',
+  })
+  const endpoint = Endpoint.parse(await answer.json())
+  return { url: endpoint.url, statsUrl: `${baseUrl}/api/v1/endpoints/${endpoint.id}/stats`, key }
+}
+
+async function everStored({ statsUrl, key }: BenchEndpoint): Promise<number> {
+  const answer = await fetch(statsUrl, { headers: { Authorization: `Bearer ${key}` } })
+  const { storage } = Stats.parse(await answer.json())
+  return storage.storedRequestCount + storage.evictedCount
+}
+
+function print(
+  connections: number,
+  name: string,
+  { perSecond, p50Ms, p99Ms }: LoadResult,
+  ratio?: number,
+): void {
+  const cells = [perSecond.toFixed(0), p50Ms.toFixed(2), p99Ms.toFixed(2), ratio?.toFixed(2) ?? '']
+  console.log(
+    `${String(connections).padStart(4)} ${name.padEnd(14)} ${cells.map((cell) => cell.padStart(9)).join(' ')}`,
+  )
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  for await (const chunk of stream) return new TextDecoder().decode(chunk).trim()
+  throw new Error('The echo server said nothing.')
+}

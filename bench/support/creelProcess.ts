@@ -1,0 +1,61 @@
+import { join } from 'node:path'
+
+const MAIN = join(import.meta.dir, '../../creel/src/main.ts')
+
+/** The real program under measurement, on an embedded Postgres. */
+export interface CreelProcess {
+  readonly pid: number
+  readonly baseUrl: string
+  /** Printed by a first boot. */
+  readonly key: string | undefined
+  /** From the start of the process to its ready line. */
+  readonly bootMs: number
+  stop(): Promise<void>
+}
+
+/** Starts `creel serve` with this environment and waits for its ready line. */
+export async function startCreel(env: Readonly<Record<string, string>>): Promise<CreelProcess> {
+  const startedAt = performance.now()
+  const child = Bun.spawn([process.execPath, MAIN, 'serve'], {
+    env: { CREEL_PORT: '0', CREEL_LOG_LEVEL: 'silent', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of child.stdout) {
+    text += decoder.decode(chunk, { stream: true })
+    const baseUrl = /^creel ready base=(\S+) .*\n/m.exec(text)?.[1]
+    if (baseUrl === undefined) continue
+    return {
+      pid: child.pid,
+      baseUrl,
+      key: /^creel key (\S+)$/m.exec(text)?.[1],
+      bootMs: performance.now() - startedAt,
+      async stop() {
+        child.kill('SIGTERM')
+        await child.exited
+      },
+    }
+  }
+  throw new Error('creel serve ended before it was ready.')
+}
+
+/** Runs a command of the program and parses its one line of JSON. */
+export async function creel(
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Record<string, string>> {
+  const child = Bun.spawn([process.execPath, MAIN, ...words, '--json'], {
+    env: { ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const text = await new Response(child.stdout).text()
+  if ((await child.exited) !== 0) throw new Error(`creel ${words.join(' ')} failed.`)
+  return JSON.parse(text)
+}
+
+/** Resident memory of one process, without its children, in MB. */
+export async function residentMegabytes(pid: number): Promise<number> {
+  const kilobytes = await Bun.$`ps -o rss= -p ${pid}`.text()
+  return Number(kilobytes) / 1024
+}

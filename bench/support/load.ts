@@ -1,0 +1,31 @@
+import { join } from 'node:path'
+
+/** What to send, and for how long. */
+export interface LoadOrder {
+  readonly url: string
+  readonly connections: number
+  /** Measured after the warm-up. */
+  readonly seconds: number
+  readonly warmupSeconds: number
+  readonly body: string
+}
+
+export interface LoadResult {
+  /** 2xx answers, those of the warm-up included. */
+  readonly acknowledged: number
+  readonly refused: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+/** Runs a load generator in a process of its own. */
+export async function load(order: LoadOrder): Promise<LoadResult> {
+  const generator = Bun.spawn(
+    [process.execPath, join(import.meta.dir, 'loadGenerator.ts'), JSON.stringify(order)],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  )
+  const result = await new Response(generator.stdout).text()
+  if ((await generator.exited) !== 0) throw new Error('The load generator failed.')
+  return JSON.parse(result)
+}

@@ -1,0 +1,97 @@
+/**
+ * Sends as fast as the answers come, on a fixed number of connections, each with one request under way. A process of its own,
+ * on bare sockets: it must cost less than what it measures. Takes its order as JSON in the first argument, prints its result
+ * as JSON when the last answer is in.
+ */
+import type { LoadOrder, LoadResult } from './load.ts'
+
+const order: LoadOrder = JSON.parse(process.argv[2] ?? '')
+const { hostname, port, pathname } = new URL(order.url)
+const body = order.body
+const request = Buffer.from(
+  [
+    `POST ${pathname} HTTP/1.1`,
+    `Host: ${hostname}:${port}`,
+    'User-Agent: creel-bench/1',
+    'Accept: */*',
+    'Content-Type: application/json',
+    'X-Bench-Signature: sha256=0123456789abcdef0123456789abcdef',
+    `Content-Length: ${Buffer.byteLength(body)}`,
+    '',
+    body,
+  ].join('\r\n'),
+)
+
+const warmUntil = performance.now() + order.warmupSeconds * 1000
+const until = warmUntil + order.seconds * 1000
+const latencies: number[] = []
+let acknowledged = 0
+let refused = 0
+let open = order.connections
+let lastAnswerAt = warmUntil
+
+/** Of the connections' present requests. */
+interface Connection {
+  sentAt: number
+  received: string
+}
+
+for (let index = 0; index < order.connections; index += 1) {
+  await Bun.connect<Connection>({
+    hostname,
+    port: Number(port),
+    socket: {
+      open(socket) {
+        socket.data = { sentAt: performance.now(), received: '' }
+        socket.write(request)
+      },
+      data(socket, chunk) {
+        const text = socket.data.received + chunk.toString('latin1')
+        if (!isWhole(text)) {
+          socket.data.received = text
+          return
+        }
+        socket.data.received = ''
+        const now = performance.now()
+        if (text.startsWith('HTTP/1.1 2')) acknowledged += 1
+        else refused += 1
+        if (socket.data.sentAt >= warmUntil) latencies.push(now - socket.data.sentAt)
+        lastAnswerAt = now
+        if (now >= until) {
+          socket.end()
+          return
+        }
+        socket.data.sentAt = now
+        socket.write(request)
+      },
+      close: finish,
+      error: (_, error) => {
+        process.stderr.write(`${error}\n`)
+      },
+    },
+  })
+}
+
+function isWhole(text: string): boolean {
+  const end = text.indexOf('\r\n\r\n')
+  if (end < 0) return false
+  const length = /content-length: (\d+)/i.exec(text.slice(0, end))?.[1] ?? '0'
+  return text.length >= end + 4 + Number(length)
+}
+
+function finish(): void {
+  open -= 1
+  if (open > 0) return
+  latencies.sort((a, b) => a - b)
+  const at = (share: number) =>
+    latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? 0
+  const result: LoadResult = {
+    acknowledged,
+    refused,
+    perSecond: latencies.length / ((lastAnswerAt - warmUntil) / 1000),
+    p50Ms: at(0.5),
+    p99Ms: at(0.99),
+  }
+  process.stdout.write(JSON.stringify(result))
+  process.exit(0)
+}
