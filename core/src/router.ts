@@ -2,6 +2,7 @@ import { actionRoutes } from './actions/routes.ts'
 import { alertChannelRoutes } from './alertChannels/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import { meRoutes } from './me/routes.ts'
+import { providerRoutes } from './providers/routes.ts'
 import { recycleBinRoutes } from './recycleBin/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { createCallerFactory, type RouteContract, router } from './route.ts'
@@ -12,6 +13,7 @@ export const appRouter = router({
   me: meRoutes,
   endpoints: endpointRoutes,
   actions: actionRoutes,
+  providers: providerRoutes,
   requests: requestRoutes,
   alertChannels: alertChannelRoutes,
   recycleBin: recycleBinRoutes,

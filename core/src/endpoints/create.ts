@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Context } from '../context.ts'
 import type { InputIssue } from '../errors.ts'
 import { requireRoom } from '../plans/index.ts'
+import { checkSettings, NO_VERIFICATION } from '../verification/index.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
 import { countLiveEndpoints, findEndpoint, insertEndpoint, lockWorkspace } from './queries.ts'
 import { checkResponse } from './responseRules.ts'
@@ -11,7 +12,11 @@ import { endpointView } from './view.ts'
 
 /** What the schema alone cannot judge of a new endpoint. */
 export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>): Promise<InputIssue[]> {
-  return [...checkResponse(input), ...(await checkForward(ctx, null, input))]
+  return [
+    ...checkResponse(input),
+    ...checkSettings(NO_VERIFICATION, input),
+    ...(await checkForward(ctx, null, input)),
+  ]
 }
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { optional, Timestamp } from '../route.ts'
+import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../verification/index.ts'
 
 /** Bounds of CONTRACT §2. */
 export const TTL_SECONDS = { min: 60, max: 86_400 } as const
@@ -10,16 +11,6 @@ export const DEFAULT_RESPONSE = {
   responseHeaders: {},
   responseBody: '{"ok":true}',
 } as const
-
-export const SIGNATURE_ALGORITHMS = [
-  'sha1',
-  'sha256',
-  'sha512',
-  'rsa-sha256',
-  'rsa-sha512',
-  'ed25519',
-] as const
-export const SIGNATURE_ENCODINGS = ['hex', 'base64', 'base64url'] as const
 
 const headerToken = z.string().max(100)
 
@@ -39,8 +30,12 @@ const writable = {
   signatureHeader: optional(headerToken).meta({
     description: 'Makes the scheme manual; "" goes back to the preset',
   }),
-  signatureAlgorithm: optional(z.enum(SIGNATURE_ALGORITHMS)),
-  signatureEncoding: optional(z.enum(SIGNATURE_ENCODINGS)),
+  signatureAlgorithm: optional(z.enum([...SIGNATURE_ALGORITHMS, ''])).meta({
+    description: 'Of a manual scheme; "" is the default, sha256',
+  }),
+  signatureEncoding: optional(z.enum([...SIGNATURE_ENCODINGS, ''])).meta({
+    description: 'Of a manual scheme; "" is the default, hex',
+  }),
   signaturePrefix: optional(z.string().max(32)),
   forwardUrl: optional(z.string().max(2048)).meta({
     deprecated: true,

@@ -38,8 +38,8 @@ function manualColumns(input: Settings): Partial<Insertable<EndpointsTable>> {
   }
   const columns: Partial<Insertable<EndpointsTable>> = {}
   if (input.signatureHeader !== undefined) columns.signatureHeader = input.signatureHeader
-  if (input.signatureAlgorithm !== undefined) columns.signatureAlgorithm = input.signatureAlgorithm
-  if (input.signatureEncoding !== undefined) columns.signatureEncoding = input.signatureEncoding
+  if (input.signatureAlgorithm !== undefined) columns.signatureAlgorithm = input.signatureAlgorithm || null
+  if (input.signatureEncoding !== undefined) columns.signatureEncoding = input.signatureEncoding || null
   if (input.signaturePrefix !== undefined) columns.signaturePrefix = input.signaturePrefix
   return columns
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../context.ts'
 import { type InputIssue, notFound } from '../errors.ts'
+import { checkSettings, storedSettings } from '../verification/index.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
 import { announceEndpointChange, type EndpointRow, findEndpoint, updateEndpoint } from './queries.ts'
 import { checkResponse } from './responseRules.ts'
@@ -34,6 +35,7 @@ export async function checkEndpointChange(
       responseHeaders: changed(input.responseHeaders, JSON.parse(endpoint.responseHeaders)),
       responseBody: changed(input.responseBody, endpoint.responseBody),
     }),
+    ...checkSettings(storedSettings(endpoint, ctx.secrets), input),
   )
   issues.push(...(await checkForward(ctx, endpoint, input)))
   return issues

@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Urls } from '../services.ts'
+import { storedFacts, verificationView } from '../verification/index.ts'
 import type { EndpointRow } from './queries.ts'
 import type { Endpoint } from './schema.ts'
 
@@ -28,29 +29,6 @@ export function endpointView(row: EndpointRow, urls: Urls): z.input<typeof Endpo
     forwardingEnabled: row.forwardingEnabled,
     forwardUrl: row.forwardUrl,
     forwardSigning: { signed: row.forwardSigningSetAt !== null, setAt: row.forwardSigningSetAt },
-    verification: verificationOf(row),
-  }
-}
-
-function verificationOf(row: EndpointRow): z.input<typeof Endpoint>['verification'] {
-  const manual =
-    row.signatureHeader === null
-      ? null
-      : {
-          header: row.signatureHeader,
-          algorithm: row.signatureAlgorithm ?? 'sha256',
-          encoding: row.signatureEncoding ?? 'hex',
-          prefix: row.signaturePrefix ?? '',
-        }
-  return {
-    source: manual !== null ? 'manual' : row.provider !== null ? 'preset' : 'none',
-    scheme: manual !== null ? 'manual' : null,
-    family: null,
-    secretLabel: null,
-    secretSet: row.signingSecret !== null,
-    secretSetAt: row.signingSecretSetAt,
-    handshakeTokenSet: row.handshakeToken !== null,
-    handshakeTokenNeeded: false,
-    manual,
+    verification: verificationView(storedFacts(row)),
   }
 }

@@ -1,0 +1,18 @@
+import { z } from 'zod'
+import { route, router } from '../route.ts'
+import { PROVIDERS } from './catalog.ts'
+import { Provider, providerView } from './schema.ts'
+
+const items = PROVIDERS.map(providerView)
+
+export const providerRoutes = router({
+  list: route({
+    method: 'GET',
+    path: '/api/v1/providers',
+    summary: 'List the providers whose events are recognised, sorted by slug',
+    description: 'Static reference data: cache it. Slugs are stable.',
+    input: z.object({}),
+    output: z.object({ items: z.array(Provider) }),
+    cacheControl: 'public, max-age=3600',
+  }).query(() => ({ items })),
+})

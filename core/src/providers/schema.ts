@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import type { ProviderRow } from './catalogSchema.ts'
+
+/** The public words of a catalog entry (SPEC "Provider catalog entry", CONTRACT §12 and R41). */
+export const Provider = z
+  .object({
+    slug: z.string().meta({ description: "What an endpoint's `provider` accepts" }),
+    name: z.string(),
+    eventType: z
+      .object({
+        source: z.enum(['header', 'body', 'form', 'body-key', 'jwt']),
+        name: z.string().nullable().meta({
+          description:
+            'Header, body path or form field; null for `body-key`, where a member is named after the type',
+        }),
+      })
+      .nullable()
+      .meta({ description: 'Where the event type stands; null when there is none' }),
+    signatureHeader: z.string().nullable(),
+    handshakeTokenNeeded: z.boolean(),
+    verification: z
+      .object({ supported: z.boolean(), scheme: z.string(), secretLabel: z.string().nullable() })
+      .nullable()
+      .meta({ description: 'Null when the provider does not sign' }),
+    setupPath: z.string().nullable().meta({ description: 'Where the webhook URL is entered' }),
+  })
+  .meta({ id: 'Provider' })
+
+/** A row of the catalog in the words of the API: what is needed to set a provider up, not how it is checked. */
+export function providerView(row: ProviderRow): z.input<typeof Provider> {
+  const [place] = row.eventTypes
+  const { verification } = row
+  return {
+    slug: row.slug,
+    name: row.name,
+    eventType: place === undefined ? null : { source: place.in, name: 'name' in place ? place.name : null },
+    signatureHeader: row.signatureHeader,
+    handshakeTokenNeeded: row.handshakeTokenNeeded,
+    verification:
+      verification === null
+        ? null
+        : {
+            supported: verification.supported,
+            scheme: verification.scheme,
+            secretLabel: verification.secretLabel,
+          },
+    setupPath: row.setupPath,
+  }
+}
