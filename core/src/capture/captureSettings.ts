@@ -1,20 +1,9 @@
-import type { Selectable } from 'kysely'
 import { type DispatchAction, loadDispatchActions } from '../actions/index.ts'
 import { type Condition, storedCondition } from '../conditions/index.ts'
-import type { EndpointsTable } from '../db/index.ts'
 import { type ServedResponse, safeResponse } from '../endpoints/index.ts'
 import { planOf } from '../plans/index.ts'
-import type { SecretBox } from '../secrets/index.ts'
 import type { Services } from '../services.ts'
-import {
-  MANUAL_DEFAULTS,
-  type ManualScheme,
-  type PreparedVerification,
-  prepareVerification,
-  SIGNATURE_ALGORITHMS,
-  SIGNATURE_ENCODINGS,
-  type VerificationSettings,
-} from '../verification/index.ts'
+import { type PreparedVerification, prepareVerification, storedSettings } from '../verification/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
 
 /** Everything of an endpoint that a capture is judged and answered by. */
@@ -74,35 +63,11 @@ export async function loadCaptureSettings(
           ...endpoint,
           responseHeaders: JSON.parse(endpoint.responseHeaders),
         }),
-        verification: prepareVerification(verificationSettings(endpoint, secrets)),
+        verification: prepareVerification(storedSettings(endpoint, secrets)),
         actions: actions.get(endpoint.id) ?? [],
         criteria: (criteria[index] ?? []).map(({ id, match }) => ({ id, condition: storedCondition(match) })),
       }
       return [endpoint.id, settings]
     }),
   )
-}
-
-function verificationSettings(
-  endpoint: Selectable<EndpointsTable>,
-  secrets: SecretBox,
-): VerificationSettings {
-  const { provider, signingSecret, handshakeToken, signatureHeader } = endpoint
-  return {
-    provider,
-    signingSecret: signingSecret === null ? null : secrets.open(signingSecret),
-    handshakeToken: handshakeToken === null ? null : secrets.open(handshakeToken),
-    manual: signatureHeader === null ? null : manualScheme(signatureHeader, endpoint),
-  }
-}
-
-/** What was only half said, and what a row of another version says, gets the defaults. */
-function manualScheme(header: string, endpoint: Selectable<EndpointsTable>): ManualScheme {
-  const { signatureAlgorithm, signatureEncoding, signaturePrefix } = endpoint
-  return {
-    header,
-    algorithm: SIGNATURE_ALGORITHMS.find((name) => name === signatureAlgorithm) ?? MANUAL_DEFAULTS.algorithm,
-    encoding: SIGNATURE_ENCODINGS.find((name) => name === signatureEncoding) ?? MANUAL_DEFAULTS.encoding,
-    prefix: signaturePrefix ?? MANUAL_DEFAULTS.prefix,
-  }
 }

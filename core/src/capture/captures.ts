@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { learnSigningSecret } from '../endpoints/index.ts'
 import type { CapturedRequest } from '../requests/capturedRequest.ts'
 import type { Services } from '../services.ts'
 import { createCaptureQueue } from './captureQueue.ts'
@@ -52,7 +53,7 @@ export function createCaptures(services: Services, pool: pg.Pool): Captures {
       if (settings === undefined) return { state: 'gone' }
       const judged = judgeCapture(settings, request, publicUrl)
       const outcome = await queue.submit(judged)
-      if (outcome.state === 'stored') return { state: 'stored', id: outcome.id, capture: judged }
+      if (outcome.state === 'stored') return await concluded(judged, outcome.id)
       if (outcome.state === 'limited' || outcome.state === 'unavailable') return outcome
       cache.forget(settings.endpointId)
       if (outcome.state === 'gone') return outcome
@@ -63,6 +64,18 @@ export function createCaptures(services: Services, pool: pg.Pool): Captures {
       }
     }
     return { state: 'unavailable' }
+  }
+
+  // A challenge is only answered once the secret that it delivered is stored: else its sender poses it again.
+  const concluded = async (judged: JudgedCapture, id: number): Promise<CaptureResult> => {
+    const learned = judged.handshake?.learnedSigningSecret
+    try {
+      if (learned !== undefined) await learnSigningSecret(services, judged.settings.endpointId, learned)
+      return { state: 'stored', id, capture: judged }
+    } catch (error) {
+      services.log.warn({ err: error }, 'the signing secret of a challenge could not be stored')
+      return { state: 'unavailable' }
+    }
   }
 
   return {

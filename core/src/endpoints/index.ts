@@ -1,4 +1,5 @@
 export { findsEndpoint, findsNamedEndpoint, namedEndpointOf } from './find.ts'
+export { learnSigningSecret } from './learnSigningSecret.ts'
 export { applyEndpointLimit } from './planLimit.ts'
 export { announceEndpointChange, type EndpointRow, findEndpoint, lockWorkspace } from './queries.ts'
 export {

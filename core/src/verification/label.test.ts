@@ -96,6 +96,7 @@ describe('without a provider', () => {
     [{ headers: [['X-Event-Type', 'é'.repeat(200)]] }, 'é'.repeat(200)],
     [{ body: '{"type":""}' }, null],
     [{ body: '[1]' }, null],
+    [{ body: '{"type":"a\\u0000","event":"\\ud800","event_type":"stored"}' }, 'stored'],
   ])('%p is %p', (sent, label) => {
     expect(labelOf(undefined, request(sent))).toBe(label)
   })

@@ -25,7 +25,9 @@ export function labelOf(provider: ProviderRow | undefined, request: CapturedRequ
 }
 
 function isLabel(value: unknown): value is string {
-  return typeof value === 'string' && value.length > 0 && value.length <= LABEL_LENGTH_MAX
+  if (typeof value !== 'string' || value.length === 0 || value.length > LABEL_LENGTH_MAX) return false
+  // What Postgres cannot hold as text: JSON can spell both.
+  return value.isWellFormed() && !value.includes('\0')
 }
 
 function* genericLabels(request: CapturedRequest): Generator<unknown> {
