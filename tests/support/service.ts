@@ -24,6 +24,8 @@ export interface TestServiceOptions {
   readonly clock?: TestClock
   readonly secretKey?: Uint8Array
   readonly log?: Logger
+  /** What the world calls captures by, when it is not where the service listens: as behind a proxy. */
+  readonly captureUrl?: string
   /** A mail server; none unless told. */
   readonly smtpUrl?: string
   /** Base addresses of alert providers' APIs, by channel kind. */
@@ -76,7 +78,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     host: '127.0.0.1',
     port: 0,
     baseUrl: undefined,
-    captureUrl: undefined,
+    captureUrl: options.captureUrl,
     secretKey,
     plans: plansWith(options.limits ?? {}),
     allowDestinations: options.allowDestinations ?? ['127.0.0.0/8'],

@@ -149,7 +149,7 @@ describe('a failed verdict names the mistake that explains it', () => {
     [
       'nothing known',
       { value: `sha256=${hmac('else')}` },
-      'the secret is another one, or what was signed changed',
+      'made with other credentials, or what was signed changed',
     ],
   ])('%s', (_, given, words) => {
     expect(noteFor(given)).toContain(words)
@@ -176,6 +176,6 @@ describe('a failed verdict names the mistake that explains it', () => {
   test('a long body is judged, but no cause is looked for', () => {
     const body = 'x'.repeat(100_000)
     expect(noteFor({ value: hmac(body), body })).toContain('lacks the "sha256=" prefix')
-    expect(noteFor({ value: `sha256=${hmac(`${body}\n`)}`, body })).toContain('the secret is another one')
+    expect(noteFor({ value: `sha256=${hmac(`${body}\n`)}`, body })).toContain('made with other credentials')
   })
 })

@@ -76,8 +76,8 @@ function explained(
   if (result.reason !== undefined) return verification('failed', `${result.where}: ${result.reason}`)
   const isSecretItself = scheme.row.mac === 'token' || scheme.row.mac === 'basic'
   const why = isSecretItself
-    ? 'the sender has another secret'
-    : 'the secret is another one, or what was signed changed on the way'
+    ? 'the sender has another one'
+    : 'it was made with other credentials, or what was signed changed on the way'
   return verification('failed', `${result.where} does not match: ${why}`)
 }
 

@@ -173,7 +173,7 @@ class Draft {
       return `${this.options.url}?.${fields.join('')}.nonce 1`
     }
     if (row.message === '{fn:contentful-canonical}') {
-      const path = new URL(this.options.url).pathname
+      const path = encodeURI(new URL(this.options.url).pathname)
       const headers = `x-contentful-signed-headers:${this.header('x-contentful-signed-headers')};x-contentful-timestamp:${this.timestamp}`
       return `POST\n${path}\n${headers}\n${this.body()}`
     }

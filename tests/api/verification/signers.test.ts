@@ -1,0 +1,91 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { PROVIDERS, type SchemeRow } from '@creel/core/providers'
+import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '@creel/core/verification'
+import { manualSchemeRow } from '../../../core/src/verification/settings.ts'
+import {
+  type SignedRequest,
+  signedRequest,
+  type TestKey,
+  testKey,
+} from '../../../core/src/verification/testSigner.ts'
+import { startVerificationService, subject } from './support.ts'
+
+const service = await startVerificationService()
+afterAll(() => service.vectorClock.stop())
+const client = await service.newClient()
+
+interface Case {
+  readonly name: string
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly row: SchemeRow
+}
+
+const CASES: readonly Case[] = [
+  ...PROVIDERS.flatMap(({ slug, schemes }) =>
+    schemes
+      .filter(({ mac }) => mac !== 'fetched')
+      .map((row) => ({ name: `${slug} ${row.id}`, settings: { provider: slug }, row })),
+  ),
+  ...SIGNATURE_ALGORITHMS.flatMap((algorithm) =>
+    SIGNATURE_ENCODINGS.map((encoding) => ({
+      name: `manual ${algorithm} ${encoding}`,
+      settings: {
+        signatureHeader: 'X-My-Signature',
+        signatureAlgorithm: algorithm,
+        signatureEncoding: encoding,
+        signaturePrefix: 'v1=',
+      },
+      row: manualSchemeRow({ header: 'X-My-Signature', algorithm, encoding, prefix: 'v1=' }),
+    })),
+  ),
+]
+
+/** What a sender puts on the wire: its path and query follow the capture URL. */
+const wire = (sent: SignedRequest, publicUrl: string) => ({
+  ...sent,
+  suffix: sent.url.slice(publicUrl.length),
+})
+
+const SEALED = new Map<string, TestKey>()
+function keyOf(row: SchemeRow, seed: string): TestKey {
+  const name = JSON.stringify([row.mac, row.key, row.when?.secretPrefix, seed])
+  const key = SEALED.get(name) ?? testKey(row, seed)
+  SEALED.set(name, key)
+  return key
+}
+
+describe('what each provider and each manual algorithm signs', () => {
+  test.each(CASES.map((each) => [each.name, each] as const))('%s', async (_, { settings, row }) => {
+    const key = keyOf(row, '')
+    const endpoint = await subject(service, client, { ...settings, signingSecret: key.saved })
+    const url = `${endpoint.publicUrl}/a%20b`
+    const sign = (by: TestKey, now: Date) => signedRequest(row, { key: by, url, now })
+    const now = service.vectorClock.now()
+
+    const good = await endpoint.send(wire(sign(key, now), endpoint.publicUrl), now)
+    expect(good).toMatchObject({ verdict: 'verified', answer: { status: expect.any(Number) } })
+
+    const foreign = await endpoint.send(wire(sign(keyOf(row, 'other'), now), endpoint.publicUrl), now)
+    expect(foreign.verdict).toBe('failed')
+
+    if (row.timestamp?.toleranceSeconds !== undefined) {
+      const window = Math.max(row.timestamp.toleranceSeconds, 60)
+      const late = new Date(now.getTime() + (window + 2) * 1000)
+      const stale = await endpoint.send(wire(sign(key, now), endpoint.publicUrl), late)
+      expect(stale).toMatchObject({ verdict: 'failed', note: expect.stringContaining('at most') })
+    }
+
+    const unsigned = await endpoint.send({ body: '', suffix: '/a%20b' }, now)
+    expect(unsigned.verdict).toBe('unsigned')
+
+    if (row.message?.includes('{body}') === true) {
+      const sent = wire(sign(key, now), endpoint.publicUrl)
+      const tampered = await endpoint.send({ ...sent, body: `${sent.body} ` }, now)
+      expect(tampered.verdict).toBe('failed')
+    }
+
+    await client.patch(`/api/v1/endpoints/${endpoint.id}`, { signingSecret: '' })
+    const unchecked = await endpoint.send(wire(sign(key, now), endpoint.publicUrl), now)
+    expect(unchecked).toMatchObject({ verdict: null, note: null })
+  })
+})

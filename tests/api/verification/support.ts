@@ -1,0 +1,87 @@
+import { z } from 'zod'
+import type { Client } from '../../support/client.ts'
+import { TestClock } from '../../support/clock.ts'
+import { type SeenAnswer, type SentRequest, sendRaw } from '../../support/sender.ts'
+import { startService, type TestService } from '../../support/service.ts'
+
+/** A clock that can be stopped at the moment at which a vector was received, years ago. */
+export class VectorClock extends TestClock {
+  #moment: Date | undefined
+
+  override now(): Date {
+    return this.#moment ?? super.now()
+  }
+
+  /** Runs `during` at a moment. */
+  async at<Result>(moment: Date | null, during: () => Promise<Result>): Promise<Result> {
+    this.#moment = moment ?? undefined
+    try {
+      return await during()
+    } finally {
+      this.#moment = undefined
+    }
+  }
+}
+
+export interface VerificationService extends TestService {
+  readonly vectorClock: VectorClock
+}
+
+/** The public capture URL: another host than the one that is listened on, as behind a proxy. */
+export const PUBLIC_URL = 'https://in.example.test'
+
+/** A service without limits that many captures would meet. */
+export async function startVerificationService(): Promise<VerificationService> {
+  const vectorClock = new VectorClock()
+  const service = await startService({
+    clock: vectorClock,
+    captureUrl: PUBLIC_URL,
+    limits: { apiRatePerMinute: 1_000_000, endpointsMax: 1_000_000, captureRatePerMinute: 1_000_000 },
+  })
+  return { ...service, vectorClock }
+}
+
+const Captured = z.looseObject({
+  id: z.int(),
+  label: z.string().nullable(),
+  verification: z.strictObject({ verdict: z.string(), note: z.string() }).nullable(),
+})
+
+export interface Judged {
+  readonly answer: SeenAnswer
+  readonly verdict: string | null
+  readonly note: string | null
+  readonly label: string | null
+}
+
+/** A sender and its endpoint. */
+export interface Subject {
+  readonly id: string
+  /** As the world calls it. */
+  readonly publicUrl: string
+  /** Sends to the service, and reads what it stored. `suffix` follows the capture URL. */
+  send(sent: SentRequest & { readonly suffix?: string }, receivedAt?: Date | null): Promise<Judged>
+}
+
+/** Makes an endpoint with these settings. */
+export async function subject(
+  { vectorClock, baseUrl }: VerificationService,
+  client: Client,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<Subject> {
+  const endpoint = await client.endpoint(settings)
+  return {
+    id: endpoint.id,
+    publicUrl: endpoint.url,
+    async send({ suffix = '', ...sent }, receivedAt = null) {
+      const url = `${baseUrl}/hook/${endpoint.id}${suffix}`
+      const answer = await vectorClock.at(receivedAt, () => sendRaw(url, sent))
+      const page = z.looseObject({ items: z.array(Captured) })
+      const { items } = await client.expect(client.get(endpoint.at('/requests?pageSize=1')), page)
+      const [stored] = items
+      if (stored === undefined) throw new Error(`Nothing was stored; the sender saw ${answer.status}.`)
+      const { verification, label } = stored
+      return { answer, verdict: verification?.verdict ?? null, note: verification?.note ?? null, label }
+    },
+  }
+}
