@@ -5,7 +5,7 @@ import { type SourceFile, sourcesOf } from './sources.ts'
 /** What each package's own code may import beside its own files, Node's modules and Bun's (STYLE 3.2). */
 const MAY_IMPORT: Readonly<Record<string, RegExp>> = {
   core: /^(@trpc\/server|zod|kysely|pg|pino|prom-client|undici\/index\.js|ipaddr\.js|decimal\.js|nodemailer|effect|@effect\/schema)(\/|$)/,
-  gateway: /^(@creel\/core|@trpc\/server|elysia|zod|pino|prom-client|swagger-ui-dist)(\/|$)/,
+  gateway: /^(@creel\/core|@trpc\/server|elysia|zod|pino|prom-client|swagger-ui-dist|ipaddr\.js)(\/|$)/,
   jobs: /^(@creel\/core|pg-boss|pino)(\/|$)/,
   migrations: /^(kysely|pg)(\/|$)/,
 }

@@ -22,7 +22,7 @@ const Operation = z.looseObject({
   tags: z.array(z.string()).length(1),
   parameters: z.array(z.looseObject({ name: z.string(), in: z.string() })),
   requestBody: z
-    .object({ content: z.object({ 'application/json': z.looseObject({ example: z.unknown() }) }) })
+    .object({ content: z.object({ 'application/json': z.looseObject({ example: z.unknown().optional() }) }) })
     .loose()
     .optional(),
   responses: z.record(z.string(), z.looseObject({ description: z.string() })),

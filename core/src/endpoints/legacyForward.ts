@@ -1,6 +1,6 @@
 import { dropAction, writeAction } from '../actions/change.ts'
 import { addAction, hostOf } from '../actions/create.ts'
-import { type ActionRow, lockActions } from '../actions/queries.ts'
+import { type ActionRow, lockActions } from '../actions/index.ts'
 import { SIGNING_SECRET } from '../actions/schema.ts'
 import { signingColumns } from '../actions/signing.ts'
 import { ALWAYS } from '../conditions/index.ts'
