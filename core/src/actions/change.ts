@@ -1,10 +1,10 @@
 import type { Updateable } from 'kysely'
+import { listChannelStates } from '../alertChannels/index.ts'
 import type { Context } from '../context.ts'
 import type { ActionsTable, Trx } from '../db/index.ts'
 import { dropDeliveries, resumeDeliveries } from '../deliveries/index.ts'
 import { announceEndpointChange } from '../endpoints/index.ts'
 import { notFound } from '../errors.ts'
-import { listChannelOptions } from './channels.ts'
 import { readCondition } from './check.ts'
 import { isOn } from './planDispatch.ts'
 import { placed } from './positions.ts'
@@ -42,7 +42,7 @@ export async function changeAction(ctx: Context, { endpointId, id }: ActionRow, 
       )
     const row = await findAction(trx, endpointId, id)
     if (row === undefined) throw notFound('action')
-    return actionView(row, await listChannelOptions(trx, ctx.workspace.id, ctx.plan))
+    return actionView(row, await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan))
   })
 }
 

@@ -1,10 +1,10 @@
+import { listChannelStates } from '../alertChannels/index.ts'
 import { parseCondition } from '../conditions/index.ts'
 import type { Context } from '../context.ts'
 import type { InputIssue, ItemCode } from '../errors.ts'
 import { memberText } from '../json/index.ts'
 import { requireFeature } from '../plans/index.ts'
 import { parseTemplate } from '../templates/index.ts'
-import { listChannelOptions } from './channels.ts'
 import type { ActionRow } from './queries.ts'
 import { ACTION_KINDS, type UpdateInput } from './schema.ts'
 import { kindsOf } from './view.ts'
@@ -56,7 +56,7 @@ async function checkMembers(
   if (kind !== 'notify' && url !== undefined && url !== stored?.url)
     issues.push(...(await ctx.outbound.checkDestination(url)))
   if (kind !== 'forward' && alertChannelId !== undefined && alertChannelId !== stored?.alertChannelId) {
-    const channels = await listChannelOptions(ctx.db, ctx.workspace.id, ctx.plan)
+    const channels = await listChannelStates(ctx, ctx.workspace.id, ctx.plan)
     if (!channels.some(({ id }) => id === alertChannelId))
       issues.push(issue('alertChannelId', 'unknown_value', 'No such alert channel in this workspace.'))
   }

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { listChannelStates } from '../alertChannels/index.ts'
 import { ALWAYS } from '../conditions/index.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/index.ts'
 import { announceEndpointChange, type EndpointRow } from '../endpoints/index.ts'
 import { requireRoom } from '../plans/index.ts'
-import { listChannelOptions } from './channels.ts'
 import { readCondition } from './check.ts'
 import { placed } from './positions.ts'
 import { type ActionRow, findAction, insertAction, lockActions, numberActions } from './queries.ts'
@@ -20,7 +20,7 @@ export const DEFAULT_TEMPLATE = '{{endpoint.name}}: {{method}} {{label}} (reques
  * @throws DomainError `limit_reached` when the endpoint has all the actions that its plan has room for
  */
 export async function createAction(ctx: Context, endpoint: Pick<EndpointRow, 'id'>, input: CreateInput) {
-  const channels = await listChannelOptions(ctx.db, ctx.workspace.id, ctx.plan)
+  const channels = await listChannelStates(ctx, ctx.workspace.id, ctx.plan)
   const channelName = channels.find(({ id }) => id === input.alertChannelId)?.name
   return await ctx.db.transaction().execute(async (trx) => {
     const others = await lockActions(trx, endpoint.id)

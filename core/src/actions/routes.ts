@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { listChannelStates } from '../alertChannels/index.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import { notFound } from '../errors.ts'
 import { type Finds, route, router } from '../route.ts'
 import { changeAction, removeAction } from './change.ts'
-import { listChannelOptions } from './channels.ts'
 import { checkActionChange, checkNewAction } from './check.ts'
 import { createAction } from './create.ts'
 import { type ActionRow, findAction, listActions } from './queries.ts'
@@ -36,7 +36,7 @@ export const actionRoutes = router({
   }).query(async ({ ctx }) =>
     actionListView(
       await listActions(ctx.db, ctx.endpoint.id),
-      await listChannelOptions(ctx.db, ctx.workspace.id, ctx.plan),
+      await listChannelStates(ctx, ctx.workspace.id, ctx.plan),
       ctx.plan,
     ),
   ),

@@ -1,13 +1,13 @@
 import type { z } from 'zod'
+import type { ChannelState } from '../alertChannels/index.ts'
 import { describeCondition, storedCondition } from '../conditions/index.ts'
 import { shownJson } from '../json/index.ts'
 import { hasFeature, type Plan } from '../plans/index.ts'
-import type { ChannelOption } from './channels.ts'
 import type { ActionRow } from './queries.ts'
 import type { Action, ActionKind, ActionList } from './schema.ts'
 
 /** The row in the words of the API. Secrets stay behind. */
-export function actionView(row: ActionRow, channels: readonly ChannelOption[]): z.input<typeof Action> {
+export function actionView(row: ActionRow, channels: readonly ChannelState[]): z.input<typeof Action> {
   const channel = channels.find(({ id }) => id === row.alertChannelId)
   const isSigned = row.signingSecret !== null
   return {
@@ -41,7 +41,7 @@ export function kindsOf(plan: Plan): ActionKind[] {
 /** The whole list with its options. */
 export function actionListView(
   rows: readonly ActionRow[],
-  channels: readonly ChannelOption[],
+  channels: readonly ChannelState[],
   plan: Plan,
 ): z.input<typeof ActionList> {
   const { actionsMax, alertChannelsMax } = plan.limits
@@ -51,7 +51,7 @@ export function actionListView(
     canAddMore: rows.length < actionsMax,
     options: {
       kinds: kindsOf(plan),
-      channels: channels.map(({ isAvailable: _, ...option }) => option),
+      channels: channels.map(({ isAvailable: _a, destination: _d, ...option }) => option),
       canCreateChannel: channels.length < alertChannelsMax,
       planName: plan.displayName,
     },

@@ -35,7 +35,7 @@ export interface ForwardAction {
 }
 
 /** Ends of a run that were decided without sending: no try follows, and nothing parks. */
-export type Refusal = 'oversize' | 'loop' | 'action_off'
+export type Refusal = 'oversize' | 'loop' | 'action_off' | 'channel_unavailable'
 
 /** What became of a try. */
 export interface AttemptResult {

@@ -1,4 +1,5 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import type { ChannelState } from '../alertChannels/index.ts'
 import type { ActionsTable, DeliveryAttemptsTable, Trx } from '../db/index.ts'
 import { planOf } from '../plans/index.ts'
 import type { Payload } from '../queues.ts'
@@ -7,6 +8,7 @@ import type { SecretBox } from '../secrets/index.ts'
 import type { Services } from '../services.ts'
 import { type Attempt, type ForwardAction, LEASE_SECONDS, type Refusal } from './attempt.ts'
 import { HOPS_MAX, hopsOf } from './forwardHeaders.ts'
+import { channelsOf, startNotify } from './notify.ts'
 import { insertAttempts, removeDeliveries } from './queries.ts'
 import { TRIGGERS, type Trigger } from './states.ts'
 
@@ -48,9 +50,10 @@ export interface DueRow extends StoredRequestRow, ActionColumns {
  * Safe to call twice for the same try: only one caller gets it.
  *
  * Tries of a deleted action, endpoint or request are dropped. Those of a switched-off action wait: they come
- * back when it is switched on, or 24 h after it was switched off to be ended as `action_off`.
+ * back when it is switched on, or 24 h after it was switched off to be ended as `action_off`. Notify tries go
+ * to the outbox of alerts in the same transaction.
  *
- * @returns the forwards to make now
+ * @returns the forwards to make now, and the tries that end unsent
  */
 export async function claimAttempts(services: Services, due: readonly DueTry[]): Promise<Attempt[]> {
   if (due.length === 0) return []
@@ -66,15 +69,22 @@ export async function claimAttempts(services: Services, due: readonly DueTry[]):
     const waiting = rows.filter((row) => isWaiting(row, now))
     await wakeLater(services, trx, waiting, now)
     const ready = rows.filter((row) => !isWaiting(row, now))
+    const channels = await channelsOf(services, trx, ready)
     const ids = await insertAttempts(
       trx,
-      ready.map((row) => pendingRow(row, now)),
+      ready.map((row) => pendingRow(row, channels.get(row), now)),
     )
 
-    return ready.flatMap((row) => {
+    const attempts: Attempt[] = []
+    for (const row of ready) {
       const id = ids.get(row.deliveryId)
-      return id === undefined ? [] : [attemptOf(services, row, id, now)]
-    })
+      const channel = channels.get(row)
+      if (id === undefined) continue
+      if (row.kind === 'forward' || isOff(row)) attempts.push(attemptOf(services, row, id, now))
+      else if (channel?.isAvailable === true) await startNotify(services, trx, { ...row, id, channel })
+      else attempts.push({ ...attemptOf(services, row, id, now), refusal: 'channel_unavailable' })
+    }
+    return attempts
   })
 }
 
@@ -148,7 +158,11 @@ function leaseFrom(now: Date): Date {
   return new Date(now.getTime() + LEASE_SECONDS * 1000)
 }
 
-function pendingRow(row: DueRow, now: Date): Insertable<DeliveryAttemptsTable> {
+function pendingRow(
+  row: DueRow,
+  channel: ChannelState | undefined,
+  now: Date,
+): Insertable<DeliveryAttemptsTable> {
   return {
     endpointId: row.endpointId,
     deliveryId: row.deliveryId,
@@ -160,9 +174,10 @@ function pendingRow(row: DueRow, now: Date): Insertable<DeliveryAttemptsTable> {
     state: 'Pending',
     attemptNumber: row.attempt,
     trigger: row.attempt === 1 ? row.trigger : 'retry',
-    url: row.url ?? '',
+    url: row.url ?? channel?.destination ?? '',
     at: now,
-    leaseUntil: leaseFrom(now),
+    // The sends of a notify try belong to the outbox: it is never interrupted (CONTRACT R39).
+    leaseUntil: row.kind === 'notify' ? null : leaseFrom(now),
   }
 }
 

@@ -1,0 +1,76 @@
+import { type ChannelState, listChannelStates, queueNotify, renderMessage } from '../alertChannels/index.ts'
+import { requestRoot } from '../conditions/index.ts'
+import type { Trx } from '../db/index.ts'
+import { captureUrlOf } from '../endpoints/view.ts'
+import { planOf } from '../plans/index.ts'
+import { storedRequest } from '../requests/storedRequest.ts'
+import type { Services, Urls } from '../services.ts'
+import { parseTemplate } from '../templates/index.ts'
+import type { DueRow } from './claim.ts'
+import { removeDeliveries } from './queries.ts'
+
+/** The channel of each notify row, where it still exists; one look a workspace. */
+export async function channelsOf(
+  services: Pick<Services, 'secrets' | 'plans'>,
+  trx: Trx,
+  rows: readonly DueRow[],
+): Promise<Map<DueRow, ChannelState>> {
+  const found = new Map<DueRow, ChannelState>()
+  const notifies = rows.filter(({ kind }) => kind === 'notify')
+  for (const [workspaceId, group] of Map.groupBy(notifies, (row) => row.workspaceId)) {
+    const plan = planOf(services.plans, group[0]?.plan ?? '')
+    const channels = await listChannelStates({ db: trx, secrets: services.secrets }, workspaceId, plan)
+    for (const row of group) {
+      const channel = channels.find(({ id }) => id === row.alertChannelId)
+      if (channel !== undefined) found.set(row, channel)
+    }
+  }
+  return found
+}
+
+/** A notify try whose Pending row is written, and whose channel can be sent to. */
+export interface NotifyTry extends DueRow {
+  /** Of the attempt. */
+  readonly id: number
+  readonly channel: ChannelState
+}
+
+/**
+ * Hands a notify try to the outbox of alerts. Its run ends here: the sends, their retries and the end of the
+ * attempt row belong to the outbox (CONTRACT R39).
+ */
+export async function startNotify(
+  services: Pick<Services, 'clock' | 'enqueue' | 'urls'>,
+  trx: Trx,
+  notify: NotifyTry,
+): Promise<void> {
+  await queueNotify(services, trx, notifyMessage(services.urls, notify))
+  await removeDeliveries(trx, [notify.deliveryId])
+}
+
+/** What the outbox needs of a notify try: the rendered template in the channel's markup. */
+export function notifyMessage(urls: Urls, notify: Omit<NotifyTry, 'deliveryId' | 'attempt' | 'trigger'>) {
+  const { channel, endpointId, endpointName, actionId, actionName, requestId } = notify
+  const request = storedRequest(notify)
+  const query = request.queryString === null ? '' : `?${request.queryString}`
+  const root = requestRoot(request, {
+    'request.id': requestId,
+    'request.url': `${captureUrlOf(urls, endpointId)}${request.path}${query}`,
+    'request.receivedAt': request.receivedAt.toISOString(),
+    'endpoint.id': endpointId,
+    'endpoint.name': endpointName,
+    'action.id': actionId,
+    'action.name': actionName,
+  })
+  const parsed = parseTemplate(notify.messageTemplate ?? '')
+  return {
+    workspaceId: notify.workspaceId,
+    subject: { id: actionId, name: actionName },
+    endpoint: { id: endpointId, name: endpointName },
+    requestId,
+    channel,
+    attemptId: notify.id,
+    // A stored template was valid when it was saved.
+    reason: 'template' in parsed ? renderMessage(parsed.template, root, channel.kind) : '',
+  }
+}
