@@ -1,5 +1,6 @@
 import { actionRoutes } from './actions/routes.ts'
 import { alertChannelRoutes } from './alertChannels/routes.ts'
+import { deliveryRoutes } from './deliveries/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
@@ -15,6 +16,7 @@ export const appRouter = router({
   actions: actionRoutes,
   providers: providerRoutes,
   requests: requestRoutes,
+  deliveries: deliveryRoutes,
   alertChannels: alertChannelRoutes,
   recycleBin: recycleBinRoutes,
   watchdogs: watchdogRoutes,

@@ -3,6 +3,7 @@ import { requestRoot } from '../conditions/index.ts'
 import type { Trx } from '../db/index.ts'
 import { captureUrlOf } from '../endpoints/view.ts'
 import { planOf } from '../plans/index.ts'
+import type { JudgedRequest } from '../requests/capturedRequest.ts'
 import { storedRequest } from '../requests/storedRequest.ts'
 import type { Services, Urls } from '../services.ts'
 import { parseTemplate } from '../templates/index.ts'
@@ -44,32 +45,52 @@ export async function startNotify(
   trx: Trx,
   notify: NotifyTry,
 ): Promise<void> {
-  await queueNotify(services, trx, notifyMessage(services.urls, notify))
+  const { workspaceId, endpointId, endpointName, requestId, actionId, actionName, messageTemplate } = notify
+  const message = notifyMessage(services.urls, {
+    workspaceId,
+    endpoint: { id: endpointId, name: endpointName },
+    requestId,
+    request: storedRequest(notify),
+    action: { id: actionId, name: actionName, messageTemplate },
+    channel: notify.channel,
+    attemptId: notify.id,
+  })
+  await queueNotify(services, trx, message)
   await removeDeliveries(trx, [notify.deliveryId])
 }
 
-/** What the outbox needs of a notify try: the rendered template in the channel's markup. */
-export function notifyMessage(urls: Urls, notify: Omit<NotifyTry, 'deliveryId' | 'attempt' | 'trigger'>) {
-  const { channel, endpointId, endpointName, actionId, actionName, requestId } = notify
-  const request = storedRequest(notify)
+/** What a notify action's message is made of. */
+export interface NotifyFacts {
+  readonly workspaceId: string
+  readonly endpoint: { readonly id: string; readonly name: string }
+  readonly requestId: number
+  readonly request: JudgedRequest
+  readonly action: { readonly id: string; readonly name: string; readonly messageTemplate: string | null }
+  readonly channel: ChannelState
+  readonly attemptId: number
+}
+
+/** What the outbox needs: the template, rendered in the channel's markup. */
+export function notifyMessage(urls: Urls, facts: NotifyFacts) {
+  const { workspaceId, endpoint, requestId, request, action, channel, attemptId } = facts
   const query = request.queryString === null ? '' : `?${request.queryString}`
   const root = requestRoot(request, {
     'request.id': requestId,
-    'request.url': `${captureUrlOf(urls, endpointId)}${request.path}${query}`,
+    'request.url': `${captureUrlOf(urls, endpoint.id)}${request.path}${query}`,
     'request.receivedAt': request.receivedAt.toISOString(),
-    'endpoint.id': endpointId,
-    'endpoint.name': endpointName,
-    'action.id': actionId,
-    'action.name': actionName,
+    'endpoint.id': endpoint.id,
+    'endpoint.name': endpoint.name,
+    'action.id': action.id,
+    'action.name': action.name,
   })
-  const parsed = parseTemplate(notify.messageTemplate ?? '')
+  const parsed = parseTemplate(action.messageTemplate ?? '')
   return {
-    workspaceId: notify.workspaceId,
-    subject: { id: actionId, name: actionName },
-    endpoint: { id: endpointId, name: endpointName },
+    workspaceId,
+    subject: { id: action.id, name: action.name },
+    endpoint: { id: endpoint.id, name: endpoint.name },
     requestId,
     channel,
-    attemptId: notify.id,
+    attemptId,
     // A stored template was valid when it was saved.
     reason: 'template' in parsed ? renderMessage(parsed.template, root, channel.kind) : '',
   }

@@ -3,6 +3,7 @@ import type { Db, RequestsTable, Trx } from '../db/index.ts'
 import { type Page, window } from '../pagination.ts'
 import { applyFilters, type DeliverySummary, hasFilters, requestState } from './filters.ts'
 import type { RequestFilters } from './schema.ts'
+import { STORED_REQUEST_COLUMNS } from './storedRequest.ts'
 
 const SUMMARY_COLUMNS = [
   'r.id',
@@ -135,6 +136,32 @@ export async function findAwaited(
     .limit(1)
     .executeTakeFirst()
   return row?.id
+}
+
+/** Stored requests that can be sent again, oldest first: binned ones and oversize traces cannot. */
+function replayable(db: Db, endpointId: string, ids: readonly number[]) {
+  return db
+    .selectFrom('requests')
+    .where('endpointId', '=', endpointId)
+    .where('id', 'in', ids)
+    .where('deletedAt', 'is', null)
+    .where('hiddenAt', 'is', null)
+    .where('bodyTruncated', '=', false)
+    .orderBy('id')
+}
+
+/** Which of these requests can be sent again, and how large they are. */
+export function findReplayableSizes(db: Db, endpointId: string, ids: readonly number[]) {
+  return replayable(db, endpointId, ids)
+    .select(['id', sql<number>`octet_length(body)`.as('bodyBytes')])
+    .execute()
+}
+
+/** The same with their bodies. */
+export function findReplayable(db: Db, endpointId: string, ids: readonly number[]) {
+  return replayable(db, endpointId, ids)
+    .select(['id', ...STORED_REQUEST_COLUMNS])
+    .execute()
 }
 
 /** Serialises whatever changes the endpoint's stored requests, until the transaction ends. */

@@ -1,11 +1,15 @@
 import { z } from 'zod'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { envelope, paged } from '../pagination.ts'
+import { requireFeature } from '../plans/index.ts'
 import { Int64, optional, route, router } from '../route.ts'
 import { AWAIT_SECONDS, awaitRequest } from './await.ts'
+import { bulkReplay } from './bulkReplay.ts'
 import { findsRequest, requestView } from './find.ts'
 import { listRequests } from './queries.ts'
 import { binRequests } from './remove.ts'
+import { replayRequest } from './replay.ts'
+import { BulkReplayResult, ReplayResult, replayView } from './replaySchema.ts'
 import { filterInput, listInput, RequestDetail, RequestIds, RequestSummary } from './schema.ts'
 import { summaryView } from './view.ts'
 
@@ -70,6 +74,42 @@ export const requestRoutes = router({
     await binRequests(ctx, ctx.endpoint.id, [ctx.request.id])
     return null
   }),
+
+  replay: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/replay',
+    summary: 'Send a captured request again, now and once, and answer with what became of it',
+    description:
+      'Without `actionId` it goes through every switched-on action whose condition matches; with it, only through that action, whatever its condition. A send that fails is an outcome, not an error.',
+    input: z.object({
+      endpointId,
+      requestId,
+      actionId: optional(z.guid()).meta({ description: 'Only through this action' }),
+    }),
+    query: ['actionId'],
+    output: ReplayResult,
+    errors: ['forwarding_disabled', 'action_inactive'],
+    finds: findsRequest,
+  }).mutation(async ({ ctx, input }) =>
+    replayView(await replayRequest(ctx, ctx.endpoint, ctx.request, input.actionId), ctx.request.id),
+  ),
+
+  bulkReplay: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/requests/bulk-replay',
+    summary: 'Queue up to 500 captured requests anew, with the full retry schedule',
+    description: 'Ids that are absent, in the recycle bin, oversize or matched by no action are skipped.',
+    input: z.object({
+      endpointId,
+      requestIds: RequestIds,
+      actionId: optional(z.guid()).meta({ description: 'Only through this action' }),
+    }),
+    output: BulkReplayResult,
+    status: 202,
+    errors: ['feature_not_in_plan', 'forwarding_disabled', 'action_inactive'],
+    finds: findsEndpoint,
+    gate: (ctx) => requireFeature(ctx.plan, 'bulkReplay'),
+  }).mutation(({ ctx, input }) => bulkReplay(ctx, ctx.endpoint.id, input.requestIds, input.actionId)),
 
   clear: route({
     method: 'DELETE',

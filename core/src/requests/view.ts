@@ -60,7 +60,8 @@ export function storedHeaders(row: { headerNames: string; headerValues: Buffer }
   return row.headerNames.split('\n').map((name, at) => [name, values[at] ?? ''])
 }
 
-function joinedHeaders(headers: readonly WireHeader[]): Record<string, string> {
+/** Fields by name, repeats joined with ", " and `Cookie` with "; " (CONTRACT R17). */
+export function joinedHeaders(headers: readonly WireHeader[]): Record<string, string> {
   const joined = new Map<string, { name: string; text: string }>()
   for (const [name, value] of headers) {
     const key = name.toLowerCase()

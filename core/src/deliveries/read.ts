@@ -1,0 +1,107 @@
+import { sql } from 'kysely'
+import type { Db } from '../db/index.ts'
+import { type Page, window } from '../pagination.ts'
+import { RECORDED_BODY_BYTES } from './queries.ts'
+import type { AttemptState } from './states.ts'
+
+/** An attempt as lists show it. */
+export interface AttemptRow {
+  readonly id: number
+  readonly requestId: number
+  readonly actionId: string | null
+  readonly actionName: string
+  readonly kind: string
+  readonly state: string
+  readonly statusCode: number | null
+  readonly error: string | null
+  readonly url: string
+  readonly at: Date
+  readonly finishedAt: Date | null
+  readonly durationMs: number | null
+  readonly attemptNumber: number
+  readonly trigger: string
+  readonly nextAttemptAt: Date | null
+  readonly hasDetail: boolean
+  readonly transformed: boolean
+  readonly transformationVersion: number | null
+  readonly transformNote: string | null
+}
+
+export interface AttemptFilters {
+  readonly state?: AttemptState | undefined
+  readonly requestId?: number | undefined
+}
+
+/**
+ * Attempts of an endpoint, without those of requests in the recycle bin (CONTRACT R21). A record is kept as long
+ * as its request, so an attempt whose request is gone has none.
+ */
+function selectAttempts(db: Db, endpointId: string, { state, requestId }: AttemptFilters = {}) {
+  return db
+    .selectFrom('deliveryAttempts as t')
+    .leftJoin('requests as r', (join) =>
+      join.onRef('r.endpointId', '=', 't.endpointId').onRef('r.id', '=', 't.requestId'),
+    )
+    .where('t.endpointId', '=', endpointId)
+    .where('r.deletedAt', 'is', null)
+    .$if(state !== undefined, (query) => query.where('t.state', '=', state ?? ''))
+    .$if(requestId !== undefined, (query) => query.where('t.requestId', '=', requestId ?? 0))
+}
+
+function withColumns(db: Db, endpointId: string, filters?: AttemptFilters) {
+  return selectAttempts(db, endpointId, filters)
+    .leftJoin('actions as a', 'a.id', 't.actionId')
+    .select(['t.id', 't.requestId', 'a.id as actionId', 't.actionName', 't.kind', 't.state', 't.statusCode'])
+    .select(['t.error', 't.url', 't.at', 't.finishedAt', 't.durationMs', 't.attemptNumber', 't.trigger'])
+    .select(['t.nextAttemptAt', 't.transformed', 't.transformationVersion', 't.transformNote'])
+    .select(
+      sql<boolean>`r.id is not null and exists (select from attempt_details of
+        where of.endpoint_id = t.endpoint_id and of.attempt_id = t.id)`.as('hasDetail'),
+    )
+}
+
+/** One page, newest first, over every request, retries and replays alike. */
+export async function listAttempts(db: Db, endpointId: string, filters: AttemptFilters, page: Page) {
+  const { limit, offset } = window(page)
+  const rows: AttemptRow[] = await withColumns(db, endpointId, filters)
+    .orderBy('t.id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const { count } = await selectAttempts(db, endpointId, filters)
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return { rows, totalCount: count }
+}
+
+/** The attempt, unless it is absent, another endpoint's, or its request is in the recycle bin. */
+export function findAttempt(db: Db, endpointId: string, id: number): Promise<AttemptRow | undefined> {
+  return withColumns(db, endpointId).where('t.id', '=', id).executeTakeFirst()
+}
+
+/** Attempts by id, in no order; those of binned requests are left out here too. */
+export function findAttempts(db: Db, endpointId: string, ids: readonly number[]): Promise<AttemptRow[]> {
+  return ids.length === 0
+    ? Promise.resolve([])
+    : withColumns(db, endpointId).where('t.id', 'in', ids).execute()
+}
+
+/** What was sent and received, unless nothing was or it was pruned. */
+export function findDetail(db: Db, endpointId: string, attemptId: number) {
+  return (
+    db
+      .selectFrom('attemptDetails as d')
+      .innerJoin('requests as r', (join) =>
+        join.onRef('r.endpointId', '=', 'd.endpointId').onRef('r.id', '=', 'd.requestId'),
+      )
+      .where('d.endpointId', '=', endpointId)
+      .where('d.attemptId', '=', attemptId)
+      .select(['d.sentMethod', 'd.sentUrl', 'd.sentHeaders', 'd.sentBodyTruncated'])
+      .select(['d.receivedStatusCode', 'd.receivedHeaders', 'd.receivedBody', 'd.receivedBodyTruncated'])
+      // The captured bytes went out as they are: they are read from the capture.
+      .select(sql<Buffer>`coalesce(d.sent_body, substring(r.body for ${RECORDED_BODY_BYTES}))`.as('sentBody'))
+      .executeTakeFirst()
+  )
+}
+
+export type DetailRow = NonNullable<Awaited<ReturnType<typeof findDetail>>>

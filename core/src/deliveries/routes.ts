@@ -1,0 +1,52 @@
+import { z } from 'zod'
+import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
+import { notFound } from '../errors.ts'
+import { envelope, paged } from '../pagination.ts'
+import { parseInt64 } from '../requests/find.ts'
+import { type Finds, Int64, route, router } from '../route.ts'
+import { type AttemptRow, findAttempt, findDetail, listAttempts } from './read.ts'
+import { DeliveryAttempt, DeliveryAttemptDetail, listInput } from './schema.ts'
+import { attemptDetailView, attemptView } from './view.ts'
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+const attemptId = Int64.meta({ description: 'Id of the attempt' })
+
+/**
+ * Finds the endpoint and the attempt that the path names.
+ * @throws DomainError `not_found`, also while the attempt's request is in the recycle bin
+ */
+const findsAttempt: Finds<{ endpoint: EndpointRow; attempt: AttemptRow }> = async (ctx, ids) => {
+  const { endpoint } = await findsEndpoint(ctx, ids)
+  const id = parseInt64(ids.attemptId)
+  const attempt = id === null ? undefined : await findAttempt(ctx.db, endpoint.id, id)
+  if (attempt === undefined) throw notFound('delivery attempt')
+  return { endpoint, attempt }
+}
+
+export const deliveryRoutes = router({
+  list: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/deliveries',
+    summary: 'List delivery attempts, newest first, across requests, retries and replays',
+    input: z.object({ endpointId, ...listInput }),
+    output: envelope(DeliveryAttempt),
+    finds: findsEndpoint,
+  }).query(async ({ ctx, input }) => {
+    const { rows, totalCount } = await listAttempts(ctx.db, ctx.endpoint.id, input, input)
+    return paged(rows.map(attemptView), totalCount, input)
+  }),
+
+  get: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/deliveries/{attemptId}',
+    summary: 'Read a delivery attempt with exactly what was sent and received',
+    description: 'The record is kept as long as its request; after that `sent` and `received` are null.',
+    input: z.object({ endpointId, attemptId }),
+    output: DeliveryAttemptDetail,
+    finds: findsAttempt,
+  }).query(async ({ ctx }) => {
+    const { endpoint, attempt } = ctx
+    const detail = attempt.hasDetail ? await findDetail(ctx.db, endpoint.id, attempt.id) : undefined
+    return attemptDetailView(attempt, detail, endpoint.id)
+  }),
+})

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+import { pageInput } from '../pagination.ts'
+import { Int64, optional, Timestamp } from '../route.ts'
+import { ATTEMPT_STATES, TRIGGERS } from './states.ts'
+
+export const listInput = {
+  ...pageInput,
+  state: optional(z.enum(ATTEMPT_STATES)).meta({ description: 'Only attempts in this state' }),
+  requestId: optional(Int64).meta({ description: 'Only attempts of this request' }),
+}
+
+const summary = {
+  id: Int64.meta({ description: 'What the detail route takes' }),
+  requestId: Int64,
+  actionId: z.uuid().nullable().meta({ description: 'Null once the action was deleted' }),
+  actionName: z.string(),
+  kind: z.string(),
+  state: z.enum(ATTEMPT_STATES),
+  statusCode: z.int().nullable(),
+  error: z.string().nullable().meta({
+    description: 'Null when it succeeded; starts with a stable word: http_404, timeout, dns, …',
+  }),
+  url: z.string(),
+  at: Timestamp.meta({ description: 'When it began' }),
+  finishedAt: Timestamp.nullable(),
+  durationMs: z.int().nullable(),
+  attemptNumber: z.int(),
+  trigger: z.enum(TRIGGERS),
+  nextAttemptAt: Timestamp.nullable(),
+  hasDetail: z.boolean().meta({ description: 'Whether the full record exists' }),
+  transformed: z.boolean(),
+  transformationVersion: z.int().nullable().meta({
+    description: 'Set when exactly one rule was in force; with several, `transformNote` names each',
+  }),
+}
+
+/** An attempt as lists show it (SPEC "Delivery attempt", CONTRACT §8). */
+export const DeliveryAttempt = z.object(summary).meta({ id: 'DeliveryAttempt' })
+
+const recordedBody = {
+  headers: z.record(z.string(), z.string()),
+  body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
+  bodyIsBinary: z.boolean(),
+  bodyTruncated: z.boolean().meta({ description: 'Longer than 256 KB: only the beginning is kept' }),
+}
+
+/** An attempt with exactly what was sent and received. */
+export const DeliveryAttemptDetail = z
+  .object({
+    ...summary,
+    endpointId: z.uuid(),
+    transformNote: z.string().nullable(),
+    sent: z.object({ method: z.string(), url: z.string(), ...recordedBody }).nullable(),
+    received: z
+      .object({ statusCode: z.int(), contentType: z.string().nullable(), ...recordedBody })
+      .nullable(),
+  })
+  .meta({ id: 'DeliveryAttemptDetail' })

@@ -1,0 +1,75 @@
+import type { z } from 'zod'
+import { headerText, type WireHeader } from '../requests/capturedRequest.ts'
+import { joinedHeaders } from '../requests/view.ts'
+import { headersFromText } from './queries.ts'
+import type { AttemptRow, DetailRow } from './read.ts'
+import { recordedBody } from './recordedBody.ts'
+import type { DeliveryAttempt, DeliveryAttemptDetail } from './schema.ts'
+import { ATTEMPT_STATES, TRIGGERS } from './states.ts'
+
+/** The row in the words of the API. */
+export function attemptView(row: AttemptRow): z.input<typeof DeliveryAttempt> {
+  return {
+    id: row.id,
+    requestId: row.requestId,
+    actionId: row.actionId,
+    actionName: row.actionName,
+    kind: row.kind,
+    state: ATTEMPT_STATES.find((state) => state === row.state) ?? 'Pending',
+    statusCode: row.statusCode,
+    error: row.error,
+    url: row.url,
+    at: row.at,
+    finishedAt: row.finishedAt,
+    durationMs: row.durationMs,
+    attemptNumber: row.attemptNumber,
+    trigger: TRIGGERS.find((trigger) => trigger === row.trigger) ?? 'capture',
+    nextAttemptAt: row.nextAttemptAt,
+    hasDetail: row.hasDetail,
+    transformed: row.transformed,
+    transformationVersion: row.transformationVersion,
+  }
+}
+
+/** The row with its record; `sent` and `received` are null when there is none. */
+export function attemptDetailView(
+  row: AttemptRow,
+  detail: DetailRow | undefined,
+  endpointId: string,
+): z.input<typeof DeliveryAttemptDetail> {
+  return {
+    ...attemptView(row),
+    endpointId,
+    transformNote: row.transformNote,
+    sent: detail === undefined ? null : sentView(detail),
+    received: detail === undefined ? null : receivedView(detail),
+  }
+}
+
+function sentView(detail: DetailRow) {
+  return {
+    method: detail.sentMethod,
+    url: detail.sentUrl,
+    headers: joinedHeaders(headersFromText(detail.sentHeaders)),
+    ...recordedBody(detail.sentBody, detail.sentBodyTruncated),
+    bodyTruncated: detail.sentBodyTruncated,
+  }
+}
+
+function receivedView(detail: DetailRow) {
+  if (detail.receivedStatusCode === null) return null
+  const headers = headersFromText(detail.receivedHeaders ?? '[]')
+  const bodyTruncated = detail.receivedBodyTruncated ?? false
+  return {
+    statusCode: detail.receivedStatusCode,
+    contentType: contentTypeOf(headers),
+    headers: joinedHeaders(headers),
+    ...recordedBody(detail.receivedBody ?? new Uint8Array(), bodyTruncated),
+    bodyTruncated,
+  }
+}
+
+function contentTypeOf(headers: readonly WireHeader[]): string | null {
+  const value = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1]
+  return value === undefined ? null : headerText(value)
+}
