@@ -1,4 +1,4 @@
-import type { ActionRow } from '../actions/queries.ts'
+import type { ActionRow } from '../actions/index.ts'
 import { type ChannelState, listChannelStates, notifyNow } from '../alertChannels/index.ts'
 import type { Plan } from '../plans/index.ts'
 import type { JudgedRequest } from '../requests/capturedRequest.ts'

@@ -1,8 +1,13 @@
-import { dropAction, writeAction } from '../actions/change.ts'
-import { addAction, hostOf } from '../actions/create.ts'
-import { type ActionRow, lockActions } from '../actions/index.ts'
-import { SIGNING_SECRET } from '../actions/schema.ts'
-import { signingColumns } from '../actions/signing.ts'
+import {
+  type ActionRow,
+  addAction,
+  dropAction,
+  hostOf,
+  lockActions,
+  SIGNING_SECRET,
+  signingColumns,
+  writeAction,
+} from '../actions/index.ts'
 import { ALWAYS } from '../conditions/index.ts'
 import type { Context } from '../context.ts'
 import type { Trx } from '../db/index.ts'

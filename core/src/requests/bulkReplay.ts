@@ -1,5 +1,4 @@
-import { planDispatch } from '../actions/index.ts'
-import { type ActionRow, listActions } from '../actions/queries.ts'
+import { type ActionRow, listActions, planDispatch } from '../actions/index.ts'
 import { storedCondition } from '../conditions/index.ts'
 import type { Context } from '../context.ts'
 import { insertDeliveries } from '../deliveries/index.ts'
