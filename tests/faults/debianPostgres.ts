@@ -1,0 +1,133 @@
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { connect, createServer, type Socket } from 'node:net'
+import { join } from 'node:path'
+import { temporaryFolder } from '../support/process.ts'
+
+const VERSIONS = '/usr/lib/postgresql'
+
+/** The programs of Debian's newest installed PostgreSQL; undefined where there is none. */
+export function debianPostgresPrograms(): string | undefined {
+  const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a)) : []
+  return versions
+    .map((version) => join(VERSIONS, version, 'bin'))
+    .find((bin) => existsSync(join(bin, 'initdb')))
+}
+
+/** A server of its own, on a unix socket in its folder. */
+export interface DebianPostgres {
+  readonly socket: string
+  /** A standby that commits wait for. */
+  addStandby(): Promise<DebianPostgres>
+  promote(): Promise<void>
+  /** Ends it as a power failure would. */
+  kill(): Promise<void>
+}
+
+/** As root, PostgreSQL must run under another account. */
+const ACCOUNT =
+  process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
+
+async function run(...command: string[]): Promise<void> {
+  const child = Bun.spawn([...ACCOUNT, ...command], { stdio: ['ignore', 'ignore', 'pipe'], env: {} })
+  const errors = await new Response(child.stderr).text()
+  if ((await child.exited) !== 0) throw new Error(`${command[0]}: ${errors}`)
+}
+
+/** @param bin from {@link debianPostgresPrograms} */
+export async function startDebianPostgres(bin: string): Promise<DebianPostgres> {
+  const folder = await ownedFolder()
+  const data = join(folder, 'data')
+  await run(join(bin, 'initdb'), '-D', data, '-U', 'creel', '--auth=trust', '--no-sync')
+  return await startCluster(bin, folder, 'max_wal_senders=4')
+}
+
+async function ownedFolder(): Promise<string> {
+  const folder = join(await temporaryFolder(), 'postgres')
+  await mkdir(folder)
+  if (ACCOUNT.length > 0) await Bun.$`chown 65534:65534 ${folder}`.quiet()
+  return folder
+}
+
+async function startCluster(bin: string, folder: string, setting: string): Promise<DebianPostgres> {
+  const data = join(folder, 'data')
+  const control = (...words: string[]) => run(join(bin, 'pg_ctl'), '-w', '-D', data, ...words)
+  const options = `-c listen_addresses= -c unix_socket_directories=${folder} -c ${setting}`
+  await control('-o', options, '-l', join(folder, 'log'), 'start')
+  return {
+    socket: join(folder, '.s.PGSQL.5432'),
+    async addStandby() {
+      const standbyFolder = await ownedFolder()
+      const standbyData = join(standbyFolder, 'data')
+      await run(
+        join(bin, 'pg_basebackup'),
+        '-h',
+        folder,
+        '-U',
+        'creel',
+        '-D',
+        standbyData,
+        '-R',
+        '-X',
+        'stream',
+      )
+      const standby = await startCluster(bin, standbyFolder, "synchronous_standby_names=''")
+      await run(
+        join(bin, 'psql'),
+        '-qh',
+        folder,
+        '-U',
+        'creel',
+        'postgres',
+        '-c',
+        "alter system set synchronous_standby_names = '*'",
+      )
+      await control('reload')
+      return standby
+    },
+    promote: () => control('promote'),
+    kill: () => control('-m', 'immediate', 'stop'),
+  }
+}
+
+/** The one address that clients know; a failover moves it to another server. */
+export interface Route extends AsyncDisposable {
+  readonly url: string
+  /** From now on connections lead there; those that led elsewhere end. */
+  leadTo(socket: string): void
+}
+
+/** Forwards TCP connections to a unix socket. */
+export async function openRoute(socket: string): Promise<Route> {
+  let target = socket
+  const open = new Set<Socket>()
+  const server = createServer((near) => {
+    const far = connect(target)
+    for (const side of [near, far]) {
+      open.add(side)
+      side.on('close', () => open.delete(side))
+      side.on('error', () => {
+        near.destroy()
+        far.destroy()
+      })
+    }
+    near.pipe(far).pipe(near)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const address = server.address()
+  if (address === null || typeof address === 'string') throw new Error('The route has no port.')
+  const endAll = () => {
+    for (const side of open) side.destroy()
+  }
+  return {
+    url: `postgres://creel@127.0.0.1:${address.port}/postgres`,
+    leadTo(next) {
+      target = next
+      endAll()
+    },
+    async [Symbol.asyncDispose]() {
+      endAll()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}

@@ -1,0 +1,166 @@
+import { describe, expect, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
+import { mkdir, open, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '@creel/program'
+import pg from 'pg'
+import { temporaryFolder } from '../support/process.ts'
+import { debianPostgresPrograms, openRoute, startDebianPostgres } from './debianPostgres.ts'
+import { expectNothingLost } from './findings.ts'
+import { createRandom } from './random.ts'
+import { openWorld, type WorldOptions } from './world.ts'
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+const SECONDS_MAX = 120
+/** Light traffic: these faults are about Postgres, not about load. */
+const light = { gateways: 1, senders: { parallel: 3, pauseMs: 20 } } satisfies Partial<WorldOptions>
+
+function worldOn(databaseUrl: string, options: Partial<WorldOptions> = {}) {
+  return openWorld({ random: createRandom(1), databaseUrl, ...light, ...options })
+}
+
+const disk = await smallDisk()
+const programs = debianPostgresPrograms()
+
+describe('Postgres in trouble', () => {
+  test(
+    'stopped in its tracks for a while (SIGSTOP): senders wait or are told 503, and all goes on by itself',
+    async () => {
+      const postgres = await startEmbeddedPostgres({ dataDir: await temporaryFolder(), log: quiet })
+      try {
+        await using world = await worldOn(postgres.url)
+        await world.acknowledgedMore(20)
+        const processes = [postgres.pid(), ...childrenOf(postgres.pid())]
+        for (const pid of processes) process.kill(pid, 'SIGSTOP')
+        // Not a wait for something: the stop itself.
+        await Bun.sleep(2_000)
+        for (const pid of processes) process.kill(pid, 'SIGCONT')
+        await world.acknowledgedMore(20)
+        expectNothingLost(await world.settle())
+      } finally {
+        await postgres.stop()
+      }
+    },
+    SECONDS_MAX * 1000,
+  )
+
+  test(
+    'out of connections: a gateway that has its own goes on, one that starts meanwhile comes up later',
+    async () => {
+      const postgres = await startEmbeddedPostgres({ dataDir: await temporaryFolder(), log: quiet })
+      try {
+        await using world = await worldOn(postgres.url, { gateways: 2 })
+        await world.acknowledgedMore(20)
+        const hoard = await takeAllConnections(postgres.url)
+        await world.gateways[1]?.kill()
+        await world.acknowledgedMore(20)
+        await Promise.all(hoard.map((client) => client.end()))
+        await world.gateways[1]?.up()
+        await world.acknowledgedMore(20)
+        expectNothingLost(await world.settle())
+      } finally {
+        await postgres.stop()
+      }
+    },
+    SECONDS_MAX * 1000,
+  )
+
+  test.skipIf(disk === undefined)(
+    'out of disk: senders are told 503, and captures go on when there is room again',
+    async () => {
+      const folder = disk ?? ''
+      const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log: quiet })
+      try {
+        await using world = await worldOn(postgres.url)
+        await world.acknowledgedMore(20)
+        const ballast = join(folder, 'ballast')
+        await fill(ballast)
+        while ((world.ledger.refusals.get(503) ?? 0) < 5) await Bun.sleep(20)
+        await rm(ballast)
+        await world.acknowledgedMore(20)
+        expectNothingLost(await world.settle())
+      } finally {
+        await postgres.stop()
+        await Bun.$`umount ${folder}`.quiet().nothrow()
+      }
+    },
+    SECONDS_MAX * 1000,
+  )
+
+  test.skipIf(programs === undefined)(
+    'a primary that dies and a synchronous standby that takes over: nothing acknowledged is lost',
+    async () => {
+      const primary = await startDebianPostgres(programs ?? '')
+      await using route = await openRoute(primary.socket)
+      const standby = await primary.addStandby()
+      try {
+        await using world = await worldOn(route.url)
+        await world.acknowledgedMore(50)
+        await primary.kill()
+        await standby.promote()
+        route.leadTo(standby.socket)
+        await world.acknowledgedMore(50)
+        expectNothingLost(await world.settle())
+      } finally {
+        await standby.kill()
+      }
+    },
+    SECONDS_MAX * 1000,
+  )
+})
+
+/** Processes whose parent is `pid`. */
+function childrenOf(pid: number): number[] {
+  return readdirSync('/proc').flatMap((name) => {
+    if (!/^\d+$/.test(name)) return []
+    try {
+      const [, parent] = /^PPid:\s+(\d+)$/m.exec(readFileSync(`/proc/${name}/status`, 'utf8')) ?? []
+      return Number(parent) === pid ? [Number(name)] : []
+    } catch {
+      // It has ended meanwhile.
+      return []
+    }
+  })
+}
+
+async function takeAllConnections(url: string): Promise<pg.Client[]> {
+  const taken: pg.Client[] = []
+  for (;;) {
+    const client = new pg.Client({ connectionString: url })
+    client.on('error', () => {})
+    try {
+      await client.connect()
+      taken.push(client)
+    } catch (error) {
+      expect(error).toMatchObject({ code: '53300' })
+      return taken
+    }
+  }
+}
+
+/** A folder on a disk of a few hundred megabytes; undefined where we may not mount one. */
+async function smallDisk(): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return undefined
+  const folder = join(await temporaryFolder(), 'disk')
+  await mkdir(folder)
+  const mounted = await Bun.$`mount -t tmpfs -o size=512m,mode=755 creel-small-disk ${folder}`
+    .quiet()
+    .nothrow()
+  return mounted.exitCode === 0 ? folder : undefined
+}
+
+/** Writes a file until the disk is full. */
+async function fill(file: string): Promise<void> {
+  const handle = await open(file, 'w')
+  try {
+    for (let bytes = 1 << 20; bytes >= 4096; bytes >>= 4) {
+      try {
+        for (;;) await handle.write(Buffer.alloc(bytes))
+      } catch (error) {
+        expect(error).toMatchObject({ code: 'ENOSPC' })
+      }
+    }
+  } finally {
+    await handle.close()
+  }
+}
