@@ -19,8 +19,8 @@ export interface QueueSpec {
     /** Seconds for which an ended job is kept; a week unless said otherwise. */
     readonly deleteAfterSeconds?: number
   }
-  /** Jobs of it that one process runs at once. Default 1. */
-  readonly concurrency?: number
+  /** Batches of its jobs that one process runs at once: with several, one that is slow stops nobody. Default 1. */
+  readonly batches?: number
   /** UTC cron line for jobs that run by the clock. */
   readonly cron?: string
 }
@@ -90,7 +90,7 @@ export const QUEUES = {
     payload: z.object({ alertDeliveryId: z.int() }),
     options: { retryLimit: 5, expireInSeconds: 60 },
     // A provider that does not answer takes its 10 s: it must not keep the others waiting.
-    concurrency: 8,
+    batches: 4,
   },
   /** Queues what a crash left behind and forgets what is over 30 days old. Singleton: one is enough. */
   'alerts.sweep': {

@@ -3,7 +3,7 @@ import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
 import { type DueTry, finishNotify } from '@creel/core/deliveries'
 import { sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { checkWatchdogs } from '@creel/core/watchdogs'
-import type { PgBoss } from 'pg-boss'
+import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
 import { queueNames } from './boss.ts'
 import { startDispatcher } from './dispatch/dispatcher.ts'
 
@@ -33,6 +33,19 @@ const DISPATCH = {
   localConcurrency: 4,
   burstWhenBatchFull: true,
   pollingIntervalSeconds: 1,
+  // A retry that falls due is announced by nobody.
+  notifyPollingIntervalSeconds: 1,
+} as const
+
+/**
+ * All other queues: a few jobs at a time, each settled on its own. New ones are announced, a backlog is worked off
+ * without a pause (which pg-boss does for batches only), and what falls due later is found by the poll.
+ */
+const TAKE = {
+  batchSize: 8,
+  burstWhenBatchFull: true,
+  perJobResults: true,
+  notifyPollingIntervalSeconds: 5,
 } as const
 
 /** The workers of this process. */
@@ -70,8 +83,17 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
 ): Promise<void> {
   const run: Worker<Name> | undefined = WORKERS[name]
   if (run === undefined) return
-  const { concurrency = 1 }: QueueSpec = QUEUES[name]
-  await boss.work<Payload<Name>>(name, { localConcurrency: concurrency }, async (jobs) => {
-    for (const job of jobs) await run(services, job.data, job.signal)
-  })
+  const { batches = 1 }: QueueSpec = QUEUES[name]
+  const settle = async ({ id, data, signal }: BossJob<Payload<Name>>): Promise<JobResult> => {
+    try {
+      await run(services, data, signal)
+      return { id, status: 'completed' }
+    } catch (error) {
+      services.log.error({ err: error, queue: name, job: id }, 'a job failed')
+      return { id, status: 'failed', output: { message: error instanceof Error ? error.message : '' } }
+    }
+  }
+  await boss.work<Payload<Name>>(name, { ...TAKE, localConcurrency: batches }, (jobs) =>
+    Promise.all(jobs.map(settle)),
+  )
 }

@@ -3,6 +3,11 @@ import { TestClock as JobClock } from 'pg-boss'
 
 /** How often the queue's clock follows. A job that is due may start so much later than it would. */
 const FOLLOW_MILLISECONDS = 25
+/**
+ * The queue's clock is ahead by so much. Our inserts stamp jobs with the database's real time, and a job from the
+ * queue's future would not be announced.
+ */
+const LEAD_MILLISECONDS = 100
 /** Longer steps are jumps: timers that were passed fire once, as after a sleep, not once for every period. */
 const JUMP_MILLISECONDS = 5_000
 
@@ -40,10 +45,11 @@ export class TestClock implements Clock {
 
   #follow(): Promise<void> {
     const step = async () => {
-      const behind = this.now().getTime() - this.jobs.now()
+      const target = () => this.now().getTime() + LEAD_MILLISECONDS
+      const behind = target() - this.jobs.now()
       if (behind <= 0) return
-      if (behind > JUMP_MILLISECONDS) await this.jobs.setTime(this.now())
-      await this.jobs.tick(Math.max(0, this.now().getTime() - this.jobs.now()))
+      if (behind > JUMP_MILLISECONDS) await this.jobs.setTime(target())
+      await this.jobs.tick(Math.max(0, target() - this.jobs.now()))
     }
     this.#following = this.#following.then(step, step)
     return this.#following
