@@ -2,7 +2,7 @@ import { type Insertable, type Selectable, sql } from 'kysely'
 import type { AlertDeliveriesTable, Db, Trx } from '../../db/index.ts'
 import type { Services } from '../../services.ts'
 import type { Outcome } from '../schema.ts'
-import { CLAIM_SECONDS } from './tries.ts'
+import { CLAIM_SECONDS, EARLY_SECONDS } from './tries.ts'
 
 export type AlertDeliveryRow = Selectable<AlertDeliveriesTable>
 export type NewAlertDelivery = Insertable<AlertDeliveriesTable>
@@ -64,7 +64,7 @@ export function claimDelivery(trx: Trx, id: number, now: Date): Promise<AlertDel
       tryCount: of('tryCount', '+', 1),
     }))
     .where('id', '=', id)
-    .where('nextTryAt', '<=', now)
+    .where('nextTryAt', '<=', new Date(now.getTime() + EARLY_SECONDS * 1000))
     .returningAll()
     .executeTakeFirst()
 }

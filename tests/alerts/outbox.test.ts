@@ -1,0 +1,429 @@
+import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { closeIncidents, openIncident, raiseSingle } from '@creel/core/alerts'
+import { z } from 'zod'
+import { AlertReceiver, MailReceiver } from '../support/alertReceiver.ts'
+import type { Client } from '../support/client.ts'
+import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
+
+const PATH = '/api/v1/alert-channels'
+
+const Payload = z.looseObject({
+  id: z.string(),
+  event_kind: z.string(),
+  status: z.string(),
+  count: z.int(),
+  incident_id: z.string().nullable(),
+})
+const History = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      eventKind: z.string(),
+      outcome: z.string(),
+      channelKind: z.string(),
+      detail: z.string().nullable(),
+      count: z.int(),
+      emailFallback: z.boolean(),
+    }),
+  ),
+})
+const Made = z.looseObject({ id: z.string() })
+
+let receiver: AlertReceiver
+let mail: MailReceiver
+const services: TestService[] = []
+
+beforeEach(async () => {
+  receiver = await AlertReceiver.start()
+  mail = await MailReceiver.start()
+})
+afterEach(async () => {
+  await Promise.all(services.splice(0).map((service) => service.stop()))
+  await Promise.all([receiver.stop(), mail.stop()])
+})
+afterAll(() => {})
+
+async function start(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await startService({ smtpUrl: mail.url, ...options })
+  services.push(service)
+  return service
+}
+
+const webhook = async (client: Client, more: object = {}) =>
+  (
+    await client.expect(
+      client.post(PATH, {
+        kind: 'webhook',
+        name: 'Hook',
+        settings: { url: `${receiver.url}/hook` },
+        ...more,
+      }),
+      Made,
+    )
+  ).id
+
+/** An action that a test parks deliveries of; the outbox does not care whether it exists. */
+const action = () => ({ id: randomUUID(), name: 'Billing' })
+
+const park = (service: TestService, subject: { id: string; name: string }, count = 1) =>
+  service.db.transaction().execute((trx) =>
+    openIncident(service.running.services, trx, {
+      kind: 'delivery.parked',
+      workspaceId: service.alice.workspaceId,
+      subject,
+      endpoint: { id: randomUUID(), name: 'stripe-ci' },
+      requestId: 90117,
+      reason: 'http_503',
+      count,
+    }),
+  )
+const recover = (service: TestService, subject: { id: string }) =>
+  service.db
+    .transaction()
+    .execute((trx) =>
+      closeIncidents(service.running.services, trx, { kind: 'delivery.parked', subjectIds: [subject.id] }),
+    )
+
+const payloads = async (count: number) =>
+  (await receiver.received(count)).map(({ json }) => Payload.parse(json))
+
+/** The history once it has so many rows of these kinds. */
+async function history(client: Client, count: number, query = '') {
+  for (;;) {
+    const { items } = await client.expect(client.get(`${PATH}/deliveries?pageSize=100${query}`), History)
+    if (items.length >= count) return items
+    await Bun.sleep(100)
+  }
+}
+/** Waits until the one row of the history says this. */
+async function historySays(client: Client, detail: string) {
+  for (;;) {
+    const [row] = await history(client, 1)
+    if (row?.detail === detail) return
+    await Bun.sleep(50)
+  }
+}
+const outcomes = (items: z.output<typeof History>['items']) =>
+  items.map(
+    ({ eventKind, channelKind, outcome, emailFallback }) =>
+      `${eventKind} ${channelKind} ${outcome}${emailFallback ? ' (fallback)' : ''}`,
+  )
+
+describe('an incident', () => {
+  test('raises one alert however many causes come at once, counts them, and closes with the final count', async () => {
+    const service = await start()
+    await webhook(service.alice)
+    const subject = action()
+    await Promise.all(Array.from({ length: 40 }, () => park(service, subject, 25)))
+    await payloads(1)
+    await recover(service, subject)
+    await recover(service, subject)
+
+    const [open, closed, ...more] = await payloads(2)
+    expect(more).toEqual([])
+    expect(open).toMatchObject({ event_kind: 'delivery.parked', status: 'open', subject_id: subject.id })
+    expect(closed).toMatchObject({ event_kind: 'delivery.recovered', status: 'closed', count: 1000 })
+    expect(closed?.incident_id).toBe(open?.incident_id ?? '')
+    const rows = await history(service.alice, 2)
+    expect(rows.map(({ eventKind, count }) => `${eventKind} ${count}`)).toEqual([
+      'delivery.recovered 1000',
+      'delivery.parked 1000',
+    ])
+  })
+
+  test('opens anew after it was closed', async () => {
+    const service = await start()
+    await webhook(service.alice)
+    const subject = action()
+    await park(service, subject)
+    await payloads(1)
+    await recover(service, subject)
+    await payloads(2)
+    await park(service, subject)
+    const [first, , third] = await payloads(3)
+    expect(third).toMatchObject({ event_kind: 'delivery.parked', count: 1 })
+    expect(third?.incident_id).not.toBe(first?.incident_id ?? '')
+  })
+
+  test('its closing event has its severity, so that a threshold never splits the two', async () => {
+    const service = await start()
+    const events = ['delivery.parked', 'delivery.recovered'].map((kind) => ({ kind, minSeverity: 'error' }))
+    await webhook(service.alice, { events })
+    const subject = action()
+    await park(service, subject)
+    await payloads(1)
+    await recover(service, subject)
+    expect((await payloads(2)).map(({ severity }) => severity)).toEqual(['error', 'error'])
+  })
+
+  test('is resolved in PagerDuty under one key, also when the closing event is not subscribed', async () => {
+    const service = await start({ alertApiUrls: { pagerduty: receiver.url } })
+    receiver.replies = [{ status: 202, body: '{"status":"success"}' }]
+    await service.alice.post(PATH, {
+      kind: 'pagerduty',
+      secret: 'R0UTINGKEY',
+      events: [{ kind: 'delivery.parked' }],
+    })
+    const subject = action()
+    await park(service, subject)
+    await receiver.received(1)
+    await recover(service, subject)
+    const [trigger, resolve] = (await receiver.received(2)).map(({ target, json }) => ({ target, json }))
+    expect(trigger).toMatchObject({ target: '/v2/enqueue', json: { event_action: 'trigger' } })
+    expect(resolve).toMatchObject({ target: '/v2/enqueue', json: { event_action: 'resolve' } })
+    const key = z.looseObject({ dedup_key: z.string() })
+    expect(key.parse(resolve?.json).dedup_key).toBe(key.parse(trigger?.json).dedup_key)
+  })
+})
+
+describe('a transaction that fails', () => {
+  test('raises nothing', async () => {
+    const service = await start()
+    await webhook(service.alice)
+    const subject = action()
+    const failing = service.db.transaction().execute(async (trx) => {
+      await openIncident(service.running.services, trx, {
+        kind: 'delivery.parked',
+        workspaceId: service.alice.workspaceId,
+        subject,
+        endpoint: null,
+        requestId: null,
+        reason: null,
+      })
+      throw new Error('rolled back')
+    })
+    await expect(failing).rejects.toThrow('rolled back')
+    expect(await service.db.selectFrom('alerts').selectAll().execute()).toEqual([])
+    expect(await recover(service, subject)).toBe(0)
+  })
+})
+
+describe('sends', () => {
+  test('are tried again after 30 s and 5 min, with the same id, in one row of the history', async () => {
+    const service = await start()
+    const id = await webhook(service.alice)
+    receiver.replies = [{ status: 500 }, { status: 503 }, { status: 200 }]
+    await park(service, action())
+    await historySays(service.alice, 'HTTP 500')
+    await service.clock.advance(20_000)
+    expect(receiver.messages).toHaveLength(1)
+    await service.clock.advance(12_000)
+    await historySays(service.alice, 'HTTP 503')
+    await service.clock.advance(272_000)
+    const sent = await payloads(3)
+    expect(new Set(sent.map((payload) => payload.id)).size).toBe(1)
+    const rows = await history(service.alice, 1, '&outcome=delivered')
+    expect(rows).toHaveLength(1)
+    expect((await service.alice.get(`${PATH}/${id}`)).body).toMatchObject({
+      health: 'verified',
+      consecutiveFailures: 0,
+    })
+  })
+
+  test('three failures in a row make the channel failing, and the alert goes by mail', async () => {
+    const service = await start()
+    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
+    const id = await webhook(service.alice)
+    receiver.replies = [{ status: 500 }, { status: 501 }, { status: 502 }]
+    await park(service, action())
+    await historySays(service.alice, 'HTTP 500')
+    await service.clock.advance(32_000)
+    await historySays(service.alice, 'HTTP 501')
+    await service.clock.advance(272_000)
+    await mail.received(1)
+    expect((await service.alice.get(`${PATH}/${id}`)).body).toMatchObject({
+      health: 'failing',
+      consecutiveFailures: 3,
+    })
+    expect(outcomes(await history(service.alice, 2))).toEqual([
+      'delivery.parked email delivered (fallback)',
+      'delivery.parked webhook failed',
+    ])
+  })
+
+  test('a permanent refusal is not tried again and goes by mail at once', async () => {
+    const service = await start()
+    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
+    await webhook(service.alice)
+    receiver.replies = [{ status: 410, body: 'gone' }]
+    await park(service, action())
+    const [letter] = await mail.received(1)
+    expect(letter?.raw).toContain('Hook is failing')
+    await service.clock.advance(600_000)
+    expect(receiver.messages).toHaveLength(1)
+  })
+
+  test('while failing a channel is tried once an alert, which is mailed besides', async () => {
+    const service = await start()
+    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
+    const id = await webhook(service.alice)
+    receiver.replies = [{ status: 500 }]
+    await service.alice.post(`${PATH}/${id}/test`)
+    await park(service, action())
+    await mail.received(1)
+    await receiver.received(2)
+    expect(outcomes(await history(service.alice, 2, '&eventKind=delivery.parked'))).toEqual([
+      'delivery.parked email delivered (fallback)',
+      'delivery.parked webhook failed',
+    ])
+    await service.clock.advance(600_000)
+    expect(receiver.messages).toHaveLength(2)
+    expect(mail.mails).toHaveLength(1)
+  })
+})
+
+describe('contacts', () => {
+  test('are mailed what no channel takes, as text and HTML', async () => {
+    const service = await start()
+    for (const email of ['ops@acme.test', 'boss@acme.test']) {
+      await service.operator.contacts.add({ workspace: service.alice.workspaceId, email })
+    }
+    await park(service, action(), 3)
+    const mails = await mail.received(2)
+    expect(mails.flatMap(({ to }) => to).sort()).toEqual(['boss@acme.test', 'ops@acme.test'])
+    expect(mails[0]?.from).toBe('alerts@creel.example.test')
+    expect(mails[0]?.raw).toContain('Subject: [error] Deliveries to Billing are parked')
+    expect(mails[0]?.raw).toContain('text/plain')
+    expect(mails[0]?.raw).toContain('text/html')
+    expect(outcomes(await history(service.alice, 2))).toEqual([
+      'delivery.parked email delivered',
+      'delivery.parked email delivered',
+    ])
+  })
+
+  test('are spared what a channel took', async () => {
+    const service = await start()
+    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
+    await webhook(service.alice)
+    await park(service, action())
+    await payloads(1)
+    expect(outcomes(await history(service.alice, 1))).toEqual(['delivery.parked webhook delivered'])
+    expect(mail.mails).toEqual([])
+  })
+
+  test('without a mail server the history says so plainly', async () => {
+    const service = await startService()
+    services.push(service)
+    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
+    await park(service, action())
+    const [row] = await history(service.alice, 1)
+    expect(row).toMatchObject({
+      channelKind: 'email',
+      outcome: 'failed',
+      channelId: null,
+      detail: 'Not mailed: no mail server is configured (CREEL_SMTP_URL).',
+    })
+  })
+
+  test("a refused recipient is final and recorded in the server's words", async () => {
+    const service = await start()
+    mail.refusal = { code: 550, words: 'no such user here' }
+    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'gone@acme.test' })
+    await park(service, action())
+    const [row] = await history(service.alice, 1)
+    expect(row).toMatchObject({ outcome: 'failed', statusCode: 550 })
+    expect(row?.detail).toContain('no such user here')
+  })
+
+  test('mail that is refused for now is tried again', async () => {
+    const service = await start()
+    mail.refusal = { code: 451, words: 'greylisted' }
+    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
+    await park(service, action())
+    await history(service.alice, 1)
+    mail.refusal = null
+    await service.clock.advance(32_000)
+    await mail.received(1)
+    expect(outcomes(await history(service.alice, 1, '&outcome=delivered'))).toEqual([
+      'delivery.parked email delivered',
+    ])
+  })
+})
+
+describe('a channel that wants an alert and does not get it', () => {
+  test('leaves a row: muted, or suppressed over the plan', async () => {
+    const service = await start({ limits: { alertChannelsMax: 2 } })
+    const soon = new Date(Date.now() + 3_600_000).toISOString()
+    await webhook(service.alice, { mutedUntil: soon })
+    await service.alice.post(PATH, { kind: 'slack', name: 'No credential' })
+    await park(service, action())
+    expect(outcomes(await history(service.alice, 2)).sort()).toEqual([
+      'delivery.parked slack suppressed',
+      'delivery.parked webhook muted',
+    ])
+    expect(receiver.messages).toEqual([])
+  })
+
+  test('one that is off or does not subscribe leaves none', async () => {
+    const service = await start()
+    await webhook(service.alice, { enabled: false })
+    await webhook(service.alice, { events: [] })
+    const last = await webhook(service.alice)
+    await service.db.transaction().execute((trx) =>
+      raiseSingle(service.running.services, trx, {
+        kind: 'transformation.disabled',
+        workspaceId: service.alice.workspaceId,
+        subject: { id: randomUUID(), name: 'Slim' },
+        endpoint: null,
+        requestId: null,
+        reason: 'It faulted on 5 deliveries in a row; it held a redact step, so data now flows without it.',
+      }),
+    )
+    const [message] = await payloads(1)
+    expect(message).toMatchObject({
+      event_kind: 'transformation.disabled',
+      status: 'single',
+      incident_id: null,
+    })
+    expect(await history(service.alice, 1)).toMatchObject([{ channelId: last }])
+  })
+})
+
+describe('several processes', () => {
+  test('send every alert once', async () => {
+    const first = await start()
+    const second = await startService({
+      database: first.database,
+      clock: first.clock,
+      secretKey: first.secretKey,
+      smtpUrl: mail.url,
+      parts: ['jobs'],
+    })
+    services.unshift(second)
+    await webhook(first.alice)
+    await webhook(first.alice)
+    await Promise.all(Array.from({ length: 50 }, () => park(first, action())))
+    await history(first.alice, 100, '&outcome=delivered')
+    const ids = (await payloads(100)).map(({ id }) => id)
+    expect(ids).toHaveLength(100)
+    expect(new Set(ids).size).toBe(50)
+  })
+
+  test('a job too many sends nothing twice', async () => {
+    const service = await start()
+    await webhook(service.alice)
+    await park(service, action())
+    await payloads(1)
+    await history(service.alice, 1)
+    const alert = await service.db.selectFrom('alerts').select('id').executeTakeFirstOrThrow()
+    const delivery = await service.db.selectFrom('alertDeliveries').select('id').executeTakeFirstOrThrow()
+    await service.runJob('alerts.fanOut', { alertId: alert.id })
+    await service.runJob('alerts.send', { alertDeliveryId: delivery.id })
+    await service.runJob('alerts.sweep', {})
+    expect(receiver.messages).toHaveLength(1)
+  })
+})
+
+describe('the history', () => {
+  test('is forgotten after 30 days', async () => {
+    const service = await start()
+    await webhook(service.alice)
+    await park(service, action())
+    await history(service.alice, 1)
+    await service.clock.advance(31 * 86_400_000)
+    await service.db.transaction().execute(async () => {})
+    await service.runJob('alerts.sweep', {}).catch(() => {})
+    const { body } = await service.alice.get(`${PATH}/deliveries`)
+    expect(body).toMatchObject({ totalCount: 0 })
+  })
+})
