@@ -1,7 +1,7 @@
-import { Fault } from '../fault.ts'
 import { type CallFacts, decodeBase64 } from '../functions/index.ts'
-import type { Call, CompiledArgument } from '../rule.ts'
-import type { Value } from '../values.ts'
+import { Fault } from '../language/fault.ts'
+import type { Call, CompiledArgument } from '../language/rule.ts'
+import type { Value } from '../language/values.ts'
 import type { Draft } from './draft.ts'
 import type { Meter } from './meter.ts'
 

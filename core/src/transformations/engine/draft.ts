@@ -7,8 +7,8 @@ import {
   type WireHeader,
 } from '../../requests/capturedRequest.ts'
 import { mediaType } from '../../requests/parsedBody.ts'
-import { Fault } from '../fault.ts'
-import { RUN_LIMITS } from '../limits.ts'
+import { Fault } from '../language/fault.ts'
+import { RUN_LIMITS } from '../language/limits.ts'
 import { parseForm, writeForm } from './form.ts'
 import type { Meter } from './meter.ts'
 import { placesOf, valueAt } from './nodes.ts'

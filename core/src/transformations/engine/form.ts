@@ -1,7 +1,7 @@
 import type { MutableJson } from '../../json/index.ts'
 import { urlEncodedPairs } from '../../requests/urlEncoded.ts'
-import { Fault } from '../fault.ts'
-import { asText } from '../values.ts'
+import { Fault } from '../language/fault.ts'
+import { asText } from '../language/values.ts'
 
 /** A form as a document: a name's text, or a list of its texts when it is repeated. */
 export type FormDocument = Map<string, MutableJson>

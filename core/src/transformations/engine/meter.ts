@@ -1,6 +1,6 @@
 import { isJsonNumber, type JsonValue, MAX_JSON_DEPTH, type MutableJson } from '../../json/index.ts'
-import { Fault } from '../fault.ts'
-import { RUN_LIMITS } from '../limits.ts'
+import { Fault } from '../language/fault.ts'
+import { RUN_LIMITS } from '../language/limits.ts'
 
 /** Milliseconds on a clock that never goes back. */
 export type Stopwatch = () => number

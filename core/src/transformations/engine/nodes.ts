@@ -1,6 +1,6 @@
 import { EVERY, type Segment } from '../../conditions/index.ts'
 import type { MutableJson } from '../../json/index.ts'
-import { Fault } from '../fault.ts'
+import { Fault } from '../language/fault.ts'
 import type { Meter } from './meter.ts'
 
 /** Where a value stands: in a member of an object or in an element of a list. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
-import { decodeRule } from '../decode.ts'
+import { decodeRule } from '../language/decode.ts'
 import { bodyAfter, ruleOf, runOn, textOf } from './testing.ts'
 
 function hmac(text: string): string {

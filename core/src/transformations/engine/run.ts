@@ -1,8 +1,8 @@
 import { type DeliveryFacts, holds } from '../../conditions/index.ts'
 import type { JudgedRequest, WireHeader } from '../../requests/capturedRequest.ts'
-import { Fault, type FaultCode } from '../fault.ts'
-import type { CompiledStep, Rule } from '../rule.ts'
-import { uuidOf } from '../uuid.ts'
+import { uuidV5 } from '../../uuidV5.ts'
+import { Fault, type FaultCode } from '../language/fault.ts'
+import type { CompiledStep, Rule } from '../language/rule.ts'
 import type { CallContext } from './compute.ts'
 import { Draft } from './draft.ts'
 import { Meter, type Stopwatch } from './meter.ts'
@@ -64,6 +64,9 @@ export interface RunResult {
   /** Null when a rule faulted: then nothing may be sent. */
   readonly output: TransformedRequest | null
 }
+
+/** The namespace of `uuid()`: made once, at random, for this purpose. */
+const UUIDS = Buffer.from('6f1c6a0e3b5d4d27a1c58e4f90b7d2c3', 'hex')
 
 interface Progress {
   matched: boolean
@@ -140,7 +143,7 @@ function readsRaw(step: CompiledStep): boolean {
 }
 
 function callFacts({ facts, now }: RunInput, key: string, step: number) {
-  return { now, uuid: () => uuidOf(`${facts['request.id']}/${facts['action.id']}/${key}/${step}`) }
+  return { now, uuid: () => uuidV5(UUIDS, `${facts['request.id']}/${facts['action.id']}/${key}/${step}`) }
 }
 
 function inDocumentOrder({ matched, steps, fault }: Progress): RuleReport {

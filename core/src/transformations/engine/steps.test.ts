@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { storedRule } from '../decode.ts'
+import { storedRule } from '../language/decode.ts'
 import { bodyAfter, headersAfter, ruleOf, runOn, textOf } from './testing.ts'
 
 const ORDER =

@@ -1,7 +1,7 @@
 import type { DeliveryFacts } from '../../conditions/index.ts'
 import type { JudgedRequest } from '../../requests/capturedRequest.ts'
-import { decodeRule } from '../decode.ts'
-import type { Rule } from '../rule.ts'
+import { decodeRule } from '../language/decode.ts'
+import type { Rule } from '../language/rule.ts'
 import { type RunInput, type RunResult, runRules } from './run.ts'
 
 /** What tests and the benchmark run rules on; not part of the service. */

@@ -1,6 +1,6 @@
 import { type Instant, parseInstant } from '../../conditions/index.ts'
-import { Fault } from '../fault.ts'
-import { asText } from '../values.ts'
+import { Fault } from '../language/fault.ts'
+import { asText } from '../language/values.ts'
 import { Decimal } from './decimal.ts'
 import { define, optional, parameter } from './define.ts'
 import { type Kind, NUMBER, oneOf } from './parameters.ts'

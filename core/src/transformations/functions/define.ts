@@ -1,6 +1,6 @@
-import { Fault } from '../fault.ts'
-import { RUN_LIMITS } from '../limits.ts'
-import type { Value } from '../values.ts'
+import { Fault } from '../language/fault.ts'
+import { RUN_LIMITS } from '../language/limits.ts'
+import type { Value } from '../language/values.ts'
 import type { Kind, Parameter } from './parameters.ts'
 
 /** What a call may know besides its arguments. */

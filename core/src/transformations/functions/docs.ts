@@ -1,4 +1,4 @@
-import { DOCUMENT_LIMITS } from '../limits.ts'
+import { DOCUMENT_LIMITS } from '../language/limits.ts'
 import { arityOf, type RuleFunction } from './define.ts'
 import { FUNCTION_GROUPS } from './index.ts'
 

@@ -1,7 +1,7 @@
 import { createHash, createHmac } from 'node:crypto'
-import { Fault } from '../fault.ts'
-import { RUN_LIMITS } from '../limits.ts'
-import { utf8Text } from '../values.ts'
+import { Fault } from '../language/fault.ts'
+import { RUN_LIMITS } from '../language/limits.ts'
+import { utf8Text } from '../language/values.ts'
 import { boundedText, define, optional, parameter, tooLarge } from './define.ts'
 import { BYTES, KEY, oneOf, TEXT } from './parameters.ts'
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parseJson, writeJson } from '../../json/index.ts'
-import { Fault } from '../fault.ts'
-import type { Value } from '../values.ts'
+import { Fault } from '../language/fault.ts'
+import type { Value } from '../language/values.ts'
 import { FUNCTION_NAMES, functionNamed } from './index.ts'
 
 const FACTS = { now: new Date('2026-11-21T09:15:01.500Z'), uuid: () => 'u' }

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonObject, type JsonValue } from '../../json/index.ts'
-import { Fault } from '../fault.ts'
-import { asText, nameOf } from '../values.ts'
+import { Fault } from '../language/fault.ts'
+import { asText, nameOf } from '../language/values.ts'
 import { define, defineRepeated, parameter } from './define.ts'
 import { INTEGER, JSON_VALUE, LIST_OR_NULL } from './parameters.ts'
 

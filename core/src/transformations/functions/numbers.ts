@@ -1,4 +1,4 @@
-import { Fault } from '../fault.ts'
+import { Fault } from '../language/fault.ts'
 import { Decimal, toNumber } from './decimal.ts'
 import { define, defineRepeated, optional, parameter } from './define.ts'
 import { INTEGER, LIST, NUMBER } from './parameters.ts'

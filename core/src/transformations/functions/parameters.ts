@@ -6,8 +6,8 @@ import {
   type JsonValue,
   numberText,
 } from '../../json/index.ts'
-import { Fault } from '../fault.ts'
-import { asText, nameOf, type Value } from '../values.ts'
+import { Fault } from '../language/fault.ts'
+import { asText, nameOf, type Value } from '../language/values.ts'
 import { type Decimal, decimalOf } from './decimal.ts'
 
 /** What one parameter takes, and how a value becomes it. */

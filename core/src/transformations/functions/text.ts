@@ -7,9 +7,9 @@ import {
   parseJson,
   writeJson,
 } from '../../json/index.ts'
-import { Fault } from '../fault.ts'
-import { RUN_LIMITS } from '../limits.ts'
-import { asText, nameOf, type Value } from '../values.ts'
+import { Fault } from '../language/fault.ts'
+import { RUN_LIMITS } from '../language/limits.ts'
+import { asText, nameOf, type Value } from '../language/values.ts'
 import { toNumber } from './decimal.ts'
 import { boundedText, define, defineRepeated, optional, parameter, tooLarge } from './define.ts'
 import { ANY, INTEGER, JSON_VALUE, LIST, NUMBER, TEXT } from './parameters.ts'

@@ -1,6 +1,6 @@
-import type { InputIssue } from '../errors.ts'
-import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../json/index.ts'
-import { arityOf, functionNamed, parameterAt, type RuleFunction } from './functions/index.ts'
+import type { InputIssue } from '../../errors.ts'
+import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts'
+import { arityOf, functionNamed, parameterAt, type RuleFunction } from '../functions/index.ts'
 import { DOCUMENT_LIMITS } from './limits.ts'
 
 type Path = readonly (string | number)[]

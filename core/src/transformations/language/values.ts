@@ -1,4 +1,4 @@
-import { isJsonNumber, type JsonValue, numberText } from '../json/index.ts'
+import { isJsonNumber, type JsonValue, numberText } from '../../json/index.ts'
 import { Fault } from './fault.ts'
 
 /** What steps compute with: JSON, or bytes (the body to be sent, a key). */

@@ -1,8 +1,8 @@
-import { ALWAYS, type Condition, type Path, parseConditionJson, parsePath } from '../conditions/index.ts'
-import { isJsonArray, isJsonObject, type JsonValue } from '../json/index.ts'
-import { parseTemplate, type Template } from '../templates/index.ts'
+import { ALWAYS, type Condition, type Path, parseConditionJson, parsePath } from '../../conditions/index.ts'
+import { isJsonArray, isJsonObject, type JsonValue } from '../../json/index.ts'
+import { parseTemplate, type Template } from '../../templates/index.ts'
+import { functionNamed, type RuleFunction } from '../functions/index.ts'
 import type { RuleDocument, Step } from './document.ts'
-import { functionNamed, type RuleFunction } from './functions/index.ts'
 import { parseTarget, type Target } from './targets.ts'
 
 /** A rule that was found valid, taken apart for running. Immutable: one serves every delivery. */

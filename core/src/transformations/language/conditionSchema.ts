@@ -1,5 +1,5 @@
 import * as Schema from '@effect/schema/Schema'
-import { CONDITION_BOUNDS, MAX_PATH_LENGTH, parseCondition } from '../conditions/index.ts'
+import { CONDITION_BOUNDS, MAX_PATH_LENGTH, parseCondition } from '../../conditions/index.ts'
 import { absent, issue, judged, KNOWS_ALL, list, text } from './judged.ts'
 
 const { groupItems, listItems, textLength, likeLength, likeStars } = CONDITION_BOUNDS

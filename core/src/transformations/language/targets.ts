@@ -1,5 +1,5 @@
-import { type Path, parsePath } from '../conditions/index.ts'
-import type { ItemCode } from '../errors.ts'
+import { type Path, parsePath } from '../../conditions/index.ts'
+import type { ItemCode } from '../../errors.ts'
 
 /** What a step may write: a part of the body, or a header. */
 export type Target =

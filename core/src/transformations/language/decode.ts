@@ -1,5 +1,5 @@
 import * as Schema from '@effect/schema/Schema'
-import type { InputIssue } from '../errors.ts'
+import type { InputIssue } from '../../errors.ts'
 import {
   canonicalJson,
   fromPlain,
@@ -8,8 +8,8 @@ import {
   parseJson,
   toPlain,
   writeJson,
-} from '../json/index.ts'
-import { inDocumentOrder } from '../zodIssues.ts'
+} from '../../json/index.ts'
+import { inDocumentOrder } from '../../zodIssues.ts'
 import { RuleDocument } from './document.ts'
 import { DOCUMENT_LIMITS } from './limits.ts'
 import { issuesOfPlacement } from './placement.ts'
@@ -24,6 +24,9 @@ import { issuesBySchema } from './schemaIssues.ts'
  * @returns the rule, ready to run, or every wrong part in document order; paths of issues start at the document
  */
 export function decodeRule(value: unknown, rawText?: string): { rule: Rule } | { issues: InputIssue[] } {
+  if (value === undefined && rawText === undefined) {
+    return { issues: [{ path: [], code: 'required', detail: 'A rule document is required.' }] }
+  }
   const json = rawText === undefined ? fromPlain(value, MAX_JSON_DEPTH) : parseJson(rawText)?.value
   if (json === undefined) {
     const detail = `A rule is JSON, nested at most ${MAX_JSON_DEPTH} deep.`

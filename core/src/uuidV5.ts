@@ -1,0 +1,14 @@
+import { createHash } from 'node:crypto'
+
+/**
+ * A UUID of version 5 (RFC 9562 §5.5): the same for the same name.
+ *
+ * @param namespace 16 bytes that tell one use of names from another
+ */
+export function uuidV5(namespace: Uint8Array, name: string): string {
+  const bytes = createHash('sha1').update(namespace).update(name).digest().subarray(0, 16)
+  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6)
+  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
+  const hex = bytes.toString('hex')
+  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+}
