@@ -7,6 +7,7 @@ import { providerRoutes } from './providers/routes.ts'
 import { recycleBinRoutes } from './recycleBin/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { createCallerFactory, type RouteContract, router } from './route.ts'
+import { transformationRoutes } from './transformations/routes.ts'
 import { watchdogRoutes } from './watchdogs/routes.ts'
 
 /** The table of contents of the API: one line a noun. */
@@ -19,6 +20,7 @@ export const appRouter = router({
   deliveries: deliveryRoutes,
   alertChannels: alertChannelRoutes,
   recycleBin: recycleBinRoutes,
+  transformations: transformationRoutes,
   watchdogs: watchdogRoutes,
 })
 

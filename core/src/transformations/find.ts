@@ -1,0 +1,75 @@
+import { z } from 'zod'
+import type { Context } from '../context.ts'
+import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
+import { notFound } from '../errors.ts'
+import type { Finds } from '../route.ts'
+import {
+  type Destination,
+  findDestination,
+  findRule,
+  findVersion,
+  listRules,
+  type RuleRow,
+  type VersionRow,
+} from './queries.ts'
+
+/** The endpoint of the path and the destination whose set is meant; null when it has no forward action. */
+export interface FoundSet {
+  readonly endpoint: EndpointRow
+  readonly destination: Destination | null
+}
+
+/**
+ * Finds the set that the path, or `actionId`, names.
+ * @throws DomainError `not_found` for an endpoint or a forward action that is not there
+ */
+export const findsSet: Finds<FoundSet> = async (ctx, ids) => {
+  const { endpoint } = await findsEndpoint(ctx, ids)
+  const actionId = namedAction(ids.actionId)
+  const destination = await findDestination(ctx.db, endpoint.id, actionId)
+  if (destination === undefined && actionId !== undefined) throw notFound('forward action')
+  return { endpoint, destination: destination ?? null }
+}
+
+/**
+ * Finds the rule that the path names, anywhere on the endpoint; an `actionId` that is not its own is another
+ * destination's (CONTRACT R28).
+ * @throws DomainError `not_found`
+ */
+export const findsRule: Finds<FoundSet & { rule: RuleRow }> = async (ctx, ids) => {
+  const set = await findsSet(ctx, ids)
+  const id = z.guid().safeParse(ids.ruleId)
+  const rule = id.success ? await findRule(ctx.db, set.endpoint.id, id.data) : undefined
+  if (rule === undefined) throw notFound('rule')
+  if (namedAction(ids.actionId) !== undefined && set.destination?.id !== rule.actionId) throw notFound('rule')
+  return { ...set, rule }
+}
+
+/** @throws DomainError `not_found` also for a version that never was */
+export const findsVersion: Finds<FoundSet & { rule: RuleRow; restored: VersionRow }> = async (ctx, ids) => {
+  const found = await findsRule(ctx, ids)
+  const version = /^[1-9]\d{0,8}$/.test(ids.n ?? '') ? Number(ids.n) : undefined
+  const restored = version === undefined ? undefined : await findVersion(ctx.db, found.rule.id, version)
+  if (restored === undefined) throw notFound('version')
+  return { ...found, restored }
+}
+
+/** The first rule of the set. @throws DomainError `not_found` for an empty set */
+export const findsFirstRule: Finds<FoundSet & { rule: RuleRow }> = async (ctx, ids) => {
+  const set = await findsSet(ctx, ids)
+  const [rule] = set.destination === null ? [] : await listRules(ctx.db, set.destination.id)
+  if (rule === undefined) throw notFound('rule')
+  return { ...set, rule }
+}
+
+/** The endpoint that a preview's body names, where it names one. @throws DomainError `not_found` */
+export const findsNamedEndpoint: Finds<{ endpoint: EndpointRow | null }> = async (ctx: Context, ids) => {
+  if (ids.endpointId === undefined || ids.endpointId === 'null') return { endpoint: null }
+  return await findsEndpoint(ctx, ids)
+}
+
+/** A malformed id in the query is no 404: validation refuses it (CONTRACT R6). */
+function namedAction(text: string | undefined): string | undefined {
+  const id = z.guid().safeParse(text)
+  return id.success ? id.data : undefined
+}

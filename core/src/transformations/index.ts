@@ -1,0 +1,10 @@
+export { type RuleOutcome, recordRuleOutcomes } from './outcomes.ts'
+export {
+  applyRules,
+  loadRuleSets,
+  NO_RULE_SET,
+  NO_RULES,
+  type RuleEnd,
+  type RuleSet,
+  type RulesApplied,
+} from './ruleSets.ts'

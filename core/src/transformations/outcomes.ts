@@ -1,0 +1,80 @@
+import { type Named, raiseSingle } from '../alerts/index.ts'
+import type { Trx } from '../db/index.ts'
+import type { Services } from '../services.ts'
+import { storedRule } from './language/decode.ts'
+import { forgetFaults, lockRule, noteFault, type RuleRow, updateRule } from './queries.ts'
+import type { RuleEnd } from './ruleSets.ts'
+
+/** A rule is switched off when it faulted on this many distinct requests in a row (CONTRACT §6, R26). */
+export const FAULTS_MAX = 5
+
+/** How the rules of one attempt ended. */
+export interface RuleOutcome {
+  readonly workspaceId: string
+  readonly endpoint: Named
+  readonly requestId: number
+  readonly ends: readonly RuleEnd[]
+}
+
+/**
+ * Counts faults and forgets them where a rule ran without one; switches a rule off at the fifth and raises
+ * `transformation.disabled`. The counts stand in the database: restarts and other workers see the same.
+ *
+ * Faults on bodies that are neither JSON nor a form do not count: a sender must not be able to switch a redaction
+ * off (CONTRACT R25).
+ */
+export async function recordRuleOutcomes(
+  services: Pick<Services, 'clock' | 'enqueue'>,
+  trx: Trx,
+  outcomes: readonly RuleOutcome[],
+): Promise<void> {
+  const all = outcomes.flatMap((outcome) => outcome.ends.map((end) => ({ ...outcome, ...end })))
+  const byRule = Map.groupBy(all, ({ rule }) => rule.id)
+  const faulty: string[] = []
+  const fine: string[] = []
+  for (const [id, ends] of byRule) (ends.some(({ fault }) => fault !== null) ? faulty : fine).push(id)
+  // In one order everywhere, so that two workers never wait for each other.
+  await forgetFaults(trx, fine.sort())
+  for (const id of faulty.sort()) {
+    const row = await lockRule(trx, id)
+    if (row === undefined) continue
+    for (const end of byRule.get(id) ?? []) {
+      if (end.fault === null) await forgetFaults(trx, [id])
+      else if (
+        end.fault.counted &&
+        (await noteFault(trx, id, end.requestId, services.clock.now())) >= FAULTS_MAX
+      ) {
+        await switchOff(services, trx, row, { ...end, code: end.fault.code })
+        break
+      }
+    }
+  }
+}
+
+async function switchOff(
+  services: Pick<Services, 'clock' | 'enqueue'>,
+  trx: Trx,
+  row: RuleRow,
+  { workspaceId, endpoint, requestId, code }: Omit<RuleOutcome, 'ends'> & { readonly code: string },
+): Promise<void> {
+  if (!row.enabled) return
+  const disabledReason = `Switched off by the service: it faulted on ${FAULTS_MAX} requests in a row, last with ${code}.`
+  await updateRule(trx, row.id, { enabled: false, disabledReason, updatedAt: services.clock.now() })
+  await raiseSingle(services, trx, {
+    kind: 'transformation.disabled',
+    workspaceId,
+    subject: { id: row.id, name: row.name },
+    endpoint,
+    requestId,
+    reason: `${disabledReason}${whatFlowsNow(row)}`,
+  })
+}
+
+/** The steps that hold data back; without the rule it flows. */
+const HOLDING_BACK: ReadonlySet<string> = new Set(['keep', 'remove', 'redact'])
+
+function whatFlowsNow(row: RuleRow): string {
+  const ops = new Set(storedRule(row.rule).steps.flatMap(({ op }) => (HOLDING_BACK.has(op) ? [op] : [])))
+  if (ops.size === 0) return ''
+  return ` It held ${[...ops].join(', ')} steps: data that they took out now reaches the destination.`
+}

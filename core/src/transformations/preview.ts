@@ -1,0 +1,159 @@
+import type { z } from 'zod'
+import { textOf } from '../conditions/index.ts'
+import type { Context } from '../context.ts'
+import type { InputIssue } from '../errors.ts'
+import { memberText } from '../json/index.ts'
+import { headerText } from '../requests/capturedRequest.ts'
+import { type RunResult, type RunRule, runRules } from './engine/index.ts'
+import type { FoundSet } from './find.ts'
+import { decodeRule, storedRule } from './language/decode.ts'
+import type { Rule } from './language/rule.ts'
+import { findRule, listRules } from './queries.ts'
+import type { PreviewRequest } from './sample.ts'
+import { destinationOf, documentOf } from './save.ts'
+import type { TransformationPreview } from './schema.ts'
+
+/** A rule in a preview: saved, or only a document. */
+export interface PreviewRule {
+  readonly ruleId: string | null
+  readonly version: number | null
+  readonly rule: Rule
+}
+
+/** A secret is never shown, not even what it signs: previews sign with this, which reads as Base64 too. */
+const DUMMY_SECRET = Buffer.from('cHJldmlldy1zZWNyZXQ=')
+
+/** Runs rules on a request and tells every step; nothing is saved or sent. */
+export function preview(
+  ctx: Context,
+  rules: readonly PreviewRule[],
+  { request, facts }: PreviewRequest,
+): z.input<typeof TransformationPreview> {
+  let usesSecret = false
+  const result = runRules(
+    rules.map(({ ruleId, rule }, index): RunRule => ({ key: ruleId ?? `preview-${index}`, rule })),
+    {
+      request,
+      facts,
+      now: ctx.clock.now(),
+      secret: () => {
+        usesSecret = true
+        return DUMMY_SECRET
+      },
+    },
+  )
+  const reports = rules.map(({ ruleId, version, rule }, index) => {
+    const report = result.rules[index]
+    return {
+      ruleId,
+      name: rule.name,
+      version,
+      matched: report?.matched ?? false,
+      steps: [...(report?.steps ?? [])],
+      fault: report?.fault ?? null,
+    }
+  })
+  return {
+    matched: reports.some(({ matched }) => matched),
+    faulted: result.output === null,
+    note: noteOf(reports, usesSecret),
+    rules: reports,
+    output: outputOf(result, request.method),
+  }
+}
+
+function noteOf(reports: z.input<typeof TransformationPreview>['rules'], usesSecret: boolean): string {
+  const faulted = reports.find(({ fault }) => fault !== null)
+  const applied = reports.filter(({ matched, fault }) => matched && fault === null).length
+  const notes = [
+    `${applied} of ${reports.length} rules applied`,
+    ...(faulted === undefined ? [] : [`rule '${faulted.name}' faulted: ${faulted.fault?.code}`]),
+    ...(usesSecret
+      ? ['the signing secret was replaced by a dummy, so signatures differ from those of deliveries']
+      : []),
+  ]
+  return notes.join('; ')
+}
+
+function outputOf({ output }: RunResult, method: string): z.input<typeof TransformationPreview>['output'] {
+  if (output === null) return null
+  const headers = new Map<string, readonly [name: string, value: string]>()
+  for (const [name, value] of output.headers) {
+    const known = headers.get(name.toLowerCase())
+    headers.set(
+      name.toLowerCase(),
+      known === undefined ? [name, headerText(value)] : [known[0], `${known[1]}, ${headerText(value)}`],
+    )
+  }
+  const { body } = output
+  const text = textOf(body)
+  return {
+    method,
+    headers: Object.fromEntries(headers.values()),
+    body: body.length === 0 ? null : (text ?? Buffer.from(body).toString('base64')),
+    bodyIsBinary: body.length > 0 && text === undefined,
+    contentType: output.contentType,
+  }
+}
+
+/** The document of a preview, which `issuesOfDocument` found valid. */
+export function previewedDocument(ctx: Context, document: unknown): PreviewRule {
+  return { ruleId: null, version: null, rule: documentOf(ctx, document, 'rule') }
+}
+
+/** Every wrong part of the rules of a set's preview. */
+export async function issuesOfRules(
+  ctx: Context,
+  set: FoundSet,
+  rules: readonly unknown[] | undefined,
+): Promise<InputIssue[]> {
+  if (rules === undefined) return []
+  const { rulesMax } = ctx.plan.limits
+  if (rules.length > rulesMax) {
+    return [{ path: ['rules'], code: 'too_many', detail: `A set has at most ${rulesMax} rules.` }]
+  }
+  const read = await Promise.all(rules.map((rule, index) => readRule(ctx, set, rule, index)))
+  return read.flatMap((each) => ('issues' in each ? each.issues : []))
+}
+
+/**
+ * The rules of a set's preview: those that were sent, documents or `{"ruleId":…}`, or the saved ones that are enabled.
+ *
+ * @throws DomainError `no_destination` when the saved set is meant and there is no forward action
+ */
+export async function rulesToPreview(
+  ctx: Context,
+  set: FoundSet,
+  rules: readonly unknown[] | undefined,
+): Promise<PreviewRule[]> {
+  if (rules === undefined) {
+    const saved = await listRules(ctx.db, destinationOf(set).id)
+    return saved
+      .filter(({ enabled }) => enabled)
+      .map(({ id, version, rule }) => ({ ruleId: id, version, rule: storedRule(rule) }))
+  }
+  const read = await Promise.all(rules.map((rule, index) => readRule(ctx, set, rule, index)))
+  return read.flatMap((each) => ('issues' in each ? [] : [each]))
+}
+
+async function readRule(
+  ctx: Context,
+  { endpoint }: FoundSet,
+  rule: unknown,
+  index: number,
+): Promise<PreviewRule | { issues: InputIssue[] }> {
+  const path = ['rules', index]
+  if (typeof rule === 'object' && rule !== null && 'ruleId' in rule) {
+    const saved = UUID.test(String(rule.ruleId))
+      ? await findRule(ctx.db, endpoint.id, String(rule.ruleId))
+      : undefined
+    if (saved !== undefined) return { ruleId: saved.id, version: saved.version, rule: storedRule(saved.rule) }
+    const detail = 'This is not the id of a rule of the endpoint.'
+    return { issues: [{ path: [...path, 'ruleId'], code: 'unknown_value', detail }] }
+  }
+  const decoded = decodeRule(rule, memberText(ctx.rawBody, path))
+  if ('rule' in decoded) return { ruleId: null, version: null, rule: decoded.rule }
+  return { issues: decoded.issues.map((issue) => ({ ...issue, path: [...path, ...issue.path] })) }
+}
+
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i

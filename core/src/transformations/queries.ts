@@ -1,0 +1,157 @@
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type {
+  ActionsTable,
+  Db,
+  TransformationRulesTable,
+  TransformationRuleVersionsTable,
+  Trx,
+} from '../db/index.ts'
+
+export type RuleRow = Selectable<TransformationRulesTable>
+export type VersionRow = Selectable<TransformationRuleVersionsTable>
+
+/** A forward action as rules know it. */
+export type Destination = Pick<Selectable<ActionsTable>, 'id' | 'name' | 'url'>
+
+/** The endpoint's forward action of that id, or without one its first by position; switched on or not. */
+export function findDestination(
+  db: Db,
+  endpointId: string,
+  actionId?: string,
+): Promise<Destination | undefined> {
+  return db
+    .selectFrom('actions')
+    .select(['id', 'name', 'url'])
+    .where('endpointId', '=', endpointId)
+    .where('kind', '=', 'forward')
+    .$if(actionId !== undefined, (query) => query.where('id', '=', actionId ?? ''))
+    .orderBy('position')
+    .limit(1)
+    .executeTakeFirst()
+}
+
+/** The rules of a destination, in their order. */
+export function listRules(db: Db, actionId: string): Promise<RuleRow[]> {
+  return db
+    .selectFrom('transformationRules')
+    .selectAll()
+    .where('actionId', '=', actionId)
+    .orderBy('position')
+    .execute()
+}
+
+/** The rules of several destinations in one look; served by the unique index on (action_id, position). */
+export function listRulesOf(db: Db, actionIds: readonly string[]): Promise<RuleRow[]> {
+  return db
+    .selectFrom('transformationRules')
+    .selectAll()
+    .where(sql<boolean>`action_id = any(${actionIds}::uuid[])`)
+    .orderBy('actionId')
+    .orderBy('position')
+    .execute()
+}
+
+/** A rule anywhere on the endpoint (CONTRACT R28). */
+export function findRule(db: Db, endpointId: string, id: string): Promise<RuleRow | undefined> {
+  return db
+    .selectFrom('transformationRules')
+    .selectAll()
+    .where('endpointId', '=', endpointId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+}
+
+/**
+ * Locks a destination's set against every other change of its members and order, until the transaction ends.
+ *
+ * @returns whether the destination is still there
+ */
+export async function lockSet(trx: Trx, actionId: string): Promise<boolean> {
+  // The action's row stands for rules that do not exist yet; deliveries, which only read it, are not held up.
+  const { rows } = await sql`select from actions where id = ${actionId} for no key update`.execute(trx)
+  return rows.length > 0
+}
+
+/** Locks one rule against every other change; undefined when it is gone. */
+export function lockRule(trx: Trx, id: string): Promise<RuleRow | undefined> {
+  return trx.selectFrom('transformationRules').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
+}
+
+export async function insertRule(trx: Trx, row: Insertable<TransformationRulesTable>): Promise<void> {
+  await trx.insertInto('transformationRules').values(row).execute()
+}
+
+export async function insertVersion(
+  trx: Trx,
+  row: Insertable<TransformationRuleVersionsTable>,
+): Promise<void> {
+  await trx.insertInto('transformationRuleVersions').values(row).execute()
+}
+
+export async function updateRule(
+  trx: Trx,
+  id: string,
+  changes: Updateable<TransformationRulesTable>,
+): Promise<void> {
+  await trx.updateTable('transformationRules').set(changes).where('id', '=', id).execute()
+}
+
+/** Deletes a rule with its versions; those after it move up. */
+export async function deleteRule(trx: Trx, { id, actionId, position }: RuleRow): Promise<void> {
+  await trx.deleteFrom('transformationRules').where('id', '=', id).execute()
+  await sql`
+    update transformation_rules set position = position - 1
+    where action_id = ${actionId} and position > ${position}`.execute(trx)
+}
+
+/** Numbers rules 1, 2, 3… in the given order. Positions are compared when the transaction ends. */
+export async function numberRules(trx: Trx, ids: readonly string[]): Promise<void> {
+  await sql`
+    update transformation_rules r set position = u.position
+    from unnest(${ids}::uuid[]) with ordinality as u (id, position)
+    where r.id = u.id and r.position <> u.position`.execute(trx)
+}
+
+/** Every version of a rule, newest first. */
+export function listVersions(db: Db, ruleId: string): Promise<VersionRow[]> {
+  return db
+    .selectFrom('transformationRuleVersions')
+    .selectAll()
+    .where('ruleId', '=', ruleId)
+    .orderBy('version', 'desc')
+    .execute()
+}
+
+export function findVersion(db: Db, ruleId: string, version: number): Promise<VersionRow | undefined> {
+  return db
+    .selectFrom('transformationRuleVersions')
+    .selectAll()
+    .where('ruleId', '=', ruleId)
+    .where('version', '=', version)
+    .executeTakeFirst()
+}
+
+/** Forgets on which requests these rules faulted. */
+export async function forgetFaults(trx: Trx, ruleIds: readonly string[]): Promise<void> {
+  if (ruleIds.length === 0) return
+  await sql`delete from rule_faults where rule_id = any(${ruleIds}::uuid[])`.execute(trx)
+}
+
+/**
+ * Notes that a rule faulted on a request; the same request counts once.
+ *
+ * @returns on how many distinct requests it has faulted since it last ran without a fault
+ */
+export async function noteFault(trx: Trx, ruleId: string, requestId: number, at: Date): Promise<number> {
+  await trx
+    .insertInto('ruleFaults')
+    .values({ ruleId, requestId, faultedAt: at })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute()
+  const { count } = await trx
+    .selectFrom('ruleFaults')
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .where('ruleId', '=', ruleId)
+    .executeTakeFirstOrThrow()
+  return count
+}

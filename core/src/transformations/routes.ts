@@ -1,0 +1,241 @@
+import { z } from 'zod'
+import type { Context } from '../context.ts'
+import type { InputIssue } from '../errors.ts'
+import { requireFeature } from '../plans/index.ts'
+import { route, router } from '../route.ts'
+import { findsFirstRule, findsNamedEndpoint, findsRule, findsSet, findsVersion } from './find.ts'
+import { ruleJsonSchema } from './language/document.ts'
+import { issuesOfRules, preview, previewedDocument, rulesToPreview } from './preview.ts'
+import { findDestination, listVersions } from './queries.ts'
+import { issuesOfSource, previewRequest } from './sample.ts'
+import {
+  changeRule,
+  createRule,
+  issuesOfChanges,
+  issuesOfDocument,
+  orderRules,
+  removeRule,
+  restoreVersion,
+} from './save.ts'
+import {
+  createInput,
+  FirstTransformationRule,
+  orderInput,
+  previewInput,
+  previewSetInput,
+  RuleVersions,
+  restoreInput,
+  ruleInput,
+  setInput,
+  TransformationPreview,
+  TransformationRuleView,
+  TransformationSet,
+  updateFirstInput,
+  updateInput,
+} from './schema.ts'
+import { firstRuleView, ruleView, setView, versionsView } from './view.ts'
+
+const gate = (ctx: Context) => requireFeature(ctx.plan, 'transformations')
+
+const SET_WORDS =
+  'Rules belong to a forward action: the one that `actionId` names, or the first by position. Moving actions changes which set is meant.'
+
+/** Everything about rules: the sets of destinations, their rules, versions and previews (SPEC rules 6 and 7). */
+export const transformationRoutes = router({
+  getSet: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/transformations',
+    summary: 'Read the rules of a destination, in the order they run',
+    description: SET_WORDS,
+    input: setInput,
+    output: TransformationSet,
+    finds: findsSet,
+  }).query(({ ctx }) => setView(ctx, ctx)),
+
+  create: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/transformations',
+    summary: 'Add a rule; it runs last',
+    description: `${SET_WORDS} The new rule is version 1 and enabled.`,
+    input: createInput,
+    body: 'rule',
+    query: ['actionId'],
+    output: TransformationRuleView,
+    status: 201,
+    errors: ['feature_not_in_plan', 'limit_reached', 'no_destination'],
+    finds: findsSet,
+    gate,
+    check: (ctx, { rule }) => issuesOfDocument(ctx, rule, 'body'),
+  }).mutation(async ({ ctx, input }) => ruleView(await createRule(ctx, ctx, input.rule, 'body'))),
+
+  order: route({
+    method: 'PUT',
+    path: '/api/v1/endpoints/{endpointId}/transformations/order',
+    summary: 'Put the rules of a destination in another order',
+    input: orderInput,
+    query: ['actionId'],
+    output: TransformationSet,
+    errors: ['no_destination'],
+    finds: findsSet,
+  }).mutation(async ({ ctx, input }) => {
+    await orderRules(ctx, ctx, input.order)
+    return await setView(ctx, ctx)
+  }),
+
+  previewSet: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/transformations/preview-set',
+    summary: 'Try a set of rules on a sample or a stored request',
+    description:
+      'Without `rules`, the saved rules that are enabled. Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.',
+    input: previewSetInput,
+    query: ['actionId'],
+    output: TransformationPreview,
+    errors: ['feature_not_in_plan', 'no_destination'],
+    finds: findsSet,
+    gate,
+    check: async (ctx, input) => [
+      ...issuesOfSource(input, true),
+      ...(await issuesOfRules(ctx, ctx, input.rules)),
+    ],
+  }).mutation(async ({ ctx, input }) => {
+    const rules = await rulesToPreview(ctx, ctx, input.rules)
+    return preview(ctx, rules, await previewRequest(ctx, input, ctx.endpoint, ctx.destination))
+  }),
+
+  get: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}',
+    summary: 'Read a rule',
+    input: ruleInput,
+    output: TransformationRuleView,
+    finds: findsRule,
+  }).query(({ ctx }) => ruleView(ctx.rule)),
+
+  update: route({
+    method: 'PUT',
+    path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}',
+    summary: 'Save a new version of a rule, switch it on or off, or both',
+    description:
+      'The document that is in force already makes no new version. Switching on clears `disabledReason`; a new document alone does not switch on.',
+    input: updateInput,
+    query: ['actionId'],
+    output: TransformationRuleView,
+    errors: ['feature_not_in_plan'],
+    finds: findsRule,
+    check: (ctx, input) => issuesOfChanges(ctx, input),
+  }).mutation(async ({ ctx, input }) => ruleView(await changeRule(ctx, ctx.rule, input))),
+
+  remove: route({
+    method: 'DELETE',
+    path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}',
+    summary: 'Delete a rule with its versions; those after it move up',
+    input: ruleInput,
+    output: z.null(),
+    finds: findsRule,
+  }).mutation(async ({ ctx }) => {
+    await removeRule(ctx, ctx.rule)
+    return null
+  }),
+
+  versions: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions',
+    summary: 'List every version of a rule, newest first',
+    input: ruleInput,
+    output: RuleVersions,
+    finds: findsRule,
+  }).query(async ({ ctx }) => versionsView(await listVersions(ctx.db, ctx.rule.id))),
+
+  restore: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions/{n}/restore',
+    summary: 'Put an old version back in force, as a new one',
+    description: 'History is never rewritten. A version equal to the one in force makes no new one.',
+    input: restoreInput,
+    query: ['actionId'],
+    output: TransformationRuleView,
+    errors: ['feature_not_in_plan'],
+    finds: findsVersion,
+    gate,
+  }).mutation(async ({ ctx }) => ruleView(await restoreVersion(ctx, ctx.rule, ctx.restored))),
+
+  getFirst: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/transformation',
+    summary: 'Read the first rule of a destination',
+    input: setInput,
+    output: FirstTransformationRule,
+    finds: findsFirstRule,
+  }).query(({ ctx }) => firstRuleView(ctx, ctx.rule)),
+
+  createFirst: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/transformation',
+    summary: 'Add a rule, like POST on the set',
+    input: createInput,
+    body: 'rule',
+    query: ['actionId'],
+    output: FirstTransformationRule,
+    status: 201,
+    errors: ['feature_not_in_plan', 'limit_reached', 'no_destination'],
+    finds: findsSet,
+    gate,
+    check: (ctx, { rule }) => issuesOfDocument(ctx, rule, 'body'),
+  }).mutation(async ({ ctx, input }) => firstRuleView(ctx, await createRule(ctx, ctx, input.rule, 'body'))),
+
+  updateFirst: route({
+    method: 'PUT',
+    path: '/api/v1/endpoints/{endpointId}/transformation',
+    summary: 'Change the first rule of a destination, like PUT on it',
+    input: updateFirstInput,
+    query: ['actionId'],
+    output: FirstTransformationRule,
+    errors: ['feature_not_in_plan'],
+    finds: findsFirstRule,
+    check: (ctx, input) => issuesOfChanges(ctx, input),
+  }).mutation(async ({ ctx, input }) => firstRuleView(ctx, await changeRule(ctx, ctx.rule, input))),
+
+  removeFirst: route({
+    method: 'DELETE',
+    path: '/api/v1/endpoints/{endpointId}/transformation',
+    summary: 'Delete the first rule of a destination',
+    input: setInput,
+    output: z.null(),
+    finds: findsFirstRule,
+  }).mutation(async ({ ctx }) => {
+    await removeRule(ctx, ctx.rule)
+    return null
+  }),
+
+  schema: route({
+    method: 'GET',
+    path: '/api/v1/transformations/schema',
+    summary: 'The rule document as JSON Schema 2020-12',
+    description:
+      'What it cannot say (arity, bytes, where a secret may stand…) saving and preview check as well.',
+    input: z.object({}),
+    output: z.record(z.string(), z.unknown()),
+    contentType: 'application/schema+json',
+  }).query(() => ruleJsonSchema()),
+
+  preview: route({
+    method: 'POST',
+    path: '/api/v1/transformations/preview',
+    summary: 'Try one rule on a sample or a stored request',
+    description: 'Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.',
+    input: previewInput,
+    output: TransformationPreview,
+    errors: ['not_found', 'feature_not_in_plan'],
+    finds: findsNamedEndpoint,
+    gate,
+    check: (ctx, input): InputIssue[] => [
+      ...issuesOfDocument(ctx, input.rule, 'rule'),
+      ...issuesOfSource(input, ctx.endpoint !== null),
+    ],
+  }).mutation(async ({ ctx, input }) => {
+    const destination = ctx.endpoint === null ? undefined : await findDestination(ctx.db, ctx.endpoint.id)
+    const request = await previewRequest(ctx, input, ctx.endpoint, destination ?? null)
+    return preview(ctx, [previewedDocument(ctx, input.rule)], request)
+  }),
+})

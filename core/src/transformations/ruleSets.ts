@@ -1,0 +1,112 @@
+import type { Db } from '../db/index.ts'
+import { type RunInput, runRules, type TransformedRequest } from './engine/index.ts'
+import { storedRule } from './language/decode.ts'
+import type { FaultCode } from './language/fault.ts'
+import { listRulesOf } from './queries.ts'
+
+/** A saved rule as it was when an attempt began. */
+export interface SavedRule {
+  readonly id: string
+  readonly name: string
+  readonly version: number
+  readonly enabled: boolean
+  /** Set when the service switched it off. */
+  readonly disabledReason: string | null
+  /** The stored document. */
+  readonly text: string
+}
+
+/** The rules of a destination in their order, those that are switched off among them. */
+export type RuleSet = readonly SavedRule[]
+
+export const NO_RULE_SET: RuleSet = []
+
+/** The rule sets of destinations that have one, by action. */
+export async function loadRuleSets(db: Db, actionIds: readonly string[]): Promise<Map<string, RuleSet>> {
+  if (actionIds.length === 0) return new Map()
+  const rows = await listRulesOf(db, [...new Set(actionIds)])
+  return Map.groupBy(
+    rows.map(({ rule, ...row }) => ({ ...row, text: rule })),
+    ({ actionId }) => actionId,
+  )
+}
+
+/** What an attempt's row says of its rules (SPEC "Delivery attempt", CONTRACT R27). */
+export interface RulesApplied {
+  /** At least one rule matched. */
+  readonly transformed: boolean
+  /** Set when exactly one rule was in force. */
+  readonly transformationVersion: number | null
+  readonly transformNote: string | null
+}
+
+/** An attempt of an action without rules. */
+export const NO_RULES: RulesApplied = { transformed: false, transformationVersion: null, transformNote: null }
+
+/** How a rule of a set ended; unmatched rules, and those after a fault, have no end. */
+export interface RuleEnd {
+  readonly rule: SavedRule
+  /** Null when it ran without a fault. */
+  readonly fault: { readonly code: FaultCode; readonly counted: boolean } | null
+}
+
+export interface SetResult {
+  /** Null when a rule faulted: nothing may be sent. */
+  readonly output: TransformedRequest | null
+  /** The attempt's `error`; null when no rule faulted. */
+  readonly error: string | null
+  readonly applied: RulesApplied
+  readonly ends: readonly RuleEnd[]
+}
+
+/** Runs the enabled rules of a set, top to bottom. Never throws: a fault is a result. */
+export function applyRules(set: RuleSet, input: RunInput): SetResult {
+  const inForce = set.filter(({ enabled }) => enabled)
+  const { rules, output } = runRules(
+    inForce.map(({ id, text }) => ({ key: id, rule: storedRule(text) })),
+    input,
+  )
+  const ends = inForce.flatMap((rule, index): RuleEnd[] => {
+    const report = rules[index]
+    if (report === undefined || (!report.matched && report.fault === null)) return []
+    return [{ rule, fault: report.fault }]
+  })
+  const faulted = ends.find(({ fault }) => fault !== null)
+  return {
+    output,
+    error:
+      faulted === undefined
+        ? null
+        : `rule_fault: rule '${faulted.rule.name}' v${faulted.rule.version} faulted: ${faulted.fault?.code}`,
+    applied: appliedOf(set, inForce, ends),
+    ends: faulted === undefined ? ends : ends.slice(0, ends.indexOf(faulted) + 1),
+  }
+}
+
+function appliedOf(set: RuleSet, inForce: RuleSet, ends: readonly RuleEnd[]): RulesApplied {
+  const [only] = inForce
+  const isOne = inForce.length === 1 && set.length === 1
+  return {
+    transformed: ends.length > 0,
+    transformationVersion: inForce.length === 1 ? (only?.version ?? null) : null,
+    transformNote: set.length === 0 || isOne ? null : noteOf(set, ends),
+  }
+}
+
+/** Every rule of the set by name and version, with what became of it. */
+function noteOf(set: RuleSet, ends: readonly RuleEnd[]): string {
+  const faultedAt = set.findIndex((rule) => ends.some((end) => end.rule === rule && end.fault !== null))
+  return set
+    .map((rule, index) => {
+      const end = ends.find((each) => each.rule === rule)
+      return `'${rule.name}' v${rule.version} ${wordsOf(rule, end, faultedAt !== -1 && index > faultedAt)}`
+    })
+    .join('; ')
+}
+
+function wordsOf(rule: SavedRule, end: RuleEnd | undefined, isAfterFault: boolean): string {
+  if (!rule.enabled)
+    return rule.disabledReason === null ? 'skipped: switched off' : 'skipped: switched off by the service'
+  if (end !== undefined) return end.fault === null ? 'applied' : `faulted: ${end.fault.code}`
+  return isAfterFault ? 'not run' : 'did not match'
+}

@@ -1,0 +1,146 @@
+import type { DeliveryFacts } from '../conditions/index.ts'
+import type { Context } from '../context.ts'
+import { captureUrlOf, type EndpointRow } from '../endpoints/index.ts'
+import { type InputIssue, notFound, validationFailed } from '../errors.ts'
+import { memberText } from '../json/index.ts'
+import type { JudgedRequest, WireHeader } from '../requests/capturedRequest.ts'
+import { findRequest } from '../requests/queries.ts'
+import { storedRequest } from '../requests/storedRequest.ts'
+import type { Destination } from './queries.ts'
+import type { Sample } from './schema.ts'
+
+/** What a preview runs on. */
+export interface PreviewRequest {
+  readonly request: JudgedRequest
+  readonly facts: DeliveryFacts
+}
+
+/** Stands for ids that a made-up request does not have. */
+const NO_ID = '00000000-0000-0000-0000-000000000000'
+
+/** Which request: made up, or stored. */
+export interface PreviewSource {
+  readonly sample?: Sample | undefined
+  readonly requestId?: number | undefined
+}
+
+/** What is wrong with the choice of request. */
+export function issuesOfSource({ sample, requestId }: PreviewSource, hasEndpoint: boolean): InputIssue[] {
+  if (sample !== undefined) return issuesOfSample(sample)
+  if (requestId === undefined) {
+    return [
+      {
+        path: ['sample'],
+        code: 'required',
+        detail: 'A "sample", or the "requestId" of a stored request, is required.',
+      },
+    ]
+  }
+  if (hasEndpoint) return []
+  return [{ path: ['endpointId'], code: 'required', detail: '"endpointId" is required with "requestId".' }]
+}
+
+function issuesOfSample({ body, bodyIsBinary, headers }: Sample): InputIssue[] {
+  const issues: InputIssue[] = []
+  for (const [name, value] of Object.entries(headers)) {
+    if (HEADER_NAME.test(name) && HEADER_VALUE.test(value)) continue
+    const detail = 'A header has a name of letters, digits and hyphens, and a value without line breaks.'
+    issues.push({ path: ['sample', 'headers', name], code: 'bad_format', detail })
+  }
+  if (bodyIsBinary && !(typeof body === 'string' && BASE64.test(body))) {
+    issues.push({ path: ['sample', 'body'], code: 'bad_format', detail: 'A binary body is Base64 text.' })
+  }
+  return issues
+}
+
+const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+const HEADER_VALUE = /^[^\r\n\0]*$/
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+
+/**
+ * The request that a preview runs on, with what paths may read of its delivery.
+ *
+ * @throws DomainError `not_found` for a request that is not stored, `validation_failed` for an oversize trace
+ */
+export async function previewRequest(
+  ctx: Context,
+  source: PreviewSource,
+  endpoint: EndpointRow | null,
+  destination: Destination | null,
+): Promise<PreviewRequest> {
+  const request = await requestOf(ctx, source, endpoint)
+  const id = source.sample === undefined ? (source.requestId ?? 0) : 0
+  const url = captureUrlOf(ctx.urls, endpoint?.id ?? NO_ID)
+  const query = request.queryString === null ? '' : `?${request.queryString}`
+  return {
+    request,
+    facts: {
+      'request.id': id,
+      'request.url': `${url}${request.path}${query}`,
+      'request.receivedAt': request.receivedAt.toISOString(),
+      'endpoint.id': endpoint?.id ?? NO_ID,
+      'endpoint.name': endpoint?.name ?? 'Sample',
+      'action.id': destination?.id ?? NO_ID,
+      'action.name': destination?.name ?? 'Sample',
+    },
+  }
+}
+
+async function requestOf(
+  ctx: Context,
+  { sample, requestId }: PreviewSource,
+  endpoint: EndpointRow | null,
+): Promise<JudgedRequest> {
+  if (sample !== undefined) return sampleRequest(ctx, sample)
+  const row =
+    endpoint === null || requestId === undefined
+      ? undefined
+      : await findRequest(ctx.db, endpoint.id, requestId)
+  if (row === undefined || endpoint === null) throw notFound('request')
+  if (row.bodyTruncated) {
+    const detail =
+      'The request is an oversize trace: only the beginning of its body was kept, and it is never forwarded.'
+    throw validationFailed([{ path: ['requestId'], code: 'not_allowed', detail }])
+  }
+  return storedRequest({ ...row, endpointId: endpoint.id })
+}
+
+function sampleRequest(ctx: Context, sample: Sample): JudgedRequest {
+  const headers = Object.entries(sample.headers).map(
+    ([name, value]): WireHeader => [name, Buffer.from(value).toString('latin1')],
+  )
+  const own = Object.entries(sample.headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1]
+  if (own === undefined && sample.contentType !== undefined) {
+    headers.unshift(['Content-Type', Buffer.from(sample.contentType).toString('latin1')])
+  }
+  const body = bytesOf(ctx, sample)
+  return {
+    endpointId: NO_ID,
+    receivedAt: ctx.clock.now(),
+    method: sample.method,
+    path: sample.path,
+    queryString: queryStringOf(sample.query),
+    headers,
+    contentType: own ?? sample.contentType ?? null,
+    body,
+    sizeBytes: body.length,
+    bodyTruncated: false,
+    ip: null,
+    label: null,
+    verification: null,
+  }
+}
+
+/** Text as it is, Base64 decoded, any other JSON value as it was spelled. */
+function bytesOf(ctx: Context, { body, bodyIsBinary }: Sample): Uint8Array {
+  if (body === undefined) return new Uint8Array()
+  if (typeof body === 'string') return Buffer.from(body, bodyIsBinary ? 'base64' : 'utf8')
+  return Buffer.from(memberText(ctx.rawBody, ['sample', 'body']) ?? JSON.stringify(body))
+}
+
+function queryStringOf(query: Sample['query']): string | null {
+  const pairs = Object.entries(query).flatMap(([name, values]) =>
+    (typeof values === 'string' ? [values] : values).map((value): [string, string] => [name, value]),
+  )
+  return pairs.length === 0 ? null : new URLSearchParams(pairs).toString()
+}

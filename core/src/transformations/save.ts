@@ -1,0 +1,214 @@
+import { randomUUID } from 'node:crypto'
+import type { Context } from '../context.ts'
+import type { Trx } from '../db/index.ts'
+import { DomainError, type InputIssue, notFound, validationFailed } from '../errors.ts'
+import { memberText } from '../json/index.ts'
+import { requireFeature, requireRoom } from '../plans/index.ts'
+import type { FoundSet } from './find.ts'
+import { decodeRule, sameDocument, storedRule } from './language/decode.ts'
+import type { Rule } from './language/rule.ts'
+import {
+  type Destination,
+  deleteRule,
+  findRule,
+  forgetFaults,
+  insertRule,
+  insertVersion,
+  listRules,
+  lockRule,
+  lockSet,
+  numberRules,
+  type RuleRow,
+  updateRule,
+  type VersionRow,
+} from './queries.ts'
+
+/** Where a document stands in a body: it is the whole body, or a member of it. */
+export type DocumentPlace = 'body' | 'rule'
+
+function decodeDocument(ctx: Context, document: unknown, place: DocumentPlace) {
+  const text = place === 'body' ? (ctx.rawBody ?? undefined) : memberText(ctx.rawBody, ['rule'])
+  return decodeRule(document, document === undefined ? undefined : text)
+}
+
+/** Every wrong part of a document, below the input member `rule`. */
+export function issuesOfDocument(ctx: Context, document: unknown, place: DocumentPlace): InputIssue[] {
+  const decoded = decodeDocument(ctx, document, place)
+  if ('rule' in decoded) return []
+  return decoded.issues.map((issue) => ({ ...issue, path: ['rule', ...issue.path] }))
+}
+
+/** The rule that a document makes. @throws DomainError `validation_failed` with every wrong part */
+export function documentOf(ctx: Context, document: unknown, place: DocumentPlace): Rule {
+  const decoded = decodeDocument(ctx, document, place)
+  if ('rule' in decoded) return decoded.rule
+  throw validationFailed(issuesOfDocument(ctx, document, place))
+}
+
+/** @throws DomainError `no_destination` when the endpoint has no forward action */
+export function destinationOf({ destination }: FoundSet): Destination {
+  if (destination !== null) return destination
+  throw new DomainError(
+    'no_destination',
+    'The endpoint has no forward action for rules to shape: add one first.',
+  )
+}
+
+/**
+ * Adds a rule: version 1, enabled, last of its set (SPEC rule 6).
+ *
+ * @throws DomainError `no_destination`, `limit_reached`, `validation_failed`
+ */
+export async function createRule(
+  ctx: Context,
+  set: FoundSet,
+  document: unknown,
+  place: DocumentPlace,
+): Promise<RuleRow> {
+  const rule = documentOf(ctx, document, place)
+  const destination = destinationOf(set)
+  const now = ctx.clock.now()
+  return await ctx.db.transaction().execute(async (trx) => {
+    if (!(await lockSet(trx, destination.id))) throw notFound('forward action')
+    const { length } = await listRules(trx, destination.id)
+    requireRoom(ctx.plan, 'rulesMax', length, 'rules for a destination')
+    const row: RuleRow = {
+      id: randomUUID(),
+      workspaceId: ctx.workspace.id,
+      endpointId: set.endpoint.id,
+      actionId: destination.id,
+      position: length + 1,
+      name: rule.name,
+      enabled: true,
+      disabledReason: null,
+      version: 1,
+      rule: rule.text,
+      createdAt: now,
+      updatedAt: now,
+    }
+    await insertRule(trx, row)
+    await insertVersion(trx, {
+      ruleId: row.id,
+      version: 1,
+      rule: rule.text,
+      createdAt: now,
+      restoredFrom: null,
+    })
+    return row
+  })
+}
+
+/** What a PUT may change; both left out is refused before. */
+export interface RuleChanges {
+  readonly rule?: unknown
+  readonly enabled?: boolean | undefined
+}
+
+/** What is wrong with a PUT. @throws DomainError `feature_not_in_plan` for a new document (CONTRACT R13) */
+export function issuesOfChanges(ctx: Context, { rule, enabled }: RuleChanges): InputIssue[] {
+  if (rule == null && enabled === undefined) {
+    return [{ path: [], code: 'required', detail: 'At least one of "rule" and "enabled" is required.' }]
+  }
+  if (rule == null) return []
+  requireFeature(ctx.plan, 'transformations')
+  return issuesOfDocument(ctx, rule, 'rule')
+}
+
+/**
+ * Saves a new document as the next version, switches the rule on or off, or both. The document that is in force
+ * already makes no version. Switching on clears the reason and the count of faults; a new document alone does
+ * not switch on (SPEC "Transformation rule").
+ *
+ * @throws DomainError `not_found` when the rule is gone by now
+ */
+export async function changeRule(ctx: Context, { id }: RuleRow, changes: RuleChanges): Promise<RuleRow> {
+  const rule = changes.rule == null ? undefined : documentOf(ctx, changes.rule, 'rule')
+  const now = ctx.clock.now()
+  return await ctx.db.transaction().execute(async (trx) => {
+    const row = await lockRule(trx, id)
+    if (row === undefined) throw notFound('rule')
+    if (rule !== undefined) await saveVersion(trx, row, rule, now, null)
+    if (changes.enabled !== undefined) await switchRule(trx, row, changes.enabled, now)
+    return (await findRule(trx, row.endpointId, id)) ?? row
+  })
+}
+
+async function switchRule(trx: Trx, row: RuleRow, enabled: boolean, now: Date): Promise<void> {
+  if (enabled) await forgetFaults(trx, [row.id])
+  if (row.enabled === enabled) return
+  await updateRule(trx, row.id, { enabled, updatedAt: now, ...(enabled ? { disabledReason: null } : {}) })
+}
+
+/** Makes the next version, unless the document is the one in force. The caller holds the rule's lock. */
+async function saveVersion(
+  trx: Trx,
+  row: RuleRow,
+  rule: Rule,
+  now: Date,
+  restoredFrom: number | null,
+): Promise<void> {
+  if (sameDocument(row.rule, rule.text)) return
+  const version = row.version + 1
+  await insertVersion(trx, { ruleId: row.id, version, rule: rule.text, createdAt: now, restoredFrom })
+  await updateRule(trx, row.id, { version, rule: rule.text, name: rule.name, updatedAt: now })
+}
+
+/** Puts an old version back in force, as a new one: history is never rewritten. */
+export async function restoreVersion(
+  ctx: Context,
+  { id }: RuleRow,
+  { version, rule }: VersionRow,
+): Promise<RuleRow> {
+  const now = ctx.clock.now()
+  return await ctx.db.transaction().execute(async (trx) => {
+    const row = await lockRule(trx, id)
+    if (row === undefined) throw notFound('rule')
+    await saveVersion(trx, row, storedRule(rule), now, version)
+    return (await findRule(trx, row.endpointId, id)) ?? row
+  })
+}
+
+/** Deletes a rule; the positions after it close up. */
+export async function removeRule(ctx: Context, { id, actionId, endpointId }: RuleRow): Promise<void> {
+  await ctx.db.transaction().execute(async (trx) => {
+    await lockSet(trx, actionId)
+    const row = await findRule(trx, endpointId, id)
+    if (row !== undefined) await deleteRule(trx, row)
+  })
+}
+
+/**
+ * Puts a set in another order.
+ *
+ * @param order every rule id of the set exactly once
+ * @throws DomainError `no_destination`, `validation_failed`
+ */
+export async function orderRules(ctx: Context, set: FoundSet, order: readonly string[]): Promise<void> {
+  const destination = destinationOf(set)
+  await ctx.db.transaction().execute(async (trx) => {
+    await lockSet(trx, destination.id)
+    const rules = await listRules(trx, destination.id)
+    const wanted = order.map((id) => id.toLowerCase())
+    const issues = issuesOfOrder(wanted, rules)
+    if (issues.length > 0) throw validationFailed(issues)
+    await numberRules(trx, wanted)
+  })
+}
+
+function issuesOfOrder(order: readonly string[], rules: readonly RuleRow[]): InputIssue[] {
+  const known = new Set(rules.map(({ id }) => id))
+  const seen = new Set<string>()
+  const issues = order.flatMap((id, index): InputIssue[] => {
+    const path = ['order', index]
+    if (!known.has(id))
+      return [{ path, code: 'unknown_value', detail: 'This is not the id of a rule of the set.' }]
+    if (seen.has(id)) return [{ path, code: 'duplicate', detail: 'This rule stands in the order already.' }]
+    seen.add(id)
+    return []
+  })
+  const missing = rules.filter(({ id }) => !seen.has(id))
+  if (missing.length === 0) return issues
+  const names = missing.map(({ name }) => JSON.stringify(name)).join(', ')
+  const detail = `The order must name every rule of the set once; ${names.slice(0, 200)} is missing.`
+  return [{ path: ['order'], code: 'required', detail }, ...issues]
+}

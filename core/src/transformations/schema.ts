@@ -1,0 +1,157 @@
+import { z } from 'zod'
+import { optional, Timestamp } from '../route.ts'
+import { STEP_OPS } from './language/document.ts'
+import { FAULT_CODES } from './language/fault.ts'
+
+/** A rule document on its way in or out; what it may hold is served at `/api/v1/transformations/schema`. */
+const document = z.unknown().meta({
+  type: 'object',
+  description: 'A rule document; its JSON Schema is served at GET /api/v1/transformations/schema',
+})
+
+/** The public words of a rule (SPEC "TransformationRuleView"). */
+export const TransformationRuleView = z
+  .object({
+    id: z.uuid(),
+    position: z.int().meta({ description: '1-based; rules run in this order' }),
+    name: z.string(),
+    enabled: z.boolean(),
+    disabledReason: z.string().nullable().meta({ description: 'Set when the service switched the rule off' }),
+    condition: z.string().meta({ description: '`when` in words; "Always" when it has none' }),
+    rule: document,
+    version: z.int().meta({ description: 'A new rule is version 1' }),
+    createdAt: Timestamp,
+    updatedAt: Timestamp,
+  })
+  .meta({ id: 'TransformationRuleView' })
+
+/** What the singular routes answer: the first rule of the set (SPEC rule 7). */
+export const FirstTransformationRule = TransformationRuleView.extend({
+  ruleId: z.uuid().meta({ description: 'The same as `id`' }),
+  ruleCount: z.int().meta({ description: 'Rules of the set' }),
+}).meta({ id: 'FirstTransformationRule' })
+
+/** The rules of one destination (SPEC "TransformationSet"). */
+export const TransformationSet = z
+  .object({
+    endpointId: z.uuid(),
+    destinationId: z.uuid().nullable().meta({ description: 'The forward action; null when there is none' }),
+    destinationUrl: z.string().nullable(),
+    rules: z.array(TransformationRuleView),
+    maxRules: z.int(),
+    featureInPlan: z.boolean(),
+    schemaUrl: z.string(),
+  })
+  .meta({ id: 'TransformationSet' })
+
+export const RuleVersions = z.object({
+  items: z.array(
+    z.object({
+      version: z.int(),
+      rule: document,
+      createdAt: Timestamp,
+      restoredFrom: z.int().nullable(),
+    }),
+  ),
+})
+
+const fault = z.object({ stepIndex: z.int(), code: z.enum(FAULT_CODES), detail: z.string() })
+
+/** What rules make of a request, step by step; nothing was saved or sent. */
+export const TransformationPreview = z
+  .object({
+    matched: z.boolean().meta({ description: 'Whether some rule applied' }),
+    faulted: z.boolean(),
+    note: z.string(),
+    rules: z.array(
+      z.object({
+        ruleId: z.uuid().nullable(),
+        name: z.string(),
+        version: z.int().nullable(),
+        matched: z.boolean(),
+        steps: z.array(
+          z.object({
+            index: z.int(),
+            op: z.enum(STEP_OPS),
+            changed: z.boolean(),
+            note: z.string().nullable(),
+          }),
+        ),
+        fault: fault.nullable(),
+      }),
+    ),
+    output: z
+      .object({
+        method: z.string(),
+        headers: z.record(z.string(), z.string()),
+        body: z.string().nullable(),
+        bodyIsBinary: z.boolean().meta({ description: 'Then `body` is base64' }),
+        contentType: z.string().nullable(),
+      })
+      .nullable()
+      .meta({ description: 'Null when a rule faulted: nothing would be sent' }),
+  })
+  .meta({ id: 'TransformationPreview' })
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+const ruleId = z.string().meta({ format: 'uuid', description: 'Id of the rule' })
+
+/** Which destination; without it the first forward action by position. */
+const actionId = optional(z.guid()).meta({
+  description: 'A forward action of the endpoint; default the first by position',
+})
+
+/** Inside a sample null is a JSON value (CONTRACT R1), so its members are left out or right, never null. */
+const sample = z
+  .object({
+    method: z.string().min(1).max(32).default('POST'),
+    headers: z.record(z.string(), z.string()).default({}),
+    query: z.record(z.string(), z.union([z.string(), z.array(z.string())])).default({}),
+    path: z.string().default(''),
+    body: z.unknown().optional().meta({ description: 'Text, or any JSON value, which is then serialised' }),
+    bodyIsBinary: z.boolean().default(false).meta({ description: 'Then `body` is base64' }),
+    contentType: z.string().optional(),
+  })
+  .meta({ description: 'A request made up for the preview' })
+
+export type Sample = z.output<typeof sample>
+
+const requestId = optional(z.int().min(0)).meta({ description: 'A stored request of the endpoint' })
+
+export const setInput = z.object({ endpointId, actionId })
+export const ruleInput = z.object({ endpointId, ruleId, actionId })
+export const createInput = z.object({ endpointId, actionId, rule: document })
+export const updateInput = z.object({
+  endpointId,
+  ruleId,
+  actionId,
+  rule: document.optional(),
+  enabled: optional(z.boolean()),
+})
+export const updateFirstInput = updateInput.omit({ ruleId: true })
+export const orderInput = z.object({
+  endpointId,
+  actionId,
+  order: z.array(z.string()).meta({ description: 'Every rule id of the set exactly once' }),
+})
+export const restoreInput = z.object({
+  endpointId,
+  ruleId,
+  n: z.int().meta({ description: 'Version' }),
+  actionId,
+})
+export const previewInput = z.object({
+  rule: document,
+  sample: sample.optional(),
+  endpointId: optional(z.string()).meta({ format: 'uuid', description: 'With `requestId`' }),
+  requestId,
+})
+export const previewSetInput = z.object({
+  endpointId,
+  actionId,
+  rules: optional(z.array(z.unknown())).meta({
+    description: 'Documents, or {"ruleId":…} for saved ones; left out, the saved rules that are enabled',
+  }),
+  sample: sample.optional(),
+  requestId,
+})

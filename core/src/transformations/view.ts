@@ -1,0 +1,65 @@
+import type { z } from 'zod'
+import { describeCondition } from '../conditions/index.ts'
+import type { Context } from '../context.ts'
+import { shownJson } from '../json/index.ts'
+import { hasFeature } from '../plans/index.ts'
+import type { FoundSet } from './find.ts'
+import { storedRule } from './language/decode.ts'
+import { listRules, type RuleRow, type VersionRow } from './queries.ts'
+import type {
+  FirstTransformationRule,
+  RuleVersions,
+  TransformationRuleView,
+  TransformationSet,
+} from './schema.ts'
+
+export function ruleView(row: RuleRow): z.input<typeof TransformationRuleView> {
+  return {
+    id: row.id,
+    position: row.position,
+    name: row.name,
+    enabled: row.enabled,
+    disabledReason: row.disabledReason,
+    condition: describeCondition(storedRule(row.rule).when),
+    rule: shownJson(row.rule),
+    version: row.version,
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+  }
+}
+
+/** The view of the singular routes (SPEC rule 7). */
+export async function firstRuleView(
+  ctx: Context,
+  row: RuleRow,
+): Promise<z.input<typeof FirstTransformationRule>> {
+  const rules = await listRules(ctx.db, row.actionId)
+  return { ...ruleView(row), ruleId: row.id, ruleCount: rules.length }
+}
+
+export async function setView(
+  ctx: Context,
+  { endpoint, destination }: FoundSet,
+): Promise<z.input<typeof TransformationSet>> {
+  const rules = destination === null ? [] : await listRules(ctx.db, destination.id)
+  return {
+    endpointId: endpoint.id,
+    destinationId: destination?.id ?? null,
+    destinationUrl: destination?.url ?? null,
+    rules: rules.map(ruleView),
+    maxRules: ctx.plan.limits.rulesMax,
+    featureInPlan: hasFeature(ctx.plan, 'transformations'),
+    schemaUrl: `${ctx.urls.baseUrl}/api/v1/transformations/schema`,
+  }
+}
+
+export function versionsView(rows: readonly VersionRow[]): z.input<typeof RuleVersions> {
+  return {
+    items: rows.map(({ version, rule, createdAt, restoredFrom }) => ({
+      version,
+      rule: shownJson(rule),
+      createdAt,
+      restoredFrom,
+    })),
+  }
+}
