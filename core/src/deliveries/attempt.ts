@@ -1,5 +1,6 @@
 import type { Response } from '../outbound/index.ts'
 import type { JudgedRequest, WireHeader } from '../requests/capturedRequest.ts'
+import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
 import type { Trigger } from './states.ts'
 
 /** How long a claimed try may take until it counts as interrupted (CONTRACT §8, row 5). */
@@ -17,6 +18,8 @@ export interface Attempt {
   readonly action: ForwardAction
   readonly requestId: number
   readonly request: JudgedRequest
+  /** The destination's rules as they were when the attempt began (CONTRACT R27). */
+  readonly rules: RuleSet
   readonly startedAt: Date
   readonly leaseUntil: Date
   /** No try is made at or after this. */
@@ -47,7 +50,10 @@ export interface AttemptResult {
   readonly received: Pick<Response, 'statusCode' | 'headers' | 'body' | 'bodyTruncated'> | null
   readonly finishedAt: Date
   readonly durationMs: number
+  /** What the transformation rules did. */
   readonly rules: RulesApplied
+  /** How each rule that ran has ended: what switching a faulty one off is counted from. */
+  readonly ruleEnds: readonly RuleEnd[]
 }
 
 /** What went out, or would have. */
@@ -60,13 +66,3 @@ export interface SentMessage {
   /** The captured bytes, untouched: the record need not hold them twice. */
   readonly bodyIsCaptured: boolean
 }
-
-/** What the transformation rules did (CONTRACT R27). */
-export interface RulesApplied {
-  readonly transformed: boolean
-  readonly transformationVersion: number | null
-  readonly transformNote: string | null
-}
-
-/** An action without rules. */
-export const NO_RULES: RulesApplied = { transformed: false, transformationVersion: null, transformNote: null }

@@ -6,6 +6,7 @@ import type { Payload } from '../queues.ts'
 import { type StoredRequestRow, storedRequest } from '../requests/storedRequest.ts'
 import type { SecretBox } from '../secrets/index.ts'
 import type { Services } from '../services.ts'
+import { loadRuleSets, NO_RULE_SET, type RuleSet } from '../transformations/index.ts'
 import { type Attempt, type ForwardAction, LEASE_SECONDS, type Refusal } from './attempt.ts'
 import { HOPS_MAX, hopsOf } from './forwardHeaders.ts'
 import { channelsOf, startNotify } from './notify.ts'
@@ -75,14 +76,19 @@ export async function claimAttempts(services: Services, due: readonly DueTry[]):
       ready.map((row) => pendingRow(row, channels.get(row), now)),
     )
 
+    const ruleSets = await loadRuleSets(
+      trx,
+      ready.filter((row) => row.kind === 'forward').map((row) => row.actionId),
+    )
     const attempts: Attempt[] = []
     for (const row of ready) {
       const id = ids.get(row.deliveryId)
       const channel = channels.get(row)
       if (id === undefined) continue
-      if (row.kind === 'forward' || isOff(row)) attempts.push(attemptOf(services, row, id, now))
+      const attempt = attemptOf(services, row, { id, now, rules: ruleSets.get(row.actionId) ?? NO_RULE_SET })
+      if (row.kind === 'forward' || isOff(row)) attempts.push(attempt)
       else if (channel?.isAvailable === true) await startNotify(services, trx, { ...row, id, channel })
-      else attempts.push({ ...attemptOf(services, row, id, now), refusal: 'channel_unavailable' })
+      else attempts.push({ ...attempt, refusal: 'channel_unavailable' })
     }
     return attempts
   })
@@ -181,7 +187,11 @@ function pendingRow(
   }
 }
 
-function attemptOf(services: Services, row: DueRow, id: number, now: Date): Attempt {
+function attemptOf(
+  services: Services,
+  row: DueRow,
+  { id, now, rules }: { readonly id: number; readonly now: Date; readonly rules: RuleSet },
+): Attempt {
   const request = storedRequest(row)
   const days = planOf(services.plans, row.plan).limits.retentionDays
   return {
@@ -194,6 +204,7 @@ function attemptOf(services: Services, row: DueRow, id: number, now: Date): Atte
     action: forwardAction(services.secrets, row, now),
     requestId: row.requestId,
     request,
+    rules,
     startedAt: now,
     leaseUntil: leaseFrom(now),
     retentionEndsAt: new Date(row.receivedAt.getTime() + days * 86_400_000),

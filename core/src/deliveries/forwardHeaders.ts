@@ -27,8 +27,13 @@ const DROPPED_PREFIXES = ['creel-', 'proxy-', 'x-forwarded-']
 /**
  * The captured fields that a forward passes on, in wire order, spelling and bytes: without those of the
  * connection (RFC 9110 §7.6.1) and those that `Connection` names, those of proxies, and our own.
+ *
+ * @param written names, in lower case, that a rule wrote: those are meant for the receiver, whatever they are
  */
-export function forwardableHeaders(captured: readonly WireHeader[]): WireHeader[] {
+export function forwardableHeaders(
+  captured: readonly WireHeader[],
+  written: ReadonlySet<string> = new Set(),
+): WireHeader[] {
   const named = new Set(
     captured
       .filter(([name]) => name.toLowerCase() === 'connection')
@@ -36,6 +41,7 @@ export function forwardableHeaders(captured: readonly WireHeader[]): WireHeader[
   )
   return captured.filter(([field]) => {
     const name = field.toLowerCase()
+    if (written.has(name)) return true
     return (
       !DROPPED.has(name) && !named.has(name) && !DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix))
     )

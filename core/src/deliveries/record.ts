@@ -2,6 +2,7 @@ import { closeIncidents, openIncident } from '../alerts/index.ts'
 import type { Trx } from '../db/index.ts'
 import type { Job } from '../queues.ts'
 import type { Services } from '../services.ts'
+import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import {
   announceDeliveries,
@@ -63,6 +64,7 @@ export async function recordAttempts(services: Services, ended: readonly Ended[]
     await insertDetails(trx, counted)
     await endRuns(services, trx, counted)
     await tellIncidents(services, trx, counted)
+    await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
     await announceDeliveries(
       trx,
       counted.map(({ attempt }) => attempt.endpoint.id),
@@ -132,6 +134,11 @@ async function tellIncidents(services: Services, trx: Trx, judged: readonly Judg
     })
   }
   await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredLast })
+}
+
+function ruleOutcome({ attempt, result }: Judged) {
+  const { workspaceId, endpoint, requestId } = attempt
+  return { workspaceId, endpoint, requestId, ends: result.ruleEnds }
 }
 
 function finishedRow({ attempt, result, verdict }: Judged): FinishedRow {

@@ -1,39 +1,50 @@
 import type { SendResult } from '../outbound/index.ts'
+import type { WireHeader } from '../requests/capturedRequest.ts'
 import type { Services } from '../services.ts'
 import { creelSignature } from '../signing/index.ts'
-import { type Attempt, type AttemptResult, NO_RULES } from './attempt.ts'
+import { applyRules, NO_RULES, type SetResult } from '../transformations/index.ts'
+import type { Attempt, AttemptResult } from './attempt.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
 import { creelHeaders, forwardableHeaders, hopsOf } from './forwardHeaders.ts'
 
 /**
- * Makes one try: builds the forward, signs it, sends it. Records nothing and never throws; what became of it
- * is a result.
+ * Makes one try: applies the rules, builds the forward, signs it, sends it. Records nothing and never throws; what
+ * became of it is a result.
  *
- * The captured method and bytes go to the action's URL exactly as configured (CONTRACT §7).
+ * The captured method goes to the action's URL exactly as configured (CONTRACT §7), with the captured bytes unless a
+ * rule touched them. A rule that faults sends nothing: what it would have redacted must not go out.
  */
 export async function sendAttempt(
-  { outbound, clock }: Pick<Services, 'outbound' | 'clock'>,
+  { outbound, clock, urls }: Pick<Services, 'outbound' | 'clock' | 'urls'>,
   attempt: Attempt,
   signal?: AbortSignal,
 ): Promise<AttemptResult> {
   if (attempt.refusal !== null) return notSent(attempt.refusal, clock.now())
   const { request, action } = attempt
-  const { body } = request
+  const shaped = attempt.rules.length === 0 ? null : shapedByRules(attempt, urls)
+  if (shaped !== null && shaped.output === null) {
+    const { error, applied, ends } = shaped
+    return { ...notSent(error ?? 'rule_fault', clock.now()), rules: applied, ruleEnds: ends }
+  }
+  const body = shaped?.output?.body ?? request.body
+  const written = shaped?.output?.writtenHeaders ?? new Set()
+  const captured = shaped?.output?.headers ?? request.headers
   const signature =
     action.secrets.length === 0 ? null : creelSignature(body, action.secrets, attempt.startedAt)
+  const own: readonly WireHeader[] = creelHeaders({
+    attemptId: attempt.id,
+    deliveryUuid: deliveryUuid(attempt.requestId, action.id),
+    requestId: attempt.requestId,
+    attemptNumber: attempt.attemptNumber,
+    hops: hopsOf(request.headers),
+    signature,
+  })
   const result = await outbound.send({
     method: request.method,
     url: action.url,
     headers: [
-      ...forwardableHeaders(request.headers),
-      ...creelHeaders({
-        attemptId: attempt.id,
-        deliveryUuid: deliveryUuid(attempt.requestId, action.id),
-        requestId: attempt.requestId,
-        attemptNumber: attempt.attemptNumber,
-        hops: hopsOf(request.headers),
-        signature,
-      }),
+      ...forwardableHeaders(captured, written),
+      ...own.filter(([name]) => !written.has(name.toLowerCase())),
     ],
     body,
     signal,
@@ -45,18 +56,41 @@ export async function sendAttempt(
       url: action.url,
       headers: result.sentHeaders,
       body,
-      bodyIsCaptured: true,
+      bodyIsCaptured: body === request.body,
     },
     received: result.outcome === 'response' ? result : null,
     finishedAt: clock.now(),
     durationMs: result.durationMs,
-    rules: NO_RULES,
+    rules: shaped?.applied ?? NO_RULES,
+    ruleEnds: shaped?.ends ?? [],
   }
+}
+
+function shapedByRules(attempt: Attempt, { captureUrl }: Services['urls']): SetResult {
+  const { request, endpoint, action, requestId } = attempt
+  const query = request.queryString === null ? '' : `?${request.queryString}`
+  return applyRules(attempt.rules, {
+    request,
+    now: attempt.startedAt,
+    secret: () => {
+      const [newest] = action.secrets
+      return newest === undefined ? null : Buffer.from(newest)
+    },
+    facts: {
+      'request.id': requestId,
+      'request.url': `${captureUrl}/hook/${endpoint.id}${request.path}${query}`,
+      'request.receivedAt': request.receivedAt.toISOString(),
+      'endpoint.id': endpoint.id,
+      'endpoint.name': endpoint.name,
+      'action.id': action.id,
+      'action.name': action.name,
+    },
+  })
 }
 
 /** The result of a try that ended before anything was sent. */
 export function notSent(error: string, now: Date): AttemptResult {
-  return { error, sent: null, received: null, finishedAt: now, durationMs: 0, rules: NO_RULES }
+  return { error, sent: null, received: null, finishedAt: now, durationMs: 0, rules: NO_RULES, ruleEnds: [] }
 }
 
 /** Null for a 2xx, else the stable word of CONTRACT §8 with what people want to know after it. */

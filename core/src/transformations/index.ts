@@ -7,4 +7,5 @@ export {
   type RuleEnd,
   type RuleSet,
   type RulesApplied,
+  type SetResult,
 } from './ruleSets.ts'
