@@ -2,7 +2,7 @@ import { DOCUMENT_LIMITS } from '../language/limits.ts'
 import { arityOf, type RuleFunction } from './define.ts'
 import { FUNCTION_GROUPS } from './index.ts'
 
-/** docs/rules-functions.md, printed from the table of functions; `bun scripts/ruleFunctions.ts` writes it. */
+/** docs/rules-functions.md, printed from the table of functions; `bun run docs` writes it. */
 export function functionsPage(): string {
   const groups = Object.entries(FUNCTION_GROUPS).map(([title, group]) => {
     const rows = Object.entries<RuleFunction>(group).map(
@@ -22,7 +22,7 @@ export function functionsPage(): string {
 
 const INTRODUCTION = `# Functions of \`compute\`
 
-<!-- Printed from core/src/transformations/functions by scripts/ruleFunctions.ts; do not edit. -->
+<!-- Printed from core/src/transformations/functions by \`bun run docs\`; do not edit. -->
 
 \`{"op":"compute","path":"body.cents","fn":"round","args":[{"fn":"multiply","args":["body.amount",100]}]}\`
 
