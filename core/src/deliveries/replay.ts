@@ -3,6 +3,7 @@ import { type ChannelState, listChannelStates, notifyNow } from '../alertChannel
 import type { Plan } from '../plans/index.ts'
 import type { JudgedRequest } from '../requests/capturedRequest.ts'
 import type { Services } from '../services.ts'
+import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import { type Attempt, LEASE_SECONDS } from './attempt.ts'
 import { forwardAction, refusalOf } from './claim.ts'
 import { finishNotify } from './finishNotify.ts'
@@ -106,7 +107,10 @@ async function beginReplay(
     at: now,
     leaseUntil: leased ? leaseUntil : null,
   }
-  const id = await services.db.transaction().execute((trx) => insertReplay(trx, row))
+  const { id, rules } = await services.db.transaction().execute(async (trx) => {
+    const sets = await loadRuleSets(trx, [action.id])
+    return { id: await insertReplay(trx, row), rules: sets.get(action.id) ?? NO_RULE_SET }
+  })
   return {
     id,
     deliveryId: null,
@@ -117,6 +121,7 @@ async function beginReplay(
     action: forwardAction(services.secrets, { ...action, actionId: action.id, actionName: action.name }, now),
     requestId,
     request,
+    rules,
     startedAt: now,
     leaseUntil,
     retentionEndsAt: new Date(request.receivedAt.getTime() + plan.limits.retentionDays * 86_400_000),

@@ -1,6 +1,7 @@
+import { captureUrlOf } from '../endpoints/view.ts'
 import type { SendResult } from '../outbound/index.ts'
 import type { WireHeader } from '../requests/capturedRequest.ts'
-import type { Services } from '../services.ts'
+import type { Services, Urls } from '../services.ts'
 import { creelSignature } from '../signing/index.ts'
 import { applyRules, NO_RULES, type SetResult } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
@@ -66,7 +67,7 @@ export async function sendAttempt(
   }
 }
 
-function shapedByRules(attempt: Attempt, { captureUrl }: Services['urls']): SetResult {
+function shapedByRules(attempt: Attempt, urls: Urls): SetResult {
   const { request, endpoint, action, requestId } = attempt
   const query = request.queryString === null ? '' : `?${request.queryString}`
   return applyRules(attempt.rules, {
@@ -78,7 +79,7 @@ function shapedByRules(attempt: Attempt, { captureUrl }: Services['urls']): SetR
     },
     facts: {
       'request.id': requestId,
-      'request.url': `${captureUrl}/hook/${endpoint.id}${request.path}${query}`,
+      'request.url': `${captureUrlOf(urls, endpoint.id)}${request.path}${query}`,
       'request.receivedAt': request.receivedAt.toISOString(),
       'endpoint.id': endpoint.id,
       'endpoint.name': endpoint.name,
