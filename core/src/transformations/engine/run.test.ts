@@ -236,8 +236,8 @@ describe('bounds', () => {
       args: ['body.data'],
     }))
     const start = performance.now()
-    expect(bodyAfter(wide, steps)).toMatch(/^fault: too_(large|slow)$/)
-    expect(performance.now() - start).toBeLessThan(1500)
+    expect(bodyAfter(wide, steps)).toBe('fault: too_large')
+    expect(performance.now() - start).toBeLessThan(5000)
   })
 
   test('a value does not turn up in itself', () => {

@@ -336,6 +336,6 @@ describe('fuzzing the decoder', () => {
     ).toBeGreaterThan(0)
     const deep = decodeRule(undefined, `{"steps":${'['.repeat(500_000)}`)
     expect('issues' in deep && deep.issues[0]?.code).toBe('too_deep')
-    expect(performance.now() - start).toBeLessThan(2000)
+    expect(performance.now() - start).toBeLessThan(10_000)
   })
 })
