@@ -178,4 +178,29 @@ describe('a failed verdict names the mistake that explains it', () => {
     expect(noteFor({ value: hmac(body), body })).toContain('lacks the "sha256=" prefix')
     expect(noteFor({ value: `sha256=${hmac(`${body}\n`)}`, body })).toContain('made with other credentials')
   })
+
+  test('a flood of bad signatures is judged, but no longer explained; a while later it is again', () => {
+    const prepared = prepareVerification({
+      ...{ provider: 'github', signingSecret: SECRET, handshakeToken: null, manual: null },
+    })
+    const body = Buffer.from('x'.repeat(60_000))
+    const verdictAt = (receivedAt: Date) =>
+      judge(
+        prepared,
+        {
+          ...{ endpointId: '', receivedAt, method: 'POST', path: '', queryString: null, ip: null, body },
+          ...{ contentType: null, sizeBytes: body.length, bodyTruncated: false },
+          headers: [['X-Hub-Signature-256', hmac(body.toString())]],
+        },
+        '',
+      )
+    const at = (seconds: number) => new Date(1_800_000_000_000 + seconds * 1000)
+    expect(verdictAt(at(0))?.note).toContain('lacks the "sha256=" prefix')
+    const flood = Array.from({ length: 200 }, () => verdictAt(at(0)))
+    expect(flood.every((result) => result?.verdict === 'failed')).toBe(true)
+    expect(flood.at(-1)?.note).toBe('X-Hub-Signature-256: its value lacks the "sha256=" prefix.')
+    expect(verdictAt(at(10))?.note).toBe(
+      'X-Hub-Signature-256 does not match: the header lacks the "sha256=" prefix.',
+    )
+  })
 })

@@ -16,7 +16,8 @@ import { candidatesOf, findSignature, placeName } from './signatures.ts'
 const BODY_BYTES_MAX = 65_536
 const HASHED_BYTES_MAX = 1_048_576
 
-/** What one public-key check costs, in hashed bytes. */
+/** What one pass and one public-key check cost besides the body, in hashed bytes. */
+const PASS_COST_BYTES = 1024
 const PUBLIC_KEY_COST_BYTES = 65_536
 
 /** A signature of the request, read more leniently than the scheme allows. */
@@ -42,43 +43,70 @@ interface Suspicion {
  * @returns words that go on after "…does not match: "; undefined when no mistake fits
  */
 export function likelyCause(
-  { settings }: PreparedVerification,
+  { settings, searchBudget }: PreparedVerification,
   scheme: PreparedScheme,
   evidence: Evidence,
 ): string | undefined {
   const secret = settings.signingSecret
-  if (secret === null || 'problem' in scheme.key || evidence.body.length > BODY_BYTES_MAX) return undefined
-  if (scheme.row.mac === 'jwt') return jwtCause(scheme, secret, evidence)
-  const signatures = lenientSignatures(scheme, evidence)
-  if (signatures.length === 0) return undefined
-  let left = HASHED_BYTES_MAX
-  for (const suspicion of suspicions(scheme, scheme.key, secret, evidence)) {
-    const cost = evidence.body.length + (scheme.key.kind === 'public' ? PUBLIC_KEY_COST_BYTES : 256)
-    const fits = signatures.find((signature) => {
-      left -= cost
-      return left >= 0 && isRight(scheme, scheme.key, suspicion, signature, evidence)
-    })
-    if (fits !== undefined) return joined(suspicion.cause, fits.oddity)
-    if (left < 0) return undefined
+  const { key } = scheme
+  if (secret === null || 'problem' in key || evidence.body.length > BODY_BYTES_MAX) return undefined
+  const available = Math.min(HASHED_BYTES_MAX, searchBudget.available(evidence.request.receivedAt))
+  const meter = { left: available }
+  const cause =
+    scheme.row.mac === 'jwt'
+      ? jwtCause(scheme, secret, evidence, meter)
+      : messageCause(scheme, key, secret, evidence, meter)
+  searchBudget.spend(available - meter.left)
+  return cause
+}
+
+/** Bytes that may still be hashed. */
+interface Meter {
+  left: number
+}
+
+/** Tries every suspicion on every group of signatures, as far as the meter allows. */
+function messageCause(
+  scheme: PreparedScheme,
+  key: Key,
+  secret: string,
+  evidence: Evidence,
+  meter: Meter,
+): string | undefined {
+  const groups = groupsOf(lenientSignatures(scheme, evidence))
+  const pass = evidence.body.length + PASS_COST_BYTES
+  for (const suspicion of suspicions(scheme, key, secret, evidence)) {
+    for (const signatures of groups) {
+      meter.left -= key.kind === 'public' ? (pass + PUBLIC_KEY_COST_BYTES) * signatures.length : pass
+      if (meter.left < 0) return undefined
+      const fitting = rightOne(scheme, suspicion.key ?? key, suspicion, signatures, evidence)
+      if (fitting !== undefined) return joined(suspicion.cause, fitting.oddity)
+    }
   }
   return undefined
 }
 
-function joined(cause: string | undefined, oddity: string | undefined): string | undefined {
-  return cause !== undefined && oddity !== undefined ? `${oddity}, and ${cause}` : (oddity ?? cause)
+/** Signatures of one timestamp and digest are over the same message, which is then hashed once for all of them. */
+function groupsOf(signatures: readonly LenientSignature[]): readonly (readonly LenientSignature[])[] {
+  return [...Map.groupBy(signatures, ({ timestamp, hash }) => `${hash} ${timestamp}`).values()]
 }
 
-function isRight(
+function rightOne(
   scheme: PreparedScheme,
-  key: PreparedScheme['key'],
+  key: Key,
   suspicion: Suspicion,
-  signature: LenientSignature,
+  signatures: readonly LenientSignature[],
   evidence: Evidence,
-): boolean {
-  const tried = suspicion.key ?? key
-  if ('problem' in tried) return false
-  const matchers = matchersFor(scheme, tried, signature, suspicion.evidence ?? evidence, suspicion.hash)
-  return !('missing' in matchers) && matchers.some((matches) => matches(signature.bytes))
+): LenientSignature | undefined {
+  const [first] = signatures
+  if (first === undefined) return undefined
+  const matchers = matchersFor(scheme, key, first, suspicion.evidence ?? evidence, suspicion.hash)
+  if ('missing' in matchers) return undefined
+  return signatures.find(({ bytes }) => matchers.some((matches) => matches(bytes)))
+}
+
+function joined(cause: string | undefined, oddity: string | undefined): string | undefined {
+  return cause !== undefined && oddity !== undefined ? `${oddity}, and ${cause}` : (oddity ?? cause)
 }
 
 const ENCODINGS: readonly SignatureEncoding[] = ['hex', 'base64', 'base64url']
@@ -161,7 +189,7 @@ const HASHES = ['sha256', 'sha1', 'sha512'] as const
 /** The known mistakes, the likeliest and cheapest first. The first suspicion is that only the writing is odd. */
 function* suspicions(
   scheme: PreparedScheme,
-  key: PreparedScheme['key'],
+  key: Key,
   secret: string,
   evidence: Evidence,
 ): Generator<Suspicion> {
@@ -170,7 +198,7 @@ function* suspicions(
   for (const { body, words } of alteredBodies(evidence.body)) {
     yield { cause: words, evidence: evidence.with({ body }) }
   }
-  if (!('problem' in key) && key.kind === 'secret' && scheme.row.mac === 'hmac') {
+  if (key.kind === 'secret' && scheme.row.mac === 'hmac') {
     for (const hash of HASHES) {
       if (hash !== scheme.row.hash) yield { cause: `it is made with ${hash}, not ${scheme.row.hash}`, hash }
     }
@@ -212,12 +240,18 @@ function keyBytes(row: PreparedScheme['row'], secret: string): Buffer | undefine
   return 'problem' in key || key.kind === 'public' ? undefined : key.bytes
 }
 
-function jwtCause(scheme: PreparedScheme, secret: string, evidence: Evidence): string | undefined {
+function jwtCause(
+  scheme: PreparedScheme,
+  secret: string,
+  evidence: Evidence,
+  meter: Meter,
+): string | undefined {
   const found = findSignature(scheme.row.signature, evidence)
   const token = candidatesOf(scheme.row.signature, found?.values ?? [])[0]?.text
   if (token === undefined) return undefined
   for (const { cause, key } of otherKeys(scheme, secret)) {
-    if (key === undefined) continue
+    meter.left -= evidence.body.length + token.length + PASS_COST_BYTES
+    if (key === undefined || meter.left < 0) continue
     const { kind } = checkJwt(scheme.row, key, token, evidence.body, evidence.request.receivedAt)
     if (kind === 'matches') return cause
   }

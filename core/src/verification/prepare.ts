@@ -1,6 +1,7 @@
 import { findProvider, type ProviderRow, type SchemeRow } from '../providers/index.ts'
 import { type Key, type KeyProblem, keyFor } from './keys.ts'
 import { compileMessage, type MessageTemplate, signsUrl } from './message.ts'
+import { SearchBudget } from './searchBudget.ts'
 import { manualSchemeRow, type VerificationSettings } from './settings.ts'
 
 /** One scheme of an endpoint, with everything computed that does not depend on a request. */
@@ -18,6 +19,8 @@ export interface PreparedVerification {
   readonly provider: ProviderRow | undefined
   /** Empty when there is nothing to check: no scheme, or a needed secret is not set (CONTRACT §12). */
   readonly schemes: readonly PreparedScheme[]
+  /** For explaining failures. */
+  readonly searchBudget: SearchBudget
 }
 
 /** The messages of a scheme do not depend on the endpoint: they are compiled once for all that use it. */
@@ -31,7 +34,7 @@ export function prepareVerification(settings: VerificationSettings): PreparedVer
   const provider = settings.provider === null ? undefined : findProvider(settings.provider)
   const rows = settings.manual === null ? (provider?.schemes ?? []) : [manualSchemeRow(settings.manual)]
   const schemes = rows.flatMap((row) => preparedScheme(row, settings.signingSecret))
-  return { settings, provider, schemes }
+  return { settings, provider, schemes, searchBudget: new SearchBudget() }
 }
 
 function preparedScheme(row: SchemeRow, secret: string | null): PreparedScheme[] {

@@ -61,6 +61,8 @@ export interface SignOptions {
   /** The public URL that the sender calls, without a query. */
   readonly url: string
   readonly now: Date
+  /** Makes the body so much longer. */
+  readonly padding?: string
 }
 
 /** A good request by a scheme. */
@@ -81,6 +83,7 @@ class Draft {
     private readonly options: SignOptions,
   ) {
     this.timestamp = timestampOf(row, options.now)
+    if (options.padding !== undefined) this.json.padding = options.padding
     this.placeTimestamp()
     if (row.idHeader !== undefined) this.headers.push([row.idHeader, 'msg_1'])
     if (row.nonceHeader !== undefined) this.headers.push([row.nonceHeader, 'nonce 1'])
