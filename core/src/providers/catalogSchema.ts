@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /**
- * The shape of `catalog.json`: what each provider does, as data. A new provider is a new row; code changes only
+ * The shape of `catalogRows.ts`: what each provider does, as data. A new provider is a new row; code changes only
  * when a provider does something that no row can say yet.
  *
  * Paths into JSON are written `events[0].type`; `[*]` stands for every element.
