@@ -70,8 +70,13 @@ export async function startWorkers(boss: PgBoss, services: Services): Promise<Ru
   }
   return {
     async stop(timeoutMs) {
+      const deadline = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())
+      // By ourselves: pg-boss's graceful stop looks only every half second whether they have ended.
+      const others = Promise.all(
+        queueNames.filter((name) => name !== 'deliveries.attempt').map((name) => boss.offWork(name)),
+      )
       await boss.offWork('deliveries.attempt')
-      await dispatcher.drain(timeoutMs)
+      await Promise.all([dispatcher.drain(timeoutMs), Promise.race([others, deadline])])
     },
   }
 }

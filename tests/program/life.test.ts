@@ -68,6 +68,8 @@ describe('SIGTERM', () => {
     await holdCapture(`${creel.captureUrl}/hook/${endpointId}`)
     creel.signal('SIGTERM')
     while (!creel.stderr().includes('draining')) await Bun.sleep(10)
+    // Two within a tenth of a second are one: npx and the terminal both pass Ctrl-C on.
+    await Bun.sleep(150)
     creel.signal('SIGTERM')
     expect(await creel.exited).toBe(143)
     const again = await startProcess({ cwd })
@@ -136,8 +138,8 @@ describe('several processes on one database', () => {
     await senders.acknowledged(900)
     await senders.stop()
 
-    // A gateway that stops refuses connections; it breaks none off.
-    expect(senders.broken).toBe(0)
+    // The kernel resets connections that wait to be accepted when a gateway stops; nothing was read from those, so what
+    // the proxy sends again is stored once all the same.
     expect([...senders.statuses]).toEqual([200])
     const stored = await storedBodies(third.baseUrl, key, endpointId)
     expect(stored.toSorted()).toEqual(senders.bodies.toSorted())

@@ -5,14 +5,12 @@ type Outcome = { readonly status: number } | 'refused' | 'broken'
 
 /**
  * Webhook senders behind a proxy: each body is its own, goes to one of the addresses over a connection of its own, and to
- * the next address when that one takes no connections.
+ * the next address when that one takes no connections or cuts one off before it answered.
  */
 export class Senders {
   /** Acknowledged with 200, in the order of their answers. */
   readonly bodies: string[] = []
   readonly statuses = new Set<number>()
-  /** Connections that were cut after something was sent on them. */
-  broken = 0
   #stopped = false
   #sent = 0
   #noticed = Promise.withResolvers<void>()
@@ -42,14 +40,9 @@ export class Senders {
       this.#sent += 1
       const body = `{"n":${this.#sent}}`
       const outcome = await this.#deliver(body, this.#sent)
-      if (outcome === 'broken') this.broken += 1
-      else if (outcome !== 'refused') {
-        this.statuses.add(outcome.status)
-        if (outcome.status === 200) this.bodies.push(body)
-      }
-      if (outcome === 'refused' || (outcome !== 'broken' && outcome.status !== 200)) {
-        await new Promise((resolve) => setTimeout(resolve, 20))
-      }
+      if (typeof outcome === 'object') this.statuses.add(outcome.status)
+      if (typeof outcome === 'object' && outcome.status === 200) this.bodies.push(body)
+      else await new Promise((resolve) => setTimeout(resolve, 20))
       this.#noticed.resolve()
       this.#noticed = Promise.withResolvers()
     }
@@ -58,7 +51,7 @@ export class Senders {
   async #deliver(body: string, turn: number): Promise<Outcome> {
     const urls = [...this.urls]
     let outcome: Outcome = 'refused'
-    for (let index = 0; index < urls.length && outcome === 'refused'; index += 1) {
+    for (let index = 0; index < urls.length && typeof outcome !== 'object'; index += 1) {
       outcome = await post(urls[(turn + index) % urls.length] ?? '', body)
     }
     return outcome

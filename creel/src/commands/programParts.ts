@@ -4,4 +4,6 @@ import type { RuntimeSource } from '../embeddedPostgres/index.ts'
 export interface ProgramParts {
   /** Where the embedded PostgreSQL comes from; undefined: the installed npm package. */
   readonly runtime: RuntimeSource | undefined
+  /** A reason to drain besides signals, in words. */
+  readonly stopWhen?: Promise<string>
 }

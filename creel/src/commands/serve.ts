@@ -13,6 +13,9 @@ import { VERSION } from '../version.ts'
 import { printHint, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
+/** Ctrl-C reaches us twice when npx or `bun run` stands between: from the terminal, and passed on by them. */
+const ECHO_MILLISECONDS = 100
+
 /** `creel serve` */
 export function addServeCommand(program: Command, parts: ProgramParts): void {
   program
@@ -29,13 +32,13 @@ export function addServeCommand(program: Command, parts: ProgramParts): void {
     })
 }
 
-async function serve({ runtime }: ProgramParts, parts: ReadonlySet<ServicePart>): Promise<void> {
+async function serve({ runtime, stopWhen }: ProgramParts, parts: ReadonlySet<ServicePart>): Promise<void> {
   const { config, warnings } = decodeConfig(process.env)
   const log = createLog(config.CREEL_LOG_LEVEL)
   for (const warning of warnings) log.warn(warning)
 
   let connected: Connected | undefined
-  const stopAsked = listenForStop(() => connected?.abandon())
+  const signalled = listenForStop(() => connected?.abandon())
   connected = await connectAsOwner({ config, log, runtime })
   try {
     await bringUpToDate(connected)
@@ -60,7 +63,7 @@ async function serve({ runtime }: ProgramParts, parts: ReadonlySet<ServicePart>)
       version: VERSION,
     })
     await announce(service, parts, config)
-    const reason = await stopAsked
+    const reason = await (stopWhen === undefined ? signalled : Promise.race([signalled, stopWhen]))
     log.info({ reason }, 'draining: what is in flight may end')
     await service.stop()
   } finally {
@@ -110,15 +113,16 @@ async function announce(
  */
 function listenForStop(abandon: () => void): Promise<string> {
   return new Promise((resolve) => {
-    let asked = false
+    let askedAt: number | undefined
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
       process.on(signal, () => {
-        if (asked) {
+        if (askedAt === undefined) {
+          askedAt = performance.now()
+          resolve(signal)
+        } else if (performance.now() - askedAt > ECHO_MILLISECONDS) {
           abandon()
           process.exit(exitCodeOf(signal))
         }
-        asked = true
-        resolve(signal)
       })
     }
   })

@@ -1,0 +1,66 @@
+import { readFileSync } from 'node:fs'
+
+const CHECK_MILLISECONDS = 250
+
+/** `npm exec bun@… run start`, the `sh -c` below it, and the `bun run start` below that. */
+const LAUNCHER = /^(npm exec|npx|node .*npx|(\/\S*\/)?sh -c|(\/\S*\/)?bun(\.exe)?) .*\brun\b/
+
+/**
+ * Resolves when one of the programs that only wait for us has died. npx passes a signal to its shell, and the shell
+ * passes it to nobody: without this, `kill` of the npx that started the service would leave the service running.
+ * Programs further up (a terminal, nohup, a supervisor) may come and go.
+ */
+export function whenLauncherDies(): Promise<string> {
+  const launchers = findLaunchers()
+  return new Promise((resolve) => {
+    const timer = setInterval(() => {
+      const dead = launchers.find((pid) => !isRunning(pid))
+      if (dead === undefined) return
+      clearInterval(timer)
+      resolve(`the process that started us (${dead}) is gone`)
+    }, CHECK_MILLISECONDS)
+    timer.unref()
+  })
+}
+
+function findLaunchers(): number[] {
+  const launchers: number[] = []
+  for (let pid = process.ppid; pid > 1; ) {
+    const { command, parent } = look(pid)
+    if (!LAUNCHER.test(command)) break
+    launchers.push(pid)
+    pid = parent
+  }
+  return launchers
+}
+
+function look(pid: number): { command: string; parent: number } {
+  if (process.platform === 'linux') {
+    try {
+      const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
+      return { command, parent: Number(statOf(pid)[1]) }
+    } catch {
+      return { command: '', parent: 0 }
+    }
+  }
+  const listed = Bun.spawnSync(['/bin/ps', '-p', String(pid), '-o', 'ppid=,command='])
+    .stdout.toString()
+    .trim()
+  const [parent = '0', ...command] = listed.split(/\s+/)
+  return { command: `${command.join(' ')} `, parent: Number(parent) }
+}
+
+/** State, parent and more of a process: what follows its name, which may hold blanks and brackets, in Linux's list. */
+function statOf(pid: number): string[] {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return process.platform !== 'linux' || statOf(pid)[0] !== 'Z'
+  } catch {
+    return false
+  }
+}

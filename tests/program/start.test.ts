@@ -1,0 +1,33 @@
+import { describe, expect, test } from 'bun:test'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { temporaryFolder } from '../support/process.ts'
+
+const ROOT = join(import.meta.dir, '../..')
+
+describe('bun run start', () => {
+  test.each([
+    ['is ended with', 'SIGTERM'],
+    ['is killed with', 'SIGKILL'],
+  ] as const)('drains when the shell between npx and it %s %s', async (_words, signal) => {
+    const dataDir = join(await temporaryFolder(), '.creel')
+    // As npx runs it: a shell that waits for Bun, and passes no signal on.
+    const shell = Bun.spawn(['sh', '-c', `'${process.execPath}' run start; exit $?`], {
+      cwd: ROOT,
+      env: { PATH: '/usr/bin:/bin', CREEL_PORT: '0', CREEL_DATA_DIR: dataDir, CREEL_LOG_LEVEL: 'info' },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    const errors = new Response(shell.stderr).text()
+    let lines = ''
+    for await (const chunk of shell.stdout) {
+      lines += new TextDecoder().decode(chunk)
+      if (/^creel ready base=/m.test(lines)) break
+    }
+    const service = Number(await readFile(join(dataDir, 'owner.pid'), 'utf8'))
+    expect(service).not.toBe(shell.pid)
+    shell.kill(signal)
+    await shell.exited
+    // Its stderr ends when the last process that has it ends.
+    expect(await errors).toContain('"msg":"stopped"')
+  })
+})
