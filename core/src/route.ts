@@ -3,7 +3,7 @@ import { z } from 'zod'
 import type { Context } from './context.ts'
 import { type ErrorCode, type InputIssue, validationFailed } from './errors.ts'
 import { toProblem, traceIdIn } from './problem.ts'
-import { inDocumentOrder, issuesOf } from './zodIssues.ts'
+import { inDocumentOrder, issuesOf, nulIssues } from './zodIssues.ts'
 
 /** The whole contract of one REST operation: the gateway, OpenAPI, the docs and the contract tests read only this. */
 export interface RouteContract {
@@ -95,7 +95,7 @@ export function route<
   Output extends z.ZodType,
   Found extends object = Record<never, never>,
 >(declaration: Declaration<Path, Shape, Output, Found>) {
-  const { finds, gate, check } = declaration
+  const { finds, gate, check, input } = declaration
   const contract: RouteContract = declaration
   return t.procedure
     .meta({ contract })
@@ -103,10 +103,11 @@ export function route<
       // Without `finds`, Found is the empty default: nothing to add to the context.
       const found = finds === undefined ? ({} as Found) : await finds(ctx, pathIds(await getRawInput()))
       gate?.(ctx)
-      if (check !== undefined) {
+      const unstorable = nulIssues(await getRawInput()).filter(({ path }) => String(path[0]) in input.shape)
+      if (check !== undefined || unstorable.length > 0) {
         const { accepted, issues, raw } = acceptedMembers(declaration.input, await getRawInput())
-        const more = await check({ ...ctx, ...found }, accepted)
-        const all = inDocumentOrder([...issues, ...more], raw)
+        const more = (await check?.({ ...ctx, ...found }, accepted)) ?? []
+        const all = inDocumentOrder([...issues, ...unstorable, ...more], raw)
         if (all.length > 0) throw validationFailed(all)
       }
       return next({ ctx: found })
@@ -130,7 +131,10 @@ function acceptedMembers<Shape extends z.core.$ZodLooseShape>(input: z.ZodObject
 
 function pathIds(input: unknown): PathIds {
   if (typeof input !== 'object' || input === null) return {}
-  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, String(value)]))
+  const isId = (value: unknown) => typeof value === 'string' || typeof value === 'number'
+  return Object.fromEntries(
+    Object.entries(input).flatMap(([name, value]) => (isId(value) ? [[name, String(value)]] : [])),
+  )
 }
 
 /** A member that may be left out; `null` means the same (CONTRACT §0.1). */

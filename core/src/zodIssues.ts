@@ -81,21 +81,28 @@ function words(path: readonly (string | number)[]): string {
 function valueAt(input: unknown, path: readonly (string | number)[]): unknown {
   let value = input
   for (const part of path) {
-    if (typeof value !== 'object' || value === null) return undefined
-    value = Object.entries(value).find(([key]) => key === String(part))?.[1]
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
+    value = Reflect.get(value, part)
   }
   return value
 }
 
 /** Items stand where their member stands in the input; a missing member where its parent ends (CONTRACT R5). */
 export function inDocumentOrder(issues: readonly InputIssue[], input: unknown): InputIssue[] {
+  // Each object's members are counted once: a body may hold a hundred thousand wrong ones.
+  const places = new Map<object, ReadonlyMap<string, number>>()
+  const placesIn = (value: object) => {
+    const known = places.get(value) ?? new Map(Object.keys(value).map((key, at) => [key, at]))
+    places.set(value, known)
+    return known
+  }
   const rank = (path: readonly (string | number)[]): number[] => {
     const ranks: number[] = []
     let value = input
     for (const part of path) {
-      const keys = typeof value === 'object' && value !== null ? Object.keys(value) : []
-      const at = keys.indexOf(String(part))
-      ranks.push(at === -1 ? Number.MAX_SAFE_INTEGER : at)
+      const place =
+        typeof value === 'object' && value !== null ? placesIn(value).get(String(part)) : undefined
+      ranks.push(place ?? Number.MAX_SAFE_INTEGER)
       value = valueAt(value, [part])
     }
     return ranks
@@ -104,6 +111,27 @@ export function inDocumentOrder(issues: readonly InputIssue[], input: unknown): 
     .map((issue) => ({ issue, rank: rank(issue.path) }))
     .sort((a, b) => compareRanks(a.rank, b.rank))
     .map(({ issue }) => issue)
+}
+
+/**
+ * Text that PostgreSQL cannot store: members of the input, and of its lists and objects, that hold NUL. Deeper
+ * ones are parts of documents, which are stored as JSON text.
+ */
+export function nulIssues(input: unknown): InputIssue[] {
+  return membersOf(input).flatMap(([name, member]) => [
+    ...nulIssue([name], member),
+    ...membersOf(member).flatMap(([inner, value]) => nulIssue([name, inner], value)),
+  ])
+}
+
+function nulIssue(path: readonly (string | number)[], value: unknown): InputIssue[] {
+  if (typeof value !== 'string' || !value.includes('\0')) return []
+  return [{ path, code: 'not_allowed', detail: `${words(path)} must not hold the NUL character.` }]
+}
+
+function membersOf(value: unknown): readonly (readonly [string | number, unknown])[] {
+  if (Array.isArray(value)) return value.map((item, at) => [at, item])
+  return typeof value === 'object' && value !== null ? Object.entries(value) : []
 }
 
 function compareRanks(a: readonly number[], b: readonly number[]): number {

@@ -85,7 +85,7 @@ function procedureOf(caller: unknown, name: string): (input: unknown) => Promise
 }
 
 function answer(request: Request, route: Route, result: unknown): Response {
-  if (result === null) return new Response(null, { status: 204 })
+  if (result === null) return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
   const body = JSON.stringify(result)
   const headers: Record<string, string> = {
     'Content-Type': route.contentType ?? 'application/json',

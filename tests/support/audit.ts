@@ -50,7 +50,7 @@ export interface Audit {
   faultsOf(route: Route, answer: Answer): readonly string[]
 }
 
-const BODY_POINTER = /^#(\/[^/]+)*$/
+const BODY_POINTER = /^#(\/[^/]*)*$/
 
 /** Reads the description from the service itself. */
 export async function createAudit(client: Client): Promise<Audit> {
