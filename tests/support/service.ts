@@ -117,7 +117,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     newClient,
     async runJob(name, payload) {
       const spy = service.boss.getSpy(name)
-      const id = await service.boss.send(name, payload as object)
+      // A key of its own: a queue that holds one job at a time holds one of each key.
+      const id = await service.boss.send(name, payload as object, { singletonKey: randomUUID() })
       if (id === null) throw new Error(`The queue ${name} takes no other job now.`)
       await spy.waitForJobWithId(id, 'completed')
     },

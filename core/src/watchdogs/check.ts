@@ -2,9 +2,9 @@ import { storedCondition } from '../conditions/index.ts'
 import { newestMatching } from '../requests/index.ts'
 import type { Services } from '../services.ts'
 import { gatewayIsUp } from './downtime.ts'
-import { findWatchdogsToRecheck, listOutages, lockWatchdogsToCheck } from './queries.ts'
+import { findWatchdogsToRecheck, listOutages, lockWatchdogs, lockWatchdogsToCheck } from './queries.ts'
 import { evaluate } from './rules.ts'
-import { changeWatchdog, stepWatchdog } from './settle.ts'
+import { stepWatchdog } from './settle.ts'
 
 /** How many watchdogs one transaction looks at. */
 const BATCH = 100
@@ -53,12 +53,19 @@ async function recheckHistories(services: Services, signal: AbortSignal): Promis
       afterId: row.settledRequestId,
       since: row.armedAt,
     })
-    await services.db.transaction().execute((trx) =>
-      changeWatchdog(services, trx, row.id, {
-        step: (clock) => ({ clock, event: null }),
-        settings: { recheckAt: null },
-        match: match ?? null,
-      }),
-    )
+    await services.db.transaction().execute(async (trx) => {
+      const [locked] = await lockWatchdogs(trx, [row.id], services.clock.now())
+      // Armed anew while its history was read: what was read is no longer its history.
+      if (locked === undefined || locked.armedAt.getTime() !== row.armedAt.getTime()) return
+      await stepWatchdog(services, trx, {
+        row: locked,
+        change: {
+          step: (clock) => ({ clock, event: null }),
+          settings: { recheckAt: null },
+          match: match ?? null,
+        },
+        outages: await listOutages(trx),
+      })
+    })
   }
 }
