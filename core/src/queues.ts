@@ -69,8 +69,8 @@ export const QUEUES = {
     cron: '*/5 * * * *',
   },
   /**
-   * Raises the alarms of watchdogs that are due. Each run queues the next one before it looks, 8 s ahead; with the
-   * queue's poll of 2 s that makes a look every 10 s. Short: one queued is enough. The cron line mends a broken chain.
+   * Raises the alarms of watchdogs that are due. Each run queues the next one before it looks, 5 s ahead; with the
+   * queue's poll of 5 s that makes a look at least every 10 s. Short: one queued is enough. The cron line mends a broken chain.
    */
   'watchdogs.check': {
     payload: z.object({}),

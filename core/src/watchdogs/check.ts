@@ -8,7 +8,7 @@ import { stepWatchdog } from './settle.ts'
 
 /** How many watchdogs one transaction looks at. */
 const BATCH = 100
-const CHECK_AFTER_MS = 8000
+const CHECK_AFTER_MS = 5000
 
 /**
  * Raises the alarms that are due and announces the recoveries, each once however many workers run: a watchdog is
