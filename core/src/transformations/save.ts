@@ -33,6 +33,8 @@ function decodeDocument(ctx: Context, document: unknown, place: DocumentPlace) {
 
 /** Every wrong part of a document, below the input member `rule`. */
 export function issuesOfDocument(ctx: Context, document: unknown, place: DocumentPlace): InputIssue[] {
+  // That it is missing, the input's schema says.
+  if (document === undefined) return []
   const decoded = decodeDocument(ctx, document, place)
   if ('rule' in decoded) return []
   return decoded.issues.map((issue) => ({ ...issue, path: ['rule', ...issue.path] }))

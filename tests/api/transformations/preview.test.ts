@@ -1,0 +1,224 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { startService, type TestService } from '../../support/service.ts'
+import { addForward, addRule, documentOf, problemOf, REMOVE } from './support.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ limits: { rulesMax: 2 } })
+})
+
+const PREVIEW = '/api/v1/transformations/preview'
+
+const SLIM = documentOf(
+  [
+    { op: 'keep', paths: ['body.id', 'body.data.amount'] },
+    {
+      op: 'compute',
+      path: 'body.cents',
+      fn: 'round',
+      args: [{ fn: 'multiply', args: ['body.data.amount', 100] }],
+    },
+    { op: 'redact', paths: ['headers.Authorization'] },
+    {
+      op: 'compute',
+      path: 'headers.X-Sig',
+      fn: 'hmacSha256',
+      args: [{ raw: 'body' }, { secret: 'signing' }],
+    },
+  ],
+  { when: { all: [{ path: 'body.type', op: 'startsWith', value: 'invoice.' }] } },
+)
+
+describe('POST /api/v1/transformations/preview', () => {
+  test('tells every step and what would be sent', async () => {
+    const answer = await service.alice.post(PREVIEW, {
+      rule: SLIM,
+      sample: {
+        headers: { Authorization: 'Bearer x' },
+        contentType: 'application/json',
+        body: { id: 'evt_1', type: 'invoice.paid', data: { amount: 12.5, tax: 1 } },
+      },
+    })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toEqual({
+      matched: true,
+      faulted: false,
+      note: expect.stringMatching(/^1 of 1 rules applied; the signing secret was replaced by a dummy/),
+      rules: [
+        {
+          ruleId: null,
+          name: 'Slim',
+          version: null,
+          matched: true,
+          steps: [
+            { index: 0, op: 'keep', changed: true, note: null },
+            { index: 1, op: 'compute', changed: true, note: null },
+            { index: 2, op: 'redact', changed: true, note: null },
+            { index: 3, op: 'compute', changed: true, note: expect.any(String) },
+          ],
+          fault: null,
+        },
+      ],
+      output: {
+        method: 'POST',
+        headers: {
+          'Content-Type': 'application/json',
+          Authorization: '***',
+          'X-Sig': expect.stringMatching(/^[0-9a-f]{64}$/),
+        },
+        body: '{"id":"evt_1","data":{"amount":12.5},"cents":1250}',
+        bodyIsBinary: false,
+        contentType: 'application/json',
+      },
+    })
+  })
+
+  test('a fault is a 200 without output', async () => {
+    const rule = documentOf([
+      { op: 'remove', paths: ['body.a'] },
+      { op: 'compute', path: 'body.n', fn: 'divide', args: [1, 'body.zero'] },
+    ])
+    const answer = await service.alice.post(PREVIEW, { rule, sample: { body: { zero: 0 } } })
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({
+      matched: true,
+      faulted: true,
+      note: "0 of 1 rules applied; rule 'Slim' faulted: divide_by_zero",
+      rules: [
+        {
+          steps: [{ index: 0, changed: false }],
+          fault: { stepIndex: 1, code: 'divide_by_zero', detail: expect.any(String) },
+        },
+      ],
+      output: null,
+    })
+  })
+
+  test('what does not match passes as it came; digits of a JSON sample are kept', async () => {
+    const rawBody = `{"rule":${JSON.stringify(SLIM)},"sample":{"body":{"big":9007199254740993,"x":1.0,"nothing":null},"method":"PUT","query":{"a":["1","2"]}}}`
+    const answer = await service.alice.post(PREVIEW, undefined, {
+      rawBody,
+      headers: { 'Content-Type': 'application/json' },
+    })
+    expect(answer.body).toMatchObject({
+      matched: false,
+      note: '0 of 1 rules applied',
+      rules: [{ matched: false, steps: [] }],
+      output: {
+        method: 'PUT',
+        headers: {},
+        body: '{"big":9007199254740993,"x":1.0,"nothing":null}',
+        contentType: null,
+      },
+    })
+  })
+
+  test('binary bodies, empty ones, null, and which content type wins', async () => {
+    const rule = documentOf([
+      { op: 'compute', path: 'headers.X', fn: 'concat', args: ['query.a', { literal: '|' }, 'contentType'] },
+    ])
+    const run = async (sample: object) => (await service.alice.post(PREVIEW, { rule, sample })).body
+    expect(await run({ body: '/wA=', bodyIsBinary: true })).toMatchObject({
+      output: { body: '/wA=', bodyIsBinary: true },
+    })
+    expect(await run({})).toMatchObject({ output: { body: null, bodyIsBinary: false } })
+    expect(await run({ body: null })).toMatchObject({ output: { body: 'null' } })
+    expect(
+      await run({
+        headers: { 'content-type': 'text/plain' },
+        contentType: 'application/json',
+        query: { a: ['1', '2'] },
+      }),
+    ).toMatchObject({
+      output: { headers: { X: '1|text/plain', 'content-type': 'text/plain' }, contentType: 'text/plain' },
+    })
+  })
+
+  test('on a stored request', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'stored' })
+    const { id } = await endpoint.capture({ body: '{"type":"invoice.paid","id":7}', suffix: '/eu?x=1' })
+    const rule = documentOf([
+      {
+        op: 'template',
+        path: 'headers.X-About',
+        template: '{{endpoint.name}} {{request.id}} {{path}} {{query.x}} {{body.id}}',
+      },
+    ])
+    const answer = await service.alice.post(PREVIEW, { rule, endpointId: endpoint.id, requestId: id })
+    expect(answer.body).toMatchObject({ output: { headers: { 'X-About': `stored ${id} /eu 1 7` } } })
+    expect(
+      (await service.alice.post(PREVIEW, { rule, endpointId: endpoint.id, requestId: id + 1000 })).status,
+    ).toBe(404)
+    expect(
+      (await service.charlie.post(PREVIEW, { rule, endpointId: endpoint.id, requestId: id })).status,
+    ).toBe(404)
+    expect((await service.alice.post(PREVIEW, { rule, endpointId: 'nonsense', requestId: id })).status).toBe(
+      404,
+    )
+  })
+
+  test('what is wrong with the sample', async () => {
+    const post = async (body: object) => problemOf(await service.alice.post(PREVIEW, body))
+    expect(await post({ rule: REMOVE })).toEqual(['validation_failed', '#/sample required'])
+    expect(await post({ rule: REMOVE, requestId: 5 })).toEqual(['validation_failed', '#/endpointId required'])
+    expect(await post({ sample: {} })).toEqual(['validation_failed', '#/rule required'])
+    expect(await post({ rule: REMOVE, sample: { headers: { 'X Y': 'a', X: 'a\nb', Y: 5 } } })).toEqual([
+      'validation_failed',
+      '#/sample/headers/Y type',
+    ])
+    expect(
+      await post({
+        rule: REMOVE,
+        sample: { headers: { 'X Y': 'a', X: 'a\nb' }, body: '!', bodyIsBinary: true },
+      }),
+    ).toEqual([
+      'validation_failed',
+      '#/sample/headers/X%20Y bad_format',
+      '#/sample/headers/X bad_format',
+      '#/sample/body bad_format',
+    ])
+  })
+})
+
+describe('POST preview-set', () => {
+  test('runs documents and saved rules together, without a destination', async () => {
+    const endpoint = await service.alice.endpoint()
+    const path = endpoint.at('/transformations/preview-set')
+    const rules = [REMOVE, documentOf([{ op: 'set', path: 'body.b', value: 2 }], { name: 'Two' })]
+    const answer = await service.alice.post(path, { rules, sample: { body: { a: 1 } } })
+    expect(answer.body).toMatchObject({
+      matched: true,
+      note: '2 of 2 rules applied',
+      rules: [{ name: 'Slim' }, { name: 'Two' }],
+      output: { body: '{"b":2}' },
+    })
+    expect(problemOf(await service.alice.post(path, { rules: [...rules, REMOVE], sample: {} }))).toEqual([
+      'validation_failed',
+      '#/rules too_many',
+    ])
+    expect(
+      problemOf(await service.alice.post(path, { rules: [{ ruleId: endpoint.id }, 5], sample: {} })),
+    ).toEqual(['validation_failed', '#/rules/0/ruleId unknown_value', '#/rules/1 type'])
+    expect(problemOf(await service.alice.post(path, { rules }))).toEqual([
+      'validation_failed',
+      '#/sample required',
+    ])
+  })
+
+  test('without rules, the saved ones that are enabled', async () => {
+    const endpoint = await service.alice.endpoint()
+    await addForward(endpoint)
+    const off = await addRule(endpoint)
+    const on = await addRule(endpoint, documentOf([{ op: 'set', path: 'body.b', value: 2 }], { name: 'On' }))
+    await service.alice.put(endpoint.at(`/transformations/${off.id}`), { enabled: false })
+    const path = endpoint.at('/transformations/preview-set')
+    const saved = await service.alice.post(path, { sample: { body: { a: 1 } } })
+    expect(saved.body).toMatchObject({
+      rules: [{ ruleId: on.id, version: 1, name: 'On', matched: true }],
+      output: { body: '{"a":1,"b":2}' },
+    })
+    const { id } = await endpoint.capture({ body: '{"a":1}' })
+    const named = await service.alice.post(path, { rules: [{ ruleId: off.id }], requestId: id })
+    expect(named.body).toMatchObject({ rules: [{ ruleId: off.id, name: 'Slim' }], output: { body: '{}' } })
+  })
+})
