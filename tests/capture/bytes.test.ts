@@ -1,0 +1,237 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import examples from '@octokit/webhooks-examples'
+import { z } from 'zod'
+import type { Client, RequestBody, TestEndpoint } from '../support/client.ts'
+import { sendRaw } from '../support/rawSender.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const Detail = z.looseObject({
+  id: z.int(),
+  method: z.string(),
+  path: z.string(),
+  url: z.string(),
+  queryString: z.string().nullable(),
+  query: z.record(z.string(), z.array(z.string())),
+  headers: z.record(z.string(), z.string()),
+  rawHeaders: z.array(z.object({ name: z.string(), value: z.string() })),
+  contentType: z.string().nullable(),
+  userAgent: z.string().nullable(),
+  label: z.string().nullable(),
+  sizeBytes: z.int(),
+  body: z.string().nullable(),
+  bodyIsBinary: z.boolean(),
+  bodyTruncated: z.boolean(),
+  bodyPreview: z.string().nullable(),
+})
+
+let service: TestService
+let alice: Client
+let endpoint: TestEndpoint
+
+beforeAll(async () => {
+  service = await startService({ parts: ['gateway'], limits: { captureRatePerMinute: 1_000_000 } })
+  alice = service.alice
+  endpoint = await alice.endpoint()
+})
+
+async function newest(of: TestEndpoint = endpoint) {
+  const [row] = await of.requests('pageSize=1')
+  if (row === undefined) throw new Error('Nothing was stored.')
+  return await alice.expect(alice.get(of.at(`/requests/${row.id}`)), Detail)
+}
+
+const bytesOf = ({ body, bodyIsBinary }: { body: string | null; bodyIsBinary: boolean }) =>
+  Buffer.from(body ?? '', bodyIsBinary ? 'base64' : 'utf8')
+
+/** Sends a body and reads it back. */
+async function roundTrip(body: RequestBody, contentType: string) {
+  const answer = await endpoint.send({ body, headers: { 'Content-Type': contentType } })
+  expect(answer.status).toBe(200)
+  return await newest()
+}
+
+describe('bodies come back byte for byte', () => {
+  test("GitHub's published webhook payloads", async () => {
+    const github = await alice.endpoint({ provider: 'github' })
+    let count = 0
+    for (const { name, examples: payloads } of examples) {
+      for (const payload of payloads) {
+        const body = JSON.stringify(payload, null, count % 3)
+        const headers = { 'X-GitHub-Event': name, 'X-GitHub-Delivery': crypto.randomUUID() }
+        const answer = await github.send({ body, headers })
+        expect(answer.status).toBe(200)
+        const stored = await newest(github)
+        expect({ name, body: stored.body }).toEqual({ name, body })
+        expect(stored).toMatchObject({ label: name, bodyIsBinary: false, sizeBytes: Buffer.byteLength(body) })
+        count += 1
+      }
+    }
+    expect(count).toBeGreaterThan(100)
+  })
+
+  test('every byte there is', async () => {
+    const body = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+    const stored = await roundTrip(body, 'application/octet-stream')
+    expect(stored).toMatchObject({ bodyIsBinary: true, sizeBytes: 256, bodyPreview: null, label: null })
+    expect(bytesOf(stored)).toEqual(Buffer.from(body))
+  })
+
+  test('invalid UTF-8 that says it is JSON', async () => {
+    const body = Uint8Array.of(0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d)
+    const stored = await roundTrip(body, 'application/json')
+    expect(stored.bodyIsBinary).toBe(true)
+    expect(bytesOf(stored)).toEqual(Buffer.from(body))
+  })
+
+  test('text with a NUL is binary; text beyond ASCII, with a byte order mark, is not', async () => {
+    const withNul = await roundTrip('a\0b', 'text/plain')
+    expect(withNul).toMatchObject({ bodyIsBinary: true, body: Buffer.from('a\0b').toString('base64') })
+    const text = '\ufeffZoë schreibt: „ⓧ“ 🎣\r\n'
+    expect(await roundTrip(text, 'text/plain')).toMatchObject({ bodyIsBinary: false, body: text })
+  })
+
+  test('an event type that Postgres cannot hold as text is no label, and costs the capture nothing', async () => {
+    const stored = await roundTrip('{"type":"a\\u0000b\\ud800"}', 'application/json')
+    expect(stored).toMatchObject({ body: '{"type":"a\\u0000b\\ud800"}', label: null })
+  })
+
+  test('forms', async () => {
+    const body = 'a=1&b=%C3%A9&b=+&=&empty=&%zz'
+    expect(await roundTrip(body, 'application/x-www-form-urlencoded')).toMatchObject({ body })
+  })
+
+  test('multipart with a file', async () => {
+    const file = randomBytes(3000)
+    const body = Buffer.concat([
+      Buffer.from('--b\r\nContent-Disposition: form-data; name="f"; filename="x"\r\n\r\n'),
+      file,
+      Buffer.from('\r\n--b--\r\n'),
+    ])
+    const stored = await roundTrip(new Uint8Array(body), 'multipart/form-data; boundary=b')
+    expect(stored.contentType).toBe('multipart/form-data; boundary=b')
+    expect(bytesOf(stored)).toEqual(body)
+  })
+
+  test('an empty body', async () => {
+    expect(await roundTrip('', 'text/plain')).toMatchObject({
+      body: null,
+      bodyPreview: null,
+      bodyIsBinary: false,
+      sizeBytes: 0,
+    })
+  })
+
+  test('ten megabytes, exactly at the cap', async () => {
+    const body = new Uint8Array(randomBytes(10_485_760))
+    const stored = await roundTrip(body, 'application/octet-stream')
+    expect(stored).toMatchObject({ sizeBytes: 10_485_760, bodyTruncated: false })
+    expect(Bun.hash(bytesOf(stored))).toBe(Bun.hash(body))
+  })
+
+  test('a chunked body, whatever its chunks', async () => {
+    const answer = await sendRaw(
+      endpoint.url,
+      `POST /hook/${endpoint.id} HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n`,
+      '1\r\n{\r\n5;ext=1\r\n"a":1\r\n',
+      '1\r\n}\r\n0\r\n\r\n',
+    )
+    expect(answer.status).toBe(200)
+    expect(await newest()).toMatchObject({ body: '{"a":1}', sizeBytes: 7 })
+  })
+
+  test('the body of a GET, and of a method of its own', async () => {
+    for (const method of ['GET', 'DELETE', 'PROPFIND']) {
+      await sendRaw(
+        endpoint.url,
+        `${method} /hook/${endpoint.id} HTTP/1.1\r\nHost: h\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody`,
+      )
+      expect(await newest()).toMatchObject({ method, body: 'body' })
+    }
+  })
+
+  test('a body whose sender asks to continue first', async () => {
+    const answer = await sendRaw(
+      endpoint.url,
+      `POST /hook/${endpoint.id} HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 4\r\nConnection: close\r\n\r\nbody`,
+    )
+    expect(answer.status).toBe(100)
+    expect(answer.body).toContain('HTTP/1.1 200 ')
+    expect(await newest()).toMatchObject({ body: 'body' })
+  })
+
+  test('the preview is the first 200 characters, none cut in half', async () => {
+    const { bodyPreview } = await roundTrip('🎣'.repeat(300), 'text/plain')
+    expect(bodyPreview).toBe('🎣'.repeat(200))
+    expect((await roundTrip(`${'a'.repeat(199)}éx`, 'text/plain')).bodyPreview).toBe(`${'a'.repeat(199)}é`)
+  })
+})
+
+describe('the head comes back as it was sent', () => {
+  test('target: no dot segment folded, nothing re-encoded', async () => {
+    const suffix = '/a/../%2e%2E/b//c;d=%41/'
+    const query = "x=1&x=2&y=a+b%20c&bad=%zz&=&n&q='%22<>"
+    await sendRaw(
+      endpoint.url,
+      `POST /hook/${endpoint.id.toUpperCase()}${suffix}?${query} HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+    )
+    const stored = await newest()
+    expect(stored).toMatchObject({
+      path: suffix,
+      queryString: query,
+      url: `${endpoint.url}${suffix}?${query}`,
+    })
+    expect(stored.query).toEqual({
+      x: ['1', '2'],
+      y: ['a b c'],
+      bad: ['%zz'],
+      '': [''],
+      n: [''],
+      q: [`'"<>`],
+    })
+  })
+
+  test('a query without content, and none', async () => {
+    await endpoint.send({ suffix: '/x' })
+    expect(await newest()).toMatchObject({ path: '/x', queryString: null })
+    await sendRaw(endpoint.url, `GET /hook/${endpoint.id}? HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n`)
+    expect(await newest()).toMatchObject({ path: '', queryString: '', url: `${endpoint.url}?` })
+  })
+
+  test('headers: order, spelling, repeats, and bytes beyond ASCII', async () => {
+    const fields = [
+      ['Host', 'h'],
+      ['x-REPEATED', 'one'],
+      ['Content-Type', 'text/plain'],
+      ['X-Repeated', 'two'],
+      ['Cookie', 'a=1'],
+      ['Cookie', 'b=2'],
+      ['X-Empty', ''],
+      ['X-Utf8', Buffer.from('Zoë').toString('latin1')],
+      ['X-Latin1', 'Zo\xeb'],
+      ['User-Agent', 'Sender/1'],
+      ['Connection', 'close'],
+      ['X-Forwarded-For', '203.0.113.9'],
+      ['Content-Length', '0'],
+    ] as const
+    const head = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('')
+    await sendRaw(endpoint.url, `POST /hook/${endpoint.id} HTTP/1.1\r\n${head}\r\n`)
+    const stored = await newest()
+    expect(stored.rawHeaders.map(({ name }) => name)).toEqual(fields.map(([name]) => name))
+    expect(stored.rawHeaders.map(({ value }) => value)).toEqual(
+      fields.map(([name, value]) => (name === 'X-Utf8' || name === 'X-Latin1' ? 'Zoë' : value)),
+    )
+    expect(stored.headers).toMatchObject({ 'x-REPEATED': 'one, two', Cookie: 'a=1; b=2', 'X-Utf8': 'Zoë' })
+    // No proxy is trusted here.
+    expect(stored).toMatchObject({ ip: '127.0.0.1', userAgent: 'Sender/1', contentType: 'text/plain' })
+  })
+
+  test('long headers are kept up to 64 KB', async () => {
+    const large = 'v'.repeat(30_000)
+    await sendRaw(
+      endpoint.url,
+      `POST /hook/${endpoint.id} HTTP/1.1\r\nHost: h\r\nX-1: ${large}\r\nX-2: ${large}\r\nX-3: ${large}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+    )
+    expect((await newest()).rawHeaders.map(({ name }) => name)).toEqual(['Host', 'X-1', 'X-2'])
+  })
+})

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { startReceiver } from '../support/receiver.ts'
+import { startService } from '../support/service.ts'
+
+const Watchdog = z.looseObject({
+  id: z.string(),
+  state: z.string(),
+  lastMatchedRequestId: z.int().nullable(),
+})
+
+describe('a capture and what it sets in motion', () => {
+  test('commit together: a capture whose deliveries cannot be queued is not stored, and its sender hears so', async () => {
+    const { alice, db } = await startService({ parts: ['gateway'] })
+    const endpoint = await alice.endpoint()
+    await alice.post(endpoint.at('/actions'), { kind: 'forward', url: 'http://127.0.0.1:9/' })
+    await sql`alter table deliveries add constraint broken check (false) not valid`.execute(db)
+    const answer = await endpoint.send()
+    expect({ status: answer.status, text: await answer.text() }).toEqual({
+      status: 503,
+      text: '{"error":"unavailable"}',
+    })
+    expect(await endpoint.requests()).toEqual([])
+    await sql`alter table deliveries drop constraint broken`.execute(db)
+    expect(await endpoint.capture()).toMatchObject({ state: 'Pending' })
+    const { count } = await db
+      .selectFrom('deliveries')
+      .select((of) => of.fn.countAll<number>().as('count'))
+      .executeTakeFirstOrThrow()
+    expect(count).toBe(1)
+  })
+
+  test('an action works for the very next capture, and is gone for the one after its removal', async () => {
+    const { alice } = await startService({ parts: ['gateway'] })
+    const endpoint = await alice.endpoint()
+    const action = { kind: 'forward', url: 'http://127.0.0.1:9/' }
+    for (let turn = 0; turn < 10; turn += 1) {
+      expect(await endpoint.capture()).toMatchObject({ state: 'NotAttempted' })
+      const { id } = await alice.expect(
+        alice.post(endpoint.at('/actions'), {
+          ...action,
+          condition: { path: 'body.n', op: 'eq', value: turn },
+        }),
+        z.looseObject({ id: z.string() }),
+      )
+      expect(await endpoint.capture({ body: `{"n":${turn}}` })).toMatchObject({ state: 'Pending' })
+      expect(await endpoint.capture({ body: '{"n":-1}' })).toMatchObject({ state: 'Skipped' })
+      await alice.delete(endpoint.at(`/actions/${id}`))
+    }
+  })
+
+  test('a mixed batch: each endpoint gets what is its own', async () => {
+    const { alice, db } = await startService({ parts: ['gateway'] })
+    const forwarding = await alice.endpoint()
+    const plain = await alice.endpoint()
+    await alice.post(forwarding.at('/actions'), { kind: 'forward', url: 'http://127.0.0.1:9/' })
+    await Promise.all(
+      Array.from({ length: 40 }, (_, index) =>
+        (index % 2 === 0 ? forwarding : plain).send({ body: `${index}` }),
+      ),
+    )
+    const forwarded = (await forwarding.requests()).map(({ id }) => id)
+    expect(forwarded).toHaveLength(20)
+    expect(await plain.requests()).toHaveLength(20)
+    const rows = await db.selectFrom('deliveries').select('requestId').execute()
+    expect(rows.map(({ requestId }) => requestId).sort((a, b) => b - a)).toEqual(forwarded)
+  })
+
+  test('the bytes that are forwarded are the bytes that came', async () => {
+    const { alice } = await startService()
+    const endpoint = await alice.endpoint()
+    await using receiver = await startReceiver()
+    await alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url })
+    const body = Uint8Array.from({ length: 256 }, (_, byte) => byte)
+    await endpoint.capture({ body, headers: { 'Content-Type': 'application/octet-stream' } })
+    const [received] = await receiver.take(1)
+    expect(received?.body).toEqual(Buffer.from(body))
+  })
+
+  test('a watchdog notices the last match of a batch', async () => {
+    const { alice } = await startService({ parts: ['gateway'] })
+    const endpoint = await alice.endpoint()
+    const made = await alice.expect(
+      alice.post('/api/v1/watchdogs', {
+        endpointId: endpoint.id,
+        expectedIntervalSeconds: 3600,
+        match: { path: 'body.type', op: 'eq', value: 'beat' },
+      }),
+      Watchdog,
+    )
+    expect(made.state).toBe('waiting')
+    await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        endpoint.send({ body: index % 3 === 0 ? '{"type":"beat"}' : '{"type":"other"}' }),
+      ),
+    )
+    const beats = (await endpoint.requests()).filter(({ label }) => label === 'beat')
+    const watchdog = await alice.expect(alice.get(`/api/v1/watchdogs/${made.id}`), Watchdog)
+    expect(watchdog).toMatchObject({ state: 'onTime', lastMatchedRequestId: beats[0]?.id ?? null })
+  })
+
+  test('whoever awaits it is woken', async () => {
+    const { alice } = await startService({ parts: ['gateway'] })
+    const endpoint = await alice.endpoint()
+    const waiting = alice.get(endpoint.at('/requests/await?afterId=0&timeoutSeconds=30'))
+    const { id } = await endpoint.capture()
+    expect((await waiting).body).toMatchObject({ id })
+  })
+})

@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import type { TestEndpoint } from '../support/client.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService } from '../support/service.ts'
+
+const Stats = z.looseObject({
+  storage: z.looseObject({
+    storedRequestCount: z.int(),
+    storedBytes: z.int(),
+    evictedCount: z.int(),
+  }),
+  traffic: z.looseObject({ rejectedCount: z.int(), lastRejectedAt: z.string().nullable() }),
+})
+
+const statsOf = (endpoint: TestEndpoint) =>
+  endpoint.client.expect(endpoint.client.get(endpoint.at('/stats')), Stats)
+
+/** Sends so many at once; the statuses, sorted. */
+async function burst(endpoint: TestEndpoint, count: number): Promise<number[]> {
+  const answers = await Promise.all(Array.from({ length: count }, () => endpoint.send()))
+  return answers.map(({ status }) => status).sort((a, b) => a - b)
+}
+
+describe('over the capture rate', () => {
+  test('a sender gets 429 and is counted, and recovers after Retry-After', async () => {
+    const { alice, clock } = await startService({ parts: ['gateway'], limits: { captureRatePerMinute: 3 } })
+    const endpoint = await alice.endpoint()
+    expect(await burst(endpoint, 5)).toEqual([200, 200, 200, 429, 429])
+
+    await clock.advance(20_000)
+    const refused = await endpoint.send()
+    expect({ status: refused.status, text: await refused.text() }).toEqual({
+      status: 429,
+      text: '{"error":"rate_limited"}',
+    })
+    expect(refused.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(refused.headers.get('cache-control')).toBe('no-store')
+    const retryAfter = Number(refused.headers.get('retry-after'))
+    expect(retryAfter).toBeGreaterThan(30)
+    expect(retryAfter).toBeLessThanOrEqual(40)
+
+    await clock.advance(retryAfter * 1000)
+    expect(await burst(endpoint, 4)).toEqual([200, 200, 200, 429])
+    const { storage, traffic } = await statsOf(endpoint)
+    expect({ stored: storage.storedRequestCount, rejected: traffic.rejectedCount }).toEqual({
+      stored: 6,
+      rejected: 4,
+    })
+    expect(traffic.lastRejectedAt).not.toBeNull()
+  })
+
+  test('other endpoints are not held up', async () => {
+    const { alice } = await startService({ parts: ['gateway'], limits: { captureRatePerMinute: 1 } })
+    const [loud, quiet] = [await alice.endpoint(), await alice.endpoint()]
+    const [statuses, [other]] = await Promise.all([burst(loud, 10), burst(quiet, 1)])
+    expect({ accepted: statuses.filter((status) => status === 200).length, other }).toEqual({
+      accepted: 1,
+      other: 200,
+    })
+  })
+
+  test('what is refused is refused by every gateway', async () => {
+    const first = await startService({ parts: ['gateway'], limits: { captureRatePerMinute: 20 } })
+    const { database, clock, secretKey } = first
+    const second = await startService({
+      parts: ['gateway'],
+      limits: { captureRatePerMinute: 20 },
+      database,
+      clock,
+      secretKey,
+    })
+    const endpoint = await first.alice.endpoint()
+    const elsewhere = (await second.alice.endpoint()).url.replace(/[^/]+$/, endpoint.id)
+    const answers = await Promise.all(
+      Array.from({ length: 60 }, (_, index) =>
+        fetch(index % 2 === 0 ? endpoint.url : elsewhere, { method: 'POST', body: '{}' }),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(40)
+  })
+})
+
+describe('at the stored-request cap', () => {
+  test('the oldest are evicted, and no sender notices', async () => {
+    const { alice } = await startService({ parts: ['gateway'], limits: { storedRequestsMax: 3 } })
+    const endpoint = await alice.endpoint()
+    const rows = await endpoint.captureMany(5, { body: '{"n":1}' })
+    expect((await endpoint.requests()).map(({ id }) => id)).toEqual(
+      rows
+        .slice(2)
+        .map(({ id }) => id)
+        .reverse(),
+    )
+    expect((await statsOf(endpoint)).storage).toMatchObject({
+      storedRequestCount: 3,
+      storedBytes: 21,
+      evictedCount: 2,
+    })
+  })
+
+  test('a burst larger than the cap leaves the newest', async () => {
+    const { alice } = await startService({
+      parts: ['gateway'],
+      limits: { storedRequestsMax: 7, captureRatePerMinute: 10_000 },
+    })
+    const endpoint = await alice.endpoint()
+    expect(new Set(await burst(endpoint, 200))).toEqual(new Set([200]))
+    const ids = (await endpoint.requests()).map(({ id }) => id)
+    expect(ids).toHaveLength(7)
+    expect((await statsOf(endpoint)).storage).toMatchObject({ storedRequestCount: 7, evictedCount: 193 })
+    expect(Math.max(...ids) - Math.min(...ids)).toBe(6)
+  })
+
+  test('two gateways on one endpoint keep to it, and the counts equal the rows', async () => {
+    const limits = { storedRequestsMax: 5, captureRatePerMinute: 100_000 }
+    const first = await startService({ parts: ['gateway'], limits })
+    const { database, clock, secretKey } = first
+    const second = await startService({ parts: ['gateway'], limits, database, clock, secretKey })
+    const endpoint = await first.alice.endpoint()
+    const elsewhere = `${second.captureUrl}/hook/${endpoint.id}`
+    await Promise.all(
+      Array.from({ length: 400 }, (_, index) =>
+        fetch(index % 2 === 0 ? endpoint.url : elsewhere, { method: 'POST', body: '{}' }),
+      ),
+    )
+    expect(await endpoint.requests()).toHaveLength(5)
+    expect((await statsOf(endpoint)).storage).toMatchObject({ storedRequestCount: 5, evictedCount: 395 })
+  })
+
+  test('a smaller cap takes effect with the next capture', async () => {
+    const service = await startService({ parts: ['gateway'], limits: {} })
+    const client = await service.newClient('solo')
+    const endpoint = await client.endpoint()
+    for (let sent = 0; sent < 150; sent += 50) await burst(endpoint, 50)
+    await service.operator.workspaces.setPlan({ workspace: client.workspaceId, plan: 'free' })
+    await service.clock.advance(60_000)
+    expect((await endpoint.send()).status).toBe(200)
+    const { storedRequestCount } = await service.db
+      .selectFrom('endpointCounters')
+      .where('endpointId', '=', endpoint.id)
+      .select('storedRequestCount')
+      .executeTakeFirstOrThrow()
+    expect(storedRequestCount).toBe(100)
+  })
+
+  test('what is in the recycle bin does not count and is not evicted', async () => {
+    const { alice } = await startService({ parts: ['gateway'], limits: { storedRequestsMax: 2 } })
+    const endpoint = await alice.endpoint()
+    const [binned] = await endpoint.captureMany(2)
+    await alice.delete(endpoint.at(`/requests/${binned?.id}`))
+    const rows = await endpoint.captureMany(2)
+    expect((await endpoint.requests()).map(({ id }) => id)).toEqual(rows.map(({ id }) => id).reverse())
+    const bin = await alice.expect(alice.get('/api/v1/recycle-bin'), z.looseObject({ totalCount: z.int() }))
+    expect(bin.totalCount).toBe(1)
+  })
+
+  test('an evicted request is gone at once, and its queued delivery is still made', async () => {
+    const service = await startService({ limits: { storedRequestsMax: 1 } })
+    const { alice } = service
+    const endpoint = await alice.endpoint()
+    const release = Promise.withResolvers<void>()
+    await using receiver = await startReceiver(async (_, response) => {
+      await release.promise
+      response.end()
+    })
+    await alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url })
+    const first = await endpoint.capture({ body: '{"n":1}' })
+    const second = await endpoint.capture({ body: '{"n":2}' })
+    expect((await endpoint.requests()).map(({ id }) => id)).toEqual([second.id])
+    expect((await alice.get(endpoint.at(`/requests/${first.id}`))).status).toBe(404)
+    release.resolve()
+    const received = await receiver.take(2)
+    expect(received.map(({ body }) => body.toString()).sort()).toEqual(['{"n":1}', '{"n":2}'])
+  })
+})
+
+describe('over the payload cap', () => {
+  test('a prefix is kept and the rest counted, and the sender is answered as ever', async () => {
+    const { alice } = await startService({ parts: ['gateway'], limits: { payloadBytesMax: 100_000 } })
+    const endpoint = await alice.endpoint({ signatureHeader: 'X-Sig', signingSecret: 'a secret of mine' })
+    const body = `${'é'.repeat(50_000)}x`
+    const row = await endpoint.capture({ body })
+    expect(row).toMatchObject({
+      sizeBytes: 100_001,
+      bodyTruncated: true,
+      bodyIsBinary: false,
+      verification: { verdict: 'unverifiable', note: 'body over the size cap' },
+    })
+    const detail = await alice.get(endpoint.at(`/requests/${row.id}`))
+    expect(detail.body).toMatchObject({ body: body.slice(0, 32_768) })
+    expect((await statsOf(endpoint)).storage.storedBytes).toBe(65_536)
+  })
+
+  test('the prefix is no longer than the cap, and exactly the cap is not over it', async () => {
+    const { alice } = await startService({ parts: ['gateway'], limits: { payloadBytesMax: 10 } })
+    const endpoint = await alice.endpoint()
+    expect(await endpoint.capture({ body: '0123456789' })).toMatchObject({ bodyTruncated: false })
+    const row = await endpoint.capture({ body: '0123456789a' })
+    expect(row).toMatchObject({
+      bodyTruncated: true,
+      sizeBytes: 11,
+      bodyPreview: '0123456789',
+      verification: null,
+    })
+  })
+
+  test('a body of 100 MB is counted without being buffered', async () => {
+    const { alice } = await startService({ parts: ['gateway'] })
+    const endpoint = await alice.endpoint()
+    const chunk = new Uint8Array(1_000_000)
+    let sent = 0
+    const body = new ReadableStream<Uint8Array>({
+      pull(controller) {
+        if (sent === 100) controller.close()
+        else controller.enqueue(chunk)
+        sent += 1
+      },
+    })
+    const before = process.memoryUsage().rss
+    expect(await endpoint.capture({ body })).toMatchObject({ sizeBytes: 100_000_000, bodyTruncated: true })
+    expect(process.memoryUsage().rss - before).toBeLessThan(80_000_000)
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { adminUrl } from '../support/database.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { administer } from '../support/templateDatabase.ts'
+
+const nameOf = ({ database }: TestService) => /test_[0-9a-f]+/.exec(database.url)?.[0] ?? ''
+
+/** Postgres takes no more connections and ends those that there are. */
+async function goAway(service: TestService): Promise<void> {
+  const name = nameOf(service)
+  await administer(
+    adminUrl(),
+    `ALTER DATABASE ${name} WITH ALLOW_CONNECTIONS false`,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+  )
+}
+
+const comeBack = (service: TestService) =>
+  administer(adminUrl(), `ALTER DATABASE ${nameOf(service)} WITH ALLOW_CONNECTIONS true`)
+
+async function untilStored(send: () => Promise<Response>): Promise<void> {
+  for (;;) {
+    const answer = await send()
+    if (answer.status === 200) return
+    // Nothing but "try again" until then.
+    expect(answer.status).toBe(503)
+  }
+}
+
+describe('while Postgres is away', () => {
+  test('senders get 503 with Retry-After, never a 404 or a 2xx, and captures resume by themselves', async () => {
+    const service = await startService({ parts: ['gateway'] })
+    const known = await service.alice.endpoint()
+    const unread = await service.alice.endpoint()
+    expect((await known.send()).status).toBe(200)
+
+    await goAway(service)
+    const unknown = () => fetch(`${service.captureUrl}/hook/${randomUUID()}`, { method: 'POST', body: '{}' })
+    for (const send of [() => known.send(), () => unread.send(), unknown, () => known.send()]) {
+      const answer = await send()
+      expect({ status: answer.status, text: await answer.text() }).toEqual({
+        status: 503,
+        text: '{"error":"unavailable"}',
+      })
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(0)
+      expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    }
+
+    await comeBack(service)
+    await untilStored(() => known.send())
+    await untilStored(() => unread.send())
+    expect((await unknown()).status).toBe(404)
+    expect(await known.requests()).toHaveLength(2)
+  })
+
+  test('a load that meets a lost connection loses nothing acknowledged', async () => {
+    const service = await startService({ parts: ['gateway'], limits: { captureRatePerMinute: 1_000_000 } })
+    const endpoint = await service.alice.endpoint()
+    const acknowledged: string[] = []
+    let sent = 0
+    const sender = async () => {
+      while (acknowledged.length < 600) {
+        sent += 1
+        const body = `n${sent}`
+        const answer = await endpoint.send({ body, headers: { 'Content-Type': 'text/plain' } })
+        if (answer.status === 200) acknowledged.push(body)
+        else expect(answer.status).toBe(503)
+      }
+    }
+    const disturb = async () => {
+      while (acknowledged.length < 600) {
+        const before = acknowledged.length
+        await administer(
+          adminUrl(),
+          `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${nameOf(service)}'`,
+        )
+        while (acknowledged.length < Math.min(600, before + 100)) await Bun.sleep(5)
+      }
+    }
+    await Promise.all([...Array.from({ length: 16 }, sender), disturb()])
+    const stored = await service.db.selectFrom('requests').select('bodyPreview').execute()
+    const bodies = new Set(stored.map(({ bodyPreview }) => bodyPreview))
+    expect(acknowledged.filter((body) => !bodies.has(body))).toEqual([])
+  })
+})
