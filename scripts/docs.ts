@@ -1,14 +1,16 @@
 /**
- * `bun run docs`: writes the pages that are made from the code: docs/errors.md, docs/routes.md and
- * docs/rules-functions.md. A test fails when they are stale.
+ * `bun run docs`: writes the pages that are made from the code: docs/errors.md, docs/providers.md,
+ * docs/routes.md and docs/rules-functions.md. A test fails when they are stale.
  */
 import { join } from 'node:path'
 import { ERRORS, ROUTES } from '../core/src/index.ts'
+import { providersPage } from '../core/src/providers/docs.ts'
 import { functionsPage } from '../core/src/transformations/functions/docs.ts'
 
 /** The generated pages by their path from the repository's root. */
 export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/errors.md': errors,
+  'docs/providers.md': providersPage,
   'docs/routes.md': routes,
   'docs/rules-functions.md': functionsPage,
 }

@@ -143,7 +143,9 @@ function headerValue(text: string | undefined): string | undefined {
 }
 
 function learnedSecret(term: ChallengeTerm, challenge: Challenge): string | undefined {
-  if (challenge.prepared.settings.signingSecret !== null) return undefined
+  const { signingSecret, manual } = challenge.prepared.settings
+  // Of a manual scheme the user holds the secret: the provider's is none of its business.
+  if (signingSecret !== null || manual !== null) return undefined
   const text = termText(term, challenge)
   return text !== undefined && text.length <= LEARNED_SECRET_LENGTH_MAX && /^[\x21-\x7e]+$/.test(text)
     ? text
