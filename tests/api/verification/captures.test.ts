@@ -1,10 +1,9 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { startVerificationService, subject } from './support.ts'
 
 const service = await startVerificationService()
-afterAll(() => service.vectorClock.stop())
 const client = await service.newClient()
 
 const SECRET = "It's a Secret to Everybody"
@@ -43,7 +42,7 @@ describe('the verdict on a capture', () => {
   test('looks at the bytes as they arrived, in any header case, with old and new signatures side by side', async () => {
     const endpoint = await subject(service, client, { provider: 'stripe', signingSecret: SECRET })
     const body = Buffer.from([0xff, 0x00, 0x7b, 0x0d, 0x0a])
-    const t = Math.floor(service.vectorClock.now().getTime() / 1000)
+    const t = Math.floor(service.clock.now().getTime() / 1000)
     const mac = (secret: string) => createHmac('sha256', secret).update(`${t}.`).update(body).digest('hex')
     const value = `t=${t},v1=${mac('old')},v1=${mac(SECRET)},v0=x`
     const { verdict, note } = await endpoint.send({ headers: [['STRIPE-signature', value]], body })

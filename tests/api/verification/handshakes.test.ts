@@ -1,10 +1,9 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createHmac, generateKeyPairSync, sign } from 'node:crypto'
 import { z } from 'zod'
 import { startVerificationService, subject } from './support.ts'
 
 const service = await startVerificationService()
-afterAll(() => service.vectorClock.stop())
 const client = await service.newClient()
 
 const JSON_HEADER = ['Content-Type', 'application/json'] as const

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { PROVIDERS, type SchemeRow } from '@creel/core/providers'
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '@creel/core/verification'
 import { manualSchemeRow } from '../../../core/src/verification/settings.ts'
@@ -11,7 +11,6 @@ import {
 import { startVerificationService, subject } from './support.ts'
 
 const service = await startVerificationService()
-afterAll(() => service.vectorClock.stop())
 const client = await service.newClient()
 
 interface Case {
@@ -60,7 +59,7 @@ describe('what each provider and each manual algorithm signs', () => {
     const endpoint = await subject(service, client, { ...settings, signingSecret: key.saved })
     const url = `${endpoint.publicUrl}/a%20b`
     const sign = (by: TestKey, now: Date) => signedRequest(row, { key: by, url, now })
-    const now = service.vectorClock.now()
+    const now = service.clock.now()
 
     const good = await endpoint.send(wire(sign(key, now), endpoint.publicUrl), now)
     expect(good).toMatchObject({ verdict: 'verified', answer: { status: expect.any(Number) } })

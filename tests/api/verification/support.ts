@@ -1,44 +1,17 @@
 import { z } from 'zod'
 import type { Client } from '../../support/client.ts'
-import { TestClock } from '../../support/clock.ts'
 import { type SeenAnswer, type SentRequest, sendRaw } from '../../support/sender.ts'
 import { startService, type TestService } from '../../support/service.ts'
-
-/** A clock that can be stopped at the moment at which a vector was received, years ago. */
-export class VectorClock extends TestClock {
-  #moment: Date | undefined
-
-  override now(): Date {
-    return this.#moment ?? super.now()
-  }
-
-  /** Runs `during` at a moment. */
-  async at<Result>(moment: Date | null, during: () => Promise<Result>): Promise<Result> {
-    this.#moment = moment ?? undefined
-    try {
-      return await during()
-    } finally {
-      this.#moment = undefined
-    }
-  }
-}
-
-export interface VerificationService extends TestService {
-  readonly vectorClock: VectorClock
-}
 
 /** The public capture URL: another host than the one that is listened on, as behind a proxy. */
 export const PUBLIC_URL = 'https://in.example.test'
 
 /** A service without limits that many captures would meet. */
-export async function startVerificationService(): Promise<VerificationService> {
-  const vectorClock = new VectorClock()
-  const service = await startService({
-    clock: vectorClock,
+export function startVerificationService(): Promise<TestService> {
+  return startService({
     captureUrl: PUBLIC_URL,
     limits: { apiRatePerMinute: 1_000_000, endpointsMax: 1_000_000, captureRatePerMinute: 1_000_000 },
   })
-  return { ...service, vectorClock }
 }
 
 const Captured = z.looseObject({
@@ -65,7 +38,7 @@ export interface Subject {
 
 /** Makes an endpoint with these settings. */
 export async function subject(
-  { vectorClock, baseUrl }: VerificationService,
+  { clock, baseUrl }: TestService,
   client: Client,
   settings: Readonly<Record<string, unknown>>,
 ): Promise<Subject> {
@@ -75,7 +48,7 @@ export async function subject(
     publicUrl: endpoint.url,
     async send({ suffix = '', ...sent }, receivedAt = null) {
       const url = `${baseUrl}/hook/${endpoint.id}${suffix}`
-      const answer = await vectorClock.at(receivedAt, () => sendRaw(url, sent))
+      const answer = await clock.at(receivedAt ?? clock.now(), () => sendRaw(url, sent))
       const page = z.looseObject({ items: z.array(Captured) })
       const { items } = await client.expect(client.get(endpoint.at('/requests?pageSize=1')), page)
       const [stored] = items

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'
 import { findProvider, type SchemeRow } from '@creel/core/providers'
 import { Evidence } from '../../../core/src/verification/evidence.ts'
@@ -9,7 +9,6 @@ import { startVerificationService, subject } from './support.ts'
 type Vector = (typeof vectors)[number]
 
 const service = await startVerificationService()
-afterAll(() => service.vectorClock.stop())
 const client = await service.newClient()
 
 /** Windows under 60 s are widened to 60 s (CONTRACT R41); this vector is 6 s late by the SDK's 5. */
