@@ -1,6 +1,6 @@
-import { sql } from 'kysely'
 import type { NotifyReport } from '../alertChannels/index.ts'
 import type { Trx } from '../db/index.ts'
+import { announceDeliveries, replaceDetail } from './queries.ts'
 import type { AttemptState } from './states.ts'
 
 /**
@@ -9,7 +9,7 @@ import type { AttemptState } from './states.ts'
  * channel was not available. Never DeadLetter, never Interrupted.
  */
 export async function finishNotify(trx: Trx, report: NotifyReport): Promise<void> {
-  const { endpointId, attemptId, send, finishedAt, nextTryAt } = report
+  const { endpointId, requestId, attemptId, send, finishedAt, nextTryAt } = report
   await trx
     .updateTable('deliveryAttempts')
     .set({
@@ -24,7 +24,8 @@ export async function finishNotify(trx: Trx, report: NotifyReport): Promise<void
     .where('endpointId', '=', endpointId)
     .where('id', '=', attemptId)
     .execute()
-  await sql`select pg_notify('creel_endpoints', ${endpointId})`.execute(trx)
+  if (send !== null) await replaceDetail(trx, { endpointId, attemptId, requestId }, send)
+  await announceDeliveries(trx, [endpointId])
 }
 
 function stateOf({ delivered, send }: NotifyReport): AttemptState {

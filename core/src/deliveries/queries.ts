@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely'
+import type { ChannelSend } from '../alertChannels/index.ts'
 import type { Db, DeliveryAttemptsTable, Trx } from '../db/index.ts'
 import type { WireHeader } from '../requests/capturedRequest.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
@@ -104,6 +105,31 @@ export async function insertDetails(
         ],
   )
   if (rows.length > 0) await trx.insertInto('attemptDetails').values(rows).execute()
+}
+
+/** Records what the latest send of a notify try put on the wire, secrets masked, in place of the one before. */
+export async function replaceDetail(
+  trx: Trx,
+  of: { readonly endpointId: string; readonly attemptId: number; readonly requestId: number },
+  { sent, received }: Pick<ChannelSend, 'sent' | 'received'>,
+): Promise<void> {
+  const sentBody = Buffer.from(sent.body)
+  const record = {
+    sentMethod: sent.method,
+    sentUrl: sent.url,
+    sentHeaders: headersToText(sent.headers),
+    sentBody: recorded(sentBody),
+    sentBodyTruncated: sentBody.length > RECORDED_BODY_BYTES,
+    receivedStatusCode: received?.statusCode ?? null,
+    receivedHeaders: received === null ? null : headersToText(received.headers),
+    receivedBody: received === null ? null : recorded(Buffer.from(received.body)),
+    receivedBodyTruncated: received?.bodyTruncated ?? null,
+  }
+  await trx
+    .insertInto('attemptDetails')
+    .values({ ...of, ...record })
+    .onConflict((conflict) => conflict.columns(['endpointId', 'attemptId']).doUpdateSet(record))
+    .execute()
 }
 
 function recorded(body: Uint8Array): Buffer {

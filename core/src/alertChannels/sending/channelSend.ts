@@ -1,4 +1,5 @@
 import type { Alert } from '../../alerts/index.ts'
+import type { WireHeader } from '../../requests/capturedRequest.ts'
 import type { Services } from '../../services.ts'
 import { type Channel, destinationOf } from '../channel.ts'
 import { maskSecret } from '../credential.ts'
@@ -21,15 +22,14 @@ export interface ChannelSend extends SendOutcome {
     readonly method: string
     /** The channel's destination: the address itself may be a credential. */
     readonly url: string
-    readonly headers: Readonly<Record<string, string>>
+    readonly headers: readonly WireHeader[]
     readonly body: string
   }
   readonly received: {
     readonly statusCode: number
-    readonly headers: Readonly<Record<string, string>>
+    readonly headers: readonly WireHeader[]
     readonly body: string
     readonly bodyTruncated: boolean
-    readonly contentType: string | null
   } | null
 }
 
@@ -49,6 +49,8 @@ export async function sendToChannel(
     apiUrls: alertApiUrls,
   })
   const mask = (text: string) => maskSecret(text, channel.secret)
+  const maskAll = (fields: readonly WireHeader[]): WireHeader[] =>
+    fields.map(([name, value]) => [name, mask(value)])
   const result = await outbound.send({
     method,
     url,
@@ -63,7 +65,7 @@ export async function sendToChannel(
     sent: {
       method,
       url: destinationOf(channel) ?? '',
-      headers: Object.fromEntries(result.sentHeaders.map(([name, value]) => [name, mask(value)])),
+      headers: maskAll(result.sentHeaders),
       body: mask(body),
     },
   }
@@ -82,7 +84,6 @@ export async function sendToChannel(
   const { statusCode } = result
   const text = new TextDecoder().decode(result.body)
   const reading = kind.read({ statusCode, body: text })
-  const received = Object.fromEntries(result.headers.map(([name, value]) => [name, mask(value)]))
   return {
     ...common,
     delivered: reading.delivered,
@@ -92,10 +93,9 @@ export async function sendToChannel(
     statusCode,
     received: {
       statusCode,
-      headers: received,
+      headers: maskAll(result.headers),
       body: mask(text),
       bodyTruncated: result.bodyTruncated,
-      contentType: result.headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? null,
     },
   }
 }

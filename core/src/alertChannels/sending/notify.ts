@@ -12,6 +12,7 @@ import { TRIES_MAX } from './tries.ts'
 /** A message of a notify action. */
 export interface NotifyMessage extends Occasion {
   readonly endpoint: Named
+  readonly requestId: number
   /** The action's channel, found by `findChannel`. */
   readonly channel: Pick<Channel, 'id' | 'name' | 'kind'>
   /** The attempt row that the sends report back to. */

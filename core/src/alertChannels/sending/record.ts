@@ -13,6 +13,7 @@ import { nextTryAt } from './tries.ts'
 /** What became of a notify action's send, for the attempt row that waits for it. */
 export interface NotifyReport {
   readonly endpointId: string
+  readonly requestId: number
   readonly attemptId: number
   readonly delivered: boolean
   /** Null when nothing was sent because the channel was not available: `detail` says why. */
@@ -51,10 +52,12 @@ export async function recordChannelTry(
     if (attempt.send !== null) await recordHealth(services, trx, attempt.channel, attempt.send, now)
     if (result.nextTryAt !== null) await queueSends(services, trx, [row.id], result.nextTryAt)
     else if (!delivered && alert.kind !== 'action.notify') await mailInstead(services, trx, row)
-    if (attemptId === null || alert.endpoint === null) return undefined
+    const { endpoint, requestId } = alert
+    if (attemptId === null || endpoint === null || requestId === null) return undefined
 
     const report: NotifyReport = {
-      endpointId: alert.endpoint.id,
+      endpointId: endpoint.id,
+      requestId,
       attemptId,
       delivered,
       send: attempt.send,

@@ -1,0 +1,243 @@
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { AlertReceiver } from '../support/alertReceiver.ts'
+import type { Client, TestEndpoint } from '../support/client.ts'
+import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
+
+const PATH = '/api/v1/alert-channels'
+
+const Made = z.looseObject({ id: z.string() })
+const Attempt = z.looseObject({
+  id: z.int(),
+  state: z.string(),
+  kind: z.string(),
+  error: z.string().nullable(),
+  url: z.string(),
+  nextAttemptAt: z.string().nullable(),
+})
+const Attempts = z.looseObject({ items: z.array(Attempt) })
+
+let receiver: AlertReceiver
+const services: TestService[] = []
+
+beforeEach(async () => {
+  receiver = await AlertReceiver.start()
+})
+afterEach(async () => {
+  await Promise.all(services.splice(0).map((service) => service.stop()))
+  await receiver.stop()
+})
+
+async function start(options: TestServiceOptions = {}): Promise<TestService> {
+  const service = await startService(options)
+  services.push(service)
+  return service
+}
+
+const channel = async (client: Client, body: object = {}) =>
+  (
+    await client.expect(
+      client.post(PATH, {
+        kind: 'webhook',
+        name: 'Hook',
+        settings: { url: `${receiver.url}/hook` },
+        ...body,
+      }),
+      Made,
+    )
+  ).id
+
+const notify = (endpoint: TestEndpoint, alertChannelId: string, more: object = {}) =>
+  endpoint.client.expect(
+    endpoint.client.post(endpoint.at('/actions'), { kind: 'notify', name: 'Tell', alertChannelId, ...more }),
+    Made,
+  )
+
+/** The only attempt of the endpoint, once it is in one of these states. */
+async function attempt(endpoint: TestEndpoint, ...states: string[]) {
+  for (;;) {
+    const { items } = await endpoint.client.expect(endpoint.client.get(endpoint.at('/deliveries')), Attempts)
+    const [only] = items
+    if (only !== undefined && states.includes(only.state)) {
+      expect(items).toHaveLength(1)
+      return only
+    }
+    await Bun.sleep(50)
+  }
+}
+
+describe('a notify action', () => {
+  test('tells its channel what its template says of the request, whatever the channel subscribes to', async () => {
+    const { alice } = await start()
+    const endpoint = await alice.endpoint({ name: 'stripe-ci' })
+    const id = await channel(alice, { events: [] })
+    await notify(endpoint, id, {
+      messageTemplate: 'Invoice {{body.data.id}}: {{ body.data.amount }}{{body.none}}',
+    })
+    const { id: requestId } = await endpoint.capture({ body: '{"data":{"id":"in_1","amount":12.5}}' })
+
+    const [message] = await receiver.received(1)
+    expect(message?.json).toMatchObject({
+      event_kind: 'action.notify',
+      severity: 'info',
+      status: 'single',
+      incident_id: null,
+      title: 'Tell',
+      message: 'Invoice in_1: 12.5',
+      endpoint_name: 'stripe-ci',
+      request_id: requestId,
+      subject_name: 'Tell',
+    })
+    const row = await attempt(endpoint, 'Succeeded')
+    expect(row).toMatchObject({
+      kind: 'notify',
+      error: null,
+      statusCode: 200,
+      attemptNumber: 1,
+      trigger: 'capture',
+      url: expect.stringMatching(/^127\.0\.0\.1:\d+\/hook$/),
+    })
+    const { body } = await alice.get(`${PATH}/deliveries?eventKind=action.notify`)
+    expect(body).toMatchObject({
+      totalCount: 1,
+      items: [{ subjectName: 'Tell', channelId: id, outcome: 'delivered', requestId }],
+    })
+  })
+
+  test('escapes values for the target, and leaves its own text alone', async () => {
+    const { alice } = await start()
+    const endpoint = await alice.endpoint()
+    const id = await channel(alice, {
+      kind: 'slack',
+      secret: `${receiver.url}/services/T0/B0/x`,
+      settings: {},
+    })
+    await notify(endpoint, id, { messageTemplate: '*New*: <https://x.test|{{body.name}}>' })
+    await endpoint.capture({ body: '{"name":"<!channel> & friends"}' })
+    const [message] = await receiver.received(1)
+    expect(message?.json).toMatchObject({
+      text: '*New*: <https://x.test|&lt;!channel&gt; &amp; friends>',
+    })
+  })
+
+  test('cuts the message to what the provider takes', async () => {
+    const { alice } = await start()
+    const endpoint = await alice.endpoint()
+    const id = await channel(alice, {
+      kind: 'discord',
+      secret: `${receiver.url}/api/webhooks/1/x`,
+      settings: {},
+    })
+    receiver.replies = [{ status: 204 }]
+    await notify(endpoint, id, { messageTemplate: '{{body}}'.repeat(6) })
+    await endpoint.capture({ body: 'x'.repeat(600), headers: { 'Content-Type': 'text/plain' } })
+    const [message] = await receiver.received(1)
+    const { content } = z.looseObject({ content: z.string() }).parse(message?.json)
+    expect(content).toHaveLength(2000)
+    expect(message?.json).toMatchObject({ allowed_mentions: { parse: [] } })
+  })
+
+  test('runs only where its condition matches', async () => {
+    const { alice } = await start()
+    const endpoint = await alice.endpoint()
+    await notify(endpoint, await channel(alice), {
+      condition: { path: 'body.type', op: 'eq', value: 'invoice.paid' },
+    })
+    expect((await endpoint.capture({ body: '{"type":"other"}' })).state).toBe('Skipped')
+    await endpoint.capture({ body: '{"type":"invoice.paid"}' })
+    expect(await receiver.received(1)).toHaveLength(1)
+    await attempt(endpoint, 'Succeeded')
+  })
+
+  test('a failed send finishes its row; further tries update the same row; it is never parked', async () => {
+    const { alice, clock } = await start()
+    const endpoint = await alice.endpoint()
+    await notify(endpoint, await channel(alice))
+    receiver.replies = [{ status: 503, body: 'later' }, { status: 200 }]
+    await endpoint.capture()
+    const failed = await attempt(endpoint, 'Failed')
+    expect(failed).toMatchObject({ error: 'http_503: later', nextAttemptAt: expect.any(String) })
+    await clock.advance(32_000)
+    const succeeded = await attempt(endpoint, 'Succeeded')
+    expect(succeeded).toMatchObject({ id: failed.id, error: null, nextAttemptAt: null })
+  })
+
+  test('after its last try it is Failed, not DeadLetter, and raises no incident', async () => {
+    const { alice, db } = await start()
+    const endpoint = await alice.endpoint()
+    await notify(endpoint, await channel(alice))
+    receiver.replies = [{ status: 410, body: 'gone' }]
+    await endpoint.capture()
+    expect(await attempt(endpoint, 'Failed')).toMatchObject({ nextAttemptAt: null })
+    expect(await db.selectFrom('incidents').selectAll().execute()).toEqual([])
+  })
+
+  test('whose channel is off, unconfigured or deleted is Errored and says so; it stays on', async () => {
+    const { alice } = await start()
+    const off = await channel(alice)
+    const deleted = await channel(alice)
+    const cases = [
+      { id: off, spoil: () => alice.put(`${PATH}/${off}`, { enabled: false }) },
+      { id: deleted, spoil: () => alice.delete(`${PATH}/${deleted}`) },
+      { id: await channel(alice, { kind: 'slack', settings: {} }), spoil: async () => {} },
+    ]
+    for (const { id, spoil } of cases) {
+      const endpoint = await alice.endpoint()
+      const action = await notify(endpoint, id)
+      await spoil()
+      await endpoint.capture()
+      const row = await attempt(endpoint, 'Errored')
+      expect(row.error).toStartWith('channel_unavailable')
+      const { body } = await alice.get(endpoint.at('/actions'))
+      expect(body).toMatchObject({ actions: [{ id: action.id, isActive: true, channelUnavailable: true }] })
+    }
+    expect(receiver.messages).toEqual([])
+  })
+
+  test('whose channel is muted sends nothing and says so', async () => {
+    const { alice } = await start()
+    const endpoint = await alice.endpoint()
+    await notify(endpoint, await channel(alice, { mutedUntil: new Date(Date.now() + 60_000).toISOString() }))
+    await endpoint.capture()
+    expect(await attempt(endpoint, 'Errored')).toMatchObject({
+      error: 'channel_unavailable: The channel is muted.',
+    })
+    const { body } = await alice.get(`${PATH}/deliveries?outcome=muted`)
+    expect(body).toMatchObject({ totalCount: 1 })
+    expect(receiver.messages).toEqual([])
+  })
+
+  test('can be replayed: one send, inline', async () => {
+    const { alice } = await start()
+    const endpoint = await alice.endpoint()
+    await notify(endpoint, await channel(alice))
+    const { id } = await endpoint.capture()
+    await attempt(endpoint, 'Succeeded')
+    receiver.replies = [{ status: 500, body: 'broken' }]
+    const { status, body } = await alice.post(endpoint.at(`/requests/${id}/replay`))
+    expect(status).toBe(200)
+    expect(body).toMatchObject({
+      state: 'Failed',
+      outcomes: [{ kind: 'notify', state: 'Failed', statusCode: 500, error: 'http_500: broken' }],
+    })
+    expect(receiver.messages).toHaveLength(2)
+  })
+
+  test('its record shows what was sent and received, and no secret', async () => {
+    const { alice } = await start()
+    const endpoint = await alice.endpoint()
+    const secret = `${receiver.url}/services/T0/B0/verysecretpart`
+    receiver.replies = [{ status: 403, body: 'invalid_token verysecretpart' }]
+    await notify(endpoint, await channel(alice, { kind: 'slack', secret, settings: {} }))
+    await endpoint.capture()
+    const { id } = await attempt(endpoint, 'Failed')
+    const { body, text } = await alice.get(endpoint.at(`/deliveries/${id}`))
+    expect(body).toMatchObject({
+      hasDetail: true,
+      sent: { method: 'POST', url: expect.stringContaining('.../B0') },
+      received: { statusCode: 403, body: 'invalid_token ***' },
+    })
+    expect(text).not.toContain('verysecretpart')
+    expect((await alice.get(`${PATH}/deliveries`)).text).not.toContain('verysecretpart')
+  })
+})
