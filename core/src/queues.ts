@@ -80,7 +80,7 @@ export const QUEUES = {
   /** Works out who gets an alert of the outbox. A lost one is found by `alerts.sweep`. */
   'alerts.fanOut': {
     payload: z.object({ alertId: z.uuid() }),
-    options: { retryLimit: 5, expireInSeconds: 60 },
+    options: { retryLimit: 5, expireInSeconds: 60, heartbeatSeconds: 10 },
   },
   /**
    * Makes one send of an alert to one place. A failed send is a result, not a throw: its next try is a new job.
@@ -88,14 +88,17 @@ export const QUEUES = {
    */
   'alerts.send': {
     payload: z.object({ alertDeliveryId: z.int() }),
-    options: { retryLimit: 5, expireInSeconds: 60 },
+    options: { retryLimit: 5, expireInSeconds: 60, heartbeatSeconds: 10 },
     // A provider that does not answer takes its 10 s: it must not keep the others waiting.
     batches: 4,
   },
-  /** Queues what a crash left behind and forgets what is over 30 days old. Singleton: one is enough. */
+  /**
+   * Queues what a crash left behind and forgets what is over 30 days old. Short: one waiting is enough, and one whose
+   * worker died must not keep the next from running.
+   */
   'alerts.sweep': {
     payload: z.object({}),
-    options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 300 },
+    options: { policy: 'short', retryLimit: 0, expireInSeconds: 300 },
     cron: '* * * * *',
   },
 } as const satisfies Record<string, QueueSpec>
