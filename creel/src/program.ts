@@ -7,6 +7,7 @@ import { addHealthcheckCommand } from './commands/healthcheck.ts'
 import { addKeyCommands } from './commands/key.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import type { ProgramParts } from './commands/programParts.ts'
+import { addPurgeCommand } from './commands/purge.ts'
 import { addServeCommand } from './commands/serve.ts'
 import { addWorkspaceCommands } from './commands/workspace.ts'
 import { VERSION } from './version.ts'
@@ -54,6 +55,7 @@ export function createProgram(parts: ProgramParts): Command {
   addWorkspaceCommands(program, parts)
   addKeyCommands(program, parts)
   addContactCommands(program, parts)
+  addPurgeCommand(program, parts)
   addHealthcheckCommand(program)
   addCompletionCommand(program)
   return program

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { runCreel, temporaryFolder } from '../support/process.ts'
+import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -115,6 +115,31 @@ describe('creel contact', () => {
   })
 })
 
+describe('creel purge', () => {
+  test('counts without --yes, and removes for good with it', async () => {
+    const creel = await startProcess({ database }, ['--only', 'gateway'])
+    await json('workspace', 'create', '--name', 'Purged')
+    const { key } = Object(await json('key', 'create', '--workspace', 'Purged', '--name', 'test'))
+    const headers = { Authorization: `Bearer ${key}` }
+    const endpoints = `${creel.baseUrl}/api/v1/endpoints`
+    const endpoint = Object(await (await fetch(endpoints, { method: 'POST', headers })).json())
+    for (const body of ['1', '2']) await fetch(endpoint.url, { method: 'POST', body })
+
+    const counted = await refused('purge', '--workspace', 'Purged')
+    expect(counted.exitCode).toBe(2)
+    expect(counted.stderr).toContain('2 requests')
+    expect(await refused('purge', '--workspace', 'Purged', '--request', '1', '--yes')).toMatchObject({
+      exitCode: 2,
+    })
+    expect(await json('purge', '--workspace', 'Purged', '--endpoint', endpoint.id, '--yes')).toEqual({
+      purgedCount: 2,
+    })
+    const left = await fetch(`${endpoints}/${endpoint.id}/requests`, { headers })
+    expect(await left.json()).toMatchObject({ totalCount: 0 })
+    expect(await creel.stop()).toBe(0)
+  })
+})
+
 describe('creel migrate', () => {
   test('brings an empty database up to date; until then other commands say what to do', async () => {
     const empty = await createTestDatabase({ isEmpty: true })
@@ -165,7 +190,8 @@ describe('help', () => {
   test('lists the commands, the variables and the exit codes', async () => {
     const { exitCode, stdout } = await runCreel(['--help'])
     expect(exitCode).toBe(0)
-    for (const word of ['serve', 'workspace', 'CREEL_DATA_DIR', 'Exit codes']) expect(stdout).toContain(word)
+    for (const word of ['serve', 'workspace', 'purge', 'CREEL_DATA_DIR', 'Exit codes'])
+      expect(stdout).toContain(word)
   })
 
   test('the completion scripts are understood by their shells', async () => {
