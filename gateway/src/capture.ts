@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '@creel/core'
 import type { CaptureResult, CaptureSettings, Captures, JudgedCapture } from '@creel/core/capture'
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
+import { captures as captureCounter } from '@creel/core/metrics'
 import type { CapturedRequest, WireHeader } from '@creel/core/requests'
 import {
   answerOf,
@@ -54,29 +55,29 @@ export function createCaptureHandler({ captures, clock, clientAddress }: Capture
     settings: CaptureSettings,
   ) => {
     const release = receiveBody(request, { bytesMax: settings.payloadBytesMax, budget }, (body) => {
-      if (body === undefined) return sendAnswer(request, response, UNAVAILABLE)
+      if (body === undefined) return conclude(request, response, { state: 'unavailable' })
       const captured = capturedRequest(request, target, body, { receivedAt: clock.now(), clientAddress })
       captures
         .capture(settings, captured)
-        .then((result) => sendAnswer(request, response, answerTo(result)))
+        .then((result) => conclude(request, response, result))
         .finally(release)
     })
   }
 
   return (request, response) => {
     const target = parseTarget(pathOf(request.url ?? ''))
-    if (target === undefined) return answerAtEnd(request, response, NOT_FOUND)
+    if (target === undefined) return concludeAtEnd(request, response, { state: 'gone' })
     const settings = captures.peekSettings(target.endpointId)
     if (settings !== undefined) return receive(request, response, target, settings)
     request.pause()
     captures.findSettings(target.endpointId).then(
       (found) => {
-        if (found === undefined) answerAtEnd(request, response, NOT_FOUND)
+        if (found === undefined) concludeAtEnd(request, response, { state: 'gone' })
         else receive(request, response, target, found)
         request.resume()
       },
       () => {
-        answerAtEnd(request, response, UNAVAILABLE)
+        concludeAtEnd(request, response, { state: 'unavailable' })
         request.resume()
       },
     )
@@ -160,8 +161,23 @@ function storedAnswer({ settings, handshake }: JudgedCapture): CaptureAnswer {
   return answer
 }
 
-/** Answers when the whole request has arrived, of which nothing is kept. */
-function answerAtEnd(request: IncomingMessage, response: ServerResponse, answer: CaptureAnswer): void {
-  request.on('end', () => sendAnswer(request, response, answer))
+/** Concludes when the whole request has arrived, of which nothing is kept. */
+function concludeAtEnd(request: IncomingMessage, response: ServerResponse, result: CaptureResult): void {
+  request.on('end', () => conclude(request, response, result))
   request.resume()
+}
+
+const counters = {
+  stored: captureCounter.labels('stored'),
+  oversize: captureCounter.labels('oversize'),
+  gone: captureCounter.labels('not_found'),
+  limited: captureCounter.labels('rate_limited'),
+  unavailable: captureCounter.labels('unavailable'),
+}
+
+/** Counts what became of a capture, and tells its sender. */
+function conclude(request: IncomingMessage, response: ServerResponse, result: CaptureResult): void {
+  const isOversize = result.state === 'stored' && result.capture.row.bodyTruncated
+  counters[isOversize ? 'oversize' : result.state].inc()
+  sendAnswer(request, response, answerTo(result))
 }

@@ -15,11 +15,12 @@ export function clientAddressOf(trustedProxies: readonly string[]): ClientAddres
   const ranges = trustedProxies.map(rangeOf)
   const isTrusted = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
     ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))
+  const spelling = rememberSpellings()
   return (peer, forwardedFor) => {
+    if (ranges.length === 0 || forwardedFor.length === 0) return spelling(peer ?? '')
     const socket = addressOf(peer ?? '')
     if (socket === undefined) return null
     let client = socket
-    if (ranges.length === 0 || forwardedFor.length === 0) return client.toString()
     const hops = forwardedFor.flatMap((value) => value.split(','))
     while (isTrusted(client)) {
       const next = addressOf(hops.pop()?.trim() ?? '')
@@ -34,6 +35,21 @@ function rangeOf(cidr: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
   if (cidr.includes('/')) return ipaddr.parseCIDR(cidr)
   const address = ipaddr.process(cidr)
   return [address, address.kind() === 'ipv4' ? 32 : 128]
+}
+
+const SPELLINGS_MAX = 1_000
+
+/** The usual spelling of an address. Most captures come over connections that have sent before. */
+function rememberSpellings(): (address: string) => string | null {
+  const known = new Map<string, string | null>()
+  return (address) => {
+    const remembered = known.get(address)
+    if (remembered !== undefined) return remembered
+    const spelling = addressOf(address)?.toString() ?? null
+    if (known.size >= SPELLINGS_MAX) known.clear()
+    known.set(address, spelling)
+    return spelling
+  }
 }
 
 /** Some proxies add the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */

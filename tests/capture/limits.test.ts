@@ -50,6 +50,39 @@ describe('over the capture rate', () => {
     expect(traffic.lastRejectedAt).not.toBeNull()
   })
 
+  test('the workspace is told at the first refusal, then once an hour with the count', async () => {
+    const { alice, clock, db } = await startService({
+      parts: ['gateway'],
+      limits: { captureRatePerMinute: 1 },
+    })
+    const endpoint = await alice.endpoint({ name: 'busy' })
+    const alerts = () =>
+      db
+        .selectFrom('alerts')
+        .where('subjectId', '=', endpoint.id)
+        .orderBy('occurredAt')
+        .select(['eventKind', 'severity', 'status', 'subjectName', 'count'])
+        .execute()
+    const told = async (count: number) => {
+      while ((await alerts()).length < count) await Bun.sleep(5)
+      return await alerts()
+    }
+    await endpoint.send()
+    await endpoint.send()
+    const first = {
+      eventKind: 'capture.rejected',
+      severity: 'warning',
+      status: 'single',
+      subjectName: 'busy',
+      count: 1,
+    }
+    expect(await told(1)).toEqual([first])
+    expect(await burst(endpoint, 3)).toEqual([429, 429, 429])
+    await clock.advance(3_600_000)
+    expect(await burst(endpoint, 2)).toEqual([200, 429])
+    expect(await told(2)).toEqual([first, { ...first, count: 4 }])
+  })
+
   test('other endpoints are not held up', async () => {
     const { alice } = await startService({ parts: ['gateway'], limits: { captureRatePerMinute: 1 } })
     const [loud, quiet] = [await alice.endpoint(), await alice.endpoint()]

@@ -4,11 +4,12 @@ import type { Services } from '../services.ts'
 import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureStatement.ts'
 import { applyConsequences, hasConsequences } from './consequences.ts'
 import type { JudgedCapture } from './judgeCapture.ts'
+import { raiseRejections } from './rejections.ts'
 
 /** How often an endpoint that other processes keep overfilling is evicted from; the next capture goes on. */
 const EVICTION_ROUNDS_MAX = 3
 
-type BatchServices = Pick<Services, 'plans' | 'clock' | 'enqueue' | 'log'>
+type BatchServices = Pick<Services, 'db' | 'plans' | 'clock' | 'enqueue' | 'log'>
 
 /**
  * Stores a batch and what it sets in motion, in one transaction: committed when this returns.
@@ -40,7 +41,17 @@ export async function storeBatch(
         })
     : await store()
   await evictOverfull(services, client, result)
+  if (result.rejecting.length > 0) void tellOfRejections(services, result.rejecting)
   return result.outcomes
+}
+
+/** Nobody waits for it, and what fails now is told of at the next rejection. */
+async function tellOfRejections(services: BatchServices, endpointIds: readonly string[]): Promise<void> {
+  try {
+    await raiseRejections(services, endpointIds)
+  } catch (error) {
+    services.log.warn({ err: error }, 'rejected captures could not be told of')
+  }
 }
 
 function storedOf(captures: readonly JudgedCapture[], outcomes: readonly CaptureOutcome[]) {

@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { captureBatchSize, captureCommitSeconds } from '../metrics/index.ts'
 import type { Services } from '../services.ts'
 import { storeBatch } from './captureBatch.ts'
 import { type CaptureOutcome, prepareConnection } from './captureStatement.ts'
@@ -21,8 +22,8 @@ export interface CaptureQueue {
 
 const BATCH_CAPTURES_MAX = 256
 const BATCH_BYTES_MAX = 16 * 1024 * 1024
+/** Their bytes are bounded by who reads them from the wire. */
 const WAITING_CAPTURES_MAX = 8192
-const WAITING_BYTES_MAX = 256 * 1024 * 1024
 /** After Postgres failed us, senders are told so at once for so long; then it is tried again. */
 const PAUSE_MILLISECONDS = 250
 
@@ -40,12 +41,11 @@ const UNAVAILABLE: Unavailable = { state: 'unavailable' }
  * One flush at a time on one connection: two measured slower, and would only wait for each other's locks.
  */
 export function createCaptureQueue(
-  services: Pick<Services, 'plans' | 'clock' | 'enqueue' | 'log'>,
+  services: Pick<Services, 'db' | 'plans' | 'clock' | 'enqueue' | 'log'>,
   pool: pg.Pool,
 ): CaptureQueue {
   const { log } = services
   let waiting: Waiting[] = []
-  let waitingBytes = 0
   let client: pg.PoolClient | undefined
   let pausedUntil = 0
   let flushing: Promise<void> | undefined
@@ -74,20 +74,23 @@ export function createCaptureQueue(
 
   const flush = async () => {
     while (waiting.length > 0) {
-      const { batch, rest, bytes } = nextBatch(waiting)
+      const { batch, rest } = nextBatch(waiting)
       waiting = rest
-      waitingBytes -= bytes
       await store(batch)
     }
   }
 
   const store = async (batch: readonly Waiting[]): Promise<void> => {
     try {
+      const connected = await connection()
+      const endTimer = captureCommitSeconds.startTimer()
       const outcomes = await storeBatch(
         services,
-        await connection(),
+        connected,
         batch.map(({ capture }) => capture),
       )
+      endTimer()
+      captureBatchSize.observe(batch.length)
       for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] ?? UNAVAILABLE)
     } catch (error) {
       if (isRowError(error) && batch.length > 1) {
@@ -118,18 +121,11 @@ export function createCaptureQueue(
 
   return {
     submit(capture) {
-      const bytes = capture.row.body.length
-      if (
-        closed ||
-        waiting.length >= WAITING_CAPTURES_MAX ||
-        (waitingBytes > 0 && waitingBytes + bytes > WAITING_BYTES_MAX) ||
-        performance.now() < pausedUntil
-      ) {
+      if (closed || waiting.length >= WAITING_CAPTURES_MAX || performance.now() < pausedUntil) {
         return Promise.resolve(UNAVAILABLE)
       }
       const { promise, resolve } = Promise.withResolvers<CaptureOutcome | Unavailable>()
       waiting.push({ capture, resolve })
-      waitingBytes += bytes
       schedule()
       return promise
     },
@@ -146,7 +142,7 @@ export function createCaptureQueue(
  * The next batch from the front of the queue: bounded, and with no more captures of an endpoint than it may store,
  * since a statement cannot evict what it inserts.
  */
-function nextBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiting[]; bytes: number } {
+function nextBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiting[] } {
   const batch: Waiting[] = []
   const rest: Waiting[] = []
   const counts = new Map<string, number>()
@@ -164,7 +160,7 @@ function nextBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiti
     batch.push(item)
     bytes += row.body.length
   }
-  return { batch, rest, bytes }
+  return { batch, rest }
 }
 
 /** Whether Postgres refused the data itself (SQLSTATE classes 21, 22, 23, 54), so that trying again is no use. */

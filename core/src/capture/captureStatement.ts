@@ -13,6 +13,7 @@ import {
   UUID,
 } from './binaryArrays.ts'
 import type { CaptureRow } from './captureRow.ts'
+import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 
 /** One capture to be stored, judged under a revision of its endpoint's settings. */
 export interface NewCapture {
@@ -39,6 +40,8 @@ export interface BatchResult {
    * waited for its lock were invisible to it. Running it once more, even without captures, evicts them.
    */
   readonly overfull: readonly string[]
+  /** Endpoints that rejected captures which no alert has told of for `REJECTION_ALERT_SECONDS`. */
+  readonly rejecting: readonly string[]
 }
 
 /** The capture rate's window: fixed, it starts with the first capture in it. */
@@ -174,7 +177,9 @@ counted as (
   join tallied t on t.endpoint_id = o.endpoint_id
   left join evicted x on x.endpoint_id = o.endpoint_id
   where c.endpoint_id = o.endpoint_id
-  returning c.endpoint_id, c.stored_request_count > o.stored_max as overfull
+  returning c.endpoint_id, c.stored_request_count > o.stored_max as overfull,
+    t.limited > 0 and coalesce(c.rejection_alerted_at <= $2 - interval '${REJECTION_ALERT_SECONDS} s', true)
+      as rejecting
 ),
 -- Waiters of every process look again once this is committed.
 told as (
@@ -182,22 +187,18 @@ told as (
 )
 select j.place, j.state, n.id,
        ceil(extract(epoch from j.window_started_at + interval '${WINDOW_SECONDS} s' - $2))::integer as retry_after,
-       null::uuid as overfull
+       null::uuid as endpoint_id, false as overfull, false as rejecting
 from judged j
 left join numbered n on n.place = j.place
 where (select * from told) is not null
 union all
-select null, null, null, null, c.endpoint_id from counted c where c.overfull`
+select null, null, null, null, c.endpoint_id, c.overfull, c.rejecting
+from counted c where c.overfull or c.rejecting`
 
+type State = CaptureOutcome['state']
 type ResultRow =
-  | [
-      place: number,
-      state: 'stored' | 'gone' | 'stale' | 'limited',
-      id: number | null,
-      retryAfter: number,
-      null,
-    ]
-  | [null, null, null, null, overfull: string]
+  | [place: number, state: State, id: number | null, retryAfter: number, null, false, false]
+  | [null, null, null, null, endpointId: string, overfull: boolean, rejecting: boolean]
 
 /** Planning it takes longer than running it: plan it once, and never by a table that happens to be empty. */
 const SESSION_SETTINGS = `
@@ -239,18 +240,17 @@ export async function storeCaptures(
   })
   const outcomes: CaptureOutcome[] = new Array(captures.length)
   const overfull: string[] = []
+  const rejecting: string[] = []
   for (const row of rows) {
-    if (row[0] === null) overfull.push(row[4])
-    else outcomes[row[0] - 1] = toOutcome(row[1], row[2], row[3])
+    if (row[0] === null) {
+      if (row[5]) overfull.push(row[4])
+      if (row[6]) rejecting.push(row[4])
+    } else outcomes[row[0] - 1] = toOutcome(row[1], row[2], row[3])
   }
-  return { outcomes, overfull }
+  return { outcomes, overfull, rejecting }
 }
 
-function toOutcome(
-  state: 'stored' | 'gone' | 'stale' | 'limited',
-  id: number | null,
-  retryAfter: number,
-): CaptureOutcome {
+function toOutcome(state: State, id: number | null, retryAfter: number): CaptureOutcome {
   if (state === 'stored') {
     if (id === null) throw new Error('The capture statement stored a request without an id.')
     return { state, id }

@@ -1,0 +1,51 @@
+import { sql } from 'kysely'
+import { raiseSingle } from '../alerts/index.ts'
+import type { Services } from '../services.ts'
+
+/** One alert an endpoint in this time, with the count of what was rejected since the last (CONTRACT §10). */
+export const REJECTION_ALERT_SECONDS = 3600
+
+interface Rejecting {
+  readonly id: string
+  readonly name: string
+  readonly workspaceId: string
+  readonly count: number
+}
+
+/**
+ * Raises `capture.rejected` for endpoints that answered 429: at the first rejection, then at most once an hour. Several
+ * gateways that notice the same raise it once.
+ */
+export async function raiseRejections(
+  services: Pick<Services, 'db' | 'clock' | 'enqueue'>,
+  endpointIds: readonly string[],
+): Promise<void> {
+  const now = services.clock.now()
+  const dueSince = new Date(now.getTime() - REJECTION_ALERT_SECONDS * 1000)
+  await services.db.transaction().execute(async (trx) => {
+    const { rows } = await sql<Rejecting>`
+      with due as (
+        select endpoint_id, rejected_since_alert from endpoint_counters
+        where endpoint_id = any (${endpointIds}::uuid[]) and rejected_since_alert > 0
+          and (rejection_alerted_at is null or rejection_alerted_at <= ${dueSince})
+        order by endpoint_id for update
+      ), noted as (
+        update endpoint_counters c set rejection_alerted_at = ${now}, rejected_since_alert = 0
+        from due where c.endpoint_id = due.endpoint_id
+      )
+      select e.id, e.name, e.workspace_id, due.rejected_since_alert as count
+      from due join endpoints e on e.id = due.endpoint_id`.execute(trx)
+    for (const { id, name, workspaceId, count } of rows) {
+      const endpoint = { id, name }
+      await raiseSingle(services, trx, {
+        kind: 'capture.rejected',
+        workspaceId,
+        subject: endpoint,
+        endpoint,
+        requestId: null,
+        reason: null,
+        count,
+      })
+    }
+  })
+}
