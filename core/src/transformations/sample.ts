@@ -23,8 +23,10 @@ export interface PreviewSource {
   readonly requestId?: number | undefined
 }
 
-/** What is wrong with the choice of request. */
-export function issuesOfSource({ sample, requestId }: PreviewSource, hasEndpoint: boolean): InputIssue[] {
+/** What is wrong with the choice of request. A member that is absent from `source` was wrong, and its schema says how. */
+export function issuesOfSource(source: PreviewSource, hasEndpoint: boolean): InputIssue[] {
+  if (!('sample' in source && 'requestId' in source)) return []
+  const { sample, requestId } = source
   if (sample !== undefined) return issuesOfSample(sample)
   if (requestId === undefined) {
     return [
