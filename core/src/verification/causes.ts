@@ -1,13 +1,13 @@
-import { type HashName, SIGNATURE_HEADERS, type SignatureEncoding } from '../providers/index.ts'
+import type { HashName } from '../providers/index.ts'
 import { alteredBodies, alteredUrls } from './alterations.ts'
-import { trimBlanks } from './byteText.ts'
-import { decodeBase64Key, decodeHexKey, decodeSignature } from './encodings.ts'
+import { decodeBase64Key, decodeHexKey } from './encodings.ts'
 import type { Evidence } from './evidence.ts'
 import { checkJwt } from './jwt.ts'
 import { type Key, keyFor } from './keys.ts'
+import { joined, type LenientSignature, lenientSignatures } from './lenientSignatures.ts'
 import { matchersFor } from './matching.ts'
 import type { PreparedScheme, PreparedVerification } from './prepare.ts'
-import { candidatesOf, findSignature, placeName } from './signatures.ts'
+import { candidatesOf, findSignature } from './signatures.ts'
 
 /**
  * Looking for the cause of a mismatch hashes the body again and again. No body is longer than this, and no more than
@@ -19,15 +19,6 @@ const HASHED_BYTES_MAX = 1_048_576
 /** What one pass and one public-key check cost besides the body, in hashed bytes. */
 const PASS_COST_BYTES = 1024
 const PUBLIC_KEY_COST_BYTES = 65_536
-
-/** A signature of the request, read more leniently than the scheme allows. */
-interface LenientSignature {
-  readonly bytes: Buffer
-  readonly timestamp: string | undefined
-  readonly hash: HashName | undefined
-  /** What is unlike the scheme in how it is written; undefined when nothing is. */
-  readonly oddity: string | undefined
-}
 
 /** One change to what the scheme says, and the words for it. */
 interface Suspicion {
@@ -75,7 +66,7 @@ function messageCause(
 ): string | undefined {
   const groups = groupsOf(lenientSignatures(scheme, evidence))
   const pass = evidence.body.length + PASS_COST_BYTES
-  for (const suspicion of suspicions(scheme, key, secret, evidence)) {
+  for (const suspicion of suspicions(scheme, secret, evidence)) {
     for (const signatures of groups) {
       meter.left -= key.kind === 'public' ? (pass + PUBLIC_KEY_COST_BYTES) * signatures.length : pass
       if (meter.left < 0) return undefined
@@ -105,100 +96,16 @@ function rightOne(
   return signatures.find(({ bytes }) => matchers.some((matches) => matches(bytes)))
 }
 
-function joined(cause: string | undefined, oddity: string | undefined): string | undefined {
-  return cause !== undefined && oddity !== undefined ? `${oddity}, and ${cause}` : (oddity ?? cause)
-}
-
-const ENCODINGS: readonly SignatureEncoding[] = ['hex', 'base64', 'base64url']
-
-/** Any word that stands before signatures: `sha256=`, `v1,`, `Bearer `. */
-const ANY_PREFIX = /^(?:[A-Za-z][A-Za-z0-9-]{0,30}[=,]|(?:Basic|Bearer|HMAC|Token|sha\d+) )/i
-
-/** The signatures of the request, in the scheme's own place and in others where signatures are known to stand. */
-function lenientSignatures({ row }: PreparedScheme, evidence: Evidence): LenientSignature[] {
-  const place = row.signature
-  const own = findSignature(place, evidence)
-  const proper = own === undefined ? [] : candidatesOf(place, own.values)
-  const misread = (own?.values ?? [])
-    .filter((value) => value !== undefined)
-    .slice(0, 2)
-    .flatMap((value) => [value, ...value.split(/[ ,]+/, 3)])
-    .map((text) => ({ text, timestamp: proper[0]?.timestamp, hash: undefined }))
-  const here = [...proper, ...misread].flatMap(({ text, timestamp, hash }, index) =>
-    readings(text, place.encoding, index < proper.length ? '' : (place.prefix ?? '')).map((reading) => ({
-      ...reading,
-      timestamp,
-      hash,
-    })),
-  )
-  const elsewhere = evidence.request.headers
-    .filter(
-      ([name]) =>
-        SIGNATURE_HEADERS.has(name.toLowerCase()) && name.toLowerCase() !== place.name?.toLowerCase(),
-    )
-    .slice(0, 3)
-    .flatMap(([name, value]) =>
-      readings(trimBlanks(value), place.encoding, '').map(({ bytes }) => ({
-        bytes,
-        timestamp: proper[0]?.timestamp,
-        hash: undefined,
-        oddity: `it matches what stands in ${name}, not in ${placeName(place)}`,
-      })),
-    )
-  return distinct([...here, ...elsewhere]).slice(0, 16)
-}
-
-function distinct(signatures: readonly LenientSignature[]): LenientSignature[] {
-  const seen = new Set<string>()
-  return signatures.filter(({ bytes, hash, timestamp }) => {
-    const name = `${bytes.toString('hex')} ${hash} ${timestamp}`
-    return seen.has(name) ? false : seen.add(name)
-  })
-}
-
-/** A text in every encoding that it can be read in, with and without what may be a prefix. */
-function readings(
-  text: string,
-  encoding: SignatureEncoding,
-  prefix: string,
-): Pick<LenientSignature, 'bytes' | 'oddity'>[] {
-  const bare = text.replace(ANY_PREFIX, '')
-  const spellings = bare === text ? [text] : [text, bare]
-  const encodings = encoding === 'plain' ? (['plain'] as const) : new Set([encoding, ...ENCODINGS])
-  return spellings.flatMap((spelling) =>
-    [...encodings].flatMap((tried) => {
-      const bytes = decodeSignature(spelling, tried)
-      if (bytes === undefined) return []
-      const prefixOddity = oddPrefix(text.slice(0, text.length - spelling.length), prefix)
-      const encodingOddity =
-        tried === encoding ? undefined : `the signature is written in ${tried}, not in ${encoding}`
-      return [{ bytes, oddity: joined(encodingOddity, prefixOddity) }]
-    }),
-  )
-}
-
-function oddPrefix(found: string, expected: string): string | undefined {
-  if (found === expected) return undefined
-  if (found === '') return `the header lacks the "${expected.trim()}" prefix`
-  const instead = expected === '' ? 'where none is expected' : `instead of "${expected.trim()}"`
-  return `the header has the prefix "${found.trim()}" ${instead}`
-}
-
 const HASHES = ['sha256', 'sha1', 'sha512'] as const
 
 /** The known mistakes, the likeliest and cheapest first. The first suspicion is that only the writing is odd. */
-function* suspicions(
-  scheme: PreparedScheme,
-  key: Key,
-  secret: string,
-  evidence: Evidence,
-): Generator<Suspicion> {
+function* suspicions(scheme: PreparedScheme, secret: string, evidence: Evidence): Generator<Suspicion> {
   yield { cause: undefined }
   yield* otherKeys(scheme, secret)
   for (const { body, words } of alteredBodies(evidence.body)) {
     yield { cause: words, evidence: evidence.with({ body }) }
   }
-  if (key.kind === 'secret' && scheme.row.mac === 'hmac') {
+  if (scheme.row.mac === 'hmac' && scheme.row.hash !== 'from-prefix') {
     for (const hash of HASHES) {
       if (hash !== scheme.row.hash) yield { cause: `it is made with ${hash}, not ${scheme.row.hash}`, hash }
     }

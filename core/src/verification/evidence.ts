@@ -12,6 +12,7 @@ import { byteTextOf, trimBlanks } from './byteText.ts'
 export class Evidence {
   #query: readonly (readonly [string, string])[] | undefined
   #fields: readonly (readonly [string, string])[] | undefined
+  readonly #fieldBodies = new Map<string, Uint8Array>()
 
   /** @param url the URL that the sender called, as the public sees it, with suffix and query as received */
   constructor(
@@ -98,11 +99,12 @@ export class Evidence {
 
   /** A text in the JSON that a form field holds. */
   fieldJsonText(name: string, path: string): string | undefined {
-    const found = this.fields().find(([known]) => known === name)
-    if (found === undefined) return undefined
-    const body = new TextEncoder().encode(found[1])
-    const { value } = jsonBody({ body, bodyTruncated: false, contentType: null })
-    return scalarText(valueAt(value, path))
+    const text = this.fields().find(([known]) => known === name)?.[1]
+    if (text === undefined) return undefined
+    // The same bytes each time: they are parsed once.
+    const body = this.#fieldBodies.get(name) ?? Buffer.from(text)
+    this.#fieldBodies.set(name, body)
+    return scalarText(valueAt(jsonBody({ body, bodyTruncated: false, contentType: null }).value, path))
   }
 }
 
