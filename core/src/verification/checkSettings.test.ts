@@ -27,6 +27,10 @@ describe('checkSettings', () => {
       'a Standard Webhooks secret',
       { provider: 'svix', signingSecret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw' },
     ],
+    [
+      'one with the blanks of pasting',
+      { provider: 'svix', signingSecret: ' whsec_MfKQ9r8GKYqrTwjUPD8ILA==\n' },
+    ],
     ['one without prefix and padding', { provider: 'svix', signingSecret: 'c2VjcmV0cw' }],
     ['a PEM', manual('rsa-sha256', rsa)],
     ['a PKCS #1 PEM', manual('rsa-sha512', pem('pkcs1'))],

@@ -30,9 +30,12 @@ const PUBLIC_KEY_TYPES: Partial<Record<SchemeRow['mac'], PublicKeyType>> = {
  * @param secret as the user saved it; one of the rule's prefixes is taken off first
  */
 export function keyFor(scheme: Pick<SchemeRow, 'mac' | 'key'>, secret: string): Key | KeyProblem {
-  const prefix = scheme.key?.stripPrefixes?.find((candidate) => secret.startsWith(candidate)) ?? ''
-  const text = secret.slice(prefix.length)
-  switch (scheme.key?.decode ?? 'utf8') {
+  const decode = scheme.key?.decode ?? 'utf8'
+  // Blanks are no part of an encoded key: they come from pasting. In a text they may be meant.
+  const given = decode === 'hex' || decode === 'base64' ? secret.trim() : secret
+  const prefix = scheme.key?.stripPrefixes?.find((candidate) => given.startsWith(candidate)) ?? ''
+  const text = given.slice(prefix.length)
+  switch (decode) {
     case 'utf8':
       return secretKey(Buffer.from(text, 'utf8'))
     case 'utf8-nfkd':

@@ -44,7 +44,7 @@ function preparedScheme(row: SchemeRow, secret: string | null): PreparedScheme[]
   }
   if (secret === null || secret === '') return []
   const prefix = row.when?.secretPrefix
-  if (prefix !== undefined && !secret.startsWith(prefix)) return []
+  if (prefix !== undefined && !secret.trim().startsWith(prefix)) return []
   return [
     {
       row,
