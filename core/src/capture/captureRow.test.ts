@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import type { JudgedRequest } from '../requests/capturedRequest.ts'
+import { captureRow } from './captureRow.ts'
+
+const rowOf = (members: Partial<JudgedRequest>) =>
+  captureRow({
+    endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
+    receivedAt: new Date(0),
+    method: 'POST',
+    path: '',
+    queryString: null,
+    headers: [],
+    contentType: null,
+    body: new Uint8Array(),
+    sizeBytes: 0,
+    bodyTruncated: false,
+    ip: null,
+    label: null,
+    verification: null,
+    ...members,
+  })
+
+const textOf = (text: string, bodyTruncated = false) => rowOf({ body: Buffer.from(text), bodyTruncated })
+
+describe('captureRow', () => {
+  test('a text body is text, and its preview its first 200 characters', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 600 }), (text) => {
+        fc.pre(!text.includes('\0'))
+        const { bodyIsBinary, bodyPreview } = textOf(text)
+        expect({ bodyIsBinary, bodyPreview }).toEqual({
+          bodyIsBinary: false,
+          bodyPreview: [...text].slice(0, 200).join(''),
+        })
+      }),
+    )
+  })
+
+  test('any bytes make a row that Postgres can hold', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 300 }), fc.boolean(), (body, bodyTruncated) => {
+        const { bodyIsBinary, bodyPreview } = rowOf({ body, bodyTruncated })
+        expect(bodyPreview?.includes('\0') ?? false).toBe(false)
+        if (bodyIsBinary || body.length === 0) expect(bodyPreview).toBeNull()
+      }),
+    )
+  })
+
+  test('an oversize prefix that ends inside a character is still text', () => {
+    for (const end of [1, 2, 3]) {
+      const body = Buffer.from('text 🎣').subarray(0, 5 + end)
+      expect(rowOf({ body, bodyTruncated: true })).toMatchObject({
+        bodyIsBinary: false,
+        bodyPreview: 'text ',
+      })
+      expect(rowOf({ body })).toMatchObject({ bodyIsBinary: true, bodyPreview: null })
+    }
+  })
+
+  test('header names and values stand line by line, values as the bytes they were', () => {
+    const row = rowOf({
+      headers: [
+        ['X-A', 'Zo\xeb'],
+        ['x-a', ''],
+        ['User-Agent', Buffer.from('Zoë/1').toString('latin1')],
+      ],
+    })
+    expect(row).toMatchObject({
+      headerNames: 'X-A\nx-a\nUser-Agent',
+      headerValues: `Zo\xeb\n\n${Buffer.from('Zoë/1').toString('latin1')}`,
+      userAgent: 'Zoë/1',
+    })
+  })
+})

@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'bun:test'
+import { safeResponse } from '../endpoints/index.ts'
+import { prepareVerification } from '../verification/index.ts'
+import type { CaptureSettings } from './captureSettings.ts'
+import { createSettingsCache } from './settingsCache.ts'
+
+const settingsOf = (endpointId: string): CaptureSettings => ({
+  endpointId,
+  workspaceId: 'w',
+  revision: 1,
+  payloadBytesMax: 1,
+  storedRequestsMax: 1,
+  response: safeResponse({
+    responseStatusCode: 200,
+    responseContentType: 'text/plain',
+    responseHeaders: {},
+    responseBody: '',
+  }),
+  verification: prepareVerification({
+    provider: null,
+    signingSecret: null,
+    handshakeToken: null,
+    manual: null,
+  }),
+  actions: [],
+  criteria: [],
+})
+
+/** A database that knows every id that starts with `e`, and notes what it is asked. */
+function database() {
+  const asked: (readonly string[])[] = []
+  let failing = false
+  const cache = createSettingsCache(async (ids) => {
+    asked.push(ids)
+    if (failing) throw new Error('away')
+    return new Map(ids.filter((id) => id.startsWith('e')).map((id) => [id, settingsOf(id)]))
+  })
+  return { cache, asked, fail: (does: boolean) => (failing = does) }
+}
+
+describe('the settings cache', () => {
+  test('asks once for what it knows, each time for what there is not', async () => {
+    const { cache, asked } = database()
+    expect(cache.peek('e1')).toBeUndefined()
+    expect((await cache.find('e1'))?.endpointId).toBe('e1')
+    expect(cache.peek('e1')).toBe(await cache.find('e1'))
+    expect(await cache.find('x')).toBeUndefined()
+    expect(await cache.find('x')).toBeUndefined()
+    expect(asked).toEqual([['e1'], ['x'], ['x']])
+  })
+
+  test('asks together for what is wanted together', async () => {
+    const { cache, asked } = database()
+    const found = await Promise.all(['e1', 'e2', 'e2', 'x', 'e3'].map((id) => cache.find(id)))
+    expect(found.map((settings) => settings?.endpointId)).toEqual(['e1', 'e2', 'e2', undefined, 'e3'])
+    expect(asked).toEqual([['e1'], ['e2', 'x', 'e3']])
+  })
+
+  test('asks anew for what it was told to forget', async () => {
+    const { cache, asked } = database()
+    await cache.find('e1')
+    cache.forget('e1')
+    await cache.find('e1')
+    expect(asked).toEqual([['e1'], ['e1']])
+  })
+
+  test('hands on a failure to everybody who waited, and remembers nothing of it', async () => {
+    const { cache, fail } = database()
+    fail(true)
+    const results = await Promise.allSettled([cache.find('e1'), cache.find('e2'), cache.find('e2')])
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    fail(false)
+    expect((await cache.find('e2'))?.endpointId).toBe('e2')
+  })
+
+  test('keeps what was used last when there is too much', async () => {
+    const { cache } = database()
+    await cache.find('e first')
+    const ids = Array.from({ length: 5_000 }, (_, index) => `e${index}`)
+    await Promise.all(ids.slice(0, 4_999).map((id) => cache.find(id)))
+    cache.peek('e first')
+    await cache.find('e4999')
+    expect(cache.peek('e first')).toBeDefined()
+    expect(cache.peek('e0')).toBeUndefined()
+  })
+})
