@@ -1,0 +1,290 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import {
+  sweepEndpoints as sweepEndpointsNow,
+  sweepRetention as sweepRetentionNow,
+} from '@creel/core/retention'
+import { z } from 'zod'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { DAY, expectCountersEqualRows, MINUTE, rowsOf, sweepEndpoints, sweepRetention } from './support.ts'
+
+const NOTHING = {
+  requests: 0,
+  deliveries: 0,
+  attempts: 0,
+  details: 0,
+  actions: 0,
+  watchdogs: 0,
+  endpoints: 0,
+}
+const never = () => new AbortController().signal
+
+const receivers: Receiver[] = []
+afterAll(async () => {
+  for (const receiver of receivers) await receiver[Symbol.asyncDispose]()
+})
+async function receiver(): Promise<Receiver> {
+  const started = await startReceiver()
+  receivers.push(started)
+  return started
+}
+
+const Attempts = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      id: z.int(),
+      requestId: z.int(),
+      state: z.string(),
+      error: z.string().nullable(),
+      hasDetail: z.boolean(),
+    }),
+  ),
+})
+
+/** A service without workers: what is queued stays queued. */
+const gatewayOnly = (limits = {}) => startService({ parts: ['gateway'], limits })
+
+describe('retention by plan', () => {
+  test('deletes stored requests when the window of their plan ends, and no others', async () => {
+    const service = await startService()
+    const [solo, pro] = [await service.newClient('solo'), await service.newClient('pro')]
+    const [short, long] = [await solo.endpoint(), await pro.endpoint()]
+    await short.captureMany(3)
+    const kept = await long.capture()
+    await service.clock.advance(10 * DAY)
+    const younger = await short.capture()
+    await service.clock.advance(4 * DAY - MINUTE)
+    await sweepRetention(service)
+    expect(await short.requests()).toHaveLength(4)
+
+    await service.clock.advance(2 * MINUTE)
+    await sweepRetention(service)
+    expect((await short.requests()).map(({ id }) => id)).toEqual([younger.id])
+    expect((await long.requests()).map(({ id }) => id)).toEqual([kept.id])
+    await expectCountersEqualRows(service, short.id)
+
+    await service.clock.advance(20 * DAY)
+    await sweepRetention(service)
+    expect(await rowsOf(service, short.id)).toEqual({ ...NOTHING, endpoints: 1 })
+    expect(await rowsOf(service, long.id)).toEqual({ ...NOTHING, endpoints: 1 })
+    await expectCountersEqualRows(service, short.id)
+    const next = await short.capture()
+    expect((await short.requests()).map(({ id }) => id)).toEqual([next.id])
+    await service.stop()
+  })
+
+  test('follows a downgrade: only what the new window ends goes', async () => {
+    const service = await startService()
+    const client = await service.newClient('team')
+    const endpoint = await client.endpoint()
+    await endpoint.capture()
+    await service.clock.advance(20 * DAY)
+    const recent = await endpoint.capture()
+    await sweepRetention(service)
+    expect(await endpoint.requests()).toHaveLength(2)
+    await service.operator.workspaces.setPlan({ workspace: client.workspaceId, plan: 'solo' })
+    await sweepRetention(service)
+    expect((await endpoint.requests()).map(({ id }) => id)).toEqual([recent.id])
+    await service.stop()
+  })
+
+  test('ends what was still to be delivered as DeadLetter, for the reason of retention', async () => {
+    const service = await gatewayOnly({ retentionDays: 1 })
+    const { alice } = service
+    const endpoint = await alice.endpoint({ forwardUrl: (await receiver()).url })
+    const captured = await endpoint.capture()
+    await service.clock.advance(DAY + MINUTE)
+    await sweepRetentionNow(service.running.services, never())
+    expect(await endpoint.requests()).toEqual([])
+    const { items } = await alice.expect(alice.get(endpoint.at('/deliveries')), Attempts)
+    expect(items).toMatchObject([
+      { requestId: captured.id, state: 'DeadLetter', error: 'retention', hasDetail: false },
+    ])
+    expect(await rowsOf(service, endpoint.id)).toMatchObject({ requests: 0, deliveries: 0, attempts: 1 })
+    await service.stop()
+  })
+
+  test('deletes attempts and their records when they are older than the window', async () => {
+    const service = await startService({ plan: 'solo' })
+    const { alice } = service
+    const target = await receiver()
+    const endpoint = await alice.endpoint({ forwardUrl: target.url })
+    await endpoint.capture()
+    await target.take(1)
+    await service.clock.advance(15 * DAY)
+    await sweepRetention(service)
+    expect(await rowsOf(service, endpoint.id)).toEqual({ ...NOTHING, endpoints: 1, actions: 1 })
+    await service.stop()
+  })
+
+  test('keeps the full record of an attempt as long as its request, and the row longer', async () => {
+    const service = await startService({ limits: { storedRequestsMax: 1 } })
+    const { alice } = service
+    const target = await receiver()
+    const endpoint = await alice.endpoint({ forwardUrl: target.url })
+    const first = await endpoint.capture()
+    await delivered(service, endpoint.id, 1)
+    const second = await endpoint.capture()
+    await delivered(service, endpoint.id, 2)
+    await sweepRetention(service)
+    const { items } = await alice.expect(alice.get(endpoint.at('/deliveries')), Attempts)
+    expect(items.map(({ requestId, hasDetail }) => [requestId, hasDetail])).toEqual([
+      [second.id, true],
+      [first.id, false],
+    ])
+    expect((await alice.get(endpoint.at(`/deliveries/${items[1]?.id}`))).body).toMatchObject({
+      sent: null,
+      received: null,
+    })
+    await service.stop()
+  })
+})
+
+/** Resolves when so many attempts of the endpoint have succeeded. */
+async function delivered(service: TestService, endpointId: string, count: number): Promise<void> {
+  const changed = () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const end = service.running.services.wakeups.onEndpoint(endpointId, resolve)
+    return promise.finally(end)
+  }
+  for (;;) {
+    const next = changed()
+    const rows = await service.db
+      .selectFrom('deliveryAttempts')
+      .where('endpointId', '=', endpointId)
+      .where('state', '=', 'Succeeded')
+      .select('id')
+      .execute()
+    if (rows.length >= count) return
+    await next
+  }
+}
+
+describe('the recycle bin', () => {
+  test('lets a request go for good after 7 days, with its attempts', async () => {
+    const service = await startService()
+    const { alice } = service
+    const endpoint = await alice.endpoint({ forwardUrl: (await receiver()).url })
+    const captured = await endpoint.capture()
+    await delivered(service, endpoint.id, 1)
+    await alice.delete(endpoint.at(`/requests/${captured.id}`))
+    await service.clock.advance(7 * DAY - MINUTE)
+    await sweepRetention(service)
+    expect((await rowsOf(service, endpoint.id)).requests).toBe(1)
+    await service.clock.advance(2 * MINUTE)
+    await sweepRetention(service)
+    expect(await rowsOf(service, endpoint.id)).toEqual({ ...NOTHING, endpoints: 1, actions: 1 })
+    await expectCountersEqualRows(service, endpoint.id)
+    await service.stop()
+  })
+
+  test('keeps the bytes of a request whose deliveries are still due, out of sight', async () => {
+    const service = await gatewayOnly()
+    const { alice } = service
+    const endpoint = await alice.endpoint({ forwardUrl: (await receiver()).url })
+    const captured = await endpoint.capture()
+    await alice.delete(endpoint.at(`/requests/${captured.id}`))
+    await service.clock.advance(7 * DAY + MINUTE)
+    await sweepRetentionNow(service.running.services, never())
+    expect(await rowsOf(service, endpoint.id)).toMatchObject({ requests: 1, deliveries: 1 })
+    await expectCountersEqualRows(service, endpoint.id)
+    expect((await alice.get('/api/v1/recycle-bin')).body).toMatchObject({ totalCount: 0 })
+    const restored = await alice.post('/api/v1/recycle-bin/restore', { requestIds: [captured.id] })
+    expect(restored.body).toEqual({ restoredCount: 0, skippedAtCap: 0 })
+
+    await service.db.deleteFrom('deliveries').where('endpointId', '=', endpoint.id).execute()
+    await sweepRetentionNow(service.running.services, never())
+    expect(await rowsOf(service, endpoint.id)).toMatchObject({ requests: 0, attempts: 0 })
+    await service.stop()
+  })
+})
+
+test('no more evicted requests wait for their deliveries than the plan stores', async () => {
+  const service = await gatewayOnly({ storedRequestsMax: 2 })
+  const { alice } = service
+  const endpoint = await alice.endpoint({ forwardUrl: (await receiver()).url })
+  const [first, second] = await endpoint.captureMany(6)
+  expect((await rowsOf(service, endpoint.id)).requests).toBe(6)
+  await sweepRetentionNow(service.running.services, never())
+  expect(await rowsOf(service, endpoint.id)).toMatchObject({ requests: 4, deliveries: 4, attempts: 2 })
+  await expectCountersEqualRows(service, endpoint.id)
+  const { items } = await alice.expect(alice.get(endpoint.at('/deliveries')), Attempts)
+  expect(items.map(({ requestId, state, error }) => [requestId, state, error])).toEqual([
+    [second?.id ?? 0, 'DeadLetter', 'evicted'],
+    [first?.id ?? 0, 'DeadLetter', 'evicted'],
+  ])
+  await service.stop()
+})
+
+describe('endpoints', () => {
+  test('an expired one is read for 15 minutes more, then deleted with all it held', async () => {
+    const service = await startService()
+    const { alice } = service
+    const endpoint = await alice.endpoint({ ttlSeconds: 60, forwardUrl: (await receiver()).url })
+    await endpoint.capture()
+    await alice.post('/api/v1/watchdogs', { endpointId: endpoint.id, expectedIntervalSeconds: 60 })
+    await service.clock.advance(MINUTE + 1000)
+    expect((await endpoint.send()).status).toBe(404)
+    await service.clock.advance(14 * MINUTE)
+    await sweepEndpoints(service)
+    expect(await endpoint.requests()).toHaveLength(1)
+
+    await service.clock.advance(MINUTE)
+    await sweepEndpoints(service)
+    expect((await alice.get(endpoint.at(''))).status).toBe(404)
+    expect((await rowsOf(service, endpoint.id)).requests).toBe(0)
+    await service.clock.advance(3 * MINUTE)
+    await sweepEndpoints(service)
+    expect(await rowsOf(service, endpoint.id)).toEqual(NOTHING)
+    await service.stop()
+  })
+
+  test('a deleted one is gone at once, whatever it holds, and its rows go in batches', async () => {
+    const service = await gatewayOnly()
+    const { alice } = service
+    const endpoint = await alice.endpoint({ forwardUrl: (await receiver()).url })
+    await Promise.all(Array.from({ length: 1200 }, () => endpoint.send().then((sent) => sent.body?.cancel())))
+    expect((await alice.delete(endpoint.at(''))).status).toBe(204)
+    expect((await endpoint.send()).status).toBe(404)
+    expect((await alice.get(endpoint.at('/requests'))).status).toBe(404)
+
+    // Cut off after one batch, and gone on with.
+    const cut = new AbortController()
+    const sweeping = sweepEndpointsNow(service.running.services, cut.signal)
+    cut.abort()
+    await sweeping
+    await service.clock.advance(3 * MINUTE)
+    await Promise.all([1, 2].map(() => sweepEndpointsNow(service.running.services, never())))
+    expect(await rowsOf(service, endpoint.id)).toEqual(NOTHING)
+    await service.stop()
+  })
+})
+
+test('several workers sweep at once while captures arrive, and the counters stay right', async () => {
+  const service = await startService({ limits: { retentionDays: 1, captureRatePerMinute: 100_000 } })
+  const endpoint = await service.alice.endpoint()
+  const burst = (count: number) =>
+    Promise.all(Array.from({ length: count }, () => endpoint.send().then((sent) => sent.body?.cancel())))
+  await burst(1200)
+  await service.alice.post(endpoint.at('/requests/bulk-delete'), {
+    requestIds: (await endpoint.requests()).map(({ id }) => id),
+  })
+  await service.clock.advance(DAY + MINUTE)
+  const sweep = () => sweepRetentionNow(service.running.services, never())
+  await Promise.all([sweep(), sweep(), sweep(), burst(200)])
+  await sweep()
+  expect((await rowsOf(service, endpoint.id)).requests).toBe(200)
+  await expectCountersEqualRows(service, endpoint.id)
+  await service.stop()
+})
+
+test('windows of keys that rest are forgotten', async () => {
+  const service = await startService()
+  await service.alice.get('/api/v1/me')
+  const windows = () => service.db.selectFrom('apiKeyWindows').select('apiKeyId').execute()
+  expect(await windows()).toHaveLength(1)
+  await service.clock.advance(2 * 3_600_000)
+  await sweepRetention(service)
+  expect(await windows()).toHaveLength(0)
+  await service.stop()
+})
