@@ -1,2 +1,2 @@
-export { findEmbeddedPostgres, startEmbeddedPostgres } from './embeddedPostgres/index.ts'
+export { findEmbeddedPostgres, packageRuntime, startEmbeddedPostgres } from './embeddedPostgres/index.ts'
 export { type RunningService, type ServiceOptions, type ServicePart, startService } from './service/index.ts'

@@ -35,11 +35,13 @@ async function queryWhenBack(url: string, text: string): Promise<unknown[]> {
 }
 
 /** Children of the suite that end themselves: `creel` processes that own a data folder until they are killed. */
-function spawnOwner(dataDir: string) {
+function spawnOwner(dataDir: string, version = '') {
   const script = `
-    const { startEmbeddedPostgres } = await import(${JSON.stringify(Bun.resolveSync('@creel/program', import.meta.dir))})
+    const program = await import(${JSON.stringify(Bun.resolveSync('@creel/program', import.meta.dir))})
     const log = { info() {}, warn() {}, error() {} }
-    const postgres = await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, log })
+    const installed = await program.packageRuntime()
+    const runtime = { ...installed, version: installed.version + ${JSON.stringify(version)} }
+    const postgres = await program.startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir)}, log, runtime })
     console.log(JSON.stringify({ url: postgres.url, pid: postgres.pid() }))
     setInterval(() => {}, 1000)`
   return Bun.spawn([process.execPath, '-e', script], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -104,6 +106,20 @@ describe('the embedded PostgreSQL', () => {
     expect(await query(adopted.url, 'select * from kept')).toEqual([])
     await adopted.stop()
     await expect(query(url, 'select 1')).rejects.toThrow()
+  })
+
+  test('of another version is not adopted but stopped, and its cluster goes on under ours', async () => {
+    const dataDir = join(await temporaryFolder(), '.creel')
+    const owner = spawnOwner(dataDir, '-older')
+    const { url, pid } = JSON.parse(await firstLine(owner.stdout))
+    await query(url, 'create table kept (a int)')
+    owner.kill('SIGKILL')
+    await owner.exited
+    const upgraded = await start(dataDir)
+    expect(upgraded.adopted).toBe(false)
+    expect(upgraded.pid()).not.toBe(pid)
+    expect(await query(upgraded.url, 'select * from kept')).toEqual([])
+    await upgraded.stop()
   })
 
   test('is started again when it dies, and has everything that it had committed', async () => {

@@ -3,18 +3,16 @@ import { migrate, migrationState } from '@creel/migrations'
 import { type Command, Option } from 'commander'
 import { type Config, decodeConfig, mailOptions } from '../config/index.ts'
 import { type Connected, connectAsOwner } from '../database/index.ts'
-import { EXIT, exitCodeOf } from '../exitCodes.ts'
+import { EXIT } from '../exitCodes.ts'
 import { firstBoot } from '../firstBoot.ts'
 import { createLog } from '../log.ts'
 import { secretKeyOf } from '../secretKey.ts'
 import { type RunningService, type ServicePart, startService } from '../service/index.ts'
 import { StartupError } from '../startupError.ts'
+import { listenForStop } from '../stopping.ts'
 import { VERSION } from '../version.ts'
 import { printHint, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
-
-/** Ctrl-C reaches us twice when npx or `bun run` stands between: from the terminal, and passed on by them. */
-const ECHO_MILLISECONDS = 100
 
 /** `creel serve` */
 export function addServeCommand(program: Command, parts: ProgramParts): void {
@@ -38,7 +36,8 @@ async function serve({ runtime, stopWhen }: ProgramParts, parts: ReadonlySet<Ser
   for (const warning of warnings) log.warn(warning)
 
   let connected: Connected | undefined
-  const signalled = listenForStop(() => connected?.abandon())
+  let exitCode: number = EXIT.ok
+  const stopAsked = listenForStop({ log, stopWhen, abandon: () => connected?.abandon() })
   connected = await connectAsOwner({ config, log, runtime })
   try {
     await bringUpToDate(connected)
@@ -63,14 +62,15 @@ async function serve({ runtime, stopWhen }: ProgramParts, parts: ReadonlySet<Ser
       version: VERSION,
     })
     await announce(service, parts, config)
-    const reason = await (stopWhen === undefined ? signalled : Promise.race([signalled, stopWhen]))
-    log.info({ reason }, 'draining: what is in flight may end')
+    const stop = await stopAsked
+    exitCode = stop.exitCode
+    log.info({ reason: stop.reason }, 'draining: what is in flight may end')
     await service.stop()
   } finally {
     await connected.close()
   }
   log.info('stopped')
-  process.exit(EXIT.ok)
+  process.exit(exitCode)
 }
 
 async function bringUpToDate({ database }: Connected): Promise<void> {
@@ -103,27 +103,4 @@ async function announce(
     }
   }
   printText(`creel ready base=${service.urls.baseUrl} capture=${service.urls.captureUrl}`)
-}
-
-/**
- * Resolves at the first signal to stop. A second one ends the process at once: nothing acknowledged is lost by that, the
- * next start recovers.
- *
- * @param abandon ends what would outlive us
- */
-function listenForStop(abandon: () => void): Promise<string> {
-  return new Promise((resolve) => {
-    let askedAt: number | undefined
-    for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-      process.on(signal, () => {
-        if (askedAt === undefined) {
-          askedAt = performance.now()
-          resolve(signal)
-        } else if (performance.now() - askedAt > ECHO_MILLISECONDS) {
-          abandon()
-          process.exit(exitCodeOf(signal))
-        }
-      })
-    }
-  })
 }

@@ -1,8 +1,15 @@
 import { type OpenDatabase, openDatabase } from '@creel/core'
 import type { Logger } from 'pino'
 import type { Config } from '../config/index.ts'
-import { findEmbeddedPostgres, type RuntimeSource, startEmbeddedPostgres } from '../embeddedPostgres/index.ts'
+import {
+  DataFolderInUse,
+  findEmbeddedPostgres,
+  type RuntimeSource,
+  startEmbeddedPostgres,
+} from '../embeddedPostgres/index.ts'
 import { requireServer } from './serverVersion.ts'
+
+const TURN_SECONDS_MAX = 15
 
 /** The way to the database, and what must be stopped with it. */
 export interface Connected {
@@ -45,14 +52,23 @@ export async function connectAsOwner(options: ConnectOptions): Promise<Connected
   }
 }
 
-/** For a command: the database of a service that runs, or one that is started for as long as the command takes. */
+/**
+ * For a command: the database of a service that runs, or one that is started for as long as the command takes. Where
+ * another command or a service is starting or stopping one, this waits for it.
+ */
 export async function connectAsGuest(options: ConnectOptions): Promise<Connected> {
   const { config } = options
-  if (config.DATABASE_URL === undefined) {
+  if (config.DATABASE_URL !== undefined) return connectAsOwner(options)
+  for (const deadline = performance.now() + TURN_SECONDS_MAX * 1000; ; ) {
     const url = await findEmbeddedPostgres(config.CREEL_DATA_DIR)
     if (url !== undefined) return connect(url, options)
+    try {
+      return await connectAsOwner(options)
+    } catch (error) {
+      if (!(error instanceof DataFolderInUse) || performance.now() > deadline) throw error
+    }
+    await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  return connectAsOwner(options)
 }
 
 async function connect(url: string, { log, maxConnections }: ConnectOptions): Promise<Connected> {

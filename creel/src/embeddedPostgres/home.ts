@@ -31,7 +31,11 @@ export interface PostgresHome {
  */
 export async function openHome(dataDir: string): Promise<PostgresHome> {
   const account = await postgresAccount()
-  await mkdir(dataDir, { recursive: true, mode: account === undefined ? 0o700 : 0o711 })
+  await mkdir(dataDir, { recursive: true, mode: account === undefined ? 0o700 : 0o711 }).catch(
+    (cause: Error) => {
+      throw new StartupError(`The data folder ${dataDir} cannot be made: ${cause.message}`, { cause })
+    },
+  )
   const link = join(await realpath(dataDir), 'postgres')
   const existing = await lstat(link).catch(() => undefined)
   if (existing === undefined) await makeHome(link, account)
@@ -71,7 +75,11 @@ async function describeHome(link: string, account: Account | undefined): Promise
 
 async function makeHome(link: string, account: Account | undefined): Promise<void> {
   if (account === undefined) {
-    await mkdir(link, { mode: 0o700 })
+    await mkdir(link, { mode: 0o700 }).catch((cause: Error) => {
+      throw new StartupError(`The data folder ${dirname(link)} cannot be written: ${cause.message}`, {
+        cause,
+      })
+    })
     return
   }
   const dataDir = dirname(link)

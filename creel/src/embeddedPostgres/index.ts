@@ -1,4 +1,5 @@
 export { type ArchiveLabel, archiveRuntime, packRuntime } from './archive.ts'
+export { DataFolderInUse } from './ownerLock.ts'
 export { packageRuntime, type RuntimeSource, runtimeOfPackage } from './runtime.ts'
 export {
   type EmbeddedPostgres,

@@ -3,6 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartupError } from '../startupError.ts'
 
+/** Another process owns the data folder. */
+export class DataFolderInUse extends StartupError {}
+
 /** Holds a data folder for one owner. */
 export interface OwnerLock {
   release(): void
@@ -13,17 +16,17 @@ export interface OwnerLock {
  * that Bun runs on, also between two owners in one process, and the kernel drops it with the process, however
  * that dies. Nothing is ever written in that database.
  *
- * @throws StartupError naming the process that holds it
+ * @throws DataFolderInUse naming the process that holds it; StartupError when the folder cannot be written
  */
 export async function lockDataFolder(dataDir: string): Promise<OwnerLock> {
   const pidFile = join(dataDir, 'owner.pid')
-  const database = new Database(join(dataDir, 'owner.lock'), { create: true })
+  const database = openLockFile(join(dataDir, 'owner.lock'))
   try {
     database.run('BEGIN EXCLUSIVE')
   } catch (cause) {
     database.close()
     const holder = (await readFile(pidFile, 'utf8').catch(() => '')).trim()
-    throw new StartupError(
+    throw new DataFolderInUse(
       `The data folder ${dataDir} is in use by another creel${holder === '' ? '' : ` (process ${holder})`}. ` +
         'Stop that one, name another folder in CREEL_DATA_DIR, or give both the same DATABASE_URL.',
       { cause },
@@ -31,4 +34,12 @@ export async function lockDataFolder(dataDir: string): Promise<OwnerLock> {
   }
   await writeFile(pidFile, `${process.pid}\n`)
   return { release: () => database.close() }
+}
+
+function openLockFile(file: string): Database {
+  try {
+    return new Database(file, { create: true })
+  } catch (cause) {
+    throw new StartupError(`${file} cannot be written: is the data folder another user's?`, { cause })
+  }
 }

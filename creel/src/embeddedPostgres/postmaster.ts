@@ -44,8 +44,19 @@ export async function isPostmaster(pid: number, clusterFolder: string): Promise<
     // The postmaster works in its data directory; nothing else has reason to. A zombie's cannot be read.
     return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === clusterFolder
   }
-  const listing = Bun.spawnSync(['/bin/ps', '-p', String(pid), '-o', 'command=']).stdout.toString()
-  return listing.includes(clusterFolder)
+  return commandOf(pid).includes(clusterFolder)
+}
+
+/** Whether a postmaster runs the binaries of this folder. */
+export async function runsFrom(pid: number, runtimeFolder: string): Promise<boolean> {
+  const program =
+    process.platform === 'linux' ? await readlink(`/proc/${pid}/exe`).catch(() => '') : commandOf(pid)
+  return program.startsWith(`${runtimeFolder}/`)
+}
+
+/** The command line of a process, where there is no /proc. */
+function commandOf(pid: number): string {
+  return Bun.spawnSync(['/bin/ps', '-p', String(pid), '-o', 'command=']).stdout.toString()
 }
 
 function isAlive(pid: number): boolean {

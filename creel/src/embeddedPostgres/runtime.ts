@@ -53,13 +53,18 @@ export async function runtimeOfPackage(root: string, platform: string): Promise<
   }
 }
 
+/** Where a home has these binaries, or will have them. */
+export function runtimeFolderOf(home: PostgresHome, source: RuntimeSource): string {
+  return join(home.folder, `runtime-${source.version}`)
+}
+
 /**
  * The folder of the binaries in a home, unpacked there when this version is not there yet or is not whole.
  * PostgreSQL's account owns it. Older versions are removed: their cluster, if it is of the same major version,
  * runs under the new one.
  */
 export async function installRuntime(home: PostgresHome, source: RuntimeSource): Promise<string> {
-  const folder = join(home.folder, `runtime-${source.version}`)
+  const folder = runtimeFolderOf(home, source)
   if (await isWhole(folder)) return folder
   const unfinished = `${folder}.unfinished`
   await rm(unfinished, { recursive: true, force: true })

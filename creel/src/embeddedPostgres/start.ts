@@ -7,11 +7,12 @@ import {
   disownPidFile,
   isPostmaster,
   readPidFile,
+  runsFrom,
   socketUrl,
   startPostmaster,
   stopPostmaster,
 } from './postmaster.ts'
-import { installRuntime, packageRuntime, type RuntimeSource } from './runtime.ts'
+import { installRuntime, packageRuntime, type RuntimeSource, runtimeFolderOf } from './runtime.ts'
 import { keepRunning } from './supervisor.ts'
 
 const DATABASE = 'creel'
@@ -55,8 +56,9 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const home = await openHome(dataDir)
   const lock = await lockDataFolder(dataDir)
   try {
-    let adoptedPid = await adopt(home, log)
-    const runtimeFolder = await installRuntime(home, options.runtime ?? (await packageRuntime()))
+    const source = options.runtime ?? (await packageRuntime())
+    let adoptedPid = await adopt(home, runtimeFolderOf(home, source), log)
+    const runtimeFolder = await installRuntime(home, source)
     const start = () => startPostmaster(home, runtimeFolder, durable)
     const adopted = adoptedPid !== undefined
     if (adoptedPid === undefined) {
@@ -64,7 +66,12 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       adoptedPid = await start()
     }
     await makeDatabase(socketUrl(home.socketFolder, 'postgres'), DATABASE)
-    const supervisor = keepRunning({ pid: adoptedPid, home, log, start: () => restart(home, log, start) })
+    const supervisor = keepRunning({
+      pid: adoptedPid,
+      home,
+      log,
+      start: async () => (await adopt(home, runtimeFolder, log)) ?? start(),
+    })
     let stopped: Promise<void> | undefined
     return {
       url: socketUrl(home.socketFolder, DATABASE),
@@ -95,18 +102,30 @@ export async function findEmbeddedPostgres(dataDir: string): Promise<string | un
   return (await answers(url)) ? url : undefined
 }
 
-/** A postmaster that outlived its owner goes on for the new one, if it answers where we would look for it. */
-async function adopt(home: PostgresHome, log: EmbeddedPostgresOptions['log']): Promise<number | undefined> {
+/**
+ * A postmaster that outlived its owner goes on for the new one, if it answers where we would look for it and runs the
+ * binaries that we would run. Others are stopped.
+ */
+async function adopt(
+  home: PostgresHome,
+  runtimeFolder: string,
+  log: EmbeddedPostgresOptions['log'],
+): Promise<number | undefined> {
   const deadline = performance.now() + ADOPTION_SECONDS_MAX * 1000
   let mark = await readPidFile(home.clusterFolder)
   while (mark !== undefined && (await isPostmaster(mark.pid, home.clusterFolder))) {
-    const isFound = mark.socketFolder === home.socketFolder || mark.status === ''
+    const isFound =
+      (mark.socketFolder === home.socketFolder || mark.status === '') &&
+      (await runsFrom(mark.pid, runtimeFolder))
     if (isFound && mark.status !== 'stopping' && (await answers(socketUrl(home.socketFolder, 'postgres')))) {
       log.info({ pid: mark.pid }, 'adopted the embedded PostgreSQL of an owner that was killed')
       return mark.pid
     }
     if (!isFound || performance.now() > deadline) {
-      log.warn({ pid: mark.pid }, 'stopping an embedded PostgreSQL that does not answer')
+      log.warn(
+        { pid: mark.pid },
+        'stopping an embedded PostgreSQL of another version, or one that does not answer',
+      )
       await stopPostmaster(mark.pid, home.clusterFolder)
     }
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -114,13 +133,4 @@ async function adopt(home: PostgresHome, log: EmbeddedPostgresOptions['log']): P
   }
   if (mark !== undefined) await disownPidFile(home.clusterFolder)
   return undefined
-}
-
-/** Starts a postmaster that died; one that somebody else started meanwhile is taken as it is. */
-async function restart(
-  home: PostgresHome,
-  log: EmbeddedPostgresOptions['log'],
-  start: () => Promise<number>,
-): Promise<number> {
-  return (await adopt(home, log)) ?? start()
 }

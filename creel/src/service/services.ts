@@ -32,7 +32,10 @@ export async function openServices(
   const { database, databaseUrl, log, clock, plans, parts, jobClock } = options
   const secrets = createSecretBox(options.secretKey)
   await checkSecretKey(database.db, secrets).catch((cause: unknown) => {
-    throw new StartupError(cause instanceof Error ? cause.message : String(cause), { cause })
+    const words = cause instanceof Error ? cause.message : String(cause)
+    throw new StartupError(`${words} Without CREEL_SECRET_KEY the key is secret.key of the data folder.`, {
+      cause,
+    })
   })
   const boss = createBoss(databaseUrl, {
     log,
