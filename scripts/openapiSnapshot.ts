@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import { openApi } from '../gateway/src/openapi/index.ts'
+import { typesOf } from '../tests/client/generate.ts'
 import { brokenPromises } from '../tests/contract/growth.ts'
 
 const ROOT = join(import.meta.dir, '..')
@@ -16,3 +17,4 @@ if (broken.length > 0) {
   process.exit(1)
 }
 await snapshot.write(`${JSON.stringify(description, null, 1)}\n`)
+await Bun.write(join(ROOT, 'tests/client/schema.d.ts'), await typesOf(JSON.stringify(description)))

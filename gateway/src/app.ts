@@ -1,5 +1,6 @@
 import type { Services } from '@creel/core'
 import { logged } from './callLog.ts'
+import { DOCS } from './docs/index.ts'
 import { openApi } from './openapi/index.ts'
 import { healthz, metrics, type Operations, readyz } from './operations.ts'
 import { rest } from './rest.ts'
@@ -45,6 +46,7 @@ export function createApp(
       services.log.error({ err: error, url: new URL(request.url).pathname }, 'unexpected error')
       return new Response('Internal Server Error', { status: 500 })
     })
+  for (const [path, answer] of Object.entries(DOCS)) app.get(path, answer)
   if (servesMetrics) app.get('/metrics', () => metrics(operations, services.log))
   return (request) => app.handle(request)
 }

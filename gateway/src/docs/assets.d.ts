@@ -1,0 +1,15 @@
+/** Files that the compiled executable carries; the import is their path. */
+declare module 'swagger-ui-dist/swagger-ui-bundle.js' {
+  const path: string
+  export default path
+}
+
+declare module 'swagger-ui-dist/swagger-ui.css' {
+  const path: string
+  export default path
+}
+
+declare module 'swagger-ui-dist/favicon-32x32.png' {
+  const path: string
+  export default path
+}

@@ -1,0 +1,72 @@
+/// <reference path="./assets.d.ts" />
+import icon from 'swagger-ui-dist/favicon-32x32.png' with { type: 'file' }
+import styles from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import script from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
+
+/** Where the page is served. */
+export const DOCS_PATH = '/docs'
+
+/** Starts Swagger UI on our description. A file of its own, so that the page runs no inline script. */
+const START = `window.ui = SwaggerUIBundle({
+  url: '/openapi/v1.json',
+  dom_id: '#docs',
+  deepLinking: true,
+  displayRequestDuration: true,
+  docExpansion: 'none',
+  filter: true,
+  persistAuthorization: false,
+  validatorUrl: null,
+})
+`
+
+const PAGE = `<!doctype html>
+<html lang="en">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <title>Creel API</title>
+    <link rel="icon" href="${DOCS_PATH}/icon.png">
+    <link rel="stylesheet" href="${DOCS_PATH}/swagger-ui.css">
+  </head>
+  <body>
+    <div id="docs"></div>
+    <noscript>This page needs JavaScript; the description itself is at <a href="/openapi/v1.json">/openapi/v1.json</a>.</noscript>
+    <script src="${DOCS_PATH}/swagger-ui-bundle.js"></script>
+    <script src="${DOCS_PATH}/start.js"></script>
+  </body>
+</html>
+`
+
+/** Nothing but our own files; keys that are tried out go to our own origin only. */
+const CONTENT_SECURITY_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+interface Asset {
+  readonly body: () => string | Blob
+  readonly type: string
+}
+
+const ASSETS: Readonly<Record<string, Asset>> = {
+  '': { body: () => PAGE, type: 'text/html; charset=utf-8' },
+  '/start.js': { body: () => START, type: 'text/javascript; charset=utf-8' },
+  '/swagger-ui-bundle.js': { body: () => Bun.file(script), type: 'text/javascript; charset=utf-8' },
+  '/swagger-ui.css': { body: () => Bun.file(styles), type: 'text/css; charset=utf-8' },
+  '/icon.png': { body: () => Bun.file(icon), type: 'image/png' },
+}
+
+/** The API's description, to be read and tried out: Swagger UI from our own origin (no CDN, no telemetry). */
+export const DOCS: Readonly<Record<string, () => Response>> = Object.fromEntries(
+  Object.entries(ASSETS).map(([name, { body, type }]) => [
+    DOCS_PATH + name,
+    () =>
+      new Response(body(), {
+        headers: {
+          'Content-Type': type,
+          'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+          'X-Content-Type-Options': 'nosniff',
+          'Referrer-Policy': 'no-referrer',
+          'Cache-Control': 'public, max-age=3600',
+        },
+      }),
+  ]),
+)

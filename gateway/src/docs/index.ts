@@ -1,0 +1,1 @@
+export { DOCS } from './docs.ts'

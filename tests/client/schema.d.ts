@@ -1,0 +1,6666 @@
+// Made from the API's description by `bun run openapi:snapshot`: do not edit.
+export interface paths {
+    "/api/v1/me": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Who am I: the key, its workspace, the plan and its limits */
+        get: operations["me_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List endpoints, newest first */
+        get: operations["endpoints_list"];
+        put?: never;
+        /** Create an endpoint; with `ttlSeconds` an ephemeral one */
+        post: operations["endpoints_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an endpoint */
+        get: operations["endpoints_get"];
+        put?: never;
+        post?: never;
+        /** Delete an endpoint with all its stored requests; irreversible */
+        delete: operations["endpoints_remove"];
+        options?: never;
+        head?: never;
+        /** Change the named members of an endpoint */
+        patch: operations["endpoints_update"];
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/stats": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Storage, traffic, retention and delivery backlog of an endpoint */
+        get: operations["endpoints_stats"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the actions of an endpoint in dispatch order, and what could be added */
+        get: operations["actions_list"];
+        put?: never;
+        /**
+         * Add an action: forward to a URL, or notify through an alert channel
+         * @description Actions do not chain: each sees the request exactly as it arrived, none waits for another, and one failing never stops the rest.
+         */
+        post: operations["actions_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/actions/{actionId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /**
+         * Change the named members of an action
+         * @description Switched off, it keeps what is queued for it for 24 hours; switched on again, that goes on.
+         */
+        put: operations["actions_update"];
+        post?: never;
+        /** Delete an action with its rules; what is queued for it is dropped */
+        delete: operations["actions_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/providers": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the providers whose events are recognised, sorted by slug
+         * @description Static reference data: cache it. Slugs are stable.
+         */
+        get: operations["providers_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/requests": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List and search captured requests, newest first
+         * @description All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order.
+         */
+        get: operations["requests_list"];
+        put?: never;
+        post?: never;
+        /** Move every stored request to the recycle bin */
+        delete: operations["requests_clear"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/requests/await": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Wait for a matching request; 204 when none came in time
+         * @description Requests that are stored already count: with `afterId` the lowest match above it is answered, without it the newest. Counts as one call however long it blocks.
+         */
+        get: operations["requests_await"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/requests/{requestId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a captured request, whole */
+        get: operations["requests_get"];
+        put?: never;
+        post?: never;
+        /** Move a captured request to the recycle bin */
+        delete: operations["requests_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/requests/{requestId}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a captured request again, now and once, and answer with what became of it
+         * @description Without `actionId` it goes through every switched-on action whose condition matches; with it, only through that action, whatever its condition. A send that fails is an outcome, not an error.
+         */
+        post: operations["requests_replay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/requests/bulk-replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Queue up to 500 captured requests anew, with the full retry schedule
+         * @description Ids that are absent, in the recycle bin, oversize or matched by no action are skipped.
+         */
+        post: operations["requests_bulkReplay"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/requests/bulk-delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move up to 500 requests to the recycle bin
+         * @description Ids that are not on the endpoint are ignored.
+         */
+        post: operations["requests_bulkDelete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List delivery attempts, newest first, across requests, retries and replays */
+        get: operations["deliveries_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/deliveries/{attemptId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a delivery attempt with exactly what was sent and received
+         * @description The record is kept as long as its request; after that `sent` and `received` are null.
+         */
+        get: operations["deliveries_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List alert channels, newest first */
+        get: operations["alertChannels_list"];
+        put?: never;
+        /** Add an alert channel, untested; follow with test */
+        post: operations["alertChannels_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels/kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Kinds of channel that this workspace can add */
+        get: operations["alertChannels_kinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Event kinds that a channel can subscribe to */
+        get: operations["alertChannels_events"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels/event-kinds": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Event kinds that a channel can subscribe to
+         * @description Alias of `/api/v1/alert-channels/events`.
+         */
+        get: operations["alertChannels_eventKinds"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Every send of the last 30 days, newest first */
+        get: operations["alertChannels_deliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read an alert channel */
+        get: operations["alertChannels_get"];
+        /**
+         * Change the named members of an alert channel
+         * @description Omit `secret` to keep the credential. Another credential or setting makes it untested.
+         */
+        put: operations["alertChannels_update"];
+        post?: never;
+        /** Delete an alert channel; its history and its actions stay */
+        delete: operations["alertChannels_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/alert-channels/{id}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a real message, also when the channel is off or muted
+         * @description A rejected send is 200 with `delivered: false` and the provider's words in `detail`.
+         */
+        post: operations["alertChannels_test"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/recycle-bin": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List deleted requests that can be restored, the last deleted first */
+        get: operations["recycleBin_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/recycle-bin/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore deleted requests, newest first
+         * @description Restored requests keep their id and their attempts; they run no actions and wake no awaits. Ids that are not in the bin of this workspace are ignored.
+         */
+        post: operations["recycleBin_restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/transformations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the rules of a destination, in the order they run
+         * @description Rules belong to a forward action: the one that `actionId` names, or the first by position. Moving actions changes which set is meant.
+         */
+        get: operations["transformations_getSet"];
+        put?: never;
+        /**
+         * Add a rule; it runs last
+         * @description Rules belong to a forward action: the one that `actionId` names, or the first by position. Moving actions changes which set is meant. The new rule is version 1 and enabled.
+         */
+        post: operations["transformations_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/transformations/order": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        /** Put the rules of a destination in another order */
+        put: operations["transformations_order"];
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/transformations/preview-set": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a set of rules on a sample or a stored request
+         * @description Without `rules`, the saved rules that are enabled. Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.
+         */
+        post: operations["transformations_previewSet"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/transformations/{ruleId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a rule */
+        get: operations["transformations_get"];
+        /**
+         * Save a new version of a rule, switch it on or off, or both
+         * @description The document that is in force already makes no new version. Switching on clears `disabledReason`; a new document alone does not switch on.
+         */
+        put: operations["transformations_update"];
+        post?: never;
+        /** Delete a rule with its versions; those after it move up */
+        delete: operations["transformations_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List every version of a rule, newest first */
+        get: operations["transformations_versions"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions/{n}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put an old version back in force, as a new one
+         * @description History is never rewritten. A version equal to the one in force makes no new one.
+         */
+        post: operations["transformations_restore"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/transformation": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read the first rule of a destination */
+        get: operations["transformations_getFirst"];
+        /** Change the first rule of a destination, like PUT on it */
+        put: operations["transformations_updateFirst"];
+        /** Add a rule, like POST on the set */
+        post: operations["transformations_createFirst"];
+        /** Delete the first rule of a destination */
+        delete: operations["transformations_removeFirst"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/transformations/schema": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * The rule document as JSON Schema 2020-12
+         * @description What it cannot say (arity, bytes, where a secret may stand…) saving and preview check as well.
+         */
+        get: operations["transformations_schema"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/transformations/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try one rule on a sample or a stored request
+         * @description Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.
+         */
+        post: operations["transformations_preview"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/watchdogs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List watchdogs, newest first */
+        get: operations["watchdogs_list"];
+        put?: never;
+        /**
+         * Create a watchdog, armed at once on the history of its endpoint
+         * @description With a stored match, its clock runs from the newest one, so a history older than interval and grace alarms at the first check. Without one it is `waiting`, and its clock runs from now.
+         */
+        post: operations["watchdogs_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/watchdogs/suggest": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Suggest interval and grace from the rhythm of stored captures */
+        get: operations["watchdogs_suggest"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/watchdogs/labels": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the labels of stored captures, most frequent first */
+        get: operations["watchdogs_labels"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/watchdogs/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a watchdog */
+        get: operations["watchdogs_get"];
+        /**
+         * Change the named members of a watchdog
+         * @description Deadlines are recomputed. Another `match` starts over on its own history; an interval change alone cannot send a second alarm.
+         */
+        put: operations["watchdogs_update"];
+        post?: never;
+        /** Delete a watchdog */
+        delete: operations["watchdogs_remove"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/watchdogs/{id}/active": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Pause or resume a watchdog; resuming arms it anew from now */
+        post: operations["watchdogs_setActive"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export interface components {
+    schemas: {
+        Action: {
+            /** Format: uuid */
+            id: string;
+            kind: string;
+            name: string;
+            position: number;
+            url: string | null;
+            isActive: boolean;
+            suspendedByPlan: boolean;
+            /** @description As it was written; `{}` = always */
+            condition: Record<string, never>;
+            conditionDescription: string;
+            signing: {
+                signed: boolean;
+                setAt: string | null;
+            };
+            ruleCount: number;
+            alertChannelId: string | null;
+            alertChannelName: string | null;
+            messageTemplate: string | null;
+            channelUnavailable: boolean;
+            /** @description Always null in v1 */
+            apiRequestId: null;
+            /** @description Always null in v1 */
+            apiRequestName: null;
+            /** @description Always {} in v1 */
+            slotMapping: {
+                [key: string]: string;
+            };
+            /** @description Always false in v1 */
+            requestUnavailable: boolean;
+        };
+        ActionList: {
+            actions: components["schemas"]["Action"][];
+            /** @description Actions of all kinds that the plan has room for */
+            limit: number;
+            canAddMore: boolean;
+            options: {
+                kinds: ("forward" | "notify")[];
+                channels: {
+                    /** Format: uuid */
+                    id: string;
+                    name: string;
+                    kind: string;
+                    isEnabled: boolean;
+                    isConfigured: boolean;
+                }[];
+                canCreateChannel: boolean;
+                planName: string;
+            };
+        };
+        AlertChannel: {
+            /** Format: uuid */
+            id: string;
+            /** @enum {string} */
+            kind: "slack" | "discord" | "teams" | "googlechat" | "telegram" | "pagerduty" | "opsgenie" | "ntfy" | "webhook";
+            name: string;
+            enabled: boolean;
+            /** @enum {string} */
+            health: "untested" | "verified" | "failing";
+            credentialSet: boolean;
+            credentialSetAt: string | null;
+            /** @description Everything is there that a send needs */
+            connected: boolean;
+            /** @description Where it goes, without secrets */
+            destination: string | null;
+            settings: {
+                [key: string]: unknown;
+            };
+            mutedUntil: string | null;
+            events: {
+                /** @enum {string} */
+                kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify";
+                /** @enum {string} */
+                minSeverity: "info" | "warning" | "error" | "critical";
+            }[];
+            lastSuccessAt: string | null;
+            lastFailureAt: string | null;
+            lastError: string | null;
+            consecutiveFailures: number;
+            /** Format: date-time */
+            createdAt: string;
+        };
+        AlertChannelKind: {
+            /** @enum {string} */
+            kind: "slack" | "discord" | "teams" | "googlechat" | "telegram" | "pagerduty" | "opsgenie" | "ntfy" | "webhook";
+            displayName: string;
+            credentialLabel: string;
+            credentialRequired: boolean;
+            fields: {
+                name: string;
+                label: string;
+                /** @enum {string} */
+                type: "string" | "integer" | "url" | "select" | "headers";
+                required: boolean;
+                options: string[] | null;
+                help: string | null;
+            }[];
+        };
+        AlertChannelPage: {
+            items: components["schemas"]["AlertChannel"][];
+            /** @description Everything the query matches after filters */
+            totalCount: number;
+            page: number;
+            pageSize: number;
+            /** @description 0 when nothing matches */
+            totalPages: number;
+        };
+        AlertChannelTestResult: {
+            delivered: boolean;
+            /** @description The provider's words when it was rejected */
+            detail: string | null;
+            statusCode: number | null;
+            durationMs: number;
+        };
+        AlertDelivery: {
+            id: number;
+            /** Format: date-time */
+            at: string;
+            /** @enum {string} */
+            eventKind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify" | "channel.test";
+            /** @enum {string} */
+            severity: "info" | "warning" | "error" | "critical";
+            subjectType: string;
+            /** Format: uuid */
+            subjectId: string;
+            subjectName: string;
+            /** @description Null for plain e-mail */
+            channelId: string | null;
+            channelName: string | null;
+            /** @description A channel kind, or `email` */
+            channelKind: string;
+            /** @enum {string} */
+            outcome: "delivered" | "failed" | "muted" | "suppressed";
+            detail: string | null;
+            statusCode: number | null;
+            durationMs: number | null;
+            /** @description Of a parked-delivery incident: the running count */
+            count: number;
+            /** @description Went by e-mail because a channel was failing */
+            emailFallback: boolean;
+            requestId: number | null;
+        };
+        AlertDeliveryPage: {
+            items: components["schemas"]["AlertDelivery"][];
+            /** @description Everything the query matches after filters */
+            totalCount: number;
+            page: number;
+            pageSize: number;
+            /** @description 0 when nothing matches */
+            totalPages: number;
+        };
+        AlertEvent: {
+            /** @enum {string} */
+            kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify";
+            displayName: string;
+            description: string;
+            /** @enum {string} */
+            defaultSeverity: "info" | "warning" | "error" | "critical";
+            subjectType: string;
+            subscribable: boolean;
+        };
+        BinnedRequest: {
+            id: number;
+            /** Format: uuid */
+            endpointId: string;
+            endpointName: string;
+            method: string;
+            path: string;
+            label: string | null;
+            contentType: string | null;
+            sizeBytes: number;
+            /** Format: date-time */
+            receivedAt: string;
+            /** Format: date-time */
+            deletedAt: string;
+            /**
+             * Format: date-time
+             * @description From then on it is gone for good
+             */
+            purgesAt: string;
+        };
+        BinnedRequestPage: {
+            items: components["schemas"]["BinnedRequest"][];
+            /** @description Everything the query matches after filters */
+            totalCount: number;
+            page: number;
+            pageSize: number;
+            /** @description 0 when nothing matches */
+            totalPages: number;
+        };
+        BulkReplayResult: {
+            /** @description Requests queued */
+            queuedCount: number;
+            /** @description Deliveries made of them */
+            deliveryCount: number;
+            /** @description Ids passed over */
+            skippedCount: number;
+        };
+        CapturedRequest: {
+            id: number;
+            /** Format: uuid */
+            endpointId: string;
+            /** Format: date-time */
+            receivedAt: string;
+            method: string;
+            path: string;
+            contentType: string | null;
+            sizeBytes: number;
+            ip: string | null;
+            userAgent: string | null;
+            label: string | null;
+            /** @description An oversize trace: only a prefix of the body is kept */
+            bodyTruncated: boolean;
+            bodyIsBinary: boolean;
+            /** @description First 200 characters of a text body */
+            bodyPreview: string | null;
+            verification: {
+                /** @enum {string} */
+                verdict: "verified" | "failed" | "unsigned" | "unverifiable";
+                note: string;
+            } | null;
+            /** @enum {string} */
+            state: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted" | "NotAttempted" | "Skipped";
+            attemptCount: number;
+            url: string;
+            queryString: string | null;
+            query: {
+                [key: string]: string[];
+            };
+            headers: {
+                [key: string]: string;
+            };
+            rawHeaders: {
+                name: string;
+                value: string;
+            }[];
+            /** @description Text, or base64 when `bodyIsBinary`; null when empty */
+            body: string | null;
+            deliveries: {
+                actionId: string | null;
+                actionName: string;
+                kind: string;
+                state: string;
+                attemptCount: number;
+                lastAttemptAt: string | null;
+                nextAttemptAt: string | null;
+            }[];
+        };
+        CapturedRequestSummary: {
+            id: number;
+            /** Format: uuid */
+            endpointId: string;
+            /** Format: date-time */
+            receivedAt: string;
+            method: string;
+            path: string;
+            contentType: string | null;
+            sizeBytes: number;
+            ip: string | null;
+            userAgent: string | null;
+            label: string | null;
+            /** @description An oversize trace: only a prefix of the body is kept */
+            bodyTruncated: boolean;
+            bodyIsBinary: boolean;
+            /** @description First 200 characters of a text body */
+            bodyPreview: string | null;
+            verification: {
+                /** @enum {string} */
+                verdict: "verified" | "failed" | "unsigned" | "unverifiable";
+                note: string;
+            } | null;
+            /** @enum {string} */
+            state: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted" | "NotAttempted" | "Skipped";
+            attemptCount: number;
+        };
+        CapturedRequestSummaryPage: {
+            items: components["schemas"]["CapturedRequestSummary"][];
+            /** @description Everything the query matches after filters */
+            totalCount: number;
+            page: number;
+            pageSize: number;
+            /** @description 0 when nothing matches */
+            totalPages: number;
+        };
+        DeliveryAttempt: {
+            /** @description What the detail route takes */
+            id: number;
+            requestId: number;
+            /** @description Null once the action was deleted */
+            actionId: string | null;
+            actionName: string;
+            kind: string;
+            /** @enum {string} */
+            state: "Pending" | "Succeeded" | "Failed" | "Errored" | "Interrupted" | "DeadLetter";
+            statusCode: number | null;
+            /** @description Null when it succeeded; starts with a stable word: http_404, timeout, dns, … */
+            error: string | null;
+            url: string;
+            /**
+             * Format: date-time
+             * @description When it began
+             */
+            at: string;
+            finishedAt: string | null;
+            durationMs: number | null;
+            attemptNumber: number;
+            /** @enum {string} */
+            trigger: "capture" | "retry" | "replay" | "bulkReplay";
+            nextAttemptAt: string | null;
+            /** @description Whether the full record exists */
+            hasDetail: boolean;
+            transformed: boolean;
+            /** @description Set when exactly one rule was in force; with several, `transformNote` names each */
+            transformationVersion: number | null;
+        };
+        DeliveryAttemptDetail: {
+            /** @description What the detail route takes */
+            id: number;
+            requestId: number;
+            /** @description Null once the action was deleted */
+            actionId: string | null;
+            actionName: string;
+            kind: string;
+            /** @enum {string} */
+            state: "Pending" | "Succeeded" | "Failed" | "Errored" | "Interrupted" | "DeadLetter";
+            statusCode: number | null;
+            /** @description Null when it succeeded; starts with a stable word: http_404, timeout, dns, … */
+            error: string | null;
+            url: string;
+            /**
+             * Format: date-time
+             * @description When it began
+             */
+            at: string;
+            finishedAt: string | null;
+            durationMs: number | null;
+            attemptNumber: number;
+            /** @enum {string} */
+            trigger: "capture" | "retry" | "replay" | "bulkReplay";
+            nextAttemptAt: string | null;
+            /** @description Whether the full record exists */
+            hasDetail: boolean;
+            transformed: boolean;
+            /** @description Set when exactly one rule was in force; with several, `transformNote` names each */
+            transformationVersion: number | null;
+            /** Format: uuid */
+            endpointId: string;
+            transformNote: string | null;
+            sent: {
+                method: string;
+                url: string;
+                headers: {
+                    [key: string]: string;
+                };
+                /** @description Text, or base64 when `bodyIsBinary`; null when empty */
+                body: string | null;
+                bodyIsBinary: boolean;
+                /** @description Longer than 256 KB: only the beginning is kept */
+                bodyTruncated: boolean;
+            } | null;
+            received: {
+                statusCode: number;
+                contentType: string | null;
+                headers: {
+                    [key: string]: string;
+                };
+                /** @description Text, or base64 when `bodyIsBinary`; null when empty */
+                body: string | null;
+                bodyIsBinary: boolean;
+                /** @description Longer than 256 KB: only the beginning is kept */
+                bodyTruncated: boolean;
+            } | null;
+        };
+        DeliveryAttemptPage: {
+            items: components["schemas"]["DeliveryAttempt"][];
+            /** @description Everything the query matches after filters */
+            totalCount: number;
+            page: number;
+            pageSize: number;
+            /** @description 0 when nothing matches */
+            totalPages: number;
+        };
+        Endpoint: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            /** Format: uri */
+            url: string;
+            isActive: boolean;
+            suspendedByPlan: boolean;
+            /** Format: date-time */
+            createdAt: string;
+            lastRequestAt: string | null;
+            expiresAt: string | null;
+            storedRequestCount: number;
+            responseStatusCode: number;
+            responseContentType: string;
+            responseHeaders: {
+                [key: string]: string;
+            };
+            responseBody: string;
+            provider: string | null;
+            /** @deprecated */
+            forwardingEnabled: boolean;
+            /** @deprecated */
+            forwardUrl: string | null;
+            /** @deprecated */
+            forwardSigning: {
+                signed: boolean;
+                setAt: string | null;
+            };
+            verification: {
+                /** @enum {string} */
+                source: "none" | "preset" | "manual";
+                scheme: string | null;
+                family: string | null;
+                secretLabel: string | null;
+                secretSet: boolean;
+                secretSetAt: string | null;
+                handshakeTokenSet: boolean;
+                handshakeTokenNeeded: boolean;
+                manual: {
+                    header: string;
+                    algorithm: string;
+                    encoding: string;
+                    prefix: string;
+                } | null;
+            };
+        };
+        EndpointPage: {
+            items: components["schemas"]["Endpoint"][];
+            /** @description Everything the query matches after filters */
+            totalCount: number;
+            page: number;
+            pageSize: number;
+            /** @description 0 when nothing matches */
+            totalPages: number;
+        };
+        EndpointStats: {
+            /** Format: uuid */
+            endpointId: string;
+            storage: {
+                storedRequestCount: number;
+                storedRequestsMax: number;
+                storedBytes: number;
+                binnedRequestCount: number;
+                /** @description Lost to the cap since creation */
+                evictedCount: number;
+                oldestRequestAt: string | null;
+            };
+            traffic: {
+                lastRequestAt: string | null;
+                requestsLastHourCount: number;
+                requestsLastDayCount: number;
+                /** @description Captures answered 429 since creation */
+                rejectedCount: number;
+                lastRejectedAt: string | null;
+            };
+            retention: {
+                retentionDays: number;
+                expiresAt: string | null;
+            };
+            backlog: {
+                pendingCount: number;
+                retryingCount: number;
+                parkedCount: number;
+                oldestPendingAt: string | null;
+                nextAttemptAt: string | null;
+            };
+        };
+        FirstTransformationRule: {
+            /** Format: uuid */
+            id: string;
+            /** @description 1-based; rules run in this order */
+            position: number;
+            name: string;
+            enabled: boolean;
+            /** @description Set when the service switched the rule off */
+            disabledReason: string | null;
+            /** @description `when` in words; "Always" when it has none */
+            condition: string;
+            /** @description A rule document; its JSON Schema is served at GET /api/v1/transformations/schema */
+            rule: Record<string, never>;
+            /** @description A new rule is version 1 */
+            version: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+            /**
+             * Format: uuid
+             * @description The same as `id`
+             */
+            ruleId: string;
+            /** @description Rules of the set */
+            ruleCount: number;
+        };
+        Me: {
+            key: {
+                /** @description The first characters of the key, safe to display */
+                prefix: string;
+                /** @description As given when the key was created */
+                name: string;
+            };
+            workspace: {
+                name: string;
+            };
+            plan: {
+                key: string;
+                displayName: string;
+            };
+            limits: components["schemas"]["PlanLimits"];
+        };
+        PlanLimits: {
+            /** @description API calls of this key in a minute */
+            apiRatePerMinute: number;
+            /** @description Active keys of the workspace */
+            apiKeysMax: number;
+            /** @description Endpoints of the workspace */
+            endpointsMax: number;
+            /** @description Days for which a captured request is kept */
+            retentionDays: number;
+            /** @description Captures of an endpoint in a minute */
+            captureRatePerMinute: number;
+            /** @description Stored requests of an endpoint; beyond it the oldest are evicted */
+            storedRequestsMax: number;
+            /** @description Body of a capture; of a longer one only a prefix is kept */
+            payloadBytesMax: number;
+            /** @description Actions of an endpoint */
+            actionsMax: number;
+            /** @description Transformation rules of a destination; 0: not in the plan */
+            rulesMax: number;
+            /** @description Watchdogs of the workspace */
+            watchdogsMax: number;
+            /** @description Alert channels of the workspace; 0: not in the plan */
+            alertChannelsMax: number;
+            /** @description Awaits of this key that run at once */
+            parallelAwaitsMax: number;
+            /** @description 1 when bulk replay is in the plan, else 0 */
+            bulkReplay: number;
+        };
+        /** @description Why a call was not done (RFC 9457) */
+        Problem: {
+            /** @constant */
+            type: "about:blank";
+            /** @description The status' phrase */
+            title: string;
+            status: number;
+            /** @description For people; may be reworded */
+            detail: string;
+            /**
+             * @description Branch on this: stable within v1
+             * @enum {string}
+             */
+            code: "unauthorized" | "api_access_disabled" | "feature_not_in_plan" | "not_found" | "validation_failed" | "forwarding_disabled" | "action_inactive" | "request_invalid" | "rate_limited" | "concurrent_change" | "limit_reached" | "no_destination" | "internal_error";
+            /** @description W3C trace id; the same in the log of the service */
+            traceId: string;
+            /** @description With `validation_failed`: every wrong part, in document order */
+            errors?: components["schemas"]["ProblemItem"][];
+        };
+        /** @description One wrong part of an input */
+        ProblemItem: {
+            /** @description JSON Pointer into the request body, as URI fragment; null for query input */
+            pointer: string | null;
+            /** @description Name of the query parameter; null for body input */
+            parameter: string | null;
+            /** @description One of required, type, out_of_range, too_short, too_long, unknown_field, unknown_value, unknown_op, unknown_function, bad_path, bad_template, bad_url, bad_format, not_allowed, too_many, too_deep, duplicate, arity; more may come */
+            code: string;
+            /** @description One sentence for people */
+            detail: string;
+        };
+        Provider: {
+            /** @description What an endpoint's `provider` accepts */
+            slug: string;
+            name: string;
+            /** @description Where the event type stands; null when there is none */
+            eventType: {
+                /** @enum {string} */
+                source: "header" | "body" | "form" | "body-key" | "jwt";
+                /** @description Header, body path or form field; null for `body-key`, where a member is named after the type */
+                name: string | null;
+            } | null;
+            signatureHeader: string | null;
+            handshakeTokenNeeded: boolean;
+            /** @description Null when the provider does not sign */
+            verification: {
+                supported: boolean;
+                scheme: string;
+                secretLabel: string | null;
+            } | null;
+            /** @description Where the webhook URL is entered */
+            setupPath: string | null;
+        };
+        ReplayResult: {
+            requestId: number;
+            /** @enum {string} */
+            state: "Succeeded" | "Failed" | "Errored" | "Skipped";
+            /** @description In action position order */
+            outcomes: {
+                /** Format: uuid */
+                actionId: string;
+                actionName: string;
+                kind: string;
+                /** @description Null when the action was skipped */
+                attemptId: number | null;
+                /** @enum {string} */
+                state: "Pending" | "Succeeded" | "Failed" | "Errored" | "Interrupted" | "DeadLetter" | "Skipped";
+                statusCode: number | null;
+                error: string | null;
+                url: string | null;
+                at: string | null;
+                durationMs: number | null;
+                transformed: boolean;
+                transformationVersion: number | null;
+            }[];
+        };
+        Restored: {
+            restoredCount: number;
+            /** @description Left in the bin because their endpoint is at its stored-request limit */
+            skippedAtCap: number;
+        };
+        TransformationPreview: {
+            /** @description Whether some rule applied */
+            matched: boolean;
+            faulted: boolean;
+            note: string;
+            rules: {
+                ruleId: string | null;
+                name: string;
+                version: number | null;
+                matched: boolean;
+                steps: {
+                    index: number;
+                    /** @enum {string} */
+                    op: "keep" | "remove" | "rename" | "redact" | "set" | "template" | "compute";
+                    changed: boolean;
+                    note: string | null;
+                }[];
+                fault: {
+                    stepIndex: number;
+                    /** @enum {string} */
+                    code: "type" | "not_structured" | "not_found_index" | "divide_by_zero" | "bad_number" | "bad_json" | "bad_encoding" | "bad_date" | "bad_header" | "too_large" | "too_slow" | "no_secret";
+                    detail: string;
+                } | null;
+            }[];
+            /** @description Null when a rule faulted: nothing would be sent */
+            output: {
+                method: string;
+                headers: {
+                    [key: string]: string;
+                };
+                body: string | null;
+                /** @description Then `body` is base64 */
+                bodyIsBinary: boolean;
+                contentType: string | null;
+            } | null;
+        };
+        TransformationRuleView: {
+            /** Format: uuid */
+            id: string;
+            /** @description 1-based; rules run in this order */
+            position: number;
+            name: string;
+            enabled: boolean;
+            /** @description Set when the service switched the rule off */
+            disabledReason: string | null;
+            /** @description `when` in words; "Always" when it has none */
+            condition: string;
+            /** @description A rule document; its JSON Schema is served at GET /api/v1/transformations/schema */
+            rule: Record<string, never>;
+            /** @description A new rule is version 1 */
+            version: number;
+            /** Format: date-time */
+            createdAt: string;
+            /** Format: date-time */
+            updatedAt: string;
+        };
+        TransformationSet: {
+            /** Format: uuid */
+            endpointId: string;
+            /** @description The forward action; null when there is none */
+            destinationId: string | null;
+            destinationUrl: string | null;
+            rules: components["schemas"]["TransformationRuleView"][];
+            maxRules: number;
+            featureInPlan: boolean;
+            schemaUrl: string;
+        };
+        Watchdog: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            endpointId: string;
+            endpointName: string;
+            name: string;
+            /** @enum {string} */
+            state: "waiting" | "onTime" | "late" | "alarmed" | "paused";
+            active: boolean;
+            /** @description Kept, but over the plan limit: not evaluated */
+            pausedByPlan: boolean;
+            match: {
+                [key: string]: unknown;
+            };
+            expectedIntervalSeconds: number;
+            graceSeconds: number;
+            /** Format: date-time */
+            armedAt: string;
+            lastMatchedAt: string | null;
+            lastMatchedRequestId: number | null;
+            dueAt: string | null;
+            alarmAt: string | null;
+            alarmedAt: string | null;
+            recoveredAt: string | null;
+            lastAlertedAt: string | null;
+            /** Format: date-time */
+            createdAt: string;
+            alertContactIds: string[];
+        };
+        WatchdogLabels: {
+            items: {
+                label: string;
+                count: number;
+            }[];
+        };
+        WatchdogPage: {
+            items: components["schemas"]["Watchdog"][];
+            /** @description Everything the query matches after filters */
+            totalCount: number;
+            page: number;
+            pageSize: number;
+            /** @description 0 when nothing matches */
+            totalPages: number;
+        };
+        WatchdogSuggestion: {
+            available: boolean;
+            reason: string | null;
+            /** @description Gaps measured; captures under a second apart are one */
+            samples: number;
+            expectedIntervalSeconds: number | null;
+            graceSeconds: number | null;
+            observedP90Seconds: number | null;
+            newestAt: string | null;
+            oldestAt: string | null;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export type $defs = Record<string, never>;
+export interface operations {
+    me_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Me"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endpoints_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based; past the end answers no items */
+                page?: number;
+                /** @description Items a page */
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointPage"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endpoints_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "stripe-ci",
+                 *       "ttlSeconds": 900,
+                 *       "responseStatusCode": 202,
+                 *       "responseBody": "{\"received\":true}"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Shown to people; 1 to 100 characters */
+                    name?: string | null;
+                    /** @description Off: senders get 404 */
+                    isActive?: boolean | null;
+                    /** @description Slug of the provider catalog; "" for none */
+                    provider?: string | null;
+                    /** @description 200-299 or 400-599 */
+                    responseStatusCode?: number | null;
+                    responseContentType?: string | null;
+                    /** @description {} clears */
+                    responseHeaders?: {
+                        [key: string]: string;
+                    } | null;
+                    /** @description At most 65536 bytes */
+                    responseBody?: string | null;
+                    /** @description Write-only; "" clears. For rsa and ed25519: the public key */
+                    signingSecret?: string | null;
+                    /** @description Write-only; "" clears */
+                    handshakeToken?: string | null;
+                    /** @description Makes the scheme manual; "" goes back to the preset */
+                    signatureHeader?: string | null;
+                    /** @description Of a manual scheme; "" is the default, sha256 */
+                    signatureAlgorithm?: ("sha1" | "sha256" | "sha512" | "rsa-sha256" | "rsa-sha512" | "ed25519" | "") | null;
+                    /** @description Of a manual scheme; "" is the default, hex */
+                    signatureEncoding?: ("hex" | "base64" | "base64url" | "") | null;
+                    signaturePrefix?: string | null;
+                    /**
+                     * @deprecated
+                     * @description URL of the first forward action; "" deletes it
+                     */
+                    forwardUrl?: string | null;
+                    /**
+                     * @deprecated
+                     * @description Switches the first forward action
+                     */
+                    forwardingEnabled?: boolean | null;
+                    /**
+                     * @deprecated
+                     * @description Write-only; "" stops signing
+                     */
+                    forwardSigningSecret?: string | null;
+                    /** @description Makes it ephemeral */
+                    ttlSeconds?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Endpoint"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `limit_reached`: The plan has room for no more of these. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endpoints_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Endpoint"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endpoints_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endpoints_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "stripe",
+                 *       "responseHeaders": {
+                 *         "X-Handled-By": "creel"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Shown to people; 1 to 100 characters */
+                    name?: string | null;
+                    /** @description Off: senders get 404 */
+                    isActive?: boolean | null;
+                    /** @description Slug of the provider catalog; "" for none */
+                    provider?: string | null;
+                    /** @description 200-299 or 400-599 */
+                    responseStatusCode?: number | null;
+                    responseContentType?: string | null;
+                    /** @description {} clears */
+                    responseHeaders?: {
+                        [key: string]: string;
+                    } | null;
+                    /** @description At most 65536 bytes */
+                    responseBody?: string | null;
+                    /** @description Write-only; "" clears. For rsa and ed25519: the public key */
+                    signingSecret?: string | null;
+                    /** @description Write-only; "" clears */
+                    handshakeToken?: string | null;
+                    /** @description Makes the scheme manual; "" goes back to the preset */
+                    signatureHeader?: string | null;
+                    /** @description Of a manual scheme; "" is the default, sha256 */
+                    signatureAlgorithm?: ("sha1" | "sha256" | "sha512" | "rsa-sha256" | "rsa-sha512" | "ed25519" | "") | null;
+                    /** @description Of a manual scheme; "" is the default, hex */
+                    signatureEncoding?: ("hex" | "base64" | "base64url" | "") | null;
+                    signaturePrefix?: string | null;
+                    /**
+                     * @deprecated
+                     * @description URL of the first forward action; "" deletes it
+                     */
+                    forwardUrl?: string | null;
+                    /**
+                     * @deprecated
+                     * @description Switches the first forward action
+                     */
+                    forwardingEnabled?: boolean | null;
+                    /**
+                     * @deprecated
+                     * @description Write-only; "" stops signing
+                     */
+                    forwardSigningSecret?: string | null;
+                    /** @description Not allowed: the lifetime is set on create */
+                    ttlSeconds?: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Endpoint"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `concurrent_change`: Somebody removed an action of the endpoint in the meantime; nothing was saved.
+             *
+             *     `limit_reached`: The plan has room for no more of these.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    endpoints_stats: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["EndpointStats"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    actions_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ActionList"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    actions_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "forward",
+                 *       "name": "Billing",
+                 *       "url": "https://app.acme.dev/hooks",
+                 *       "condition": {
+                 *         "all": [
+                 *           {
+                 *             "path": "body.type",
+                 *             "op": "startsWith",
+                 *             "value": "invoice."
+                 *           }
+                 *         ]
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description One of `options.kinds` */
+                    kind: string;
+                    /** @description Shown to people; default the host of `url`, or the name of the channel */
+                    name?: string | null;
+                    /** @description Default true */
+                    isActive?: boolean | null;
+                    /** @description When it runs; `{}` = always, which is the default */
+                    condition?: unknown;
+                    /** @description 1-based; default last. Others move to make room */
+                    position?: number | null;
+                    /** @description forward: where to, http or https */
+                    url?: string | null;
+                    /** @description forward; write-only. 16 to 512 characters, "" stops signing */
+                    signingSecret?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description notify: the channel that tells
+                     */
+                    alertChannelId?: string | null;
+                    /** @description notify: text with placeholders like `{{ body.id }}`, 1 to 4000 characters */
+                    messageTemplate?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Action"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `limit_reached`: The plan has room for no more of these. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    actions_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                endpointId: string;
+                actionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "isActive": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Cannot change */
+                    kind?: string | null;
+                    /** @description Shown to people; default the host of `url`, or the name of the channel */
+                    name?: string | null;
+                    /** @description Default true */
+                    isActive?: boolean | null;
+                    /** @description When it runs; `{}` = always, which is the default */
+                    condition?: unknown;
+                    /** @description 1-based; default last. Others move to make room */
+                    position?: number | null;
+                    /** @description forward: where to, http or https */
+                    url?: string | null;
+                    /** @description forward; write-only. 16 to 512 characters, "" stops signing */
+                    signingSecret?: string | null;
+                    /**
+                     * Format: uuid
+                     * @description notify: the channel that tells
+                     */
+                    alertChannelId?: string | null;
+                    /** @description notify: text with placeholders like `{{ body.id }}`, 1 to 4000 characters */
+                    messageTemplate?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Action"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    actions_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the action */
+                actionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    providers_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description How long the answer may be kept */
+                    "Cache-Control"?: string;
+                    /** @description For `If-None-Match` */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["Provider"][];
+                    };
+                };
+            };
+            /** @description Not modified since `ETag` */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_list: {
+        parameters: {
+            query?: {
+                /** @description HTTP method, without case */
+                method?: string;
+                /** @description Latest delivery state */
+                state?: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted" | "NotAttempted" | "Skipped";
+                /** @description Text found in path, query string, header values or text body, without case */
+                q?: string;
+                /** @description Received at or after */
+                since?: string;
+                /** @description Received before */
+                until?: string;
+                /** @description Only requests with a greater id */
+                afterId?: number;
+                /** @description `none`: nothing was checked */
+                verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
+                /** @description Exact event type */
+                label?: string;
+                /** @description 1-based; past the end answers no items */
+                page?: number;
+                /** @description Items a page */
+                pageSize?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapturedRequestSummaryPage"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_clear: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description How many moved to the recycle bin */
+                        deletedCount: number;
+                    };
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_await: {
+        parameters: {
+            query?: {
+                /** @description HTTP method, without case */
+                method?: string;
+                /** @description Latest delivery state */
+                state?: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted" | "NotAttempted" | "Skipped";
+                /** @description Text found in path, query string, header values or text body, without case */
+                q?: string;
+                /** @description Received at or after */
+                since?: string;
+                /** @description Received before */
+                until?: string;
+                /** @description Only requests with a greater id */
+                afterId?: number;
+                /** @description `none`: nothing was checked */
+                verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
+                /** @description Exact event type */
+                label?: string;
+                /** @description Seconds to wait, 1 to 60; default 30 */
+                timeoutSeconds?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapturedRequest"];
+                };
+            };
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the captured request */
+                requestId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CapturedRequest"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the captured request */
+                requestId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_replay: {
+        parameters: {
+            query?: {
+                /** @description Only through this action */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the captured request */
+                requestId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReplayResult"];
+                };
+            };
+            /**
+             * @description `forwarding_disabled`: A replay was asked for on an endpoint without an action that is switched on.
+             *
+             *     `action_inactive`: A replay was asked for to an action that is not switched on, or suspended by the plan.
+             *
+             *     `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_bulkReplay: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "requestIds": [
+                 *         90117,
+                 *         90118
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    requestIds: number[];
+                    /** @description Only through this action */
+                    actionId?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted: queued */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BulkReplayResult"];
+                };
+            };
+            /**
+             * @description `forwarding_disabled`: A replay was asked for on an endpoint without an action that is switched on.
+             *
+             *     `action_inactive`: A replay was asked for to an action that is not switched on, or suspended by the plan.
+             *
+             *     `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_bulkDelete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "requestIds": [
+                 *         90117,
+                 *         90118
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    requestIds: number[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description How many moved to the recycle bin */
+                        deletedCount: number;
+                    };
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deliveries_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based; past the end answers no items */
+                page?: number;
+                /** @description Items a page */
+                pageSize?: number;
+                /** @description Only attempts in this state */
+                state?: "Pending" | "Succeeded" | "Failed" | "Errored" | "Interrupted" | "DeadLetter";
+                /** @description Only attempts of this request */
+                requestId?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryAttemptPage"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deliveries_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the attempt */
+                attemptId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryAttemptDetail"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alertChannels_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based; past the end answers no items */
+                page?: number;
+                /** @description Items a page */
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertChannelPage"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alertChannels_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "kind": "webhook",
+                 *       "name": "Ops",
+                 *       "settings": {
+                 *         "url": "https://ops.acme.dev/alerts"
+                 *       },
+                 *       "events": [
+                 *         {
+                 *           "kind": "delivery.parked",
+                 *           "minSeverity": "error"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @enum {string} */
+                    kind: "slack" | "discord" | "teams" | "googlechat" | "telegram" | "pagerduty" | "opsgenie" | "ntfy" | "webhook";
+                    /** @description Shown to people; 1 to 100 characters */
+                    name?: string | null;
+                    /** @description Off: nothing is sent */
+                    enabled?: boolean | null;
+                    /** @description The credential that the kind's `credentialLabel` names. Write-only; "" clears */
+                    secret?: string | null;
+                    /** @description The kind's `fields`; merged member by member, "" takes an optional one back to its default */
+                    settings?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /** @description What to be told of; [] for nothing, omitted on create for everything */
+                    events?: {
+                        /** @enum {string} */
+                        kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify";
+                        /** @description Default info: every severity */
+                        minSeverity?: ("info" | "warning" | "error" | "critical") | null;
+                    }[] | null;
+                    /** @description Timestamp at most 30 days ahead; "" or a past one unmutes */
+                    mutedUntil?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertChannel"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `limit_reached`: The plan has room for no more of these. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alertChannels_kinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AlertChannelKind"][];
+                    };
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alertChannels_events: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AlertEvent"][];
+                    };
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alertChannels_eventKinds: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["AlertEvent"][];
+                    };
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alertChannels_deliveries: {
+        parameters: {
+            query?: {
+                /** @description 1-based; past the end answers no items */
+                page?: number;
+                /** @description Items a page */
+                pageSize?: number;
+                /** @description Of this channel, also when it was deleted */
+                channelId?: string;
+                eventKind?: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify" | "channel.test";
+                outcome?: "delivered" | "failed" | "muted" | "suppressed";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertDeliveryPage"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alertChannels_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the alert channel */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertChannel"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alertChannels_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Cannot change; accepted when equal */
+                    kind?: string | null;
+                    /** @description Shown to people; 1 to 100 characters */
+                    name?: string | null;
+                    /** @description Off: nothing is sent */
+                    enabled?: boolean | null;
+                    /** @description The credential that the kind's `credentialLabel` names. Write-only; "" clears */
+                    secret?: string | null;
+                    /** @description The kind's `fields`; merged member by member, "" takes an optional one back to its default */
+                    settings?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /** @description What to be told of; [] for nothing, omitted on create for everything */
+                    events?: {
+                        /** @enum {string} */
+                        kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify";
+                        /** @description Default info: every severity */
+                        minSeverity?: ("info" | "warning" | "error" | "critical") | null;
+                    }[] | null;
+                    /** @description Timestamp at most 30 days ahead; "" or a past one unmutes */
+                    mutedUntil?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertChannel"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alertChannels_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the alert channel */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    alertChannels_test: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the alert channel */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AlertChannelTestResult"];
+                };
+            };
+            /** @description `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    recycleBin_list: {
+        parameters: {
+            query?: {
+                /** @description Only requests of this endpoint */
+                endpointId?: string;
+                /** @description 1-based; past the end answers no items */
+                page?: number;
+                /** @description Items a page */
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["BinnedRequestPage"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    recycleBin_restore: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "requestIds": [
+                 *         90117,
+                 *         90118
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    requestIds: number[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Restored"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_getSet: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransformationSet"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_create: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": 1,
+                 *       "name": "Slim",
+                 *       "when": {
+                 *         "all": [
+                 *           {
+                 *             "path": "body.type",
+                 *             "op": "startsWith",
+                 *             "value": "invoice."
+                 *           }
+                 *         ]
+                 *       },
+                 *       "steps": [
+                 *         {
+                 *           "op": "keep",
+                 *           "paths": [
+                 *             "body.id",
+                 *             "body.data.amount"
+                 *           ]
+                 *         },
+                 *         {
+                 *           "op": "redact",
+                 *           "paths": [
+                 *             "headers.Authorization"
+                 *           ],
+                 *           "with": "***"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransformationRuleView"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `limit_reached`: The plan has room for no more of these.
+             *
+             *     `no_destination`: A transformation rule was written to an endpoint that forwards nowhere.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_order: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "order": [
+                 *         "5b1c2f6e-0d6b-4d0c-8a53-0b5a2f6f2f10"
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Every rule id of the set exactly once */
+                    order: string[];
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransformationSet"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `no_destination`: A transformation rule was written to an endpoint that forwards nowhere. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_previewSet: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "sample": {
+                 *         "headers": {
+                 *           "Content-Type": "application/json"
+                 *         },
+                 *         "body": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\",\"data\":{\"amount\":12.5}}"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Documents, or {"ruleId":…} for saved ones; left out, the saved rules that are enabled */
+                    rules?: unknown[] | null;
+                    /** @description A request made up for the preview */
+                    sample?: {
+                        /** @default POST */
+                        method?: string;
+                        /** @default {} */
+                        headers?: {
+                            [key: string]: string;
+                        };
+                        /** @default {} */
+                        query?: {
+                            [key: string]: string | string[];
+                        };
+                        /** @default  */
+                        path?: string;
+                        /** @description Text, or any JSON value, which is then serialised */
+                        body?: unknown;
+                        /**
+                         * @description Then `body` is base64
+                         * @default false
+                         */
+                        bodyIsBinary?: boolean;
+                        contentType?: string;
+                    };
+                    /** @description A stored request of the endpoint */
+                    requestId?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransformationPreview"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `no_destination`: A transformation rule was written to an endpoint that forwards nowhere. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_get: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the rule */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransformationRuleView"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_update: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the rule */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @description A rule document; its JSON Schema is served at GET /api/v1/transformations/schema */
+                    rule?: Record<string, never>;
+                    enabled?: boolean | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransformationRuleView"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_remove: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the rule */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_versions: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the rule */
+                ruleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: {
+                            version: number;
+                            /** @description A rule document; its JSON Schema is served at GET /api/v1/transformations/schema */
+                            rule: Record<string, never>;
+                            /** Format: date-time */
+                            createdAt: string;
+                            restoredFrom: number | null;
+                        }[];
+                    };
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_restore: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the rule */
+                ruleId: string;
+                /** @description Version */
+                n: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransformationRuleView"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_getFirst: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FirstTransformationRule"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_updateFirst: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "enabled": false
+                 *     }
+                 */
+                "application/json": {
+                    /** @description A rule document; its JSON Schema is served at GET /api/v1/transformations/schema */
+                    rule?: Record<string, never>;
+                    enabled?: boolean | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FirstTransformationRule"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_createFirst: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "version": 1,
+                 *       "name": "Slim",
+                 *       "when": {
+                 *         "all": [
+                 *           {
+                 *             "path": "body.type",
+                 *             "op": "startsWith",
+                 *             "value": "invoice."
+                 *           }
+                 *         ]
+                 *       },
+                 *       "steps": [
+                 *         {
+                 *           "op": "keep",
+                 *           "paths": [
+                 *             "body.id",
+                 *             "body.data.amount"
+                 *           ]
+                 *         },
+                 *         {
+                 *           "op": "redact",
+                 *           "paths": [
+                 *             "headers.Authorization"
+                 *           ],
+                 *           "with": "***"
+                 *         }
+                 *       ]
+                 *     }
+                 */
+                "application/json": Record<string, never>;
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["FirstTransformationRule"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `limit_reached`: The plan has room for no more of these.
+             *
+             *     `no_destination`: A transformation rule was written to an endpoint that forwards nowhere.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_removeFirst: {
+        parameters: {
+            query?: {
+                /** @description A forward action of the endpoint; default the first by position */
+                actionId?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_schema: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/schema+json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    transformations_preview: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "rule": {
+                 *         "version": 1,
+                 *         "name": "Slim",
+                 *         "when": {
+                 *           "all": [
+                 *             {
+                 *               "path": "body.type",
+                 *               "op": "startsWith",
+                 *               "value": "invoice."
+                 *             }
+                 *           ]
+                 *         },
+                 *         "steps": [
+                 *           {
+                 *             "op": "keep",
+                 *             "paths": [
+                 *               "body.id",
+                 *               "body.data.amount"
+                 *             ]
+                 *           },
+                 *           {
+                 *             "op": "redact",
+                 *             "paths": [
+                 *               "headers.Authorization"
+                 *             ],
+                 *             "with": "***"
+                 *           }
+                 *         ]
+                 *       },
+                 *       "sample": {
+                 *         "headers": {
+                 *           "Content-Type": "application/json"
+                 *         },
+                 *         "body": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\",\"data\":{\"amount\":12.5}}"
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description A rule document; its JSON Schema is served at GET /api/v1/transformations/schema */
+                    rule: Record<string, never>;
+                    /** @description A request made up for the preview */
+                    sample?: {
+                        /** @default POST */
+                        method?: string;
+                        /** @default {} */
+                        headers?: {
+                            [key: string]: string;
+                        };
+                        /** @default {} */
+                        query?: {
+                            [key: string]: string | string[];
+                        };
+                        /** @default  */
+                        path?: string;
+                        /** @description Text, or any JSON value, which is then serialised */
+                        body?: unknown;
+                        /**
+                         * @description Then `body` is base64
+                         * @default false
+                         */
+                        bodyIsBinary?: boolean;
+                        contentType?: string;
+                    };
+                    /**
+                     * Format: uuid
+                     * @description With `requestId`
+                     */
+                    endpointId?: string | null;
+                    /** @description A stored request of the endpoint */
+                    requestId?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TransformationPreview"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watchdogs_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based; past the end answers no items */
+                page?: number;
+                /** @description Items a page */
+                pageSize?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatchdogPage"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watchdogs_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "endpointId": "0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33",
+                 *       "name": "Nightly export",
+                 *       "expectedIntervalSeconds": 86400,
+                 *       "graceSeconds": 3600
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description Id of the endpoint whose captures it watches
+                     */
+                    endpointId: string;
+                    /** @description Default: the name of the endpoint */
+                    name?: string | null;
+                    match?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /** @description How late a capture may be before the alarm; default a fifth of the interval, at least 60 */
+                    graceSeconds?: number | null;
+                    /** @description Off: paused */
+                    active?: boolean | null;
+                    /** @description Workspace contacts who get its alarms by mail, besides the alert channels */
+                    alertContactIds?: string[] | null;
+                    /** @description How often a matching capture is expected: a minute to 31 days */
+                    expectedIntervalSeconds: number;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watchdog"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `limit_reached`: The plan has room for no more of these. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watchdogs_suggest: {
+        parameters: {
+            query: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description A condition as JSON text; left out, every capture is measured */
+                match?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatchdogSuggestion"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watchdogs_labels: {
+        parameters: {
+            query: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatchdogLabels"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watchdogs_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the watchdog */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watchdog"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watchdogs_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "graceSeconds": 7200
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Fixed on create: equal or left out */
+                    endpointId?: string | null;
+                    /** @description Default: the name of the endpoint */
+                    name?: string | null;
+                    match?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /** @description How late a capture may be before the alarm; default a fifth of the interval, at least 60 */
+                    graceSeconds?: number | null;
+                    /** @description Off: paused */
+                    active?: boolean | null;
+                    /** @description Workspace contacts who get its alarms by mail, besides the alert channels */
+                    alertContactIds?: string[] | null;
+                    expectedIntervalSeconds?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watchdog"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watchdogs_remove: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the watchdog */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    watchdogs_setActive: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the watchdog */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "active": false
+                 *     }
+                 */
+                "application/json": {
+                    active: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Watchdog"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+}

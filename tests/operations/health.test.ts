@@ -1,0 +1,114 @@
+import { describe, expect, test } from 'bun:test'
+import { pino } from 'pino'
+import { z } from 'zod'
+import { startService } from '../support/service.ts'
+
+/** The value of one sample in Prometheus' text format. */
+function sampleOf(text: string, sample: string): number {
+  const line = text.split('\n').find((one) => one.startsWith(`${sample} `))
+  return line === undefined ? 0 : Number(line.slice(sample.length + 1))
+}
+
+describe('/healthz', () => {
+  test('says that the process lives, without a key', async () => {
+    const { baseUrl } = await startService()
+    const answer = await fetch(`${baseUrl}/healthz`)
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toEqual({ status: 'ok' })
+  })
+})
+
+describe('/readyz', () => {
+  test('answers 200 with database and queue reachable', async () => {
+    const { baseUrl } = await startService()
+    const answer = await fetch(`${baseUrl}/readyz`)
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toEqual({ status: 'ready', checks: { database: 'ok', queue: 'ok' } })
+  })
+
+  test('answers 503 while the database is away', async () => {
+    const service = await startService()
+    await service.database.drop()
+    const answer = await fetch(`${service.baseUrl}/readyz`)
+    expect(answer.status).toBe(503)
+    expect(await answer.json()).toEqual({
+      status: 'unavailable',
+      checks: { database: 'unavailable', queue: 'unavailable' },
+    })
+    expect((await fetch(`${service.baseUrl}/healthz`)).status).toBe(200)
+  })
+})
+
+describe('/metrics', () => {
+  test('counts API calls by procedure and status, and reads the depth of every queue', async () => {
+    const { alice, baseUrl } = await startService()
+    const scrape = async () => await (await fetch(`${baseUrl}/metrics`)).text()
+    const calls = 'creel_api_request_seconds_count{route="me.get",status="200"}'
+    const before = sampleOf(await scrape(), calls)
+    await alice.get('/api/v1/me')
+    const after = await scrape()
+    expect(sampleOf(after, calls)).toBe(before + 1)
+    expect(after).toContain('creel_queue_depth{queue="deliveries.attempt"} ')
+    expect(after).toContain('creel_queue_lag_seconds{queue="deliveries.attempt"} ')
+  })
+
+  test('counts captures by outcome, commits and their batches', async () => {
+    const { alice, baseUrl } = await startService()
+    const scrape = async () => await (await fetch(`${baseUrl}/metrics`)).text()
+    const stored = 'creel_captures_total{outcome="stored"}'
+    const before = await scrape()
+    await (await alice.endpoint()).captureMany(2)
+    const after = await scrape()
+    expect(sampleOf(after, stored)).toBe(sampleOf(before, stored) + 2)
+    const commits = 'creel_capture_commit_seconds_count'
+    expect(sampleOf(after, commits)).toBeGreaterThan(sampleOf(before, commits))
+    const batches = 'creel_capture_batch_size_sum'
+    expect(sampleOf(after, batches)).toBe(sampleOf(before, batches) + 2)
+  })
+})
+
+describe('the log', () => {
+  const Line = z.looseObject({ msg: z.string() })
+
+  function logInMemory() {
+    const lines: string[] = []
+    const log = pino({ level: 'info' }, { write: (line: string) => lines.push(line) })
+    return { log, text: () => lines.join(''), lines: () => lines.map((line) => Line.parse(JSON.parse(line))) }
+  }
+
+  test('has one line a call, with the traceId of the answer and without what was asked', async () => {
+    const { log, lines, text } = logInMemory()
+    const { alice } = await startService({ log })
+    const refused = await alice.get('/api/v1/endpoints/nothing?q=private')
+    const { traceId } = z.object({ traceId: z.string() }).parse(refused.body)
+    const line = lines().filter(({ msg }) => msg === 'request')
+    expect(line).toEqual([
+      expect.objectContaining({
+        traceId,
+        method: 'GET',
+        path: '/api/v1/endpoints/nothing',
+        route: 'endpoints.get',
+        status: 404,
+        keyPrefix: alice.key.slice(0, 17),
+        workspaceId: alice.workspaceId,
+        durationMs: expect.any(Number),
+      }),
+    ])
+    expect(text()).not.toContain('private')
+    expect(text()).not.toContain(alice.key)
+  })
+
+  test('knows the cause of an internal_error, under its traceId; the answer does not', async () => {
+    const { log, lines } = logInMemory()
+    const service = await startService({ log })
+    await service.database.drop()
+    const failed = await service.alice.get('/api/v1/me')
+    expect(failed).toMatchObject({
+      status: 500,
+      body: { code: 'internal_error', title: 'Internal Server Error' },
+    })
+    expect(failed.text).not.toContain('test_')
+    const { traceId } = z.object({ traceId: z.string() }).parse(failed.body)
+    expect(lines().filter((line) => line.traceId === traceId && line.err !== undefined)).toHaveLength(1)
+  })
+})

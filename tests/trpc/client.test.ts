@@ -1,0 +1,109 @@
+import { describe, expect, test } from 'bun:test'
+import type { AppRouter } from '@creel/core'
+import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from '@trpc/client'
+import { z } from 'zod'
+import { startService } from '../support/service.ts'
+
+const Problem = z.looseObject({ code: z.string(), status: z.int(), detail: z.string(), traceId: z.string() })
+
+/** A typed caller, as a TypeScript program next to ours would make one. */
+function typedClient(baseUrl: string, key: string) {
+  return createTRPCClient<AppRouter>({
+    links: [httpLink({ url: `${baseUrl}/trpc`, headers: { Authorization: `Bearer ${key}` } })],
+  })
+}
+
+/** What a call was refused with. */
+async function refusalOf(call: Promise<unknown>) {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof TRPCClientError)) throw new Error('The call was not refused.')
+  return Problem.parse(error.data.problem)
+}
+
+describe('@trpc/client', () => {
+  test('reads and writes like REST does, with types', async () => {
+    const { alice, baseUrl } = await startService()
+    const creel = typedClient(baseUrl, alice.key)
+
+    const endpoint = await creel.endpoints.create.mutate({ name: 'typed', ttlSeconds: 60 })
+    const listed = await creel.endpoints.list.query({})
+
+    expect(listed).toMatchObject({ totalCount: 1, items: [{ id: endpoint.id, name: 'typed' }] })
+    expect((await alice.get(`/api/v1/endpoints/${endpoint.id}`)).body).toEqual(endpoint)
+  })
+
+  test('is refused with the same problems, under a traceId', async () => {
+    const { alice, bob, charlie, baseUrl } = await startService()
+    const { id } = await typedClient(baseUrl, charlie.key).endpoints.create.mutate({})
+    const creel = typedClient(baseUrl, alice.key)
+
+    const foreign = await refusalOf(creel.endpoints.get.query({ endpointId: id }))
+    expect(foreign).toMatchObject({
+      code: 'not_found',
+      status: 404,
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    })
+    const invalid = await refusalOf(creel.endpoints.create.mutate({ ttlSeconds: 1 }))
+    expect(invalid).toMatchObject({
+      code: 'validation_failed',
+      errors: [{ pointer: '#/ttlSeconds', parameter: null, code: 'out_of_range' }],
+    })
+    const revoked = await refusalOf(typedClient(baseUrl, bob.key).me.get.query({}))
+    expect(revoked).toMatchObject({
+      code: 'unauthorized',
+      status: 401,
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    })
+  })
+
+  test('has no way to an operator procedure', async () => {
+    const { alice, baseUrl } = await startService()
+    for (const name of ['workspaces.list', 'keys.list', 'contacts.list', 'workspaces.create']) {
+      const answer = await fetch(`${baseUrl}/trpc/${name}`, {
+        headers: { Authorization: `Bearer ${alice.key}` },
+      })
+      expect(answer.status).toBe(404)
+    }
+  })
+})
+
+describe('a batch', () => {
+  const batchOf = (baseUrl: string, key: string) =>
+    createTRPCClient<AppRouter>({
+      links: [
+        httpBatchLink({
+          url: `${baseUrl}/trpc`,
+          headers: { Authorization: `Bearer ${key}` },
+          maxItems: 100,
+          maxURLLength: 100_000,
+        }),
+      ],
+    })
+
+  test('takes a call of the budget for every procedure', async () => {
+    const { alice, baseUrl } = await startService({ limits: { apiRatePerMinute: 10 } })
+    const creel = batchOf(baseUrl, alice.key)
+    await Promise.all(Array.from({ length: 8 }, () => creel.me.get.query({})))
+    const refused = await Promise.allSettled(Array.from({ length: 3 }, () => creel.me.get.query({})))
+    expect(refused.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+    const raw = await fetch(`${baseUrl}/trpc/me.get,me.get,me.get?batch=1&input=%7B%7D`, {
+      headers: { Authorization: `Bearer ${alice.key}` },
+    })
+    expect(raw.status).toBe(429)
+    expect(Number(raw.headers.get('retry-after'))).toBeWithin(1, 61)
+    // A refused batch took nothing: two calls are left.
+    await Promise.all([creel.me.get.query({}), creel.me.get.query({})])
+  })
+
+  test('of more than 20 is refused', async () => {
+    const { alice, baseUrl } = await startService()
+    const creel = batchOf(baseUrl, alice.key)
+    await Promise.all(Array.from({ length: 20 }, () => creel.me.get.query({})))
+    const calls = Array.from({ length: 21 }, () => refusalOf(creel.me.get.query({})))
+    for (const problem of await Promise.all(calls))
+      expect(problem).toMatchObject({ code: 'request_invalid', status: 400 })
+  })
+})
