@@ -1,9 +1,14 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { startService } from '../support/service.ts'
+
+let baseUrl: string
+
+beforeAll(async () => {
+  baseUrl = (await startService()).baseUrl
+})
 
 describe('/docs', () => {
   test('serves the page and all of its parts from our own origin', async () => {
-    const { baseUrl } = await startService()
     const page = await fetch(`${baseUrl}/docs`)
     expect(page.status).toBe(200)
     expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -20,7 +25,6 @@ describe('/docs', () => {
   })
 
   test('starts on the description, and asks nobody else about it', async () => {
-    const { baseUrl } = await startService()
     const start = await (await fetch(`${baseUrl}/docs/start.js`)).text()
     expect(start).toContain("url: '/openapi/v1.json'")
     expect(start).toContain('validatorUrl: null')
@@ -29,7 +33,6 @@ describe('/docs', () => {
 
 describe('/openapi/v1.json', () => {
   test('is open to everybody and names this service as its server', async () => {
-    const { baseUrl } = await startService()
     const answer = await fetch(`${baseUrl}/openapi/v1.json`)
     expect(answer.headers.get('content-type')).toBe('application/json')
     expect(await answer.json()).toMatchObject({ openapi: '3.1.0', servers: [{ url: baseUrl }] })

@@ -1,7 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { pino } from 'pino'
 import { z } from 'zod'
-import { startService } from '../support/service.ts'
+import { whileDatabaseIsAway } from '../support/outage.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** What Prometheus would read. */
+const scrape = async () => await (await fetch(`${service.baseUrl}/metrics`)).text()
 
 /** The value of one sample in Prometheus' text format. */
 function sampleOf(text: string, sample: string): number {
@@ -9,10 +13,15 @@ function sampleOf(text: string, sample: string): number {
   return line === undefined ? 0 : Number(line.slice(sample.length + 1))
 }
 
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService()
+})
+
 describe('/healthz', () => {
   test('says that the process lives, without a key', async () => {
-    const { baseUrl } = await startService()
-    const answer = await fetch(`${baseUrl}/healthz`)
+    const answer = await fetch(`${service.baseUrl}/healthz`)
     expect(answer.status).toBe(200)
     expect(await answer.json()).toEqual({ status: 'ok' })
   })
@@ -20,32 +29,30 @@ describe('/healthz', () => {
 
 describe('/readyz', () => {
   test('answers 200 with database and queue reachable', async () => {
-    const { baseUrl } = await startService()
-    const answer = await fetch(`${baseUrl}/readyz`)
+    const answer = await fetch(`${service.baseUrl}/readyz`)
     expect(answer.status).toBe(200)
     expect(await answer.json()).toEqual({ status: 'ready', checks: { database: 'ok', queue: 'ok' } })
   })
 
   test('answers 503 while the database is away', async () => {
-    const service = await startService()
-    await service.database.drop()
-    const answer = await fetch(`${service.baseUrl}/readyz`)
-    expect(answer.status).toBe(503)
-    expect(await answer.json()).toEqual({
-      status: 'unavailable',
-      checks: { database: 'unavailable', queue: 'unavailable' },
+    await whileDatabaseIsAway(service, async () => {
+      const answer = await fetch(`${service.baseUrl}/readyz`)
+      expect(answer.status).toBe(503)
+      expect(await answer.json()).toEqual({
+        status: 'unavailable',
+        checks: { database: 'unavailable', queue: 'unavailable' },
+      })
+      expect((await fetch(`${service.baseUrl}/healthz`)).status).toBe(200)
     })
-    expect((await fetch(`${service.baseUrl}/healthz`)).status).toBe(200)
+    expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200)
   })
 })
 
 describe('/metrics', () => {
   test('counts API calls by procedure and status, and reads the depth of every queue', async () => {
-    const { alice, baseUrl } = await startService()
-    const scrape = async () => await (await fetch(`${baseUrl}/metrics`)).text()
     const calls = 'creel_api_request_seconds_count{route="me.get",status="200"}'
     const before = sampleOf(await scrape(), calls)
-    await alice.get('/api/v1/me')
+    await service.alice.get('/api/v1/me')
     const after = await scrape()
     expect(sampleOf(after, calls)).toBe(before + 1)
     expect(after).toContain('creel_queue_depth{queue="deliveries.attempt"} ')
@@ -53,11 +60,9 @@ describe('/metrics', () => {
   })
 
   test('counts captures by outcome, commits and their batches', async () => {
-    const { alice, baseUrl } = await startService()
-    const scrape = async () => await (await fetch(`${baseUrl}/metrics`)).text()
     const stored = 'creel_captures_total{outcome="stored"}'
     const before = await scrape()
-    await (await alice.endpoint()).captureMany(2)
+    await (await service.alice.endpoint()).captureMany(2)
     const after = await scrape()
     expect(sampleOf(after, stored)).toBe(sampleOf(before, stored) + 2)
     const commits = 'creel_capture_commit_seconds_count'
@@ -101,14 +106,13 @@ describe('the log', () => {
   test('knows the cause of an internal_error, under its traceId; the answer does not', async () => {
     const { log, lines } = logInMemory()
     const service = await startService({ log })
-    await service.database.drop()
-    const failed = await service.alice.get('/api/v1/me')
-    expect(failed).toMatchObject({
-      status: 500,
-      body: { code: 'internal_error', title: 'Internal Server Error' },
+    await whileDatabaseIsAway(service, async () => {
+      const failed = await service.alice.get('/api/v1/me')
+      expect(failed).toMatchObject({ status: 500, body: { code: 'internal_error' } })
+      expect(failed.text).not.toContain('test_')
+      const { traceId } = z.object({ traceId: z.string() }).parse(failed.body)
+      const causes = lines().filter((line) => line.traceId === traceId && line.err !== undefined)
+      expect(causes).toHaveLength(1)
     })
-    expect(failed.text).not.toContain('test_')
-    const { traceId } = z.object({ traceId: z.string() }).parse(failed.body)
-    expect(lines().filter((line) => line.traceId === traceId && line.err !== undefined)).toHaveLength(1)
   })
 })

@@ -1,8 +1,14 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import type { AppRouter } from '@creel/core'
 import { createTRPCClient, httpBatchLink, httpLink, TRPCClientError } from '@trpc/client'
 import { z } from 'zod'
-import { startService } from '../support/service.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService()
+})
 
 const Problem = z.looseObject({ code: z.string(), status: z.int(), detail: z.string(), traceId: z.string() })
 
@@ -25,7 +31,7 @@ async function refusalOf(call: Promise<unknown>) {
 
 describe('@trpc/client', () => {
   test('reads and writes like REST does, with types', async () => {
-    const { alice, baseUrl } = await startService()
+    const { alice, baseUrl } = service
     const creel = typedClient(baseUrl, alice.key)
 
     const endpoint = await creel.endpoints.create.mutate({ name: 'typed', ttlSeconds: 60 })
@@ -36,7 +42,7 @@ describe('@trpc/client', () => {
   })
 
   test('is refused with the same problems, under a traceId', async () => {
-    const { alice, bob, charlie, baseUrl } = await startService()
+    const { alice, bob, charlie, baseUrl } = service
     const { id } = await typedClient(baseUrl, charlie.key).endpoints.create.mutate({})
     const creel = typedClient(baseUrl, alice.key)
 
@@ -60,7 +66,7 @@ describe('@trpc/client', () => {
   })
 
   test('has no way to an operator procedure', async () => {
-    const { alice, baseUrl } = await startService()
+    const { alice, baseUrl } = service
     for (const name of ['workspaces.list', 'keys.list', 'contacts.list', 'workspaces.create']) {
       const answer = await fetch(`${baseUrl}/trpc/${name}`, {
         headers: { Authorization: `Bearer ${alice.key}` },
@@ -99,7 +105,7 @@ describe('a batch', () => {
   })
 
   test('of more than 20 is refused', async () => {
-    const { alice, baseUrl } = await startService()
+    const { alice, baseUrl } = service
     const creel = batchOf(baseUrl, alice.key)
     await Promise.all(Array.from({ length: 20 }, () => creel.me.get.query({})))
     const calls = Array.from({ length: 21 }, () => refusalOf(creel.me.get.query({})))

@@ -1,5 +1,6 @@
 import { closeIncidents, openIncident } from '../alerts/index.ts'
 import type { Trx } from '../db/index.ts'
+import { deliveryAttemptSeconds, deliveryAttempts } from '../metrics/index.ts'
 import type { Job } from '../queues.ts'
 import type { Services } from '../services.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
@@ -70,6 +71,10 @@ export async function recordAttempts(services: Services, ended: readonly Ended[]
       counted.map(({ attempt }) => attempt.endpoint.id),
     )
   })
+  for (const { verdict, result } of judged) {
+    deliveryAttempts.inc({ state: verdict.state })
+    deliveryAttemptSeconds.observe(result.durationMs / 1000)
+  }
 }
 
 interface Judged extends Ended {

@@ -8,7 +8,7 @@ export const registry = new Registry()
 
 const registers = [registry]
 
-/** Answers to senders. `outcome`: `stored`, `oversize`, `not_found`, `rate_limited`, `unavailable`. */
+/** Answers to senders. `outcome`: `stored`, `not_found`, `rate_limited`, `unavailable`. */
 export const captures = new Counter({
   name: 'creel_captures_total',
   help: 'Answers to senders, by what became of the capture',
@@ -32,27 +32,26 @@ export const captureCommitSeconds = new Histogram({
   registers,
 })
 
-/** Attempts that ended. `state` is the attempt's (SPEC "Delivery state values"), `kind` its action's. */
+/** Tries of forwards that ended, replays included. `state` as in SPEC "Delivery state values". */
 export const deliveryAttempts = new Counter({
   name: 'creel_delivery_attempts_total',
-  help: 'Delivery attempts that ended, by state and kind of action',
-  labelNames: ['state', 'kind'] as const,
+  help: 'Tries of forwards that ended, by state',
+  labelNames: ['state'] as const,
   registers,
 })
 
 /** What receivers took to answer, failures included. */
 export const deliveryAttemptSeconds = new Histogram({
   name: 'creel_delivery_attempt_seconds',
-  help: 'Duration of delivery attempts',
-  labelNames: ['kind'] as const,
+  help: 'Duration of tries of forwards',
   buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
   registers,
 })
 
-/** Sends of alerts that ended. `channel` is the channel's kind, or `email`. */
+/** Tries to send an alert. `outcome`: `delivered`, `failed`, `muted`, `suppressed`; `channel` is the channel's kind. */
 export const alertSends = new Counter({
   name: 'creel_alert_sends_total',
-  help: 'Sends of alerts that ended, by outcome and kind of channel',
+  help: 'Tries to send an alert, by outcome and kind of channel',
   labelNames: ['outcome', 'channel'] as const,
   registers,
 })

@@ -3,6 +3,7 @@ import { takeSlot } from '../concurrency/index.ts'
 import type { Context } from '../context.ts'
 import { type EndpointRow, findEndpoint } from '../endpoints/index.ts'
 import { notFound } from '../errors.ts'
+import { awaitsWaiting } from '../metrics/index.ts'
 import { requestView } from './find.ts'
 import { findAwaited, findRequest } from './queries.ts'
 import type { RequestDetail, RequestFilters } from './schema.ts'
@@ -33,6 +34,7 @@ export async function awaitRequest(
   const ended = AbortSignal.any([ctx.signal, ctx.stopping, AbortSignal.timeout(timeoutSeconds * 1000)])
   // Listening starts before the first look: what arrives in between is not missed.
   const changes = changesOf(ctx, endpoint.id, ended)
+  awaitsWaiting.inc()
   try {
     while (!ended.aborted) {
       const found = await lookOnce(ctx, endpoint.id, filters)
@@ -41,6 +43,7 @@ export async function awaitRequest(
     }
     return null
   } finally {
+    awaitsWaiting.dec()
     changes.stop()
     await slot.free()
   }

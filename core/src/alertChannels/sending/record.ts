@@ -1,5 +1,6 @@
 import type { Alert } from '../../alerts/index.ts'
 import type { Trx } from '../../db/index.ts'
+import { alertSends } from '../../metrics/index.ts'
 import type { Services } from '../../services.ts'
 import { type Channel, channelOf } from '../channel.ts'
 import { healthAfter } from '../health.ts'
@@ -47,6 +48,7 @@ export async function recordChannelTry(
   const now = services.clock.now()
   const result = resultOf(row, attempt, now)
   const delivered = result.outcome === 'delivered'
+  alertSends.inc({ outcome: result.outcome, channel: row.channelKind })
   return await services.db.transaction().execute(async (trx) => {
     if (!(await recordTry(trx, row, result, now))) return undefined
     if (attempt.send !== null) await recordHealth(services, trx, attempt.channel, attempt.send, now)

@@ -1,0 +1,20 @@
+import { adminUrl } from './database.ts'
+import type { TestService } from './service.ts'
+import { administer } from './templateDatabase.ts'
+
+/** Runs `during` while nobody can reach the service's database, and waits until the service has it back. */
+export async function whileDatabaseIsAway(service: TestService, during: () => Promise<void>): Promise<void> {
+  const name = /\/(test_\w+)/.exec(service.database.url)?.[1]
+  if (name === undefined) throw new Error(`${service.database.url} is no test database.`)
+  await administer(
+    adminUrl(),
+    `ALTER DATABASE ${name} ALLOW_CONNECTIONS false`,
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`,
+  )
+  try {
+    await during()
+  } finally {
+    await administer(adminUrl(), `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
+    while (!(await fetch(`${service.baseUrl}/readyz`)).ok);
+  }
+}
