@@ -1,6 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { OWN_ANSWER_HEADERS, type ServedResponse } from '@creel/core/endpoints'
-import { captures } from '@creel/core/metrics'
 
 /** An answer as node:http writes it, worked out once and sent any number of times. */
 export interface CaptureAnswer {
@@ -8,8 +7,6 @@ export interface CaptureAnswer {
   /** Names and values in turn, so that repeats and their order survive. */
   readonly headers: string[]
   readonly body: string
-  /** What became of the capture, as it is counted: `stored`, or the error that the body names. */
-  readonly outcome: string
 }
 
 /** When a sender is to try again while nothing can be stored. */
@@ -28,8 +25,7 @@ function ownAnswer(status: number, error: string, retryAfterSeconds?: number): C
   const retryAfter =
     retryAfterSeconds === undefined ? [] : ([['Retry-After', String(retryAfterSeconds)]] as const)
   const headers = [...retryAfter, ...OWN_ANSWER_HEADERS]
-  const response = { status, contentType: 'application/json', headers, body: JSON.stringify({ error }) }
-  return { ...answerOf(response), outcome: error }
+  return answerOf({ status, contentType: 'application/json', headers, body: JSON.stringify({ error }) })
 }
 
 /** The answer that a configured response, or a handshake, is served as. */
@@ -39,12 +35,11 @@ export function answerOf(response: ServedResponse): CaptureAnswer {
   for (const [name, value] of response.headers) headers.push(name, value)
   // RFC 9110 §15.3.5, §15.3.6: 204 has no body and no length, 205 has a body of length 0.
   if (response.status !== 204) headers.push('Content-Length', String(Buffer.byteLength(response.body)))
-  return { status: response.status, headers, body: response.body, outcome: 'stored' }
+  return { status: response.status, headers, body: response.body }
 }
 
-/** Counts the answer and sends it, unless the sender has gone. */
+/** Sends the answer, unless the sender has gone. */
 export function sendAnswer(request: IncomingMessage, response: ServerResponse, answer: CaptureAnswer): void {
-  captures.inc({ outcome: answer.outcome })
   if (response.destroyed) return
   response.writeHead(answer.status, answer.headers)
   if (answer.body === '' || request.method === 'HEAD') response.end()

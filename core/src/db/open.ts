@@ -36,6 +36,8 @@ export function openDatabase(url: string, maxConnections = 16): OpenDatabase {
   })
   // An idle connection that Postgres ends must not end us: the next query opens another.
   pool.on('error', () => {})
+  // Nor one that is in use: its query fails, and that is told to whoever asked. Without a listener it would end us.
+  pool.on('connect', (client) => client.on('error', () => {}))
   const db = kyselyOver(pool)
   return { db, pool, close: () => db.destroy() }
 }
