@@ -61,11 +61,13 @@ describe('an outage of a destination', () => {
       subject_name: 'Billing',
     })
     expect(messages[1]).toMatchObject({ event_kind: 'delivery.recovered', status: 'closed', count: FAILURES })
-    const { items } = await alice.expect(alice.get(`${PATH}/deliveries`), History)
-    expect(items.map(({ eventKind, count }) => `${eventKind} ${count}`)).toEqual([
-      `delivery.recovered ${FAILURES}`,
-      `delivery.parked ${FAILURES}`,
-    ])
+    let rows: string[] = []
+    while (rows.length < 2) {
+      const { items } = await alice.expect(alice.get(`${PATH}/deliveries`), History)
+      rows = items.map(({ eventKind, count }) => `${eventKind} ${count}`)
+      await Bun.sleep(100)
+    }
+    expect(rows).toEqual([`delivery.recovered ${FAILURES}`, `delivery.parked ${FAILURES}`])
   })
 })
 

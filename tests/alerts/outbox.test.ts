@@ -176,6 +176,43 @@ describe('an incident', () => {
   })
 })
 
+describe('the closing alert', () => {
+  test('comes after the opening one, however close the two are', async () => {
+    const service = await start()
+    await webhook(service.alice)
+    for (let round = 0; round < 10; round += 1) {
+      const subject = action()
+      await park(service, subject)
+      await recover(service, subject)
+    }
+    const kinds = new Map<string | null, string[]>()
+    for (const { incident_id, event_kind } of await payloads(20)) {
+      kinds.set(incident_id, [...(kinds.get(incident_id) ?? []), event_kind])
+    }
+    expect([...kinds.values()]).toEqual(Array(10).fill(['delivery.parked', 'delivery.recovered']))
+  })
+
+  test('waits for the tries of the opening one', async () => {
+    const service = await start()
+    await webhook(service.alice)
+    const subject = action()
+    receiver.replies = [{ status: 500 }, { status: 200 }]
+    await park(service, subject)
+    await historySays(service.alice, 'HTTP 500')
+    await recover(service, subject)
+    await service.clock.advance(20_000)
+    expect(receiver.messages).toHaveLength(1)
+    await service.clock.advance(12_000)
+    await payloads(2)
+    await service.clock.advance(6_000)
+    expect((await payloads(3)).map(({ event_kind }) => event_kind)).toEqual([
+      'delivery.parked',
+      'delivery.parked',
+      'delivery.recovered',
+    ])
+  })
+})
+
 describe('a transaction that fails', () => {
   test('raises nothing', async () => {
     const service = await start()

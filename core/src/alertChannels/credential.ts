@@ -34,6 +34,8 @@ export function credentialIssue(kind: ChannelKind, secret: string): InputIssue |
 }
 
 const PART_MIN = 6
+/** A plain word of a path (`services`, `webhooks`): no secret, and a provider may well use it in its answer. */
+const PLAIN_WORD = /^[a-z]{1,10}$/
 
 /**
  * Hides a credential in text that comes from outside: providers quote addresses and tokens in their answers.
@@ -55,6 +57,6 @@ function secretParts(secret: string): string[] {
     parts.push(...url.pathname.split('/'), ...url.searchParams.values())
   }
   return [...new Set(parts.flatMap((part) => [part, encodeURIComponent(part)]))]
-    .filter((part) => part.length >= PART_MIN)
+    .filter((part) => part.length >= PART_MIN && !PLAIN_WORD.test(part))
     .sort((a, b) => b.length - a.length)
 }

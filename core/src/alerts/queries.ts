@@ -59,6 +59,17 @@ export function lockWaitingAlert(trx: Trx, id: string) {
     .executeTakeFirst()
 }
 
+/** The opening alert of an incident, while it waits to be fanned out: it goes before the closing one. */
+export function findWaitingOpening(trx: Trx, incidentId: string) {
+  return trx
+    .selectFrom('alerts')
+    .select('id')
+    .where('incidentId', '=', incidentId)
+    .where('status', '=', 'open')
+    .where('fannedOutAt', 'is', null)
+    .executeTakeFirst()
+}
+
 export async function markFannedOut(trx: Trx, id: string, now: Date): Promise<void> {
   await trx.updateTable('alerts').set({ fannedOutAt: now }).where('id', '=', id).execute()
 }

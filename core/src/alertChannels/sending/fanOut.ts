@@ -1,8 +1,9 @@
+import type { Selectable } from 'kysely'
 import { z } from 'zod'
 import { isEventKind } from '../../alerts/index.ts'
-import { lockWaitingAlert, markFannedOut, severityOf } from '../../alerts/outbox.ts'
+import { findWaitingOpening, lockWaitingAlert, markFannedOut, severityOf } from '../../alerts/outbox.ts'
 import { listContacts } from '../../contacts/index.ts'
-import type { Trx } from '../../db/index.ts'
+import type { AlertsTable, Trx } from '../../db/index.ts'
 import type { Services } from '../../services.ts'
 import { channelOf, isConnected, isMuted } from '../channel.ts'
 import { channelKind } from '../kinds/index.ts'
@@ -16,30 +17,39 @@ const ContactIds = z.array(z.string())
 
 /**
  * Works out who gets an alert and queues a send to each: once, whatever happens. The alert stays locked until the
- * sends are written; a second run finds it fanned out.
+ * sends are written; a second run finds it fanned out. The opening alert of an incident goes before its closing one.
  */
 export async function fanOutAlert(services: Services, { alertId }: { alertId: string }): Promise<void> {
   await services.db.transaction().execute(async (trx) => {
     const alert = await lockWaitingAlert(trx, alertId)
     if (alert === undefined) return
-    const { id, workspaceId, eventKind: kind, incidentId } = alert
-    if (!isEventKind(kind)) throw new Error(`The alert ${id} has the unknown kind ${kind}.`)
-    const contacts = await listContacts(trx, workspaceId)
-    const named = new Set(ContactIds.parse(JSON.parse(alert.contactIds)))
-    const planned = recipientsOf({
-      alert: { kind, severity: severityOf(alert.severity) },
-      channels: await candidates(services, trx, workspaceId, alert.status === 'closed' ? incidentId : null),
-      contacts: contacts.map(({ email }) => email),
-      namedContacts: contacts.filter((contact) => named.has(contact.id)).map(({ email }) => email),
-    })
-    const now = services.clock.now()
-    const due = await insertDeliveries(
-      trx,
-      planned.map((delivery) => deliveryRow(delivery, { alertId, workspaceId, now })),
-    )
-    await queueSends(services, trx, due)
-    await markFannedOut(trx, id, now)
+    if (alert.status === 'closed' && alert.incidentId !== null) {
+      const opening = await findWaitingOpening(trx, alert.incidentId)
+      const locked = opening === undefined ? undefined : await lockWaitingAlert(trx, opening.id)
+      if (locked !== undefined) await fanOut(services, trx, locked)
+    }
+    await fanOut(services, trx, alert)
   })
+}
+
+async function fanOut(services: Services, trx: Trx, alert: Selectable<AlertsTable>): Promise<void> {
+  const { id, workspaceId, eventKind: kind, incidentId } = alert
+  if (!isEventKind(kind)) throw new Error(`The alert ${id} has the unknown kind ${kind}.`)
+  const contacts = await listContacts(trx, workspaceId)
+  const named = new Set(ContactIds.parse(JSON.parse(alert.contactIds)))
+  const planned = recipientsOf({
+    alert: { kind, severity: severityOf(alert.severity) },
+    channels: await candidates(services, trx, workspaceId, alert.status === 'closed' ? incidentId : null),
+    contacts: contacts.map(({ email }) => email),
+    namedContacts: contacts.filter((contact) => named.has(contact.id)).map(({ email }) => email),
+  })
+  const now = services.clock.now()
+  const due = await insertDeliveries(
+    trx,
+    planned.map((delivery) => deliveryRow(delivery, { alertId: id, workspaceId, now })),
+  )
+  await queueSends(services, trx, due)
+  await markFannedOut(trx, id, now)
 }
 
 /** The row of a planned delivery: due at once, or over already when it is not to be sent. */

@@ -109,15 +109,37 @@ export async function recordTry(
   return updated.numUpdatedRows > 0n
 }
 
-/** Gives a claimed try back, uncounted and due at once: its worker stops before it could be made. */
+/**
+ * When the opening alert of the incident is due next at the same place; undefined when it is over there. What closes
+ * an incident must not arrive before what opens it: a pager would be left ringing.
+ */
+export async function openingDueAt(
+  db: Db,
+  { channelId, recipient }: Pick<AlertDeliveryRow, 'channelId' | 'recipient'>,
+  incidentId: string,
+): Promise<Date | undefined> {
+  const row = await db
+    .selectFrom('alertDeliveries as d')
+    .innerJoin('alerts as a', 'a.id', 'd.alertId')
+    .select('d.nextTryAt')
+    .where('a.incidentId', '=', incidentId)
+    .where('a.status', '=', 'open')
+    .where('d.nextTryAt', 'is not', null)
+    .where(sql<boolean>`d.recipient is not distinct from ${recipient}`)
+    .$if(recipient === null, (query) => query.where('d.channelId', '=', channelId))
+    .executeTakeFirst()
+  return row?.nextTryAt ?? undefined
+}
+
+/** Gives a claimed try back, uncounted: it is due again at `at`. */
 export async function releaseClaim(
   trx: Trx,
   { id, tryCount }: Pick<AlertDeliveryRow, 'id' | 'tryCount'>,
-  now: Date,
+  at: Date,
 ): Promise<void> {
   await trx
     .updateTable('alertDeliveries')
-    .set({ nextTryAt: now, tryCount: tryCount - 1 })
+    .set({ nextTryAt: at, tryCount: tryCount - 1 })
     .where('id', '=', id)
     .where('tryCount', '=', tryCount)
     .where('nextTryAt', 'is not', null)

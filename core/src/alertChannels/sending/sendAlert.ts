@@ -3,8 +3,16 @@ import type { Services } from '../../services.ts'
 import { availabilityOf } from './availability.ts'
 import { sendToChannel } from './channelSend.ts'
 import { mailAlert } from './mailAlert.ts'
-import { type AlertDeliveryRow, claimDelivery, dueAt, queueSends, releaseClaim } from './queries.ts'
+import {
+  type AlertDeliveryRow,
+  claimDelivery,
+  dueAt,
+  openingDueAt,
+  queueSends,
+  releaseClaim,
+} from './queries.ts'
 import { type NotifyReport, type OnNotified, recordChannelTry } from './record.ts'
+import { waitFor } from './tries.ts'
 
 /**
  * Makes one try of a send that is due. Safe to run any number of times at once: the claim lets one worker through.
@@ -33,7 +41,7 @@ export async function sendAlert(
  * Makes a claimed try and records it.
  *
  * @returns what a notify action's attempt row was told; undefined for other alerts, and when the try was given
- *   back because the worker stops or had lost its claim
+ *   back because the worker stops, the opening alert goes first, or the claim was lost
  */
 export async function makeTry(
   services: Services,
@@ -43,6 +51,15 @@ export async function makeTry(
 ): Promise<NotifyReport | undefined> {
   const found = await findAlert(services.db, row.alertId)
   if (found === undefined) return undefined
+  const now = services.clock.now()
+  const { incidentId, status } = found.alert
+  if (status === 'closed' && incidentId !== null) {
+    const opening = await openingDueAt(services.db, row, incidentId)
+    if (opening !== undefined) {
+      await giveBack(services, row, waitFor(opening, now))
+      return undefined
+    }
+  }
   if (row.recipient !== null) {
     await mailAlert(services, { ...row, recipient: row.recipient }, found.alert)
     return undefined
@@ -53,11 +70,16 @@ export async function makeTry(
   }
   const send = await sendToChannel(services, channel, found.alert, signal)
   if (send.error === 'aborted') {
-    await services.db.transaction().execute(async (trx) => {
-      await releaseClaim(trx, row, services.clock.now())
-      await queueSends(services, trx, [row.id])
-    })
+    await giveBack(services, row, now)
     return undefined
   }
   return await recordChannelTry(services, row, found, { unavailable: null, send, channel }, onNotified)
+}
+
+/** Lets go of a claimed try and comes back to it. */
+async function giveBack(services: Services, row: AlertDeliveryRow, at: Date): Promise<void> {
+  await services.db.transaction().execute(async (trx) => {
+    await releaseClaim(trx, row, at)
+    await queueSends(services, trx, [row.id], at)
+  })
 }

@@ -21,3 +21,9 @@ export function nextTryAt(now: Date, triesMade: number, triesMax: number, perman
   if (permanent || triesMade >= triesMax || delay === undefined) return null
   return new Date(now.getTime() + delay * 1000)
 }
+
+/** When to look again whether a send that goes first is over: soon, for it may end long before its next try. */
+export function waitFor(due: Date, now: Date): Date {
+  const seconds = Math.min(Math.max((due.getTime() - now.getTime()) / 1000, 1), 5)
+  return new Date(now.getTime() + seconds * 1000)
+}
