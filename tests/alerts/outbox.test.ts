@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:tes
 import { randomUUID } from 'node:crypto'
 import { closeIncidents, openIncident, raiseSingle } from '@creel/core/alerts'
 import { z } from 'zod'
-import { AlertReceiver, MailReceiver } from '../support/alertReceiver.ts'
+import { AlertReceiver } from '../support/alertReceiver.ts'
 import type { Client } from '../support/client.ts'
+import { MailReceiver } from '../support/mailReceiver.ts'
 import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
 
 const PATH = '/api/v1/alert-channels'
@@ -336,6 +337,41 @@ describe('contacts', () => {
     await payloads(1)
     expect(outcomes(await history(service.alice, 1))).toEqual(['delivery.parked webhook delivered'])
     expect(mail.mails).toEqual([])
+  })
+
+  test('whom a watchdog names are mailed its alarm and its recovery, besides the channels', async () => {
+    const service = await start()
+    const workspace = service.alice.workspaceId
+    const named = await service.operator.contacts.add({ workspace, email: 'night@acme.test' })
+    await service.operator.contacts.add({ workspace, email: 'day@acme.test' })
+    await webhook(service.alice)
+    const subject = { id: randomUUID(), name: 'nightly backup' }
+    const alarm = { kind: 'watchdog.alarmed', contactIds: [named.id] } as const
+    await service.db.transaction().execute((trx) =>
+      openIncident(service.running.services, trx, {
+        ...alarm,
+        workspaceId: workspace,
+        subject,
+        endpoint: null,
+        requestId: null,
+        reason: 'No matching capture since 03:00.',
+      }),
+    )
+    await mail.received(1)
+    await service.db
+      .transaction()
+      .execute((trx) => closeIncidents(service.running.services, trx, { ...alarm, subjectIds: [subject.id] }))
+    const mails = await mail.received(2)
+    expect(mails.map(({ to }) => to)).toEqual([['night@acme.test'], ['night@acme.test']])
+    expect(mails[0]?.raw).toContain('Subject: [critical] Watchdog nightly backup is alarmed')
+    expect(mails[1]?.raw).toContain('Subject: [recovered] Watchdog nightly backup recovered')
+    await payloads(2)
+    expect(outcomes(await history(service.alice, 4)).sort()).toEqual([
+      'watchdog.alarmed email delivered',
+      'watchdog.alarmed webhook delivered',
+      'watchdog.recovered email delivered',
+      'watchdog.recovered webhook delivered',
+    ])
   })
 
   test('without a mail server the history says so plainly', async () => {

@@ -1,17 +1,17 @@
-import { createServer, type IncomingHttpHeaders } from 'node:http'
-import { SMTPServer } from 'smtp-server'
+import { type Receiver, startReceiver } from './receiver.ts'
 
-/** One message that a receiver got. */
-export interface ReceivedMessage {
+/** One message that a provider got. */
+export interface AlertMessage {
   readonly method: string
   /** Path and query. */
   readonly target: string
-  readonly headers: IncomingHttpHeaders
-  readonly text: string
+  /** By name in lower case. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Undefined when it is no JSON. */
   readonly json: unknown
 }
 
-/** What a receiver answers; `hold` keeps the answer back until it resolves. */
+/** What a provider answers; with `hold` not before that resolves. */
 export interface Reply {
   readonly status?: number
   readonly body?: string
@@ -20,51 +20,44 @@ export interface Reply {
 
 /** A provider's end of the wire: a real HTTP server that notes every message. */
 export class AlertReceiver {
-  readonly messages: ReceivedMessage[] = []
-  /** What the next messages are answered; the last one goes on. */
-  replies: Reply[] = [{ status: 200, body: 'ok' }]
-  #waiting: (() => void)[] = []
-  readonly #server = createServer((request, response) => {
-    const chunks: Buffer[] = []
-    request.on('data', (chunk: Buffer) => chunks.push(chunk))
-    request.on('end', async () => {
-      const text = Buffer.concat(chunks).toString('utf8')
-      const { method = '', url = '', headers } = request
-      this.messages.push({ method, target: url, headers, text, json: parsed(text) })
-      for (const wake of this.#waiting.splice(0)) wake()
-      const {
-        status = 200,
-        body = '',
-        hold,
-      } = (this.replies.length > 1 ? this.replies.shift() : this.replies[0]) ?? {}
-      await hold
-      response.writeHead(status, { 'content-type': 'text/plain' }).end(body)
-    })
-  })
+  /** What the next messages are answered, one each; the last one goes on. */
+  replies: readonly Reply[] = [{ body: 'ok' }]
 
-  /** Listens on a free port of loopback. */
-  static async start(): Promise<AlertReceiver> {
-    const receiver = new AlertReceiver()
-    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', resolve))
-    return receiver
+  private constructor(readonly http: Receiver) {
+    http.answer = async (_request, response) => {
+      const [reply, ...others] = this.replies
+      if (others.length > 0) this.replies = others
+      await reply?.hold
+      response.writeHead(reply?.status ?? 200, { 'content-type': 'text/plain' }).end(reply?.body)
+    }
   }
 
+  static async start(): Promise<AlertReceiver> {
+    return new AlertReceiver(await startReceiver())
+  }
+
+  /** Without a path. */
   get url(): string {
-    const address = this.#server.address()
-    return `http://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`
+    return new URL(this.http.url).origin
+  }
+
+  get messages(): readonly AlertMessage[] {
+    return this.http.received.map(({ method, url, rawHeaders, body }) => ({
+      method,
+      target: url,
+      headers: Object.fromEntries(rawHeaders.map(([name, value]) => [name.toLowerCase(), value])),
+      json: parsed(body.toString('utf8')),
+    }))
   }
 
   /** Resolves when that many messages have come in all. */
-  async received(count: number): Promise<readonly ReceivedMessage[]> {
-    while (this.messages.length < count) {
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    }
+  async received(count: number): Promise<readonly AlertMessage[]> {
+    await this.http.take(count)
     return this.messages
   }
 
-  async stop(): Promise<void> {
-    this.#server.closeAllConnections()
-    await new Promise((resolve) => this.#server.close(resolve))
+  stop(): PromiseLike<void> {
+    return this.http[Symbol.asyncDispose]()
   }
 }
 
@@ -73,66 +66,5 @@ function parsed(text: string): unknown {
     return JSON.parse(text)
   } catch {
     return undefined
-  }
-}
-
-/** One mail that the mail server took. */
-export interface ReceivedMail {
-  readonly from: string
-  readonly to: readonly string[]
-  /** Headers and body as they came. */
-  readonly raw: string
-}
-
-/** A real mail server that notes every mail. */
-export class MailReceiver {
-  readonly mails: ReceivedMail[] = []
-  /** Refuses recipients with this; null takes all. */
-  refusal: { readonly code: number; readonly words: string } | null = null
-  #waiting: (() => void)[] = []
-  readonly #server = new SMTPServer({
-    authOptional: true,
-    disabledCommands: ['STARTTLS', 'AUTH'],
-    onRcptTo: (_address, _session, callback) => {
-      const { refusal } = this
-      callback(
-        refusal === null ? null : Object.assign(new Error(refusal.words), { responseCode: refusal.code }),
-      )
-    },
-    onData: (stream, session, callback) => {
-      const chunks: Buffer[] = []
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk))
-      stream.on('end', () => {
-        const { mailFrom, rcptTo } = session.envelope
-        this.mails.push({
-          from: mailFrom === false ? '' : mailFrom.address,
-          to: rcptTo.map(({ address }) => address),
-          raw: Buffer.concat(chunks).toString('utf8'),
-        })
-        callback()
-        for (const wake of this.#waiting.splice(0)) wake()
-      })
-    },
-  })
-
-  static async start(): Promise<MailReceiver> {
-    const receiver = new MailReceiver()
-    await new Promise<void>((resolve) => receiver.#server.listen(0, '127.0.0.1', () => resolve()))
-    return receiver
-  }
-
-  get url(): string {
-    const address = this.#server.server.address()
-    return `smtp://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`
-  }
-
-  /** Resolves when that many mails have come in all. */
-  async received(count: number): Promise<readonly ReceivedMail[]> {
-    while (this.mails.length < count) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    return this.mails
-  }
-
-  stop(): Promise<void> {
-    return new Promise((resolve) => this.#server.close(() => resolve()))
   }
 }

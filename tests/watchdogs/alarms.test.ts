@@ -3,9 +3,10 @@ import { openDatabase } from '@creel/core'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { AlertReceiver, MailReceiver } from '../support/alertReceiver.ts'
+import { AlertReceiver } from '../support/alertReceiver.ts'
 import { Client } from '../support/client.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { MailReceiver } from '../support/mailReceiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import {
   check,

@@ -21,7 +21,7 @@ import {
 } from './schema.ts'
 import { historyView } from './sending/history.ts'
 import { listHistory } from './sending/queries.ts'
-import { testChannel } from './test.ts'
+import { testChannel } from './testChannel.ts'
 import { channelView } from './view.ts'
 
 const id = z.string().meta({ format: 'uuid', description: 'Id of the alert channel' })

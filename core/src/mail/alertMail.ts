@@ -1,4 +1,5 @@
 import type { Alert, Severity } from '../alerts/index.ts'
+import { escapeHtml } from '../lib/escapeHtml.ts'
 import type { Mail } from './mailer.ts'
 
 const COLORS: { readonly [S in Severity]: string } = {
@@ -8,9 +9,6 @@ const COLORS: { readonly [S in Severity]: string } = {
   critical: '#c0392b',
 }
 const CLOSED_COLOR = '#1e8449'
-
-const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-const escapeHtml = (text: string) => text.replace(/[&<>"]/g, (found) => ESCAPES[found] ?? found)
 
 /** Header text: no line breaks, no control characters, short enough to be read in a list. */
 const oneLine = (text: string) => text.replace(/\p{Cc}+/gu, ' ').slice(0, 200)

@@ -1,10 +1,15 @@
 import { isMarkup } from '../../alerts/alert.ts'
 import { readByStatus } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
-import { contextLine, cut, escapeAmpLtGt, JSON_HEADERS, messageIn } from './text.ts'
+import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
+
+const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
+
+/** Slack reserves these three, and asks that nothing else be escaped. */
+const escapeReserved = (text: string) => text.replace(/[&<>]/g, (found) => ENTITIES[found] ?? found)
 
 /** Slack takes 40 000 characters of `text`, and escaping makes one character five at most. */
-const markup: Markup = { escape: escapeAmpLtGt, maxCharacters: 8000 }
+const markup: Markup = { escape: escapeReserved, maxCharacters: 8000 }
 
 /**
  * Slack incoming webhooks: `text` is the notification and the fallback of `blocks`; only `& < >` are escaped.
@@ -25,7 +30,7 @@ export const slack: ChannelKind = {
     return hook === null ? `${host}/...` : `${host}/.../${hook[1]}`
   },
   build(alert, { secret }) {
-    const title = escapeAmpLtGt(cut(alert.title, 150))
+    const title = escapeReserved(cut(alert.title, 150))
     const message = messageIn(markup, alert)
     const content = isMarkup(alert)
       ? { text: message }
@@ -34,7 +39,7 @@ export const slack: ChannelKind = {
           blocks: [
             { type: 'section', text: { type: 'mrkdwn', text: `*${title}*` } },
             { type: 'section', text: { type: 'mrkdwn', text: message } },
-            { type: 'context', elements: [{ type: 'mrkdwn', text: escapeAmpLtGt(contextLine(alert)) }] },
+            { type: 'context', elements: [{ type: 'mrkdwn', text: escapeReserved(contextLine(alert)) }] },
           ],
         }
     return {

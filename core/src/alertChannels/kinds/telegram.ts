@@ -1,8 +1,9 @@
 import { isMarkup } from '../../alerts/alert.ts'
+import { escapeHtml } from '../../lib/escapeHtml.ts'
 import { textSetting } from '../settings.ts'
 import { DELIVERED, jsonObject, refused, textMember } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
-import { contextLine, cut, escapeHtml, JSON_HEADERS, messageIn } from './text.ts'
+import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
 
 /** The limit counts what is left after entities are parsed. */
 const markup: Markup = { escape: escapeHtml, maxCharacters: 4096 }

@@ -1,14 +1,6 @@
 import { type Alert, isMarkup } from '../../alerts/alert.ts'
 import type { Markup } from './kind.ts'
 
-const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
-
-/** Escapes the three characters that Slack reserves. */
-export const escapeAmpLtGt = (text: string): string => text.replace(/[&<>]/g, (found) => HTML[found] ?? found)
-
-/** Escapes text for HTML, in elements and in double-quoted attributes. */
-export const escapeHtml = (text: string): string => text.replace(/[&<>"]/g, (found) => HTML[found] ?? found)
-
 /**
  * Cuts text to at most `max` UTF-16 units without splitting a character, ending in `…` when something was lost.
  * Cut before escaping, never after, or an entity could be split (CONTRACT R19).
