@@ -1,0 +1,103 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { startService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService()
+})
+
+const me = (headers: Readonly<Record<string, string>>) =>
+  fetch(`${service.baseUrl}/api/v1/me`, { headers }).then((response) => response.status)
+
+describe('the key', () => {
+  test('is taken from Authorization, or from X-Api-Key where that holds no bearer key', async () => {
+    const { key } = service.alice
+    expect(await me({ Authorization: `Bearer ${key}` })).toBe(200)
+    expect(await me({ Authorization: `bearer  ${key} ` })).toBe(200)
+    expect(await me({ 'X-Api-Key': key })).toBe(200)
+    expect(await me({ 'X-Api-Key': key, Authorization: 'Basic cHJveHk6cHJveHk=' })).toBe(200)
+  })
+
+  test('in Authorization wins over the one in X-Api-Key', async () => {
+    const { key } = service.alice
+    expect(await me({ Authorization: 'Bearer creel_live_wrong', 'X-Api-Key': key })).toBe(401)
+    expect(await me({ Authorization: `Bearer ${key}`, 'X-Api-Key': 'creel_live_wrong' })).toBe(200)
+  })
+
+  test.each(['', 'Bearer', 'Bearer  ', 'Basic KEY', 'KEY', 'Bearer KEY KEY', 'Bearer KEYx', 'Bearer key'])(
+    'Authorization: %s is no key',
+    async (template) => {
+      expect(await me({ Authorization: template.replaceAll('KEY', service.alice.key) })).toBe(401)
+    },
+  )
+
+  test('in the query is no key', async () => {
+    const { alice, baseUrl } = service
+    expect((await fetch(`${baseUrl}/api/v1/me?api_key=${alice.key}&key=${alice.key}`)).status).toBe(401)
+  })
+
+  test('is revoked for the very next call, and for good', async () => {
+    const dana = await service.newClient()
+    expect((await dana.get('/api/v1/me')).status).toBe(200)
+    await service.operator.keys.revoke({ workspace: dana.workspaceId, key: dana.key.slice(0, 17) })
+    expect((await dana.get('/api/v1/me')).status).toBe(401)
+  })
+})
+
+describe('the budget', () => {
+  test('holds over two gateways that share a database', async () => {
+    const one = await startService({ limits: { apiRatePerMinute: 6 } })
+    const other = await startService({
+      limits: { apiRatePerMinute: 6 },
+      database: one.database,
+      clock: one.clock,
+      secretKey: one.secretKey,
+    })
+    const call = (baseUrl: string) =>
+      fetch(`${baseUrl}/api/v1/me`, { headers: { 'X-Api-Key': one.alice.key } }).then(({ status }) => status)
+    const statuses = await Promise.all(
+      Array.from({ length: 10 }, (_, at) => call(at % 2 === 0 ? one.baseUrl : other.baseUrl)),
+    )
+    expect(statuses.filter((status) => status === 200)).toHaveLength(6)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(4)
+    await other.stop()
+  })
+
+  test('is a window that refused calls do not extend: Retry-After stays true however often one calls', async () => {
+    const { alice, clock } = await startService({ limits: { apiRatePerMinute: 1 } })
+    expect((await alice.get('/api/v1/me')).status).toBe(200)
+    const first = await alice.get('/api/v1/me')
+    const seconds = Number(first.headers.get('retry-after'))
+    expect(seconds).toBeWithin(58, 61)
+    await clock.advance((seconds - 10) * 1000)
+    for (let again = 0; again < 5; again += 1) {
+      const refused = await alice.get('/api/v1/me')
+      expect(refused.status).toBe(429)
+      expect(Number(refused.headers.get('retry-after'))).toBeWithin(8, 11)
+    }
+    await clock.advance(10_000)
+    expect((await alice.get('/api/v1/me')).status).toBe(200)
+  })
+
+  test('is of the key, not of the workspace; captures and open routes take nothing of it', async () => {
+    const { alice, baseUrl, operator } = await startService({ limits: { apiRatePerMinute: 2 } })
+    const second = await operator.keys.create({ workspace: alice.workspaceId, name: 'second' })
+    const endpoint = await alice.endpoint()
+    for (let again = 0; again < 3; again += 1) {
+      expect((await endpoint.send()).status).toBe(200)
+      expect((await fetch(`${baseUrl}/openapi/v1.json`)).status).toBe(200)
+    }
+    expect((await alice.get('/api/v1/me')).status).toBe(200)
+    expect((await alice.get('/api/v1/me')).status).toBe(429)
+    const other = await fetch(`${baseUrl}/api/v1/me`, { headers: { 'X-Api-Key': second.key } })
+    expect(other.status).toBe(200)
+  })
+
+  test('is spent before anything else is looked at', async () => {
+    const { alice } = await startService({ limits: { apiRatePerMinute: 1 } })
+    await alice.get('/api/v1/me')
+    expect((await alice.get('/api/v1/endpoints/unknown')).status).toBe(429)
+    expect((await alice.post('/api/v1/endpoints', { name: 7 })).status).toBe(429)
+  })
+})

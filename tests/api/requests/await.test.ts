@@ -1,0 +1,109 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { wrongParts } from '../../support/problems.ts'
+import { startService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService({ limits: { apiRatePerMinute: 100_000, parallelAwaitsMax: 2 } })
+})
+
+const idOf = (body: unknown) => Object(body).id
+
+describe('GET /api/v1/endpoints/{endpointId}/requests/await', () => {
+  test('answers with the next capture, whole, as soon as it is stored', async () => {
+    const endpoint = await service.alice.endpoint()
+    const waiting = service.alice.get(endpoint.at('/requests/await?timeoutSeconds=20'))
+    await endpoint.send({ body: '{"hello":"world"}' })
+    expect(await waiting).toMatchObject({ status: 200, body: { body: '{"hello":"world"}', method: 'POST' } })
+  })
+
+  test('without afterId answers the newest that is stored already', async () => {
+    const endpoint = await service.alice.endpoint()
+    const [, newer] = await endpoint.captureMany(2)
+    const answer = await service.alice.get(endpoint.at('/requests/await?timeoutSeconds=20'))
+    expect(idOf(answer.body)).toBe(newer?.id)
+  })
+
+  test('with afterId answers the lowest match above it, so that a loop leaves no gap', async () => {
+    const endpoint = await service.alice.endpoint()
+    const captured = await endpoint.captureMany(3)
+    const seen: number[] = []
+    for (let afterId = 0; seen.length < 3; afterId = seen.at(-1) ?? 0) {
+      const answer = await service.alice.get(
+        endpoint.at(`/requests/await?timeoutSeconds=20&afterId=${afterId}`),
+      )
+      seen.push(idOf(answer.body))
+    }
+    expect(seen).toEqual(captured.map(({ id }) => id))
+  })
+
+  test('passes over what does not match its filters', async () => {
+    const endpoint = await service.alice.endpoint()
+    await endpoint.send({ body: '{"type":"other"}' })
+    const waiting = service.alice.get(
+      endpoint.at('/requests/await?timeoutSeconds=20&label=wanted&method=post'),
+    )
+    await endpoint.send({ body: '{"type":"other"}' })
+    await endpoint.send({ body: '{"type":"wanted"}' })
+    expect(await waiting).toMatchObject({ status: 200, body: { label: 'wanted' } })
+  })
+
+  test('times out with 204 and no body', async () => {
+    const endpoint = await service.alice.endpoint()
+    const answer = await service.alice.get(endpoint.at('/requests/await?timeoutSeconds=1'))
+    expect([answer.status, answer.text]).toEqual([204, ''])
+  })
+
+  test('answers 404 as soon as the endpoint is deleted', async () => {
+    const endpoint = await service.alice.endpoint()
+    const waiting = service.alice.get(endpoint.at('/requests/await?timeoutSeconds=20'))
+    await service.alice.delete(endpoint.at(''))
+    expect((await waiting).status).toBe(404)
+  })
+
+  test.each<[string, string]>([
+    ['timeoutSeconds=0', '?timeoutSeconds out_of_range'],
+    ['timeoutSeconds=61', '?timeoutSeconds out_of_range'],
+    ['timeoutSeconds=1.5', '?timeoutSeconds type'],
+    ['state=waiting', '?state unknown_value'],
+  ])('%s answers 400 at once', async (query, part) => {
+    const endpoint = await service.alice.endpoint()
+    expect(wrongParts(await service.alice.get(endpoint.at(`/requests/await?${query}`)))).toEqual([part])
+  })
+
+  test("over the key's parallel awaits answers 429; sleeping Retry-After recovers, and the slot is kept (R9)", async () => {
+    const dana = await service.newClient()
+    const endpoint = await dana.endpoint()
+    const path = endpoint.at('/requests/await?timeoutSeconds=30')
+    const leaving = new AbortController()
+    const waiting = [1, 2].map(() => dana.get(path, { signal: leaving.signal }).catch(() => 'left'))
+    let refused = await dana.get(endpoint.at('/requests/await?timeoutSeconds=1'))
+    // Until both are waiting: whoever comes first takes the place.
+    while (refused.status === 204) refused = await dana.get(endpoint.at('/requests/await?timeoutSeconds=1'))
+    expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
+    const seconds = Number(refused.headers.get('retry-after'))
+    expect(seconds).toBeWithin(1, 61)
+    await endpoint.send()
+    expect(await Promise.all(waiting)).toMatchObject([{ status: 200 }, { status: 200 }])
+    await service.clock.advance(seconds * 1000)
+    expect((await dana.get(path)).status).toBe(200)
+  })
+
+  test('a client that hangs up gives its place back', async () => {
+    const dana = await service.newClient()
+    const endpoint = await dana.endpoint()
+    const path = endpoint.at('/requests/await?timeoutSeconds=60')
+    for (let again = 0; again < 3; again += 1) {
+      const leaving = new AbortController()
+      const waiting = dana.get(path, { signal: leaving.signal }).then(
+        ({ status }) => status,
+        () => 'left',
+      )
+      // It is waiting when another await, which ends by itself, has come and gone.
+      await dana.get(endpoint.at('/requests/await?timeoutSeconds=1'))
+      leaving.abort()
+      expect(await waiting).toBe('left')
+    }
+  })
+})

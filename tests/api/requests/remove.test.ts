@@ -1,0 +1,126 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { wrongParts } from '../../support/problems.ts'
+import { startService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService({ limits: { apiRatePerMinute: 100_000 } })
+})
+
+const countOf = async (endpoint: { at(path: string): string }) =>
+  Object((await service.alice.get(endpoint.at(''))).body).storedRequestCount
+
+describe('DELETE /api/v1/endpoints/{endpointId}/requests/{requestId}', () => {
+  test('hides the request everywhere, once', async () => {
+    const endpoint = await service.alice.endpoint()
+    const [kept, gone] = await endpoint.captureMany(2)
+    const path = endpoint.at(`/requests/${gone?.id}`)
+    expect((await service.alice.delete(path)).status).toBe(204)
+    expect((await service.alice.get(path)).status).toBe(404)
+    expect((await service.alice.delete(path)).status).toBe(404)
+    expect((await endpoint.requests()).map(({ id }) => id)).toEqual([kept?.id ?? 0])
+    expect(await countOf(endpoint)).toBe(1)
+  })
+})
+
+describe('POST /api/v1/endpoints/{endpointId}/requests/bulk-delete', () => {
+  test('counts how many moved: ids that are absent, elsewhere or named twice are not', async () => {
+    const endpoint = await service.alice.endpoint()
+    const other = await service.alice.endpoint()
+    const [one, two, three] = await endpoint.captureMany(3)
+    const elsewhere = await other.capture()
+    const requestIds = [one?.id, one?.id, three?.id, elsewhere.id, 8_999_999_999]
+    const answer = await service.alice.post(endpoint.at('/requests/bulk-delete'), { requestIds })
+    expect(answer).toMatchObject({ status: 200, body: { deletedCount: 2 } })
+    expect((await endpoint.requests()).map(({ id }) => id)).toEqual([two?.id ?? 0])
+    expect((await other.requests()).length).toBe(1)
+  })
+
+  const many = (count: number) => Array.from({ length: count }, (_, at) => at + 1_000_000)
+
+  test.each<[string, unknown, readonly string[]]>([
+    ['none', [], ['#/requestIds too_short']],
+    ['501', many(501), ['#/requestIds too_many']],
+    ['text', ['1'], ['#/requestIds/0 type']],
+    ['a fraction', [1, 2.5], ['#/requestIds/1 type']],
+    ['no list', 7, ['#/requestIds type']],
+    ['nothing', undefined, ['#/requestIds required']],
+  ])('%s: 400', async (_, requestIds, parts) => {
+    const endpoint = await service.alice.endpoint()
+    const answer = await service.alice.post(endpoint.at('/requests/bulk-delete'), { requestIds })
+    expect(wrongParts(answer)).toEqual([...parts])
+  })
+
+  test('takes 500', async () => {
+    const endpoint = await service.alice.endpoint()
+    const answer = await service.alice.post(endpoint.at('/requests/bulk-delete'), { requestIds: many(500) })
+    expect(answer).toMatchObject({ status: 200, body: { deletedCount: 0 } })
+  })
+})
+
+describe('DELETE /api/v1/endpoints/{endpointId}/requests', () => {
+  test('moves every stored request, and only those of the endpoint', async () => {
+    const endpoint = await service.alice.endpoint()
+    const other = await service.alice.endpoint()
+    await endpoint.captureMany(3)
+    await other.capture()
+    expect(await service.alice.delete(endpoint.at('/requests'))).toMatchObject({
+      status: 200,
+      body: { deletedCount: 3 },
+    })
+    expect(await service.alice.delete(endpoint.at('/requests'))).toMatchObject({ body: { deletedCount: 0 } })
+    expect(await countOf(endpoint)).toBe(0)
+    expect(await countOf(other)).toBe(1)
+  })
+})
+
+describe('GET /api/v1/endpoints/{endpointId}/stats', () => {
+  test('adds up storage, traffic and retention', async () => {
+    const { alice, clock } = await startService({ limits: { storedRequestsMax: 3, captureRatePerMinute: 5 } })
+    const endpoint = await alice.endpoint()
+    const captured = await endpoint.captureMany(5, { body: '12345' })
+    expect((await endpoint.send()).status).toBe(429)
+    await alice.delete(endpoint.at(`/requests/${captured.at(-1)?.id}`))
+    expect((await alice.get(endpoint.at('/stats'))).body).toEqual({
+      endpointId: endpoint.id,
+      storage: {
+        storedRequestCount: 2,
+        storedRequestsMax: 3,
+        storedBytes: 10,
+        binnedRequestCount: 1,
+        evictedCount: 2,
+        oldestRequestAt: captured[2]?.receivedAt,
+      },
+      traffic: {
+        lastRequestAt: captured.at(-1)?.receivedAt,
+        requestsLastHourCount: 2,
+        requestsLastDayCount: 2,
+        rejectedCount: 1,
+        lastRejectedAt: expect.any(String),
+      },
+      retention: { retentionDays: 90, expiresAt: null },
+      backlog: {
+        pendingCount: 0,
+        retryingCount: 0,
+        parkedCount: 0,
+        oldestPendingAt: null,
+        nextAttemptAt: null,
+      },
+    })
+    await clock.advance(3_600_000)
+    expect((await alice.get(endpoint.at('/stats'))).body).toMatchObject({
+      traffic: { requestsLastHourCount: 0, requestsLastDayCount: 2 },
+    })
+  })
+
+  test('of an endpoint that never captured is zero and null', async () => {
+    const endpoint = await service.alice.endpoint({ ttlSeconds: 600 })
+    const { expiresAt } = Object((await service.alice.get(endpoint.at(''))).body)
+    expect((await service.alice.get(endpoint.at('/stats'))).body).toMatchObject({
+      storage: { storedRequestCount: 0, storedBytes: 0, oldestRequestAt: null },
+      traffic: { lastRequestAt: null, requestsLastDayCount: 0, rejectedCount: 0, lastRejectedAt: null },
+      retention: { expiresAt },
+    })
+  })
+})
