@@ -5,6 +5,7 @@ const MAIN = join(import.meta.dir, '../../creel/src/main.ts')
 /** The real program under measurement, on an embedded Postgres. */
 export interface CreelProcess {
   readonly pid: number
+  /** Empty where no gateway runs. */
   readonly baseUrl: string
   /** Printed by a first boot. */
   readonly key: string | undefined
@@ -13,10 +14,17 @@ export interface CreelProcess {
   stop(): Promise<void>
 }
 
-/** Starts `creel serve` with this environment and waits for its ready line. */
-export async function startCreel(env: Readonly<Record<string, string>>): Promise<CreelProcess> {
+/**
+ * Starts `creel serve` with this environment and waits for its ready line.
+ *
+ * @param options e.g. `--only jobs`
+ */
+export async function startCreel(
+  env: Readonly<Record<string, string>>,
+  options: readonly string[] = [],
+): Promise<CreelProcess> {
   const startedAt = performance.now()
-  const child = Bun.spawn([process.execPath, MAIN, 'serve'], {
+  const child = Bun.spawn([process.execPath, MAIN, 'serve', ...options], {
     env: { CREEL_PORT: '0', CREEL_LOG_LEVEL: 'silent', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -24,11 +32,11 @@ export async function startCreel(env: Readonly<Record<string, string>>): Promise
   const decoder = new TextDecoder()
   for await (const chunk of child.stdout) {
     text += decoder.decode(chunk, { stream: true })
-    const baseUrl = /^creel ready base=(\S+) .*\n/m.exec(text)?.[1]
-    if (baseUrl === undefined) continue
+    const ready = /^creel ready (?:base=(\S+) .*|jobs)\n/m.exec(text)
+    if (ready === null) continue
     return {
       pid: child.pid,
-      baseUrl,
+      baseUrl: ready[1] ?? '',
       key: /^creel key (\S+)$/m.exec(text)?.[1],
       bootMs: performance.now() - startedAt,
       async stop() {

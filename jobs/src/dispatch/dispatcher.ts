@@ -11,7 +11,11 @@ import { Lanes } from './lanes.ts'
 import { Recorder } from './recorder.ts'
 
 /** How long a batch waits for slots of lanes that answer, before its rest is put off. */
-const PATIENCE_MS = 50
+const PATIENCE_MS = 1000
+/** The same when this many batches wait already: there must be workers left for every other destination. */
+const LITTLE_PATIENCE_MS = 50
+const PATIENT_BATCHES = 2
+const GATHER_MS = 5
 /** How often tries without a result are looked for, so that none waits much longer than its lease. */
 const RECOVER_EVERY_MS = 2000
 
@@ -32,6 +36,7 @@ export function startDispatcher(services: Services): Dispatcher {
   const recorder = new Recorder(services)
   const stopping = new AbortController()
   let freed = Promise.withResolvers<void>()
+  let patientBatches = 0
   const recovering = setInterval(() => {
     recoverInterrupted(services).catch((err: unknown) =>
       services.log.error({ err }, 'could not look for interrupted attempts'),
@@ -68,27 +73,48 @@ export function startDispatcher(services: Services): Dispatcher {
     }
   }
 
+  function sort(due: readonly DueTry[], mayWait: boolean) {
+    const now = performance.now()
+    const starting: DueTry[] = []
+    const waiting: DueTry[] = []
+    const putOff: { due: DueTry; afterMs: number }[] = []
+    for (const one of due) {
+      const admission = lanes.admit(one, now)
+      if (admission === 'start') starting.push(one)
+      else if (typeof admission === 'object') putOff.push({ due: one, ...admission })
+      else if (mayWait) waiting.push(one)
+      else putOff.push({ due: one, afterMs: lanes.giveUp(one, now) })
+    }
+    return { starting, waiting, putOff }
+  }
+
   return {
     async begin(due) {
-      const patientUntil = performance.now() + PATIENCE_MS
+      const startedAt = performance.now()
+      let isPatient = false
       let left = due
-      while (left.length > 0) {
-        const now = performance.now()
-        const starting: DueTry[] = []
-        const waiting: DueTry[] = []
-        const putOff: { due: DueTry; afterMs: number }[] = []
-        for (const one of left) {
-          const admission = lanes.admit(one, now)
-          if (admission === 'start') starting.push(one)
-          else if (typeof admission === 'object') putOff.push({ due: one, ...admission })
-          else if (now < patientUntil) waiting.push(one)
-          else putOff.push({ due: one, afterMs: lanes.giveUp(one, now) })
+      try {
+        while (left.length > 0) {
+          const waitedMs = performance.now() - startedAt
+          const { starting, waiting, putOff } = sort(
+            left,
+            waitedMs < (isPatient ? PATIENCE_MS : LITTLE_PATIENCE_MS),
+          )
+          const soon = freed.promise
+          if (starting.length > 0) await start(starting)
+          if (putOff.length > 0) await postponeAttempts(services, putOff)
+          left = waiting
+          if (left.length === 0) return
+          if (!isPatient && patientBatches < PATIENT_BATCHES) {
+            isPatient = true
+            patientBatches++
+          }
+          await Promise.race([soon, sleep(LITTLE_PATIENCE_MS)])
+          // Slots that come free together are claimed together.
+          await sleep(GATHER_MS)
         }
-        const soon = freed.promise
-        if (starting.length > 0) await start(starting)
-        if (putOff.length > 0) await postponeAttempts(services, putOff)
-        left = waiting
-        if (left.length > 0) await Promise.race([soon, sleep(PATIENCE_MS)])
+      } finally {
+        if (isPatient) patientBatches--
       }
     },
 

@@ -120,7 +120,8 @@ export class Lanes {
 
   /** Tries that are put off queue up in time: each gets the next place. */
   private putOff(lane: Lane, limit: number, nowMs: number): number {
-    lane.freeAtMs = Math.max(lane.freeAtMs, nowMs) + Math.max(lane.averageMs, FAST_MS) / limit
+    const turnMs = Math.max(lane.averageMs, nowMs - lane.movedAtMs)
+    lane.freeAtMs = Math.max(lane.freeAtMs, nowMs) + turnMs / limit
     return Math.min(PUT_OFF_MAX_MS, Math.max(PUT_OFF_MIN_MS, lane.freeAtMs - nowMs))
   }
 

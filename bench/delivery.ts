@@ -1,0 +1,181 @@
+/**
+ * `bun run bench:delivery [deliveries]`: how long a capture takes to its receiver, how many deliveries a second are made with
+ * their attempts recorded, and what one dead destination costs the live ones. Gateway, jobs, receiver and PostgreSQL are
+ * processes of their own.
+ *
+ * Ends with an error when a delivery was not made, or the queue is not empty at the end. Duplicates are counted.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '@creel/program'
+import { Client } from 'pg'
+import { z } from 'zod'
+import { creel, startCreel } from './support/creelProcess.ts'
+import type { DeliveryReport } from './support/deliveryReport.ts'
+
+const due = Number(process.argv[2] ?? 10_000)
+const BODY = JSON.stringify({ id: 'evt_bench', type: 'bench', data: 'x'.repeat(970) })
+const LATENCY_SECONDS = 10
+const UNLIMITED = 2_000_000_000
+/** The dead destination's share of the mixed load. */
+const DEAD_SHARE = 0.05
+
+const folder = await mkdtemp(join(tmpdir(), 'creel-bench-'))
+const plansFile = join(folder, 'plans.json')
+const lifted = { apiRatePerMinute: UNLIMITED, captureRatePerMinute: UNLIMITED, storedRequestsMax: UNLIMITED }
+await writeFile(plansFile, JSON.stringify({ team: lifted }))
+const quiet = { info: () => {}, warn: console.error, error: console.error }
+const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log: quiet, durable: true })
+const env = {
+  DATABASE_URL: postgres.url,
+  CREEL_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
+  CREEL_PLANS_FILE: plansFile,
+  CREEL_ALLOW_DESTINATIONS: '127.0.0.1',
+  PATH: process.env.PATH ?? '',
+}
+const receiver = Bun.spawn([process.execPath, join(import.meta.dir, 'support/deliveryReceiver.ts')], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+const receiverUrl = `http://127.0.0.1:${await firstLine(receiver.stdout)}`
+const database = new Client({ connectionString: postgres.url })
+
+try {
+  const gateway = await startCreel(env, ['--only', 'gateway'])
+  await database.connect()
+  const key = await makeKey()
+  const live = await makeEndpoint(gateway.baseUrl, key, `${receiverUrl}/live`)
+  const dead = await makeEndpoint(gateway.baseUrl, key, `${receiverUrl}/dead`)
+
+  let jobs = await startCreel(env, ['--only', 'jobs'])
+  console.log(`capture to receiver, ${LATENCY_SECONDS} s each   p50 ms    p99 ms`)
+  for (const perSecond of [1, 50]) {
+    await paced(live, perSecond, 2)
+    await drained()
+    await report()
+    await paced(live, perSecond, LATENCY_SECONDS)
+    await drained()
+    const { p50Ms, p99Ms } = await report()
+    console.log(
+      `${`${perSecond} captures/s`.padEnd(32)}${p50Ms.toFixed(1).padStart(6)}${p99Ms.toFixed(1).padStart(10)}`,
+    )
+  }
+
+  console.log(`\n${due} deliveries from a full queue     /s  duplicates`)
+  const alone = await drain('live alone', async () => {
+    await many([live], due)
+  })
+  const mixed = await drain('beside one dead destination', async () => {
+    await many([live, dead], due)
+  })
+  console.log(`one dead destination costs the live ones ${((1 - mixed / alone) * 100).toFixed(1)} %`)
+  await jobs.stop()
+  await gateway.stop()
+
+  /** Fills the queue while no jobs process runs, then measures from the first arrival to the last record. */
+  async function drain(name: string, fill: () => Promise<void>): Promise<number> {
+    await jobs.stop()
+    await fill()
+    const before = await succeeded()
+    jobs = await startCreel(env, ['--only', 'jobs'])
+    while ((await succeeded()) - before < due) await Bun.sleep(20)
+    const endedAt = performance.timeOrigin + performance.now()
+    const { arrived, distinct, firstAt } = await report()
+    if (distinct !== due) throw new Error(`${due} deliveries were due, ${distinct} arrived`)
+    const perSecond = due / ((endedAt - firstAt) / 1000)
+    console.log(
+      `${name.padEnd(32)}${perSecond.toFixed(0).padStart(6)}${String(arrived - distinct).padStart(12)}`,
+    )
+    return perSecond
+  }
+} finally {
+  receiver.kill()
+  await database.end()
+  await postgres.stop()
+  await rm(folder, { recursive: true, force: true })
+}
+
+async function report(): Promise<DeliveryReport> {
+  return (await (await fetch(`${receiverUrl}/report`)).json()) as DeliveryReport
+}
+
+async function succeeded(): Promise<number> {
+  const { rows } = await database.query(
+    "select count(*)::int as count from delivery_attempts where state = 'Succeeded'",
+  )
+  return rows[0].count
+}
+
+/** Waits until nothing is queued or under way. */
+async function drained(): Promise<void> {
+  for (;;) {
+    const { rows } = await database.query(
+      'select count(*)::int as count from deliveries where finished_at is null',
+    )
+    if (rows[0].count === 0) return
+    await Bun.sleep(20)
+  }
+}
+
+async function paced(url: string, perSecond: number, seconds: number): Promise<void> {
+  const startedAt = performance.now()
+  const sends: Promise<void>[] = []
+  for (let index = 0; index < perSecond * seconds; index += 1) {
+    await Bun.sleep(Math.max(0, startedAt + (index * 1000) / perSecond - performance.now()))
+    sends.push(send(url))
+  }
+  await Promise.all(sends)
+}
+
+/** `count` captures to the first URL, on 32 connections, and the dead share to each further one, spread among them. */
+async function many([url = '', ...others]: string[], count: number): Promise<void> {
+  const every = Math.round(1 / DEAD_SHARE)
+  let next = 0
+  const sender = async () => {
+    for (let index = next++; index < count; index = next++) {
+      await send(url)
+      if (index % every === 0) for (const other of others) await send(other)
+    }
+  }
+  await Promise.all(Array.from({ length: 32 }, sender))
+}
+
+async function send(url: string): Promise<void> {
+  const at = performance.timeOrigin + performance.now()
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', 'x-bench-at': String(at) },
+    body: BODY,
+  })
+  await response.arrayBuffer()
+  if (response.status !== 200) throw new Error(`A capture was answered ${response.status}`)
+}
+
+async function makeKey(): Promise<string> {
+  const workspace = await creel(['workspace', 'create', '--name', 'bench', '--plan', 'team'], env)
+  const { key = '' } = await creel(
+    ['key', 'create', '--workspace', workspace.id ?? '', '--name', 'bench'],
+    env,
+  )
+  return key
+}
+
+async function makeEndpoint(baseUrl: string, key: string, forwardUrl: string): Promise<string> {
+  const answer = await fetch(`${baseUrl}/api/v1/endpoints`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+    body: JSON.stringify({ forwardUrl }),
+  })
+  return z.object({ url: z.string() }).parse(await answer.json()).url
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of stream) {
+    text += decoder.decode(chunk, { stream: true })
+    const end = text.indexOf('\n')
+    if (end >= 0) return text.slice(0, end)
+  }
+  throw new Error('The receiver did not start.')
+}
