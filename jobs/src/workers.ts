@@ -27,7 +27,10 @@ export const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]?: W
   'watchdogs.check': (services, _payload, signal) => checkWatchdogs(services, signal),
 }
 
-/** Batches of due tries: enough to share a claim, several so that one that waits for slots stops nobody. */
+/**
+ * Batches of due tries: enough to share a claim, several so that one that waits for slots stops nobody. New jobs wake
+ * the workers; a retry becomes due without a word, and is found by the poll.
+ */
 const DISPATCH = {
   batchSize: 100,
   localConcurrency: 4,

@@ -1,6 +1,7 @@
 import type { NotifyReport } from '../alertChannels/index.ts'
 import type { Trx } from '../db/index.ts'
-import { announceDeliveries, replaceDetail } from './queries.ts'
+import { replaceDetail } from './details.ts'
+import { announceDeliveries } from './queries.ts'
 import type { AttemptState } from './states.ts'
 
 /**

@@ -1,32 +1,47 @@
 import { type Insertable, sql } from 'kysely'
-import type { ChannelSend } from '../alertChannels/index.ts'
 import type { Db, DeliveryAttemptsTable, Trx } from '../db/index.ts'
-import type { WireHeader } from '../requests/capturedRequest.ts'
-import type { Attempt, AttemptResult } from './attempt.ts'
-import type { AttemptState } from './states.ts'
-
-/** Bodies are recorded up to here (SPEC Limits). */
-export const RECORDED_BODY_BYTES = 262_144
 
 export type NewAttempt = Insertable<DeliveryAttemptsTable>
 
+/** The columns of a new row. */
+const NEW_COLUMNS = [
+  ['endpointId', 'endpoint_id', 'uuid'],
+  ['deliveryId', 'delivery_id', 'bigint'],
+  ['workspaceId', 'workspace_id', 'uuid'],
+  ['requestId', 'request_id', 'bigint'],
+  ['actionId', 'action_id', 'uuid'],
+  ['actionName', 'action_name', 'text'],
+  ['kind', 'kind', 'text'],
+  ['state', 'state', 'text'],
+  ['attemptNumber', 'attempt_number', 'int'],
+  ['trigger', 'trigger', 'text'],
+  ['error', 'error', 'text'],
+  ['url', 'url', 'text'],
+  ['at', 'at', 'timestamptz'],
+  ['finishedAt', 'finished_at', 'timestamptz'],
+  ['durationMs', 'duration_ms', 'int'],
+  ['leaseUntil', 'lease_until', 'timestamptz'],
+] as const
+
 /**
- * Writes the Pending rows of tries that begin. A try that has a row already is passed over: another worker was
- * first (`delivery_attempts_by_delivery`).
+ * Writes the rows of tries that begin. A try that has a row already is passed over: another worker was first
+ * (`delivery_attempts_by_delivery`). One constant statement over arrays, so that a batch of any size is
+ * neither built nor planned anew.
  *
  * @returns the ids in no order, by delivery; inline replays have no delivery and go through {@link insertReplay}
  */
 export async function insertAttempts(trx: Trx, rows: readonly NewAttempt[]): Promise<Map<number, number>> {
   if (rows.length === 0) return new Map()
-  const inserted = await trx
-    .insertInto('deliveryAttempts')
-    .values([...rows])
-    .onConflict((conflict) =>
-      conflict.columns(['deliveryId', 'attemptNumber']).where('deliveryId', 'is not', null).doNothing(),
-    )
-    .returning(['id', 'deliveryId'])
-    .execute()
-  return new Map(inserted.map(({ id, deliveryId }) => [deliveryId ?? 0, id]))
+  const names = sql.raw(NEW_COLUMNS.map(([, column]) => column).join(', '))
+  const arrays = NEW_COLUMNS.map(
+    ([member, , type]) => sql`${rows.map((row) => row[member] ?? null)}::${sql.raw(type)}[]`,
+  )
+  const { rows: inserted } = await sql<{ id: number; deliveryId: number }>`
+    insert into delivery_attempts (${names})
+    select * from unnest(${sql.join(arrays)})
+    on conflict (delivery_id, attempt_number) where delivery_id is not null do nothing
+    returning id, delivery_id`.execute(trx)
+  return new Map(inserted.map(({ id, deliveryId }) => [deliveryId, id]))
 }
 
 /** Writes the Pending row of an inline replay. */
@@ -39,142 +54,9 @@ export async function insertReplay(trx: Trx, row: NewAttempt): Promise<number> {
   return id
 }
 
-/** The columns that the end of a try fills. */
-export interface FinishedRow {
-  readonly endpointId: string
-  readonly id: number
-  readonly state: AttemptState
-  readonly statusCode: number | null
-  readonly error: string | null
-  readonly finishedAt: Date
-  readonly durationMs: number
-  readonly nextAttemptAt: Date | null
-  readonly transformed: boolean
-  readonly transformationVersion: number | null
-  readonly transformNote: string | null
-}
-
-/**
- * Finishes rows that are still Pending, in one statement.
- *
- * @returns the ids that were; the others ended otherwise in the meantime
- */
-export async function finishAttempts(trx: Trx, rows: readonly FinishedRow[]): Promise<Set<number>> {
-  const column = <Name extends keyof FinishedRow>(name: Name) => rows.map((row) => row[name])
-  const { rows: finished } = await sql<{ id: number }>`
-    update delivery_attempts a set
-      state = u.state, status_code = u.status_code, error = u.error, finished_at = u.finished_at,
-      duration_ms = u.duration_ms, next_attempt_at = u.next_attempt_at, transformed = u.transformed,
-      transformation_version = u.transformation_version, transform_note = u.transform_note
-    from unnest(
-      ${column('endpointId')}::uuid[], ${column('id')}::bigint[], ${column('state')}::text[],
-      ${column('statusCode')}::int[], ${column('error')}::text[], ${column('finishedAt')}::timestamptz[],
-      ${column('durationMs')}::int[], ${column('nextAttemptAt')}::timestamptz[],
-      ${column('transformed')}::boolean[], ${column('transformationVersion')}::int[],
-      ${column('transformNote')}::text[]
-    ) as u (endpoint_id, id, state, status_code, error, finished_at, duration_ms, next_attempt_at, transformed,
-            transformation_version, transform_note)
-    where a.endpoint_id = u.endpoint_id and a.id = u.id and a.state = 'Pending'
-    returning a.id`.execute(trx)
-  return new Set(finished.map(({ id }) => id))
-}
-
-/** Records exactly what was sent and received; tries that sent nothing have no record. */
-export async function insertDetails(
-  trx: Trx,
-  ended: readonly { readonly attempt: Attempt; readonly result: AttemptResult }[],
-): Promise<void> {
-  const rows = ended.flatMap(({ attempt, result: { sent, received } }) =>
-    sent === null
-      ? []
-      : [
-          {
-            endpointId: attempt.endpoint.id,
-            attemptId: attempt.id,
-            requestId: attempt.requestId,
-            sentMethod: sent.method,
-            sentUrl: sent.url,
-            sentHeaders: headersToText(sent.headers),
-            sentBody: sent.bodyIsCaptured ? null : recorded(sent.body),
-            sentBodyTruncated: sent.body.length > RECORDED_BODY_BYTES,
-            receivedStatusCode: received?.statusCode ?? null,
-            receivedHeaders: received === null ? null : headersToText(received.headers),
-            receivedBody: received === null ? null : recorded(received.body),
-            receivedBodyTruncated: received?.bodyTruncated ?? null,
-          },
-        ],
-  )
-  if (rows.length > 0) await trx.insertInto('attemptDetails').values(rows).execute()
-}
-
-/** Records what the latest send of a notify try put on the wire, secrets masked, in place of the one before. */
-export async function replaceDetail(
-  trx: Trx,
-  of: { readonly endpointId: string; readonly attemptId: number; readonly requestId: number },
-  { sent, received }: Pick<ChannelSend, 'sent' | 'received'>,
-): Promise<void> {
-  const sentBody = Buffer.from(sent.body)
-  const record = {
-    sentMethod: sent.method,
-    sentUrl: sent.url,
-    sentHeaders: headersToText(sent.headers),
-    sentBody: recorded(sentBody),
-    sentBodyTruncated: sentBody.length > RECORDED_BODY_BYTES,
-    receivedStatusCode: received?.statusCode ?? null,
-    receivedHeaders: received === null ? null : headersToText(received.headers),
-    receivedBody: received === null ? null : recorded(Buffer.from(received.body)),
-    receivedBodyTruncated: received?.bodyTruncated ?? null,
-  }
-  await trx
-    .insertInto('attemptDetails')
-    .values({ ...of, ...record })
-    .onConflict((conflict) => conflict.columns(['endpointId', 'attemptId']).doUpdateSet(record))
-    .execute()
-}
-
-function recorded(body: Uint8Array): Buffer {
-  return Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, RECORDED_BODY_BYTES))
-}
-
-function headersToText(headers: readonly WireHeader[]): string {
-  return JSON.stringify(headers)
-}
-
-/** The fields of a record, as `headersToText` stored them. */
-export function headersFromText(text: string): WireHeader[] {
-  return JSON.parse(text)
-}
-
 /** Ends runs: what they did stays in their attempts. */
 export async function removeDeliveries(trx: Trx, ids: readonly number[]): Promise<void> {
   if (ids.length > 0) await sql`delete from deliveries where id = any(${ids}::bigint[])`.execute(trx)
-}
-
-/** Parks runs: they stay until their request goes. */
-export async function parkDeliveries(
-  trx: Trx,
-  parked: readonly { readonly deliveryId: number; readonly attemptNumber: number }[],
-  now: Date,
-): Promise<void> {
-  if (parked.length === 0) return
-  await sql`
-    update deliveries d set finished_at = ${now}, parked_at = ${now}, attempt_count = u.attempt_number
-    from unnest(${parked.map((one) => one.deliveryId)}::bigint[],
-                ${parked.map((one) => one.attemptNumber)}::int[]) as u (id, attempt_number)
-    where d.id = u.id`.execute(trx)
-}
-
-/** Notes when the next try of runs is due, and how many they have had. */
-export async function rescheduleDeliveries(
-  trx: Trx,
-  again: readonly { readonly deliveryId: number; readonly attemptNumber: number; readonly at: Date }[],
-): Promise<void> {
-  if (again.length === 0) return
-  await sql`
-    update deliveries d set next_attempt_at = u.at, attempt_count = u.attempt_number
-    from unnest(${again.map((one) => one.deliveryId)}::bigint[], ${again.map((one) => one.attemptNumber)}::int[],
-                ${again.map((one) => one.at)}::timestamptz[]) as u (id, attempt_number, at)
-    where d.id = u.id`.execute(trx)
 }
 
 /** Wakes whoever waits for a state of these endpoints' requests, in every process, once the transaction commits. */

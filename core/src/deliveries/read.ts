@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/index.ts'
 import { type Page, window } from '../pagination.ts'
-import { RECORDED_BODY_BYTES } from './queries.ts'
+import { RECORDED_BODY_BYTES } from './details.ts'
 import type { AttemptState } from './states.ts'
 
 /** An attempt as lists show it. */

@@ -5,15 +5,7 @@ import type { Job } from '../queues.ts'
 import type { Services } from '../services.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
-import {
-  announceDeliveries,
-  type FinishedRow,
-  finishAttempts,
-  insertDetails,
-  parkDeliveries,
-  removeDeliveries,
-  rescheduleDeliveries,
-} from './queries.ts'
+import { type Fate, type FinishedTry, finishTries } from './finishStatement.ts'
 import { nextAttemptAt } from './retrySchedule.ts'
 import { type AttemptState, endsForGood, eventOf, stateAfter } from './states.ts'
 
@@ -60,16 +52,11 @@ export async function recordAttempts(services: Services, ended: readonly Ended[]
   if (ended.length === 0) return
   const judged = ended.map((one) => ({ ...one, verdict: judge(one) }))
   await services.db.transaction().execute(async (trx) => {
-    const kept = await finishAttempts(trx, judged.map(finishedRow))
+    const kept = await finishTries(trx, judged.map(finishedTry), services.clock.now())
     const counted = judged.filter(({ attempt }) => kept.has(attempt.id))
-    await insertDetails(trx, counted)
-    await endRuns(services, trx, counted)
+    await queueRetries(services, trx, counted)
     await tellIncidents(services, trx, counted)
     await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
-    await announceDeliveries(
-      trx,
-      counted.map(({ attempt }) => attempt.endpoint.id),
-    )
   })
   for (const { verdict, result } of judged) {
     deliveryAttempts.inc({ state: verdict.state })
@@ -81,32 +68,40 @@ interface Judged extends Ended {
   readonly verdict: Verdict
 }
 
-async function endRuns(services: Services, trx: Trx, judged: readonly Judged[]): Promise<void> {
-  const over: number[] = []
-  const parked: { deliveryId: number; attemptNumber: number }[] = []
-  const again: { deliveryId: number; attemptNumber: number; at: Date }[] = []
-  const jobs: Job<'deliveries.attempt'>[] = []
-  for (const { attempt, verdict } of judged) {
-    const { deliveryId, attemptNumber } = attempt
-    if (deliveryId === null) continue
-    if (verdict.state === 'DeadLetter') parked.push({ deliveryId, attemptNumber })
-    else if (verdict.nextAttemptAt === null) over.push(deliveryId)
-    else {
-      again.push({ deliveryId, attemptNumber, at: verdict.nextAttemptAt })
-      jobs.push({
-        payload: {
-          deliveryId,
-          attempt: attemptNumber + 1,
-          actionId: attempt.action.id,
-          bodyBytes: attempt.request.body.length,
-        },
-        startAfter: verdict.nextAttemptAt,
-      })
-    }
+function finishedTry({ attempt, result, verdict }: Judged): FinishedTry {
+  return {
+    endpointId: attempt.endpoint.id,
+    attemptId: attempt.id,
+    requestId: attempt.requestId,
+    state: verdict.state,
+    statusCode: result.received?.statusCode ?? null,
+    error: result.error,
+    finishedAt: result.finishedAt,
+    durationMs: result.durationMs,
+    nextAttemptAt: verdict.nextAttemptAt,
+    fate: fateOf(verdict),
+    sent: result.sent,
+    received: result.received,
+    ...result.rules,
   }
-  await removeDeliveries(trx, over)
-  await parkDeliveries(trx, parked, services.clock.now())
-  await rescheduleDeliveries(trx, again)
+}
+
+function fateOf({ state, nextAttemptAt: next }: Verdict): Fate {
+  if (state === 'DeadLetter') return 'parked'
+  return next === null ? 'over' : 'again'
+}
+
+async function queueRetries(services: Services, trx: Trx, judged: readonly Judged[]): Promise<void> {
+  const jobs = judged.flatMap(({ attempt, verdict }): Job<'deliveries.attempt'>[] => {
+    if (attempt.deliveryId === null || verdict.nextAttemptAt === null) return []
+    const payload = {
+      deliveryId: attempt.deliveryId,
+      attempt: attempt.attemptNumber + 1,
+      actionId: attempt.action.id,
+      bodyBytes: attempt.request.body.length,
+    }
+    return [{ payload, startAfter: verdict.nextAttemptAt }]
+  })
   if (jobs.length > 0) await services.enqueue(trx, 'deliveries.attempt', jobs)
 }
 
@@ -144,20 +139,6 @@ async function tellIncidents(services: Services, trx: Trx, judged: readonly Judg
 function ruleOutcome({ attempt, result }: Judged) {
   const { workspaceId, endpoint, requestId } = attempt
   return { workspaceId, endpoint, requestId, ends: result.ruleEnds }
-}
-
-function finishedRow({ attempt, result, verdict }: Judged): FinishedRow {
-  return {
-    endpointId: attempt.endpoint.id,
-    id: attempt.id,
-    state: verdict.state,
-    statusCode: result.received?.statusCode ?? null,
-    error: result.error,
-    finishedAt: result.finishedAt,
-    durationMs: result.durationMs,
-    nextAttemptAt: verdict.nextAttemptAt,
-    ...result.rules,
-  }
 }
 
 function headerOf(result: AttemptResult, name: string): string | null {

@@ -1,13 +1,7 @@
 import type { Services } from '../services.ts'
-import {
-  announceDeliveries,
-  findOpenRuns,
-  finishAttempts,
-  lockOverdue,
-  type OpenRun,
-  parkDeliveries,
-  rescheduleDeliveries,
-} from './queries.ts'
+import { NO_RULES } from '../transformations/index.ts'
+import { finishTries } from './finishStatement.ts'
+import { findOpenRuns, lockOverdue, type OpenRun } from './queries.ts'
 import { openParked } from './runs.ts'
 import { triesAgainAfterInterruption } from './states.ts'
 
@@ -34,54 +28,40 @@ export async function recoverInterrupted(services: Services): Promise<number> {
     const spent = (row: { deliveryId: number | null; attemptNumber: number }) =>
       row.deliveryId !== null && !triesAgainAfterInterruption(row.attemptNumber)
 
-    await finishAttempts(
+    const kept = await finishTries(
       trx,
       overdue.map((row) => ({
         endpointId: row.endpointId,
-        id: row.id,
+        attemptId: row.id,
+        requestId: row.requestId,
         state: spent(row) ? 'DeadLetter' : 'Interrupted',
         statusCode: null,
         error: 'interrupted',
         finishedAt: now,
         durationMs: now.getTime() - row.at.getTime(),
         nextAttemptAt: row.deliveryId === null || spent(row) || !runs.has(row.deliveryId) ? null : now,
-        transformed: false,
-        transformationVersion: null,
-        transformNote: null,
+        fate: spent(row) ? 'parked' : 'again',
+        sent: null,
+        received: null,
+        ...NO_RULES,
       })),
-    )
-
-    const again: { run: OpenRun; attemptNumber: number }[] = []
-    const parked: { run: OpenRun; attemptNumber: number }[] = []
-    for (const row of overdue) {
-      const run = row.deliveryId === null ? undefined : runs.get(row.deliveryId)
-      if (run !== undefined) (spent(row) ? parked : again).push({ run, attemptNumber: row.attemptNumber })
-    }
-    await parkDeliveries(
-      trx,
-      parked.map(({ run, attemptNumber }) => ({ deliveryId: run.id, attemptNumber })),
       now,
     )
-    await openParked(
-      services,
-      trx,
-      parked.map(({ run }) => run),
-      'interrupted',
-    )
-    await rescheduleDeliveries(
-      trx,
-      again.map(({ run, attemptNumber }) => ({ deliveryId: run.id, attemptNumber, at: now })),
-    )
+    const again: { run: OpenRun; attemptNumber: number }[] = []
+    const parked: OpenRun[] = []
+    for (const row of overdue) {
+      const run = row.deliveryId === null ? undefined : runs.get(row.deliveryId)
+      if (run === undefined || !kept.has(row.id)) continue
+      if (spent(row)) parked.push(run)
+      else again.push({ run, attemptNumber: row.attemptNumber })
+    }
+    await openParked(services, trx, parked, 'interrupted')
     await services.enqueue(
       trx,
       'deliveries.attempt',
       again.map(({ run: { id, actionId, bodyBytes }, attemptNumber }) => ({
         payload: { deliveryId: id, attempt: attemptNumber + 1, actionId, bodyBytes },
       })),
-    )
-    await announceDeliveries(
-      trx,
-      overdue.map(({ endpointId }) => endpointId),
     )
     return overdue.length
   })

@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import { headerText, type WireHeader } from '../requests/capturedRequest.ts'
 import { joinedHeaders } from '../requests/view.ts'
-import { headersFromText } from './queries.ts'
+import { headersFromText } from './details.ts'
 import type { AttemptRow, DetailRow } from './read.ts'
 import { recordedBody } from './recordedBody.ts'
 import type { DeliveryAttempt, DeliveryAttemptDetail } from './schema.ts'

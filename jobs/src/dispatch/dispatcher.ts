@@ -15,7 +15,7 @@ const PATIENCE_MS = 1000
 /** The same when this many batches wait already: there must be workers left for every other destination. */
 const LITTLE_PATIENCE_MS = 50
 const PATIENT_BATCHES = 2
-const GATHER_MS = 5
+const GATHER_MS = 10
 /** How often tries without a result are looked for, so that none waits much longer than its lease. */
 const RECOVER_EVERY_MS = 2000
 

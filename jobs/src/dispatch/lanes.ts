@@ -12,7 +12,7 @@ export interface LaneLimits {
 
 export const LANE_LIMITS: LaneLimits = {
   total: 1024,
-  perAction: 64,
+  perAction: 128,
   perDeadAction: 16,
   bytes: 256 * 1024 * 1024,
 }
