@@ -20,7 +20,7 @@ export function installMissing(): void {
   // Its progress belongs to stderr: stdout carries the ready line, or the output of a `--json` command.
   const { exitCode } = Bun.spawnSync([process.execPath, 'install', '--frozen-lockfile'], {
     cwd: ROOT,
-    stdio: ['ignore', Bun.file('/dev/stderr'), 'inherit'],
+    stdio: ['ignore', 2, 2],
   })
   if (exitCode !== 0) {
     process.stderr.write('The packages could not be installed; see above.\n')

@@ -95,6 +95,15 @@ describe('creel serve, on an embedded PostgreSQL', () => {
   })
 })
 
+/** A port that was free a moment ago. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const address = server.address()
+  await new Promise((resolve) => server.close(resolve))
+  return address !== null && typeof address === 'object' ? address.port : 0
+}
+
 describe('creel serve, ports and addresses', () => {
   test('a taken port is named, with what to do', async () => {
     const other = createServer().listen(0, '127.0.0.1')
@@ -117,6 +126,25 @@ describe('creel serve, ports and addresses', () => {
     })
     expect(creel.lines.at(-1)).toBe('creel ready base=https://api.example.com capture=https://in.example.com')
     expect(creel.first?.captureUrl).toStartWith('https://in.example.com/hook/')
+    expect(await creel.stop()).toBe(0)
+    await database.drop()
+  })
+})
+
+describe('CREEL_FORMER_HOSTS', () => {
+  test('answer every path and method with 301 to the same path on the base URL', async () => {
+    const database = await createTestDatabase()
+    const env = { CREEL_FORMER_HOSTS: 'old.example.com', CREEL_BASE_URL: 'https://new.example.com' }
+    const port = await freePort()
+    const creel = await startProcess({ database, env: { ...env, CREEL_PORT: String(port) } })
+    const own = `http://127.0.0.1:${port}`
+    for (const method of ['GET', 'POST', 'DELETE']) {
+      const headers = { Host: 'old.example.com' }
+      const answer = await fetch(`${own}/api/v1/endpoints?page=2`, { method, headers, redirect: 'manual' })
+      expect(answer.status).toBe(301)
+      expect(answer.headers.get('location')).toBe('https://new.example.com/api/v1/endpoints?page=2')
+    }
+    expect((await fetch(`${own}/healthz`)).status).toBe(200)
     expect(await creel.stop()).toBe(0)
     await database.drop()
   })

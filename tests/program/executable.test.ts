@@ -2,7 +2,8 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { copyFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTestDatabase } from '../support/database.ts'
-import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { type RunningProcess, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const isRoot = process.getuid?.() === 0
@@ -59,6 +60,34 @@ describe('the single executable', () => {
     const creel = await startProcess({ cwd, program, account, env: BARE })
     expect((await fetch(creel.first?.captureUrl ?? '', { method: 'POST', body: 'x' })).status).toBe(200)
     expect(await creel.stop()).toBe(0)
+  })
+
+  test('forwards a capture, through the fenced client that Bun would swap for its own', async () => {
+    const { cwd, program } = await bareFolder()
+    const database = await createTestDatabase()
+    await using receiver = await startReceiver()
+    const refusing = await startProcess({ cwd, program, database, env: BARE })
+    const { key = '', captureUrl = '' } = refusing.first ?? {}
+    const path = `/api/v1/endpoints/${captureUrl.slice(captureUrl.lastIndexOf('/') + 1)}/actions`
+    const addAction = (creel: RunningProcess) =>
+      fetch(creel.baseUrl + path, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ kind: 'forward', url: receiver.url }),
+      })
+    // A private address is refused until the operator allows it.
+    expect((await addAction(refusing)).status).toBe(400)
+    expect(await refusing.stop()).toBe(0)
+
+    const env = { ...BARE, CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' }
+    const allowing = await startProcess({ cwd, program, database, env })
+    expect((await addAction(allowing)).status).toBe(201)
+    const id = captureUrl.slice(captureUrl.lastIndexOf('/') + 1)
+    await fetch(`${allowing.captureUrl}/hook/${id}`, { method: 'POST', body: 'to be forwarded' })
+    const [forwarded] = await receiver.take(1)
+    expect(forwarded?.body.toString()).toBe('to be forwarded')
+    expect(await allowing.stop()).toBe(0)
+    await database.drop()
   })
 
   test('needs no folder of its own beside a database that it is given', async () => {
