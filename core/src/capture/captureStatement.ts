@@ -200,12 +200,16 @@ type ResultRow =
   | [place: number, state: State, id: number | null, retryAfter: number, null, false, false]
   | [null, null, null, null, endpointId: string, overfull: boolean, rejecting: boolean]
 
-/** Planning it takes longer than running it: plan it once, and never by a table that happens to be empty. */
+/**
+ * Planning takes longer than running: plan once, and never by a table that happens to be empty. A commit must mean
+ * durable, also where the server's default gives that up.
+ */
 const SESSION_SETTINGS = `
   set plan_cache_mode = force_generic_plan;
   set jit = off;
   set enable_seqscan = off;
-  set statement_timeout = '20s'`
+  set statement_timeout = '20s';
+  select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`
 
 /** Makes a connection fit for {@link storeCaptures}. */
 export async function prepareConnection(client: pg.ClientBase): Promise<void> {
