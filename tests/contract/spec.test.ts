@@ -6,8 +6,8 @@ import { ROUTES_OF_SPEC } from './routesOfSpec.ts'
 const declared = ROUTES.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)
 
 describe('the router', () => {
-  test('serves nothing that the spec does not name', () => {
-    expect(declared.filter((route) => !ROUTES_OF_SPEC.includes(route))).toEqual([])
+  test('serves every operation that the spec names, and no other', () => {
+    expect([...declared].sort()).toEqual([...ROUTES_OF_SPEC].sort())
   })
 
   test('declares each operation once, under one name', () => {
