@@ -74,7 +74,7 @@ export async function connectAsGuest(options: ConnectOptions): Promise<Connected
 async function connect(url: string, { log, maxConnections }: ConnectOptions): Promise<Connected> {
   const database = openDatabase(url, maxConnections)
   try {
-    await requireServer(database.db, (reason) => log.warn({ reason }, 'waiting for the database'))
+    await requireServer(database.db, (words) => log.warn(words))
   } catch (error) {
     await database.close()
     throw error

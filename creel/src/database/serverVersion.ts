@@ -12,17 +12,19 @@ const PASSING_CODES = new Set(['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', 'ETIMEDOUT
 /**
  * Waits for the database to answer, and makes sure that it is new enough.
  *
- * @param onWait hears once why we wait
+ * @param warn hears once why we wait, and when the database's encoding is not UTF8
  * @throws StartupError when it is too old, refuses us, or is not there within 30 s
  */
-export async function requireServer(db: Db, onWait: (reason: string) => void): Promise<void> {
+export async function requireServer(db: Db, warn: (words: string) => void): Promise<void> {
   const deadline = performance.now() + WAIT_SECONDS_MAX * 1000
   for (let hasWaited = false; ; hasWaited = true) {
     try {
-      const { rows } = await sql<{
-        version: string
-      }>`select current_setting('server_version_num') as version`.execute(db)
-      const major = Math.floor(Number(rows[0]?.version ?? 0) / 10_000)
+      const { rows } = await sql<{ version: string; encoding: string }>`
+        select current_setting('server_version_num') as version, current_setting('server_encoding') as encoding
+      `.execute(db)
+      const [{ version, encoding } = { version: '0', encoding: '' }] = rows
+      const major = Math.floor(Number(version) / 10_000)
+      if (encoding !== 'UTF8') warn(`the database's encoding is ${encoding}: text is meant to be UTF8`)
       if (major >= OLDEST_MAJOR_VERSION) return
       throw new StartupError(
         `DATABASE_URL is a PostgreSQL ${major}; creel needs ${OLDEST_MAJOR_VERSION} or newer.`,
@@ -35,7 +37,7 @@ export async function requireServer(db: Db, onWait: (reason: string) => void): P
           cause: error,
         })
       }
-      if (!hasWaited) onWait(message)
+      if (!hasWaited) warn(`waiting for the database: ${message}`)
       await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS))
     }
   }
