@@ -87,18 +87,20 @@ const UNCONFIGURED: Mailer = {
 
 /** 5xx says never, 4xx says not now; no code says that the server was not reached or broke off. */
 function failureOf(error: unknown) {
-  const { responseCode, response, code, message } = fields(error)
+  const { responseCode, response, code } = fields(error)
   const statusCode = typeof responseCode === 'number' ? responseCode : null
   // A login that is refused is the operator's to mend, and may be mended by the next try.
   const isFinal = statusCode !== null && statusCode >= 500 && code !== 'EAUTH'
-  const words = code === 'EAUTH' ? 'the mail server refused the login' : (response ?? message)
-  return {
-    outcome: isFinal ? 'rejected' : 'failed',
-    detail: typeof words === 'string' && words !== '' ? words : 'the mail server could not be reached',
-    statusCode,
-  } as const
+  return { outcome: isFinal ? 'rejected' : 'failed', detail: wordsOf(code, response), statusCode } as const
+}
+
+/** The server's words, if it spoke. Where it is, and as whom we log in, is the operator's business. */
+function wordsOf(code: unknown, response: unknown): string {
+  if (code === 'EAUTH') return 'The mail server refused the login.'
+  if (typeof response === 'string' && response !== '') return response
+  return `The mail server could not be reached${typeof code === 'string' ? ` (${code})` : ''}.`
 }
 
 function fields(error: unknown): Readonly<Record<string, unknown>> {
-  return error instanceof Error ? { ...error, message: error.message } : {}
+  return error instanceof Error ? { ...error } : {}
 }
