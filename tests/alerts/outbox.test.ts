@@ -258,6 +258,25 @@ describe('sends', () => {
     })
   })
 
+  test('are given up when no worker survives them, and the alert goes by mail', async () => {
+    const service = await start()
+    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
+    await webhook(service.alice)
+    receiver.replies = [{ status: 500 }]
+    await park(service, action())
+    await historySays(service.alice, 'HTTP 500')
+    // No build can send to this: whoever tries fails in the middle of it.
+    await service.db.updateTable('alertChannels').set({ kind: 'pigeon' }).execute()
+    while (mail.mails.length === 0) {
+      await service.clock.advance(31_000)
+      await Bun.sleep(100)
+    }
+    expect(await history(service.alice, 2)).toMatchObject([
+      { outcome: 'delivered', channelKind: 'email', emailFallback: true },
+      { outcome: 'failed', detail: 'Given up: no try came to an end.' },
+    ])
+  })
+
   test('three failures in a row make the channel failing, and the alert goes by mail', async () => {
     const service = await start()
     await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })

@@ -43,9 +43,14 @@ export async function mailAlert(
   })
 }
 
-/** Mails an alert that its channel did not take to every contact who has not been mailed it yet. */
+/**
+ * Mails an alert that its channel did not take to every contact who has not been mailed it yet.
+ *
+ * @param row of the channel; a mail that failed has nothing in its stead
+ */
 export async function mailInstead(services: Services, trx: Trx, row: AlertDeliveryRow): Promise<void> {
   const { alertId, workspaceId, channelId, channelName } = row
+  if (row.recipient !== null) return
   const now = services.clock.now()
   const contacts = await listContacts(trx, workspaceId)
   const due = await insertDeliveries(

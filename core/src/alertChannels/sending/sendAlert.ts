@@ -12,7 +12,7 @@ import {
   releaseClaim,
 } from './queries.ts'
 import { type NotifyReport, type OnNotified, recordChannelTry } from './record.ts'
-import { waitFor } from './tries.ts'
+import { LOST_TRIES_MAX, waitFor } from './tries.ts'
 
 /**
  * Makes one try of a send that is due. Safe to run any number of times at once: the claim lets one worker through.
@@ -51,6 +51,16 @@ export async function makeTry(
 ): Promise<NotifyReport | undefined> {
   const found = await findAlert(services.db, row.alertId)
   if (found === undefined) return undefined
+  if (row.tryCount > row.triesMax + LOST_TRIES_MAX) {
+    const unavailable = { outcome: 'failed', detail: 'Given up: no try came to an end.' } as const
+    return await recordChannelTry(
+      services,
+      row,
+      found,
+      { unavailable, send: null, channel: null },
+      onNotified,
+    )
+  }
   const now = services.clock.now()
   const { incidentId, status } = found.alert
   if (status === 'closed' && incidentId !== null) {

@@ -7,6 +7,12 @@ export const TRIES_MAX = DELAYS_SECONDS.length + 1
 /** How long a try may take before its worker counts as dead: the send's own 10 s and what is around it. */
 export const CLAIM_SECONDS = 30
 
+/**
+ * Tries beyond `triesMax` that are made because a worker died in one. After these the send is given up: it may be
+ * what they die of.
+ */
+export const LOST_TRIES_MAX = 5
+
 /** A job that comes this much early is on time: the queue goes by the database's clock, we by ours. */
 export const EARLY_SECONDS = 5
 
