@@ -1,6 +1,6 @@
-import type pg from 'pg'
-import { onConnection } from '../db/index.ts'
+import { captureBatchSize, captureCommitSeconds } from '../metrics/index.ts'
 import type { Services } from '../services.ts'
+import type { CaptureConnection } from './captureConnection.ts'
 import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureStatement.ts'
 import { applyConsequences, hasConsequences } from './consequences.ts'
 import type { JudgedCapture } from './judgeCapture.ts'
@@ -16,13 +16,13 @@ type BatchServices = Pick<Services, 'db' | 'plans' | 'clock' | 'enqueue' | 'log'
  *
  * A batch without consequences is a single statement, which is its own transaction: one round trip.
  *
- * @param client prepared by `prepareConnection`, and not used for anything else meanwhile
+ * @param connection not used for anything else meanwhile
  * @returns what became of each capture, in their order
  * @throws what Postgres said; then nothing was stored, unless the connection was lost while it committed
  */
 export async function storeBatch(
   services: BatchServices,
-  client: pg.PoolClient,
+  { client, db }: CaptureConnection,
   captures: readonly JudgedCapture[],
 ): Promise<readonly CaptureOutcome[]> {
   const store = () =>
@@ -31,15 +31,16 @@ export async function storeBatch(
       plans: services.plans,
       now: services.clock.now(),
     })
+  const endTimer = captureCommitSeconds.startTimer()
   const result = captures.some(hasConsequences)
-    ? await onConnection(client)
-        .transaction()
-        .execute(async (trx) => {
-          const stored = await store()
-          await applyConsequences(services, trx, storedOf(captures, stored.outcomes))
-          return stored
-        })
+    ? await db.transaction().execute(async (trx) => {
+        const stored = await store()
+        await applyConsequences(services, trx, storedOf(captures, stored.outcomes))
+        return stored
+      })
     : await store()
+  endTimer()
+  captureBatchSize.observe(captures.length)
   await evictOverfull(services, client, result)
   if (result.rejecting.length > 0) void tellOfRejections(services, result.rejecting)
   return result.outcomes
@@ -62,7 +63,11 @@ function storedOf(captures: readonly JudgedCapture[], outcomes: readonly Capture
 }
 
 /** The captures are committed by now, so a failure here is not theirs. */
-async function evictOverfull(services: BatchServices, client: pg.PoolClient, result: BatchResult) {
+async function evictOverfull(
+  services: BatchServices,
+  client: CaptureConnection['client'],
+  result: BatchResult,
+): Promise<void> {
   let { overfull } = result
   for (let round = 0; overfull.length > 0 && round < EVICTION_ROUNDS_MAX; round += 1) {
     const options = { endpointIds: overfull, plans: services.plans, now: services.clock.now() }

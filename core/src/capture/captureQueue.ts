@@ -1,8 +1,8 @@
 import pg from 'pg'
-import { captureBatchSize, captureCommitSeconds } from '../metrics/index.ts'
 import type { Services } from '../services.ts'
 import { storeBatch } from './captureBatch.ts'
-import { type CaptureOutcome, prepareConnection } from './captureStatement.ts'
+import { keepConnection } from './captureConnection.ts'
+import { type CaptureOutcome, STATEMENT_SECONDS_MAX } from './captureStatement.ts'
 import type { JudgedCapture } from './judgeCapture.ts'
 
 /** Postgres cannot store anything now; nothing was stored, as far as we know. */
@@ -24,6 +24,7 @@ const BATCH_CAPTURES_MAX = 256
 const BATCH_BYTES_MAX = 16 * 1024 * 1024
 /** Their bytes are bounded by who reads them from the wire. */
 const WAITING_CAPTURES_MAX = 8192
+const ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 5
 /** After Postgres failed us, senders are told so at once for so long; then it is tried again. */
 const PAUSE_MILLISECONDS = 250
 
@@ -46,31 +47,10 @@ export function createCaptureQueue(
 ): CaptureQueue {
   const { log } = services
   let waiting: Waiting[] = []
-  let client: pg.PoolClient | undefined
+  const connection = keepConnection(pool, log)
   let pausedUntil = 0
   let flushing: Promise<void> | undefined
   let closed = false
-
-  const connection = async (): Promise<pg.PoolClient> => {
-    if (client !== undefined) return client
-    const next = await pool.connect()
-    next.on('error', (error) => disconnect(error))
-    try {
-      await prepareConnection(next)
-    } catch (error) {
-      next.release(true)
-      throw error
-    }
-    client = next
-    return next
-  }
-
-  const disconnect = (error: unknown) => {
-    if (client === undefined) return
-    log.warn({ err: error }, 'the capture connection failed: senders get 503 until Postgres is back')
-    client.release(true)
-    client = undefined
-  }
 
   const flush = async () => {
     while (waiting.length > 0) {
@@ -80,19 +60,19 @@ export function createCaptureQueue(
     }
   }
 
-  const store = async (batch: readonly Waiting[]): Promise<void> => {
+  const store = async (batch: readonly Waiting[], mayRetry = true): Promise<void> => {
     try {
-      const connected = await connection()
-      const endTimer = captureCommitSeconds.startTimer()
-      const outcomes = await storeBatch(
-        services,
-        connected,
-        batch.map(({ capture }) => capture),
+      const open = await connection.open()
+      const outcomes = await inTime(() =>
+        storeBatch(
+          services,
+          open,
+          batch.map(({ capture }) => capture),
+        ),
       )
-      endTimer()
-      captureBatchSize.observe(batch.length)
       for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] ?? UNAVAILABLE)
     } catch (error) {
+      if (isConflict(error) && mayRetry) return await store(batch, false)
       if (isRowError(error) && batch.length > 1) {
         // One capture that Postgres cannot hold must not cost its neighbours theirs.
         const middle = batch.length >> 1
@@ -102,10 +82,21 @@ export function createCaptureQueue(
       }
       if (isRowError(error)) log.error({ err: error }, 'a capture cannot be stored')
       else {
-        disconnect(error)
+        connection.drop(error)
         pausedUntil = performance.now() + PAUSE_MILLISECONDS
       }
       for (const { resolve } of batch) resolve(UNAVAILABLE)
+    }
+  }
+
+  /** Dropping the connection ends what waits on it, also where the network swallows everything. */
+  const inTime = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+    const silence = new Error(`Postgres did not answer within ${ANSWER_SECONDS_MAX} s.`)
+    const timer = setTimeout(() => connection.drop(silence), ANSWER_SECONDS_MAX * 1000)
+    try {
+      return await work()
+    } finally {
+      clearTimeout(timer)
     }
   }
 
@@ -132,8 +123,7 @@ export function createCaptureQueue(
     async close() {
       closed = true
       while (flushing !== undefined) await flushing
-      client?.release(true)
-      client = undefined
+      connection.close()
     },
   }
 }
@@ -161,6 +151,11 @@ function nextBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiti
     bytes += row.body.length
   }
   return { batch, rest }
+}
+
+/** Whether Postgres gave way to another transaction: the same may work now (serialization failure, deadlock). */
+function isConflict(error: unknown): boolean {
+  return error instanceof pg.DatabaseError && /^40/.test(error.code ?? '')
 }
 
 /** Whether Postgres refused the data itself (SQLSTATE classes 21, 22, 23, 54), so that trying again is no use. */

@@ -200,6 +200,9 @@ type ResultRow =
   | [place: number, state: State, id: number | null, retryAfter: number, null, false, false]
   | [null, null, null, null, endpointId: string, overfull: boolean, rejecting: boolean]
 
+/** Postgres itself gives up a statement that takes longer. */
+export const STATEMENT_SECONDS_MAX = 20
+
 /**
  * Planning takes longer than running: plan once, and never by a table that happens to be empty. A commit must mean
  * durable, also where the server's default gives that up.
@@ -208,7 +211,7 @@ const SESSION_SETTINGS = `
   set plan_cache_mode = force_generic_plan;
   set jit = off;
   set enable_seqscan = off;
-  set statement_timeout = '20s';
+  set statement_timeout = '${STATEMENT_SECONDS_MAX}s';
   select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`
 
 /** Makes a connection fit for {@link storeCaptures}. */

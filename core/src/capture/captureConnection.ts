@@ -1,0 +1,75 @@
+import type pg from 'pg'
+import type { Logger } from 'pino'
+import { type Db, onConnection } from '../db/index.ts'
+import { prepareConnection } from './captureStatement.ts'
+
+/** A connection that only captures use, prepared for their statement. */
+export interface CaptureConnection {
+  readonly client: pg.PoolClient
+  /** Kysely on the same connection, for transactions. */
+  readonly db: Db
+}
+
+/** Keeps one connection open for as long as it works. */
+export interface ConnectionKeeper {
+  /** @throws what Postgres said, or an Error when it says nothing for `CONNECT_SECONDS_MAX` */
+  open(): Promise<CaptureConnection>
+  /** Gives a connection up that failed; the next `open` makes another. */
+  drop(cause: unknown): void
+  close(): void
+}
+
+/** Senders must hear of a Postgres that does not answer before they give up themselves. */
+const CONNECT_SECONDS_MAX = 5
+
+export function keepConnection(pool: pg.Pool, log: Pick<Logger, 'warn'>): ConnectionKeeper {
+  let kept: CaptureConnection | undefined
+
+  const drop = (connection: CaptureConnection | undefined, cause: unknown) => {
+    // A connection dies once, but may say so twice: by its query and by its socket.
+    if (connection === undefined || connection !== kept) return
+    kept = undefined
+    log.warn({ err: cause }, 'the capture connection failed: senders get 503 until Postgres is back')
+    connection.client.release(true)
+  }
+
+  return {
+    async open() {
+      if (kept !== undefined) return kept
+      const client = await connectInTime(pool)
+      const connection: CaptureConnection = { client, db: onConnection(client) }
+      client.on('error', (error) => drop(connection, error))
+      try {
+        await prepareConnection(client)
+      } catch (error) {
+        client.release(true)
+        throw error
+      }
+      kept = connection
+      return connection
+    },
+    drop: (cause) => drop(kept, cause),
+    close() {
+      kept?.client.release(true)
+      kept = undefined
+    },
+  }
+}
+
+async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
+  const connecting = pool.connect()
+  const late = Promise.withResolvers<never>()
+  const timer = setTimeout(() => {
+    late.reject(new Error(`Postgres gave no connection within ${CONNECT_SECONDS_MAX} s.`))
+    // Should it come after all, somebody else may have it.
+    connecting.then(
+      (client) => client.release(),
+      () => {},
+    )
+  }, CONNECT_SECONDS_MAX * 1000)
+  try {
+    return await Promise.race([connecting, late.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}
