@@ -1,20 +1,21 @@
 import type { Config } from './config.ts'
+import { VARIABLE_NAMES, type VariableName } from './variables.ts'
 
-/** What `creel config` prints: every variable with its effective value, secrets masked (DESIGN §8). */
+/** How variables are shown that must not be shown as they are. */
+const MASKS: { readonly [Name in VariableName]?: (value: string) => string } = {
+  DATABASE_URL: withoutPassword,
+  CREEL_SECRET_KEY: () => '***',
+  CREEL_SMTP_URL: withoutPassword,
+}
+
+/** What `creel config` prints: every variable with its effective value, secrets masked (DESIGN §8); absent ones are null. */
 export function maskedConfig(config: Config): Record<string, unknown> {
-  const { plans, ...values } = config
-  return {
-    ...values,
-    DATABASE_URL: values.DATABASE_URL === undefined ? null : withoutPassword(values.DATABASE_URL),
-    CREEL_BASE_URL: values.CREEL_BASE_URL ?? null,
-    CREEL_CAPTURE_URL: values.CREEL_CAPTURE_URL ?? null,
-    CREEL_SECRET_KEY: values.CREEL_SECRET_KEY === undefined ? null : '***',
-    CREEL_PLANS_FILE: values.CREEL_PLANS_FILE ?? null,
-    CREEL_SMTP_URL: values.CREEL_SMTP_URL === undefined ? null : withoutPassword(values.CREEL_SMTP_URL),
-    CREEL_MAIL_FROM: values.CREEL_MAIL_FROM ?? null,
-    CREEL_METRICS_PORT: values.CREEL_METRICS_PORT ?? null,
-    plans: Object.fromEntries(Object.entries(plans).map(([key, plan]) => [key, plan.limits])),
-  }
+  const shown = VARIABLE_NAMES.map((name) => {
+    const value = config[name] ?? null
+    return [name, value === null ? null : (MASKS[name]?.(String(value)) ?? value)]
+  })
+  const plans = Object.entries(config.plans).map(([key, plan]) => [key, plan.limits])
+  return { ...Object.fromEntries(shown), plans: Object.fromEntries(plans) }
 }
 
 /** Credentials stand before the `@`, or in the query (`?password=…`); what cannot be read is masked whole. */
