@@ -10,6 +10,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { creel, residentMegabytes, startCreel } from './support/creelProcess.ts'
 import { type LoadResult, load } from './support/load.ts'
+import { report } from './support/report.ts'
 
 const CONNECTIONS = [1, 16, 64, 256]
 const WARMUP_SECONDS = 1
@@ -45,18 +46,35 @@ const echoPort = Number(await firstLine(echo.stdout))
 
 try {
   const first = await startCreel(env)
-  console.log(`first boot to ready   ${(first.bootMs / 1000).toFixed(2)} s`)
+  report({
+    group: 'boot',
+    name: 'first boot to ready',
+    value: first.bootMs / 1000,
+    unit: 's',
+    goal: { atMost: 3 },
+  })
   await first.stop()
   const service = await startCreel(env)
-  console.log(`later boot to ready   ${(service.bootMs / 1000).toFixed(2)} s`)
-  console.log(`idle resident memory  ${(await residentMegabytes(service.pid)).toFixed(0)} MB`)
+  report({
+    group: 'boot',
+    name: 'later boot to ready',
+    value: service.bootMs / 1000,
+    unit: 's',
+    goal: { atMost: 1 },
+  })
+  const idle = await residentMegabytes(service.pid)
+  report({
+    group: 'boot',
+    name: 'idle resident memory, without Postgres',
+    value: idle,
+    unit: 'MB',
+    goal: { atMost: 120 },
+  })
 
   const belowCap = await makeEndpoint(service.baseUrl, 'team')
   const atCap = await makeEndpoint(service.baseUrl, 'pro')
   await run({ url: atCap.url, connections: 16, seconds: 0, warmupSeconds: 1 })
 
-  console.log(`\n${BODY_BYTES} B JSON, ${seconds} s each; ratio = Creel / bare echo`)
-  console.log('connections             req/s    p50 ms    p99 ms     ratio')
   for (const connections of CONNECTIONS) {
     for (const [name, endpoint] of [
       ['below cap', belowCap],
@@ -65,8 +83,9 @@ try {
       const bare = await run({ url: `http://127.0.0.1:${echoPort}/hook`, connections })
       const storedBefore = await everStored(endpoint)
       const measured = await run({ url: endpoint.url, connections })
-      if (name === 'below cap') print(connections, 'echo', bare)
-      print(connections, name, measured, measured.perSecond / bare.perSecond)
+      if (name === 'below cap') reportLoad(`bare echo, ${connections} connections`, bare)
+      reportLoad(`${name}, ${connections} connections`, measured)
+      reportRatio(name, connections, measured.perSecond / bare.perSecond)
       const stored = (await everStored(endpoint)) - storedBefore
       if (stored !== measured.acknowledged || measured.refused > 0) {
         throw new Error(
@@ -75,7 +94,8 @@ try {
       }
     }
   }
-  console.log(`\nresident memory after the load  ${(await residentMegabytes(service.pid)).toFixed(0)} MB`)
+  const loaded = await residentMegabytes(service.pid)
+  report({ group: 'capture', name: 'resident memory after the load', value: loaded, unit: 'MB' })
   console.log('stored = acknowledged in every run')
   await service.stop()
 } finally {
@@ -122,16 +142,37 @@ async function everStored({ statsUrl, key }: BenchEndpoint): Promise<number> {
   return storage.storedRequestCount + storage.evictedCount
 }
 
-function print(
-  connections: number,
-  name: string,
-  { perSecond, p50Ms, p99Ms }: LoadResult,
-  ratio?: number,
-): void {
-  const cells = [perSecond.toFixed(0), p50Ms.toFixed(2), p99Ms.toFixed(2), ratio?.toFixed(2) ?? '']
-  console.log(
-    `${String(connections).padStart(4)} ${name.padEnd(14)} ${cells.map((cell) => cell.padStart(9)).join(' ')}`,
-  )
+/** The goals are for 64 connections (DESIGN's hot path). */
+const GOAL_CONNECTIONS = 64
+
+function reportLoad(name: string, { perSecond, p50Ms, p99Ms }: LoadResult): void {
+  const isGoal = name === `below cap, ${GOAL_CONNECTIONS} connections`
+  report({
+    group: 'capture',
+    name,
+    value: perSecond,
+    unit: '/s',
+    ...(isGoal ? { goal: { atLeast: 10_000 } } : {}),
+  })
+  report({ group: 'capture', name: `${name}, p50`, value: p50Ms, unit: 'ms' })
+  report({
+    group: 'capture',
+    name: `${name}, p99`,
+    value: p99Ms,
+    unit: 'ms',
+    ...(isGoal ? { goal: { atMost: 25 } } : {}),
+  })
+}
+
+function reportRatio(name: string, connections: number, value: number): void {
+  const goal = connections === GOAL_CONNECTIONS ? { goal: { atLeast: 0.4 } } : {}
+  report({
+    group: 'capture',
+    name: `${name}, ${connections} connections, against the echo`,
+    value,
+    unit: '×',
+    ...goal,
+  })
 }
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {

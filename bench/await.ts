@@ -1,0 +1,60 @@
+/**
+ * `bun bench/await.ts`: how long after its acknowledgement a capture wakes who awaits it: one waiter, and 1 000 at once.
+ */
+import { percentile, report } from './support/report.ts'
+import { startBenchService } from './support/workspace.ts'
+
+const ROUNDS = 50
+const CROWD = 1_000
+
+await using service = await startBenchService()
+const { id, url } = await service.endpoint()
+
+const alone: number[] = []
+for (let round = 0; round < ROUNDS; round += 1) {
+  const woken = wait(`round-${round}-`)
+  await settled(1)
+  const acknowledgedAt = await capture(`round-${round}-`)
+  alone.push((await woken) - acknowledgedAt)
+}
+report({
+  group: 'await',
+  name: 'one waiter, after the ack, p50',
+  value: percentile(alone, 0.5),
+  unit: 'ms',
+  goal: { atMost: 10 },
+})
+report({ group: 'await', name: 'one waiter, after the ack, p99', value: percentile(alone, 0.99), unit: 'ms' })
+
+const crowd = Array.from({ length: CROWD }, () => wait('crowd'))
+await settled(CROWD)
+const acknowledgedAt = await capture('crowd')
+const delays = (await Promise.all(crowd)).map((at) => at - acknowledgedAt)
+report({
+  group: 'await',
+  name: '1 000 waiters, after the ack, p50',
+  value: percentile(delays, 0.5),
+  unit: 'ms',
+})
+report({ group: 'await', name: '1 000 waiters, after the ack, last', value: Math.max(...delays), unit: 'ms' })
+
+async function wait(text: string): Promise<number> {
+  await service.call('GET', `/api/v1/endpoints/${id}/requests/await?timeoutSeconds=60&q=${text}`)
+  return performance.now()
+}
+
+async function capture(text: string): Promise<number> {
+  const response = await fetch(url, { method: 'POST', body: text })
+  await response.arrayBuffer()
+  return performance.now()
+}
+
+/** Until so many awaits wait: the service's own count of them says so. */
+async function settled(count: number): Promise<void> {
+  for (;;) {
+    const metrics = await (await fetch(`${service.baseUrl}/metrics`)).text()
+    const waiting = Number(/^creel_awaits_waiting (\d+)$/m.exec(metrics)?.[1] ?? Number.NaN)
+    if (Number.isNaN(waiting)) throw new Error('The service does not say how many awaits wait.')
+    if (waiting >= count) return
+  }
+}

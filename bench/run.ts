@@ -1,0 +1,94 @@
+/**
+ * `bun run bench [--soak-minutes 10] [group…]`: every measurement, one after the other on an otherwise quiet machine, into
+ * bench/RESULTS.md and bench/results.svg. With groups, only those, printed and not written.
+ */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { cpus, tmpdir, totalmem } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { plotOfGoals } from './support/plot.ts'
+import { type Figure, meetsGoal, readable } from './support/report.ts'
+
+const HERE = import.meta.dir
+const { values, positionals } = parseArgs({
+  options: { 'soak-minutes': { type: 'string', default: '10' } },
+  allowPositionals: true,
+})
+
+/** In the order of the table; a script's figures carry its name as their group. */
+const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
+  capture: [],
+  verification: [],
+  delivery: [],
+  transform: [],
+  watchdogs: [],
+  sweep: [],
+  search: [],
+  await: [],
+  scale: [],
+  peers: [],
+  soak: [values['soak-minutes']],
+}
+
+const folder = await mkdtemp(join(tmpdir(), 'creel-bench-run-'))
+const file = join(folder, 'figures.jsonl')
+const wanted = positionals.length === 0 ? Object.keys(SCRIPTS) : positionals
+const failed: string[] = []
+for (const name of wanted) {
+  const script = join(HERE, `${name}.ts`)
+  const child = Bun.spawn([process.execPath, script, ...(SCRIPTS[name] ?? [])], {
+    env: { ...process.env, CREEL_BENCH_FIGURES: file },
+    stdio: ['ignore', 'inherit', 'inherit'],
+  })
+  if ((await child.exited) !== 0) failed.push(name)
+}
+const text = await readFile(file, 'utf8').catch(() => '')
+await rm(folder, { recursive: true, force: true })
+const figures: Figure[] = text
+  .split('\n')
+  .filter((line) => line !== '')
+  .map((line) => JSON.parse(line))
+
+if (positionals.length === 0) {
+  await writeFile(join(HERE, 'RESULTS.md'), await resultsPage(figures))
+  await writeFile(join(HERE, 'results.svg'), plotOfGoals(figures))
+}
+if (failed.length > 0) {
+  console.error(`failed: ${failed.join(', ')}`)
+  process.exit(1)
+}
+
+async function resultsPage(all: readonly Figure[]): Promise<string> {
+  const rows = all.map((figure) => {
+    const { group, name, value, unit, goal } = figure
+    const wantedText =
+      goal === undefined
+        ? ''
+        : 'atLeast' in goal
+          ? `≥ ${readable(goal.atLeast)}`
+          : `≤ ${readable(goal.atMost)}`
+    const met = meetsGoal(figure)
+    return `| ${group} | ${name} | ${readable(value)} ${unit} | ${wantedText} | ${met === undefined ? '' : met ? 'yes' : '**no**'} |`
+  })
+  return `# Benchmark results
+
+Made by \`bun run bench\`. Load, service and PostgreSQL share the machine; every figure of Creel that is compared stands beside the
+yardstick of the same moment, so ratios tell more than absolute numbers.
+
+- machine: ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB
+- ${process.platform}, Bun ${Bun.version}, PostgreSQL ${await postgresVersion()}
+- ${new Date().toISOString().slice(0, 10)}
+
+![figures against their goals](results.svg)
+
+| part | figure | measured | goal | met |
+|---|---|---|---|---|
+${rows.join('\n')}
+`
+}
+
+/** The embedded one, which every script here runs on. */
+async function postgresVersion(): Promise<string> {
+  const { optionalDependencies } = await Bun.file(join(HERE, '../creel/package.json')).json()
+  return String(Object.values(optionalDependencies)[0] ?? 'unknown')
+}

@@ -1,0 +1,45 @@
+import { appendFileSync } from 'node:fs'
+
+/** One measured number, as `bench/RESULTS.md` lists it. */
+export interface Figure {
+  /** Which part of the service: `capture`, `search`, … */
+  readonly group: string
+  readonly name: string
+  readonly value: number
+  readonly unit: string
+  /** What we want, if we have said so. */
+  readonly goal?: { readonly atLeast: number } | { readonly atMost: number }
+}
+
+/** Whether the figure meets its goal; undefined without one. */
+export function meetsGoal({ value, goal }: Figure): boolean | undefined {
+  if (goal === undefined) return undefined
+  return 'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost
+}
+
+/** A number as people read it: three significant digits, no exponent. */
+export function readable(value: number): string {
+  return Math.abs(value) >= 1000
+    ? Math.round(value).toLocaleString('en')
+    : String(Number(value.toPrecision(3)))
+}
+
+/** Prints a figure, and hands it to `bench/run.ts` when that started us. */
+export function report(figure: Figure): void {
+  const { group, name, value, unit, goal } = figure
+  const wanted =
+    goal === undefined
+      ? ''
+      : 'atLeast' in goal
+        ? `  (goal ≥ ${readable(goal.atLeast)})`
+        : `  (goal ≤ ${readable(goal.atMost)})`
+  console.log(`${group.padEnd(10)} ${name.padEnd(58)} ${readable(value).padStart(9)} ${unit}${wanted}`)
+  const file = process.env.CREEL_BENCH_FIGURES
+  if (file !== undefined) appendFileSync(file, `${JSON.stringify(figure)}\n`)
+}
+
+/** The value below which `share` of the sorted samples lie; 0 without samples. */
+export function percentile(samples: readonly number[], share: number): number {
+  const sorted = [...samples].sort((a, b) => a - b)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
