@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { sql } from 'kysely'
-import type { Trx } from '../db/index.ts'
+import type { Db, Trx } from '../db/index.ts'
 import { DomainError } from '../errors.ts'
 import type { Services } from '../services.ts'
 
@@ -57,11 +57,30 @@ export async function takeSlot(
       retryAfterSeconds: Math.min(RETRY_AFTER_MAX_SECONDS, Math.max(1, seconds)),
     })
   }
-  return {
-    async free() {
-      await db.deleteFrom('concurrencySlots').where('id', '=', id).execute()
-    },
+  return { free: () => freeSoon(db, id) }
+}
+
+interface Freeing {
+  readonly ids: string[]
+  readonly done: Promise<void>
+}
+
+const freeing = new WeakMap<Db, Freeing>()
+
+/** Slots that are freed in one turn go in one statement: a change may wake a thousand waiters at once. */
+function freeSoon(db: Db, id: string): Promise<void> {
+  const joined = freeing.get(db)
+  if (joined !== undefined) {
+    joined.ids.push(id)
+    return joined.done
   }
+  const ids = [id]
+  const done = new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
+    freeing.delete(db)
+    await db.deleteFrom('concurrencySlots').where('id', 'in', ids).execute()
+  })
+  freeing.set(db, { ids, done })
+  return done
 }
 
 /** Keeps the first slot that is not yet promised to anybody; with all promised, the caller waits for the last. */
