@@ -5,6 +5,9 @@ import type { Logger } from 'pino'
 /** Queues by name, in the table's order. */
 export const queueNames = Object.keys(QUEUES) as QueueName[]
 
+/** How often jobs of dead workers are looked for. */
+const SUPERVISE_SECONDS = 10
+
 /**
  * A pg-boss that sends; {@link startWorkers} makes it work. Every process needs one: core enqueues through it.
  *
@@ -22,6 +25,10 @@ export function createBoss(
     useListenNotify: works,
     schedule: works,
     supervise: works,
+    // A job whose worker died comes back within its heartbeat and this; ended jobs go soon after their time.
+    superviseIntervalSeconds: SUPERVISE_SECONDS,
+    monitorIntervalSeconds: SUPERVISE_SECONDS,
+    maintenanceIntervalSeconds: 60,
     ...(clock === undefined ? {} : { clock, __test__enableSpies: true }),
   })
   boss.on('error', (error) => log.warn({ err: error }, 'job queue error'))

@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'bun:test'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { openDatabase } from '@creel/core'
+import { sql } from 'kysely'
+import { Client } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
+import {
+  type ProcessOptions,
+  runCreel,
+  startProcess,
+  TEST_SECRET_KEY,
+  temporaryFolder,
+} from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+const DELIVERIES = 1000
+/** The kill comes when so many have arrived: in the middle, with sends under way and answers outstanding. */
+const KILL_AT = 300
+const ANSWER_MS = 20
+
+describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => {
+  test('each arrives at least once, cut-off tries say so, and nothing recorded as Succeeded goes out again', async () => {
+    const arrivals: number[] = []
+    await using receiver = await startReceiver((request, response) => {
+      arrivals.push(Number(request.header('creel-request-id')))
+      setTimeout(() => response.end('ok'), ANSWER_MS)
+    })
+    const folder = await temporaryFolder()
+    const plans = join(folder, 'plans.json')
+    await writeFile(plans, '{"team":{"captureRatePerMinute":1000000}}')
+    const database = await createTestDatabase()
+    const options: ProcessOptions = {
+      database,
+      cwd: folder,
+      env: {
+        CREEL_SECRET_KEY: TEST_SECRET_KEY,
+        CREEL_PLANS_FILE: plans,
+        CREEL_ALLOW_DESTINATIONS: '127.0.0.1',
+      },
+    }
+    const gateway = await startProcess(options, ['--only', 'gateway'])
+    const json = async (...words: string[]) =>
+      JSON.parse((await runCreel([...words, '--json'], options)).stdout)
+    const workspace = await json('workspace', 'create', '--name', 'kill', '--plan', 'team')
+    const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'kill')
+    const client = new Client(gateway.baseUrl, gateway.captureUrl, key, workspace.id)
+    const endpoint = await client.endpoint({ forwardUrl: receiver.url })
+    for (let sent = 0; sent < DELIVERIES; sent += 50) {
+      const answers = await Promise.all(Array.from({ length: 50 }, () => endpoint.send()))
+      for (const answer of answers) await answer.body?.cancel()
+    }
+
+    const first = await startProcess(options, ['--only', 'jobs'])
+    await receiver.take(KILL_AT)
+    first.signal('SIGKILL')
+    await first.exited
+
+    const { db, close } = openDatabase(database.url, 2)
+    const ids = async (state: string) =>
+      (await db.selectFrom('deliveryAttempts').where('state', '=', state).select('requestId').execute()).map(
+        (row) => row.requestId,
+      )
+    // Sends whose last bytes were on their way when the process died have arrived by the time it is gone.
+    const cutOff = await ids('Pending')
+    const succeeded = new Set(await ids('Succeeded'))
+    const arrivedBefore = arrivals.length
+    expect(cutOff.length).toBeGreaterThan(0)
+    expect(succeeded.size).toBeGreaterThan(0)
+
+    // As if the 90 s of the leases were over.
+    await sql`update delivery_attempts set lease_until = now() where state = 'Pending'`.execute(db)
+    await startProcess(options, ['--only', 'jobs'])
+    const left = async () =>
+      (
+        await db
+          .selectFrom('deliveries')
+          .select((of) => of.fn.countAll<number>().as('count'))
+          .executeTakeFirstOrThrow()
+      ).count
+    while ((await left()) > 0) await new Promise((resolve) => setTimeout(resolve, 50))
+
+    expect(new Set(arrivals).size).toBe(DELIVERIES)
+    expect(arrivals.slice(arrivedBefore).filter((id) => succeeded.has(id))).toEqual([])
+    expect((await ids('Interrupted')).toSorted()).toEqual(cutOff.toSorted())
+    expect(new Set(await ids('Succeeded')).size).toBe(DELIVERIES)
+    expect(await ids('Succeeded')).toHaveLength(DELIVERIES)
+    await close()
+  }, 60_000)
+})
