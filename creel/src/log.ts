@@ -1,6 +1,7 @@
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
 import type { Config } from './config/index.ts'
+import { withoutSecrets } from './logRedaction.ts'
 
 /** Members that never reach a log line, wherever they stand (DESIGN §3, 8). */
 const SECRET_MEMBERS = [
@@ -35,6 +36,7 @@ export function createLog(level: Config['CREEL_LOG_LEVEL']): pino.Logger {
       }),
       censor: '[secret]',
     },
+    hooks: { streamWrite: withoutSecrets },
   }
   const isTerminal = process.stderr.isTTY === true && process.env.NODE_ENV !== 'production'
   // In this thread: pino's transports load files at run time, which a single executable does not have.

@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'bun:test'
+import { registry } from '@creel/core/metrics'
+import { z } from 'zod'
+
+const DEPLOY = new URL('../../deploy/', import.meta.url)
+const promtool = Bun.which('promtool')
+
+/** The names that a histogram answers to. */
+const SUFFIXES = ['', '_bucket', '_sum', '_count']
+
+/** Names of ours in a text of PromQL that no metric has. */
+async function unknownMetrics(text: string): Promise<readonly string[]> {
+  const metrics = await registry.getMetricsAsJSON()
+  const known = new Set(metrics.flatMap(({ name }) => SUFFIXES.map((suffix) => name + suffix)))
+  return [...new Set(text.match(/\bcreel_[a-z_]+/g))].filter((name) => !known.has(name))
+}
+
+describe('deploy/grafana/creel.json', () => {
+  const Dashboard = z.looseObject({
+    panels: z.array(
+      z.looseObject({
+        id: z.int(),
+        type: z.string(),
+        title: z.string(),
+        gridPos: z.object({ x: z.int(), y: z.int(), w: z.int(), h: z.int() }),
+        targets: z.array(z.looseObject({ expr: z.string() })).optional(),
+      }),
+    ),
+  })
+
+  test('asks only for metrics that exist, and shows all of them', async () => {
+    const text = await Bun.file(new URL('grafana/creel.json', DEPLOY)).text()
+    const { panels } = Dashboard.parse(JSON.parse(text))
+    const asked = panels.flatMap(({ targets }) => targets ?? []).map(({ expr }) => expr)
+    expect(await unknownMetrics(asked.join('\n'))).toEqual([])
+    const shown = asked.join('\n')
+    const names = (await registry.getMetricsAsJSON()).map(({ name }) => name)
+    expect(names.filter((name) => !shown.includes(name))).toEqual([])
+    expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length)
+  })
+})
+
+describe('deploy/prometheus', () => {
+  test('its rules ask only for metrics that exist', async () => {
+    const text = await Bun.file(new URL('prometheus/alerts.yml', DEPLOY)).text()
+    expect(await unknownMetrics(text.replaceAll(/^\s*- name: .*$/gm, ''))).toEqual([])
+  })
+
+  test.skipIf(promtool === null)('is sound, and fires when it should, says promtool', () => {
+    const run = (...words: string[]) => {
+      const { exitCode, stdout, stderr } = Bun.spawnSync([promtool ?? '', ...words], {
+        cwd: new URL('prometheus', DEPLOY).pathname,
+      })
+      return exitCode === 0 ? 'fine' : `${stdout}${stderr}`
+    }
+    expect(run('check', 'rules', 'alerts.yml')).toBe('fine')
+    expect(run('test', 'rules', 'alerts.test.yml')).toBe('fine')
+    expect(run('check', 'config', 'scrape.yml')).toBe('fine')
+  })
+})

@@ -1,0 +1,42 @@
+import { expect, test } from 'bun:test'
+import { createServer } from 'node:net'
+import { createTestDatabase } from '../support/database.ts'
+import { startProcess } from '../support/process.ts'
+
+/** A port that was free a moment ago. */
+function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0))
+    })
+  })
+}
+
+test('CREEL_METRICS_PORT serves metrics and health on a port of its own, and no longer beside the API', async () => {
+  const database = await createTestDatabase()
+  const port = await freePort()
+  const creel = await startProcess({
+    database,
+    env: { CREEL_METRICS_PORT: String(port), CREEL_LOG_LEVEL: 'info' },
+  })
+  const statusOf = (url: string) => fetch(url).then(({ status }) => status)
+
+  expect(await statusOf(`http://127.0.0.1:${port}/metrics`)).toBe(200)
+  expect(await statusOf(`http://127.0.0.1:${port}/readyz`)).toBe(200)
+  expect(await statusOf(`http://127.0.0.1:${port}/api/v1/me`)).toBe(404)
+  expect(await statusOf(`${creel.baseUrl}/metrics`)).toBe(404)
+  expect(await statusOf(`${creel.baseUrl}/readyz`)).toBe(200)
+
+  const key = creel.first?.key ?? ''
+  await fetch(`${creel.baseUrl}/api/v1/me`, { headers: { Authorization: `Bearer ${key}` } })
+  expect(await creel.stop()).toBe(0)
+  // The greeting of a first boot shows the key, once; the log never does.
+  const log = creel
+    .stderr()
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+  expect(log.join()).toContain('"route":"me.get"')
+  expect(log.join()).not.toContain(key)
+  await database.drop()
+})
