@@ -2,12 +2,7 @@ import { z } from 'zod'
 
 /** `page` and `pageSize` of every list (SPEC rule 8). */
 export const pageInput = {
-  page: z
-    .int()
-    .min(1)
-    .max(1_000_000_000)
-    .default(1)
-    .meta({ description: '1-based; past the end answers no items' }),
+  page: z.int().min(1).default(1).meta({ description: '1-based; past the end answers no items' }),
   pageSize: z.int().min(1).max(100).default(50).meta({ description: 'Items a page' }),
 }
 

@@ -105,8 +105,10 @@ export function route<
       gate?.(ctx)
       const unstorable = nulIssues(await getRawInput()).filter(({ path }) => String(path[0]) in input.shape)
       if (check !== undefined || unstorable.length > 0) {
-        const { accepted, issues, raw } = acceptedMembers(declaration.input, await getRawInput())
-        const more = (await check?.({ ...ctx, ...found }, accepted)) ?? []
+        const { accepted, wrong, issues, raw } = acceptedMembers(declaration.input, await getRawInput())
+        const judged = (await check?.({ ...ctx, ...found }, accepted)) ?? []
+        // A member of the wrong type looks absent to the check: one item per wrong part (CONTRACT R5).
+        const more = judged.filter(({ path }) => !wrong.has(path[0]))
         const all = inDocumentOrder([...issues, ...unstorable, ...more], raw)
         if (all.length > 0) throw validationFailed(all)
       }
@@ -126,7 +128,7 @@ function acceptedMembers<Shape extends z.core.$ZodLooseShape>(input: z.ZodObject
   const parsed = right.map(([name, schema]) => [name, z.safeParse(schema, members.get(name)).data])
   // Each value was parsed by its own member's schema, which a map of names cannot express.
   const accepted = Object.fromEntries(parsed) as Partial<z.output<z.ZodObject<Shape>>>
-  return { accepted, issues, raw }
+  return { accepted, wrong, issues, raw }
 }
 
 function pathIds(input: unknown): PathIds {

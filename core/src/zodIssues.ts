@@ -22,7 +22,8 @@ function translate(issue: z.core.$ZodIssue, input: unknown): InputIssue[] {
     }))
   }
   const name = words(path)
-  if ((valueAt(input, path) ?? null) === null)
+  // A null member is a missing one (CONTRACT §0.1); a null in a list is an item of the wrong type.
+  if (typeof path.at(-1) !== 'number' && (valueAt(input, path) ?? null) === null)
     return [{ path, code: 'required', detail: `${name} is required.` }]
   return [{ path, code: codeOf(issue), detail: detailOf(issue, name) }]
 }

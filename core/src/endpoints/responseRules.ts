@@ -106,7 +106,7 @@ export function checkResponse(
   if (responseStatusCode !== undefined && !isServableStatus(responseStatusCode)) {
     issues.push({
       path: ['responseStatusCode'],
-      code: 'out_of_range',
+      code: Number.isInteger(responseStatusCode) ? 'out_of_range' : 'type',
       detail: `responseStatusCode ${responseStatusCode} is refused: it must be an integer from 200 to 299 or from 400 to 599.`,
     })
   }

@@ -3,9 +3,9 @@ import type { Limits, Plan } from './plans.ts'
 
 /** What a plan may lack altogether, and the limit that switches it (CONTRACT R12). */
 export const FEATURES = {
-  transformations: { limit: 'rulesMax', words: 'Transformation rules' },
-  bulkReplay: { limit: 'bulkReplay', words: 'Bulk replay' },
-  alertChannels: { limit: 'alertChannelsMax', words: 'Alert channels' },
+  transformations: { limit: 'rulesMax', words: 'transformation rules' },
+  bulkReplay: { limit: 'bulkReplay', words: 'bulk replay' },
+  alertChannels: { limit: 'alertChannelsMax', words: 'alert channels' },
 } as const satisfies Record<string, { limit: keyof Limits; words: string }>
 
 export type Feature = keyof typeof FEATURES
@@ -20,7 +20,7 @@ export function requireFeature(plan: Plan, feature: Feature): void {
   if (hasFeature(plan, feature)) return
   throw new DomainError(
     'feature_not_in_plan',
-    `${FEATURES[feature].words} are not part of the ${plan.displayName} plan.`,
+    `The ${plan.displayName} plan has no ${FEATURES[feature].words}.`,
   )
 }
 

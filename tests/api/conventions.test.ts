@@ -1,0 +1,63 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { Answer } from '../support/client.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService({ parts: ['gateway'] })
+})
+
+/** The wrong parts that a problem names, as `place code`. */
+function wrongParts({ body }: Answer): string[] {
+  const { errors = [] }: { errors?: { pointer: string | null; parameter: string | null; code: string }[] } =
+    Object(body)
+  return errors.map(({ pointer, parameter, code }) => `${pointer ?? `?${parameter}`} ${code}`)
+}
+
+describe('pages', () => {
+  const LISTS = [
+    '/api/v1/endpoints',
+    '/api/v1/recycle-bin',
+    '/api/v1/alert-channels',
+    '/api/v1/alert-channels/deliveries',
+    '/api/v1/watchdogs',
+  ]
+
+  test.each(LISTS)('%s answers no items past its end, however far', async (path) => {
+    for (const page of [2, 1_000_000_001, Number.MAX_SAFE_INTEGER]) {
+      const answer = await service.alice.get(`${path}?page=${page}&pageSize=100`)
+      expect(answer.status).toBe(200)
+      expect(answer.body).toMatchObject({ items: [], page, pageSize: 100 })
+    }
+  })
+
+  test.each(['requests', 'requests?method=POST', 'deliveries'])('so do %s of an endpoint', async (list) => {
+    const endpoint = await service.alice.endpoint()
+    await endpoint.capture()
+    const separator = list.includes('?') ? '&' : '?'
+    const answer = await service.alice.get(endpoint.at(`/${list}${separator}page=${Number.MAX_SAFE_INTEGER}`))
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatchObject({ items: [], totalCount: list === 'deliveries' ? 0 : 1 })
+  })
+})
+
+describe('what a problem names (CONTRACT R5)', () => {
+  test('a member of the wrong type once, not as missing too', async () => {
+    const endpoint = await service.alice.endpoint()
+    const answer = await service.alice.post(endpoint.at('/actions'), { kind: 'forward', url: 5 })
+    expect(wrongParts(answer)).toEqual(['#/url type'])
+  })
+
+  test('a null in a list as an item of the wrong type', async () => {
+    const answer = await service.alice.post('/api/v1/recycle-bin/restore', { requestIds: [1, null] })
+    expect(wrongParts(answer)).toEqual(['#/requestIds/1 type'])
+  })
+
+  test('a number that is no integer as of the wrong type', async () => {
+    const answer = await service.alice.post('/api/v1/endpoints', {
+      responseStatusCode: 200.5,
+      ttlSeconds: 60.5,
+    })
+    expect(wrongParts(answer)).toEqual(['#/responseStatusCode type', '#/ttlSeconds type'])
+  })
+})
