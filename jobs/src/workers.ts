@@ -48,7 +48,7 @@ const TAKE = {
   batchSize: 8,
   burstWhenBatchFull: true,
   perJobResults: true,
-  notifyPollingIntervalSeconds: 5,
+  notifyPollingIntervalSeconds: 2,
 } as const
 
 /** The workers of this process. */
