@@ -18,6 +18,9 @@ const BODY_BYTES = 1024
 const CAP = 1_000
 const UNLIMITED = 2_000_000_000
 
+const Endpoint = z.object({ id: z.string(), url: z.string() })
+const Stats = z.object({ storage: z.object({ storedRequestCount: z.int(), evictedCount: z.int() }) })
+
 const seconds = Number(process.argv[2] ?? 5)
 const body = JSON.stringify({ id: 'evt_bench', type: 'bench', data: '' })
 const padded = body.replace('"data":""', `"data":"${'x'.repeat(BODY_BYTES - body.length)}"`)
@@ -111,9 +114,6 @@ function run(order: {
 }): Promise<LoadResult> {
   return load({ seconds, warmupSeconds: WARMUP_SECONDS, body: padded, ...order })
 }
-
-const Endpoint = z.object({ id: z.string(), url: z.string() })
-const Stats = z.object({ storage: z.object({ storedRequestCount: z.int(), evictedCount: z.int() }) })
 
 interface BenchEndpoint {
   readonly url: string

@@ -164,6 +164,17 @@ describe('bodies come back byte for byte', () => {
     expect(await newest()).toMatchObject({ body: 'body' })
   })
 
+  test('requests that are sent without waiting for answers are each stored, in order, and each answered', async () => {
+    const one = (n: number, connection: string) =>
+      `POST /hook/${endpoint.id}?n=${n} HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: ${connection}\r\n\r\n#${n}`
+    const sent = [1, 2, 3, 4, 5].map((n) => one(n, n === 5 ? 'close' : 'keep-alive')).join('')
+    const answer = await sendRaw(endpoint.url, sent)
+    expect(answer.status).toBe(200)
+    expect(answer.body.match(/HTTP\/1\.1 200 /g)).toHaveLength(4)
+    const rows = await endpoint.requests('pageSize=5')
+    expect(rows.map(({ bodyPreview }) => bodyPreview)).toEqual(['#5', '#4', '#3', '#2', '#1'])
+  })
+
   test('the preview is the first 200 characters, none cut in half', async () => {
     const { bodyPreview } = await roundTrip('🎣'.repeat(300), 'text/plain')
     expect(bodyPreview).toBe('🎣'.repeat(200))
