@@ -25,10 +25,26 @@ function isPlainObject(node: Node): node is Readonly<Record<string, Node>> {
 
 /** Compact JSON text: members in their order, numbers as they were spelled. */
 export function writeJson(node: Node): string {
-  if (typeof node === 'string') return JSON.stringify(node)
+  if (typeof node === 'string') return quoted(node)
   if (isJsonNumber(node)) return numberText(node)
-  if (Array.isArray(node)) return `[${node.map(writeJson).join(',')}]`
-  const members = membersOf(node)
-  if (members === undefined) return String(node)
-  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${writeJson(member)}`).join(',')}}`
+  if (node instanceof Map) {
+    let text = ''
+    for (const [name, member] of node)
+      text += `${text === '' ? '{' : ','}${quoted(name)}:${writeJson(member)}`
+    return text === '' ? '{}' : `${text}}`
+  }
+  if (Array.isArray(node)) {
+    let text = ''
+    for (const item of node) text += `${text === '' ? '[' : ','}${writeJson(item)}`
+    return text === '' ? '[]' : `${text}]`
+  }
+  return isPlainObject(node) ? writeJson(new Map(Object.entries(node))) : String(node)
+}
+
+/** What `JSON.stringify` would escape; most text holds none of it, and is only put in quotes. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 escapes exactly these.
+const ESCAPED = /["\\\x00-\x1f\ud800-\udfff]/
+
+function quoted(text: string): string {
+  return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`
 }

@@ -4,24 +4,8 @@ import { type MutableJson, numberFromText, toPlain } from './value.ts'
 /** How deep arrays and objects may nest (CONTRACT R18): deeper text is not read at all. */
 export const MAX_JSON_DEPTH = 256
 
+/** Thrown inside this file only: the text is not JSON, or nests too deep. */
 class Unreadable extends Error {}
-
-const BACKSLASH = 92
-const QUOTE = 34
-const ESCAPES: Readonly<Record<string, string>> = {
-  '"': '"',
-  '\\': '\\',
-  '/': '/',
-  b: '\b',
-  f: '\f',
-  n: '\n',
-  r: '\r',
-  t: '\t',
-}
-const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
-const HEX4 = /^[0-9a-fA-F]{4}$/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 forbids exactly these inside a string.
-const CONTROL = /[\x00-\x1f]/
 
 /**
  * Reads JSON text (RFC 8259) without losing anything: order of members, digits of numbers. Of duplicate names the
@@ -34,137 +18,213 @@ export function parseJson(
   maxDepth: number = MAX_JSON_DEPTH,
 ): { value: MutableJson } | undefined {
   try {
-    return { value: new Reader(text, maxDepth).document() }
+    return { value: readDocument(text, maxDepth) }
   } catch (error) {
     if (error instanceof Unreadable) return undefined
     throw error
   }
 }
 
-class Reader {
-  private at = 0
+const TAB = 9
+const NEWLINE = 10
+const RETURN = 13
+const SPACE = 32
+const QUOTE = 34
+const COMMA = 44
+const POINT = 46
+const ZERO = 48
+const NINE = 57
+const COLON = 58
+const UPPER_E = 69
+const OPEN_LIST = 91
+const BACKSLASH = 92
+const CLOSE_LIST = 93
+const LOWER_E = 101
+const LOWER_F = 102
+const LOWER_N = 110
+const LOWER_T = 116
+const OPEN_OBJECT = 123
+const CLOSE_OBJECT = 125
 
-  constructor(
-    private readonly text: string,
-    private readonly maxDepth: number,
-  ) {}
+const NUMBER = /-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?/y
 
-  document(): MutableJson {
-    this.skipSpace()
-    const value = this.value(this.maxDepth)
-    this.skipSpace()
-    if (this.at !== this.text.length) throw new Unreadable()
-    return value
-  }
+/** A power of two. */
+const NAME_SLOTS = 64
 
-  private skipSpace(): void {
+/** Integers of so many digits are doubles that print as they were written. */
+const SAFE_DIGITS = 15
+
+/**
+ * Works on character codes and closes over its place in the text: the same in methods and one-letter strings takes
+ * four times as long, and every transformed delivery goes through here.
+ */
+function readDocument(text: string, maxDepth: number): MutableJson {
+  let at = 0
+  const names: string[] = []
+  const document = afterSpace(readValue, maxDepth)
+  skipSpace()
+  if (at !== text.length) throw new Unreadable()
+  return document
+
+  function skipSpace(): void {
     for (;;) {
-      const code = this.text.charCodeAt(this.at)
-      if (code !== 32 && code !== 10 && code !== 13 && code !== 9) return
-      this.at += 1
+      const code = text.charCodeAt(at)
+      if (code !== SPACE && code !== NEWLINE && code !== RETURN && code !== TAB) return
+      at += 1
     }
   }
 
-  private value(depthLeft: number): MutableJson {
-    switch (this.text[this.at]) {
-      case '{':
-        return this.object(depthLeft)
-      case '[':
-        return this.array(depthLeft)
-      case '"':
-        return this.string()
-      case 't':
-        return this.word('true', true)
-      case 'f':
-        return this.word('false', false)
-      case 'n':
-        return this.word('null', null)
+  function afterSpace(read: (depthLeft: number) => MutableJson, depthLeft: number): MutableJson {
+    skipSpace()
+    return read(depthLeft)
+  }
+
+  function readValue(depthLeft: number): MutableJson {
+    switch (text.charCodeAt(at)) {
+      case QUOTE:
+        return readString()
+      case OPEN_OBJECT:
+        return readObject(depthLeft)
+      case OPEN_LIST:
+        return readList(depthLeft)
+      case LOWER_T:
+        return readWord('true', true)
+      case LOWER_F:
+        return readWord('false', false)
+      case LOWER_N:
+        return readWord('null', null)
       default:
-        return this.number()
+        return readNumber()
     }
   }
 
-  private word<Value>(word: string, value: Value): Value {
-    if (!this.text.startsWith(word, this.at)) throw new Unreadable()
-    this.at += word.length
+  function readWord<Value>(word: string, value: Value): Value {
+    if (!text.startsWith(word, at)) throw new Unreadable()
+    at += word.length
     return value
   }
 
-  private number(): MutableJson {
-    NUMBER.lastIndex = this.at
-    const found = NUMBER.exec(this.text)
+  function readNumber(): MutableJson {
+    const start = at
+    let code = text.charCodeAt(at)
+    let integer = 0
+    while (code >= ZERO && code <= NINE) {
+      integer = integer * 10 + (code - ZERO)
+      at += 1
+      code = text.charCodeAt(at)
+    }
+    const length = at - start
+    const isPlain =
+      length > 0 && length <= SAFE_DIGITS && code !== POINT && code !== UPPER_E && code !== LOWER_E
+    if (isPlain && (length === 1 || text.charCodeAt(start) !== ZERO)) return integer
+    return readAnyNumber(start)
+  }
+
+  function readAnyNumber(start: number): MutableJson {
+    NUMBER.lastIndex = start
+    const found = NUMBER.exec(text)
     if (found === null) throw new Unreadable()
-    this.at += found[0].length
+    at = start + found[0].length
     return numberFromText(found[0])
   }
 
-  private string(): string {
-    const start = this.at + 1
-    let end = this.text.indexOf('"', start)
-    if (end === -1) throw new Unreadable()
-    const backslash = this.text.charCodeAt(end - 1) === BACKSLASH ? end : this.firstBackslash(start, end)
-    if (backslash !== -1) end = this.closingQuote(start)
-    const raw = this.text.slice(start, end)
-    if (CONTROL.test(raw)) throw new Unreadable()
-    this.at = end + 1
-    return backslash === -1 ? raw : withoutEscapes(raw)
+  function readString(): string {
+    const start = at + 1
+    for (at = start; at < text.length; at += 1) {
+      const code = text.charCodeAt(at)
+      if (code === QUOTE) {
+        at += 1
+        return text.slice(start, at - 1)
+      }
+      if (code === BACKSLASH) return readEscapedString(start)
+      if (code < SPACE) throw new Unreadable()
+    }
+    throw new Unreadable()
   }
 
-  private firstBackslash(start: number, end: number): number {
-    for (let at = start; at < end; at += 1) if (this.text.charCodeAt(at) === BACKSLASH) return at
-    return -1
+  /** Members of a list's objects have the same names over and over: those are compared, not cut out and hashed again. */
+  function readName(): string {
+    const start = at + 1
+    const slot = (text.charCodeAt(start) * 7 + text.charCodeAt(start + 1)) & (NAME_SLOTS - 1)
+    const known = names[slot]
+    if (
+      known !== undefined &&
+      text.charCodeAt(start + known.length) === QUOTE &&
+      text.startsWith(known, start)
+    ) {
+      at = start + known.length + 1
+      return known
+    }
+    const name = readString()
+    // One that held escapes is shorter than it was written, and would be found where it is not.
+    if (at === start + name.length + 1) names[slot] = name
+    return name
   }
 
-  private closingQuote(start: number): number {
-    for (let at = start; at < this.text.length; at += 1) {
-      const code = this.text.charCodeAt(at)
-      if (code === QUOTE) return at
+  function readEscapedString(start: number): string {
+    for (; at < text.length; at += 1) {
+      const code = text.charCodeAt(at)
+      if (code < SPACE) throw new Unreadable()
+      if (code === QUOTE) {
+        at += 1
+        return withoutEscapes(text.slice(start, at - 1))
+      }
       if (code === BACKSLASH) at += 1
     }
     throw new Unreadable()
   }
 
-  private array(depthLeft: number): MutableJson {
+  function readList(depthLeft: number): MutableJson {
     if (depthLeft <= 0) throw new Unreadable()
     const items: MutableJson[] = []
-    this.at += 1
-    this.skipSpace()
-    if (this.take(']')) return items
+    at += 1
+    skipSpace()
+    if (takes(CLOSE_LIST)) return items
     for (;;) {
-      this.skipSpace()
-      items.push(this.value(depthLeft - 1))
-      this.skipSpace()
-      if (this.take(']')) return items
-      if (!this.take(',')) throw new Unreadable()
+      items.push(afterSpace(readValue, depthLeft - 1))
+      skipSpace()
+      if (takes(CLOSE_LIST)) return items
+      if (!takes(COMMA)) throw new Unreadable()
     }
   }
 
-  private object(depthLeft: number): MutableJson {
+  function readObject(depthLeft: number): MutableJson {
     if (depthLeft <= 0) throw new Unreadable()
     const members = new Map<string, MutableJson>()
-    this.at += 1
-    this.skipSpace()
-    if (this.take('}')) return members
+    at += 1
+    skipSpace()
+    if (takes(CLOSE_OBJECT)) return members
     for (;;) {
-      this.skipSpace()
-      if (this.text.charCodeAt(this.at) !== QUOTE) throw new Unreadable()
-      const name = this.string()
-      this.skipSpace()
-      if (!this.take(':')) throw new Unreadable()
-      this.skipSpace()
-      members.set(name, this.value(depthLeft - 1))
-      this.skipSpace()
-      if (this.take('}')) return members
-      if (!this.take(',')) throw new Unreadable()
+      skipSpace()
+      if (text.charCodeAt(at) !== QUOTE) throw new Unreadable()
+      const name = readName()
+      skipSpace()
+      if (!takes(COLON)) throw new Unreadable()
+      members.set(name, afterSpace(readValue, depthLeft - 1))
+      skipSpace()
+      if (takes(CLOSE_OBJECT)) return members
+      if (!takes(COMMA)) throw new Unreadable()
     }
   }
 
-  private take(mark: string): boolean {
-    if (this.text[this.at] !== mark) return false
-    this.at += 1
+  function takes(code: number): boolean {
+    if (text.charCodeAt(at) !== code) return false
+    at += 1
     return true
   }
 }
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '"': '"',
+  '\\': '\\',
+  '/': '/',
+  b: '\b',
+  f: '\f',
+  n: '\n',
+  r: '\r',
+  t: '\t',
+}
+const HEX4 = /^[0-9a-fA-F]{4}$/
 
 function withoutEscapes(raw: string): string {
   let text = ''

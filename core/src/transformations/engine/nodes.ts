@@ -74,49 +74,90 @@ export function removePlaces(places: readonly Place[]): void {
   }
 }
 
+/** Paths that share their beginnings, as a tree: built once a rule, walked once a delivery. */
+export interface KeepTree {
+  /** A path ends here: all that stands below stays. */
+  isWhole: boolean
+  readonly names: Map<string, KeepTree>
+  readonly indexes: Map<number, KeepTree>
+  every: KeepTree | undefined
+}
+
+/** The tree of the paths of a keep step. */
+export function keepTree(paths: readonly (readonly Segment[])[]): KeepTree {
+  const root = newTree()
+  for (const path of paths) {
+    let tree = root
+    for (const segment of path) tree = branchOf(tree, segment)
+    tree.isWhole = true
+  }
+  return root
+}
+
+function newTree(): KeepTree {
+  return { isWhole: false, names: new Map(), indexes: new Map(), every: undefined }
+}
+
+function branchOf(tree: KeepTree, segment: Segment): KeepTree {
+  if (typeof segment === 'string') return tree.names.getOrInsertComputed(segment, newTree)
+  if (typeof segment === 'number') return tree.indexes.getOrInsertComputed(segment, newTree)
+  tree.every ??= newTree()
+  return tree.every
+}
+
 /**
  * What is left of a node when only the named parts stay, in the body's order; undefined when nothing does. The node
  * itself when all of it stays.
+ *
+ * @param trees all that apply to the node: more than one where `[*]` and an index both do
  */
 export function reduceTo(
   node: MutableJson,
-  paths: readonly (readonly Segment[])[],
-  depth: number,
+  trees: readonly KeepTree[],
   meter: Meter,
 ): MutableJson | undefined {
   meter.tick()
-  if (paths.some((path) => path.length === depth)) return node
-  if (node instanceof Map) {
-    const byName = Map.groupBy(paths, (path) => path[depth])
-    const members = new Map<string, MutableJson>()
-    let same = true
-    for (const [name, member] of node) {
-      const below = byName.get(name)
-      const left = below === undefined ? undefined : reduceTo(member, below, depth + 1, meter)
-      if (left !== undefined) members.set(name, left)
-      if (left !== member) same = false
-      meter.tick()
-    }
-    if (same) return members.size > 0 ? node : undefined
-    return members.size > 0 ? members : undefined
-  }
-  if (!Array.isArray(node)) return undefined
-  const every = paths.filter((path) => path[depth] === EVERY)
-  const byIndex = Map.groupBy(paths, (path) => {
-    const segment = path[depth]
-    return typeof segment === 'number' && segment < 0 ? node.length + segment : segment
-  })
-  const items: MutableJson[] = []
-  let same = true
-  node.forEach((item, index) => {
-    const below = [...every, ...(byIndex.get(index) ?? [])]
-    const left = below.length === 0 ? undefined : reduceTo(item, below, depth + 1, meter)
-    if (left !== undefined) items.push(left)
-    if (left !== item) same = false
+  if (trees.some((tree) => tree.isWhole)) return node
+  if (node instanceof Map) return reduceObject(node, trees, meter)
+  return Array.isArray(node) ? reduceList(node, trees, meter) : undefined
+}
+
+function reduceObject(
+  node: Map<string, MutableJson>,
+  trees: readonly KeepTree[],
+  meter: Meter,
+): MutableJson | undefined {
+  const members = new Map<string, MutableJson>()
+  let isSame = true
+  for (const [name, member] of node) {
     meter.tick()
-  })
+    const below = present(trees.map((tree) => tree.names.get(name)))
+    const left = below.length === 0 ? undefined : reduceTo(member, below, meter)
+    if (left !== undefined) members.set(name, left)
+    if (left !== member) isSame = false
+  }
+  if (members.size === 0) return undefined
+  return isSame ? node : members
+}
+
+function reduceList(node: MutableJson[], trees: readonly KeepTree[], meter: Meter): MutableJson | undefined {
+  const items: MutableJson[] = []
+  let isSame = true
+  for (const [index, item] of node.entries()) {
+    meter.tick()
+    const below = present(
+      trees.flatMap((tree) => [tree.every, tree.indexes.get(index), tree.indexes.get(index - node.length)]),
+    )
+    const left = below.length === 0 ? undefined : reduceTo(item, below, meter)
+    if (left !== undefined) items.push(left)
+    if (left !== item) isSame = false
+  }
   if (items.length === 0) return undefined
-  return same ? node : items
+  return isSame ? node : items
+}
+
+function present(trees: readonly (KeepTree | undefined)[]): KeepTree[] {
+  return trees.filter((tree) => tree !== undefined)
 }
 
 /**

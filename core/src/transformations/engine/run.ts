@@ -5,7 +5,7 @@ import { Fault, type FaultCode } from '../language/fault.ts'
 import type { CompiledStep, Rule } from '../language/rule.ts'
 import type { CallContext } from './compute.ts'
 import { Draft } from './draft.ts'
-import { Meter, type Stopwatch } from './meter.ts'
+import { Meter, machineStopwatch, type Stopwatch } from './meter.ts'
 import { runStep } from './steps.ts'
 
 /** What a set of rules is run on. */
@@ -17,7 +17,7 @@ export interface RunInput {
   readonly now: Date
   /** The action's signing secret; null when it has none. */
   readonly secret: () => Uint8Array | null
-  /** Milliseconds on a clock that never goes back; tests turn it by hand. */
+  /** The machine's unless told; tests turn it by hand. */
   readonly stopwatch?: Stopwatch
 }
 
@@ -87,7 +87,7 @@ interface Position {
  */
 export function runRules(rules: readonly RunRule[], input: RunInput): RunResult {
   const draft = new Draft(input.request, input.facts)
-  const meter = new Meter(input.stopwatch ?? (() => performance.now()))
+  const meter = new Meter(input.stopwatch ?? machineStopwatch)
   const progress = rules.map((): Progress => ({ matched: false, steps: [], fault: null }))
   const at: Position = { rule: 0, step: 0 }
   let bytes: Uint8Array | undefined
@@ -122,7 +122,7 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
     }
     const body = raw()
     for (const [index, each] of rules.entries()) {
-      if (progress[index]?.matched !== true) continue
+      if (progress[index]?.matched !== true || !each.rule.steps.some(readsRaw)) continue
       meter.startRule()
       perform(index, each, true)
     }

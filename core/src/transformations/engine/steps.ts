@@ -8,7 +8,16 @@ import { asText, nameOf, type Value } from '../language/values.ts'
 import { type CallContext, evaluate } from './compute.ts'
 import type { Draft } from './draft.ts'
 import { checkDepth, type Meter } from './meter.ts'
-import { placesOf, placeToWrite, reduceTo, removePlaces, replaceAt, valueAt } from './nodes.ts'
+import {
+  type KeepTree,
+  keepTree,
+  placesOf,
+  placeToWrite,
+  reduceTo,
+  removePlaces,
+  replaceAt,
+  valueAt,
+} from './nodes.ts'
 
 type BodyTarget = Extract<Target, { root: 'body' }>
 
@@ -56,8 +65,7 @@ function keep(targets: readonly Target[], draft: Draft, meter: Meter): boolean {
   let changed = false
   if (inBody.length > 0 && !draft.isEmpty) {
     const root = draft.root()
-    const segments = inBody.map((target) => target.segments)
-    const left = reduceTo(root, segments, 0, meter) ?? emptyLike(root)
+    const left = reduceTo(root, [treeOf(targets, inBody)], meter) ?? emptyLike(root)
     if (left !== root && !(isEmptyTree(left) && isEmptyTree(root))) {
       draft.replaceRoot(left)
       draft.touch()
@@ -70,6 +78,17 @@ function keep(targets: readonly Target[], draft: Draft, meter: Meter): boolean {
     return names.has(lower) || lower === 'content-type' || isProtectedHeader(lower)
   }
   return draft.keepHeaders(stays) || changed
+}
+
+/** Built once a step: rules are kept, and deliveries are many. */
+const trees = new WeakMap<readonly Target[], KeepTree>()
+
+function treeOf(targets: readonly Target[], inBody: readonly BodyTarget[]): KeepTree {
+  const known = trees.get(targets)
+  if (known !== undefined) return known
+  const tree = keepTree(inBody.map((target) => target.segments))
+  trees.set(targets, tree)
+  return tree
 }
 
 function emptyLike(root: MutableJson): MutableJson {
