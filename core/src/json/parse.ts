@@ -67,8 +67,8 @@ function readDocument(text: string, maxDepth: number): MutableJson {
   return document
 
   function skipSpace(): void {
-    for (;;) {
-      const code = text.charCodeAt(at)
+    // Past the end the code is NaN, which is not at most anything.
+    for (let code = text.charCodeAt(at); code <= SPACE; code = text.charCodeAt(at)) {
       if (code !== SPACE && code !== NEWLINE && code !== RETURN && code !== TAB) return
       at += 1
     }

@@ -81,6 +81,8 @@ export interface KeepTree {
   readonly names: Map<string, KeepTree>
   readonly indexes: Map<number, KeepTree>
   every: KeepTree | undefined
+  /** The tree in a list of its own: what nearly every node is reduced to. */
+  readonly alone: readonly KeepTree[]
 }
 
 /** The tree of the paths of a keep step. */
@@ -95,7 +97,10 @@ export function keepTree(paths: readonly (readonly Segment[])[]): KeepTree {
 }
 
 function newTree(): KeepTree {
-  return { isWhole: false, names: new Map(), indexes: new Map(), every: undefined }
+  const alone: KeepTree[] = []
+  const tree = { isWhole: false, names: new Map(), indexes: new Map(), every: undefined, alone }
+  alone.push(tree)
+  return tree
 }
 
 function branchOf(tree: KeepTree, segment: Segment): KeepTree {
@@ -131,7 +136,7 @@ function reduceObject(
   let isSame = true
   for (const [name, member] of node) {
     meter.tick()
-    const below = present(trees.map((tree) => tree.names.get(name)))
+    const below = namedBranches(trees, name)
     const left = below.length === 0 ? undefined : reduceTo(member, below, meter)
     if (left !== undefined) members.set(name, left)
     if (left !== member) isSame = false
@@ -145,9 +150,7 @@ function reduceList(node: MutableJson[], trees: readonly KeepTree[], meter: Mete
   let isSame = true
   for (const [index, item] of node.entries()) {
     meter.tick()
-    const below = present(
-      trees.flatMap((tree) => [tree.every, tree.indexes.get(index), tree.indexes.get(index - node.length)]),
-    )
+    const below = indexedBranches(trees, index, node.length)
     const left = below.length === 0 ? undefined : reduceTo(item, below, meter)
     if (left !== undefined) items.push(left)
     if (left !== item) isSame = false
@@ -156,8 +159,20 @@ function reduceList(node: MutableJson[], trees: readonly KeepTree[], meter: Mete
   return isSame ? node : items
 }
 
-function present(trees: readonly (KeepTree | undefined)[]): KeepTree[] {
-  return trees.filter((tree) => tree !== undefined)
+const NONE: readonly KeepTree[] = []
+
+function namedBranches(trees: readonly KeepTree[], name: string): readonly KeepTree[] {
+  const [only] = trees
+  if (trees.length === 1) return only?.names.get(name)?.alone ?? NONE
+  return trees.flatMap((tree) => tree.names.get(name) ?? [])
+}
+
+function indexedBranches(trees: readonly KeepTree[], index: number, length: number): readonly KeepTree[] {
+  const [only] = trees
+  if (trees.length === 1 && only?.indexes.size === 0) return only.every?.alone ?? NONE
+  return trees.flatMap(({ every, indexes }) =>
+    [every, indexes.get(index), indexes.get(index - length)].filter((tree) => tree !== undefined),
+  )
 }
 
 /**

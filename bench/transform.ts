@@ -1,0 +1,298 @@
+/**
+ * `bun run bench:transform [seconds]`: what transformation rules cost. The engine alone, on bodies of 2 KB to 1 MB, and what a
+ * set of ten rules adds to a delivery: inline replays through a running service to a receiver of our own.
+ *
+ * The engine's figures are processor time, so that they hold on a busy machine; the replays' are time on the wall.
+ */
+
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { applyRules, type RuleSet } from '@creel/core/transformations'
+import { z } from 'zod'
+import { startCreel } from './support/creelProcess.ts'
+
+const seconds = Number(process.argv[2] ?? 2)
+const UNLIMITED = 2_000_000_000
+
+/** As in docs/rules-examples.md: slim a payment down, redact it, compute and template for people. */
+const TYPICAL = document('typical', [
+  { op: 'keep', paths: ['body.id', 'body.type', 'body.data', 'body.items[*].sku', 'body.items[*].quantity'] },
+  { op: 'redact', paths: ['body.data.customer.email'] },
+  {
+    op: 'compute',
+    path: 'body.cents',
+    fn: 'round',
+    args: [{ fn: 'multiply', args: ['body.data.amount', 100] }],
+  },
+  {
+    op: 'template',
+    path: 'body.text',
+    template: '{{body.data.customer.name}} paid {{body.data.currency}} {{body.data.amount}}',
+  },
+  { op: 'rename', from: 'body.data.currency', to: 'body.currency' },
+])
+
+/** Each of ten does a little, as sets do. */
+const TEN = Array.from({ length: 10 }, (_, index) =>
+  document(`rule ${index}`, [
+    { op: 'redact', paths: ['body.data.customer.email'] },
+    {
+      op: 'template',
+      path: `body.text${index}`,
+      template: '{{body.data.customer.name}}: {{body.data.amount}}',
+    },
+  ]),
+)
+
+/** Fifty steps of the costliest kinds that 32 KB hold. */
+const WORST = {
+  'worst: keep 50 × 13 paths': document(
+    'keep',
+    Array.from({ length: 50 }, () => ({
+      op: 'keep',
+      paths: ['sku', 'quantity', 'price', 'title', 'tags', 'tags[*]', 'a', 'b', 'c', 'd', 'e', 'f', 'g'].map(
+        (name) => `body.items[*].${name}`,
+      ),
+    })),
+  ),
+  'worst: 50 × 8 digests of the body': document(
+    'digests',
+    steps((index) => ({
+      path: `headers.X-${index}`,
+      fn: 'concat',
+      args: Array(8).fill({ fn: 'sha512', args: [{ raw: 'body' }] }),
+    })),
+  ),
+  'worst: 50 × parse and print the body': document(
+    'parse',
+    steps(() => ({
+      path: 'body.x',
+      fn: 'length',
+      args: [{ fn: 'toJson', args: [{ fn: 'parseJson', args: ['body'] }] }],
+    })),
+  ),
+  'worst: 50 × replace in the body': document(
+    'replace',
+    steps(() => ({
+      path: 'body.x',
+      fn: 'length',
+      args: [{ fn: 'replace', args: ['body', { literal: 'e' }, { literal: 'ee' }] }],
+    })),
+  ),
+} as const
+
+function document(name: string, steps: readonly unknown[]): string {
+  return JSON.stringify({
+    version: 1,
+    name,
+    when: { path: 'body.type', op: 'startsWith', value: 'invoice.' },
+    steps,
+  })
+}
+
+function steps(step: (index: number) => object): object[] {
+  return Array.from({ length: 50 }, (_, index) => ({ op: 'compute', ...step(index) }))
+}
+
+function bodyOf(bytes: number): string {
+  const items: object[] = []
+  const whole = () =>
+    JSON.stringify({
+      id: 'evt_1PgafmB7WZ01zgkW6dKueIc5',
+      type: 'invoice.paid',
+      data: { amount: 12.5, currency: 'chf', customer: { name: 'Ada Lovelace', email: 'ada@example.com' } },
+      items,
+    })
+  const itemBytes = 90
+  while (whole().length < bytes) {
+    const missing = Math.max(1, Math.floor((bytes - whole().length) / itemBytes))
+    for (let added = 0; added < missing; added += 1) {
+      const number = items.length
+      items.push({
+        sku: `SKU-${number}`,
+        quantity: number % 7,
+        price: '19.90',
+        title: `Thing ${number}`,
+        tags: ['a', 'b'],
+      })
+    }
+  }
+  return whole()
+}
+
+function ruleSet(texts: readonly string[]): RuleSet {
+  return texts.map((text, index) => ({
+    id: `rule-${index}`,
+    name: `rule ${index}`,
+    version: 1,
+    enabled: true,
+    disabledReason: null,
+    text,
+  }))
+}
+
+/** Runs until it is as fast as it gets, then measures: microseconds of processor time a run, and the last one's end. */
+function measure(run: () => string, forSeconds: number): { microseconds: number; end: string } {
+  const warmUntil = performance.now() + forSeconds * 1500
+  while (performance.now() < warmUntil) run()
+  let runs = 0
+  let end = ''
+  const before = process.cpuUsage()
+  const until = performance.now() + forSeconds * 1000
+  do {
+    end = run()
+    runs += 1
+  } while (performance.now() < until)
+  const { user, system } = process.cpuUsage(before)
+  return { microseconds: (user + system) / runs, end }
+}
+
+/** One delivery's rules; answers how they ended. */
+function delivery(set: RuleSet, body: Buffer): () => string {
+  return () => {
+    const result = applyRules(set, {
+      request: {
+        endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
+        receivedAt: new Date(0),
+        method: 'POST',
+        path: '',
+        queryString: null,
+        headers: [['Content-Type', 'application/json']],
+        contentType: 'application/json',
+        // Bytes of its own, as every delivery has them: nothing that was read of them is kept.
+        body: Buffer.from(body),
+        sizeBytes: body.length,
+        bodyTruncated: false,
+        ip: null,
+        label: null,
+        verification: null,
+      },
+      facts: {
+        'request.id': 1,
+        'request.url': '',
+        'request.receivedAt': '',
+        'endpoint.id': '',
+        'endpoint.name': '',
+        'action.id': '',
+        'action.name': '',
+      },
+      now: new Date(0),
+      secret: () => null,
+    })
+    return result.error ?? `${result.output?.body.length} bytes`
+  }
+}
+
+function report(name: string, { microseconds, end }: ReturnType<typeof measure>): void {
+  const rate = 1_000_000 / microseconds
+  const shown =
+    microseconds < 10_000 ? `${microseconds.toFixed(1)} µs` : `${(microseconds / 1000).toFixed(1)} ms`
+  console.log(`${name.padEnd(42)} ${shown.padStart(11)} ${rate.toFixed(0).padStart(9)}/s   ${end}`)
+}
+
+console.log('engine, processor time a delivery            time      rate   result')
+const small = Buffer.from(bodyOf(2048))
+report(
+  'JSON.parse and JSON.stringify alone, 2 KB',
+  measure(() => `${JSON.stringify(JSON.parse(small.toString())).length} bytes`, seconds),
+)
+report('typical rule, 2 KB', measure(delivery(ruleSet([TYPICAL]), small), seconds))
+report('ten rules, 2 KB', measure(delivery(ruleSet(TEN), small), seconds))
+for (const [size, words] of [
+  [2048, '2 KB'],
+  [262_144, '256 KB'],
+  [1_048_576, '1 MB'],
+] as const) {
+  for (const [name, text] of Object.entries(WORST)) {
+    report(`${name}, ${words}`, measure(delivery(ruleSet([text]), Buffer.from(bodyOf(size))), seconds / 4))
+  }
+}
+
+await deliveries()
+
+/** Inline replays, one after the other: without rules, with one, with ten. */
+async function deliveries(): Promise<void> {
+  const receiver = createServer((request, response) => {
+    request.resume()
+    request.on('end', () => response.end('ok'))
+  })
+  await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
+  const address = receiver.address()
+  const port = typeof address === 'object' && address !== null ? address.port : 0
+  const folder = await mkdtemp(join(tmpdir(), 'creel-bench-'))
+  await chmod(folder, 0o711)
+  const plansFile = join(folder, 'plans.json')
+  await writeFile(plansFile, JSON.stringify({ team: { apiRatePerMinute: UNLIMITED } }))
+  const env = {
+    CREEL_DATA_DIR: join(folder, 'data'),
+    CREEL_PLANS_FILE: plansFile,
+    CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8',
+    PATH: process.env.PATH ?? '',
+  }
+  const service = await startCreel(env)
+  try {
+    const call = async <Schema extends z.ZodType>(
+      schema: Schema,
+      path: string,
+      body?: string,
+    ): Promise<z.output<Schema>> => {
+      const response = await fetch(`${service.baseUrl}/api/v1${path}`, {
+        method: body === undefined && !path.endsWith('/replay') ? 'GET' : 'POST',
+        headers: {
+          Authorization: `Bearer ${service.key}`,
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+        },
+        ...(body === undefined ? {} : { body }),
+      })
+      if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
+      return schema.parse(await response.json())
+    }
+    const Made = z.looseObject({ id: z.string() })
+    console.log('\ninline replay of 2 KB, one at a time   p50 ms    p99 ms')
+    for (const [name, rules] of [
+      ['no rules', []],
+      ['one rule', [TYPICAL]],
+      ['ten rules', TEN],
+    ] as const) {
+      const endpoint = await call(z.looseObject({ id: z.string(), url: z.string() }), '/endpoints', '{}')
+      await fetch(endpoint.url, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: small,
+      })
+      const { items } = await call(
+        z.looseObject({ items: z.tuple([z.looseObject({ id: z.int() })]) }),
+        `/endpoints/${endpoint.id}/requests`,
+      )
+      await call(
+        Made,
+        `/endpoints/${endpoint.id}/actions`,
+        JSON.stringify({ kind: 'forward', url: `http://127.0.0.1:${port}/` }),
+      )
+      for (const rule of rules) await call(Made, `/endpoints/${endpoint.id}/transformations`, rule)
+      const replay = () =>
+        call(
+          z.looseObject({ state: z.literal('Succeeded') }),
+          `/endpoints/${endpoint.id}/requests/${items[0].id}/replay`,
+        )
+      for (let warm = 0; warm < 30; warm += 1) await replay()
+      const took: number[] = []
+      const until = performance.now() + seconds * 1000
+      while (performance.now() < until) {
+        const start = performance.now()
+        await replay()
+        took.push(performance.now() - start)
+      }
+      took.sort((a, b) => a - b)
+      const at = (share: number) => (took[Math.floor(took.length * share)] ?? 0).toFixed(2).padStart(9)
+      console.log(`${name.padEnd(36)}${at(0.5)} ${at(0.99)}`)
+    }
+  } finally {
+    await service.stop()
+    receiver.closeAllConnections()
+    receiver.close()
+    await rm(folder, { recursive: true, force: true })
+  }
+}
