@@ -222,6 +222,14 @@ describe('senders', () => {
     clearInterval(trickle)
   })
 
+  test('an expectation that nobody knows is no reason to refuse one', async () => {
+    const port = await start({ capture: (_, response) => void response.end('from capture') })
+    for (const expectation of ['', 'a-miracle']) {
+      const head = `POST /hook/t HTTP/1.1\r\nHost: h\r\nExpect: ${expectation}\r\nContent-Length: 2\r\n\r\nhi`
+      expect(await dial(port, head).until('from capture')).toStartWith('HTTP/1.1 200 ')
+    }
+  })
+
   test('garbage gets 400, too many headers 431, a large head passes', async () => {
     const port = await start({})
     await dial(port, 'GARBAGE\r\n\r\n').until('HTTP/1.1 400 Bad Request')

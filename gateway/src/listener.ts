@@ -57,6 +57,20 @@ const KEEP_ALIVE_SECONDS = 75
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { capture, onError, silenceSeconds = DEFAULT_SILENCE_SECONDS } = options
   const senders = createSilentSenders(silenceSeconds)
+  const answer = (request: IncomingMessage, response: ServerResponse) => {
+    if (awaitsBody(request)) senders.watch(request)
+    if (options.formerHosts?.(request, response)) return
+    if (capture !== undefined && pathOf(request.url ?? '').startsWith(CAPTURE_PREFIX)) {
+      capture(request, response)
+      return
+    }
+    answerWithFetch(options.fetch, request, response).catch((error: unknown) => {
+      if (response.destroyed) return
+      onError(error)
+      if (!response.headersSent) response.writeHead(500, { 'Content-Length': 0 })
+      response.end()
+    })
+  }
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -66,21 +80,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       requestTimeout: 0,
       keepAliveTimeout: KEEP_ALIVE_SECONDS * 1000,
     },
-    (request, response) => {
-      if (awaitsBody(request)) senders.watch(request)
-      if (options.formerHosts?.(request, response)) return
-      if (capture !== undefined && pathOf(request.url ?? '').startsWith(CAPTURE_PREFIX)) {
-        capture(request, response)
-        return
-      }
-      answerWithFetch(options.fetch, request, response).catch((error: unknown) => {
-        if (response.destroyed) return
-        onError(error)
-        if (!response.headersSent) response.writeHead(500, { 'Content-Length': 0 })
-        response.end()
-      })
-    },
+    answer,
   )
+  // An `Expect` that nobody knows would get 417 from the framework: storage never rejects a sender.
+  server.on('checkExpectation', answer)
   server.on('clientError', refuse)
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject)
