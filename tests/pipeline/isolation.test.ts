@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test'
+import { startReceiver } from '../support/receiver.ts'
+import { startService } from '../support/service.ts'
+
+const EACH = 300
+
+test('a destination that never answers holds up its own deliveries and nobody else’s', async () => {
+  await using dead = await startReceiver(() => {})
+  await using live = await startReceiver()
+  const { alice, db } = await startService({ limits: { captureRatePerMinute: 100_000 } })
+  const deadEndpoint = await alice.endpoint({ forwardUrl: dead.url })
+  const liveEndpoint = await alice.endpoint({ forwardUrl: live.url })
+  for (let sent = 0; sent < EACH; sent += 10) {
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, at) => (at % 2 === 0 ? deadEndpoint : liveEndpoint).send()),
+    )
+    for (const answer of answers) await answer.body?.cancel()
+  }
+  await live.take(EACH)
+  // The dead destination's are all still to be done: nobody waited for them.
+  const { open } = await db
+    .selectFrom('deliveries')
+    .where('endpointId', '=', deadEndpoint.id)
+    .select((of) => of.fn.countAll<number>().as('open'))
+    .executeTakeFirstOrThrow()
+  expect(open).toBe(EACH)
+  expect(live.received).toHaveLength(EACH)
+}, 60_000)
