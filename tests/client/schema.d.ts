@@ -745,7 +745,7 @@ export interface components {
             isActive: boolean;
             suspendedByPlan: boolean;
             /** @description As it was written; `{}` = always */
-            condition: Record<string, never>;
+            condition: Record<string, never> | components["schemas"]["InnerCondition"];
             conditionDescription: string;
             signing: {
                 signed: boolean;
@@ -897,6 +897,22 @@ export interface components {
             subjectType: string;
             subscribable: boolean;
         };
+        Argument: string | number | boolean | {
+            /** @description Any JSON value. */
+            literal: unknown;
+        } | {
+            /** @enum {unknown} */
+            fn: "concat" | "lower" | "upper" | "trim" | "replace" | "substring" | "split" | "join" | "padStart" | "length" | "toText" | "toNumber" | "toBoolean" | "parseJson" | "toJson" | "add" | "multiply" | "subtract" | "divide" | "modulo" | "round" | "floor" | "ceil" | "abs" | "min" | "max" | "sum" | "coalesce" | "get" | "first" | "last" | "count" | "base64Encode" | "base64UrlEncode" | "hexEncode" | "urlEncode" | "base64Decode" | "base64UrlDecode" | "hexDecode" | "urlDecode" | "md5" | "sha1" | "sha256" | "sha512" | "hmacSha1" | "hmacSha256" | "hmacSha512" | "now" | "formatDate" | "toUnix" | "fromUnix" | "addSeconds" | "uuid";
+            args: components["schemas"]["Argument"][];
+        } | {
+            /** @enum {unknown} */
+            secret: "signing";
+            /** @enum {unknown} */
+            decode?: "base64";
+        } | {
+            /** @enum {unknown} */
+            raw: "body";
+        } | null;
         BinnedRequest: {
             id: number;
             /** Format: uuid */
@@ -1217,8 +1233,7 @@ export interface components {
             disabledReason: string | null;
             /** @description `when` in words; "Always" when it has none */
             condition: string;
-            /** @description A rule document; its JSON Schema is served at GET /api/v1/transformations/schema */
-            rule: Record<string, never>;
+            rule: components["schemas"]["TransformationRule"];
             /** @description A new rule is version 1 */
             version: number;
             /** Format: date-time */
@@ -1232,6 +1247,56 @@ export interface components {
             ruleId: string;
             /** @description Rules of the set */
             ruleCount: number;
+        };
+        InnerCondition: components["schemas"]["Leaf"] | {
+            all: components["schemas"]["InnerCondition"][];
+        } | {
+            any: components["schemas"]["InnerCondition"][];
+        } | {
+            not: components["schemas"]["InnerCondition"];
+        };
+        Leaf: {
+            /** @description A path like body.type, headers.X-Env or query.page. */
+            path: string;
+            /** @enum {unknown} */
+            op: "eq" | "neq" | "contains";
+            value: unknown;
+            ignoreCase?: boolean;
+        } | {
+            /** @description A path like body.type, headers.X-Env or query.page. */
+            path: string;
+            /** @enum {unknown} */
+            op: "in" | "nin";
+            value: unknown[];
+            ignoreCase?: boolean;
+        } | {
+            /** @description A path like body.type, headers.X-Env or query.page. */
+            path: string;
+            /** @enum {unknown} */
+            op: "gt" | "gte" | "lt" | "lte";
+            value: number | string;
+            ignoreCase?: boolean;
+        } | {
+            /** @description A path like body.type, headers.X-Env or query.page. */
+            path: string;
+            /** @enum {unknown} */
+            op: "startsWith" | "endsWith";
+            value: string;
+            ignoreCase?: boolean;
+        } | {
+            /** @description A path like body.type, headers.X-Env or query.page. */
+            path: string;
+            /** @enum {unknown} */
+            op: "like";
+            value: string;
+            ignoreCase?: boolean;
+        } | {
+            /** @description A path like body.type, headers.X-Env or query.page. */
+            path: string;
+            /** @enum {unknown} */
+            op: "exists";
+            value?: boolean;
+            ignoreCase?: boolean;
         };
         Me: {
             key: {
@@ -1357,6 +1422,49 @@ export interface components {
             /** @description Left in the bin because their endpoint is at its stored-request limit */
             skippedAtCap: number;
         };
+        Step: {
+            /** @enum {unknown} */
+            op: "keep";
+            paths: string[];
+        } | {
+            /** @enum {unknown} */
+            op: "remove";
+            paths: string[];
+        } | {
+            /** @enum {unknown} */
+            op: "rename";
+            /** @description What the step writes: body.<path> or headers.<name>; no [*]. */
+            from: string;
+            /** @description What the step writes: body.<path> or headers.<name>; no [*]. */
+            to: string;
+        } | {
+            /** @enum {unknown} */
+            op: "redact";
+            paths: string[];
+            with?: string;
+        } | {
+            /** @enum {unknown} */
+            op: "set";
+            /** @description What the step writes: body.<path> or headers.<name>; no [*]. */
+            path: string;
+            /** @description Any JSON value. */
+            value: unknown;
+        } | {
+            /** @enum {unknown} */
+            op: "template";
+            /** @description What the step writes: body.<path> or headers.<name>; no [*]. */
+            path: string;
+            /** @description Text with {{ path }} placeholders. */
+            template: string;
+        } | {
+            /** @enum {unknown} */
+            op: "compute";
+            /** @description What the step writes: body.<path> or headers.<name>; no [*]. */
+            path: string;
+            /** @enum {unknown} */
+            fn: "concat" | "lower" | "upper" | "trim" | "replace" | "substring" | "split" | "join" | "padStart" | "length" | "toText" | "toNumber" | "toBoolean" | "parseJson" | "toJson" | "add" | "multiply" | "subtract" | "divide" | "modulo" | "round" | "floor" | "ceil" | "abs" | "min" | "max" | "sum" | "coalesce" | "get" | "first" | "last" | "count" | "base64Encode" | "base64UrlEncode" | "hexEncode" | "urlEncode" | "base64Decode" | "base64UrlDecode" | "hexDecode" | "urlDecode" | "md5" | "sha1" | "sha256" | "sha512" | "hmacSha1" | "hmacSha256" | "hmacSha512" | "now" | "formatDate" | "toUnix" | "fromUnix" | "addSeconds" | "uuid";
+            args: components["schemas"]["Argument"][];
+        };
         TransformationPreview: {
             /** @description Whether some rule applied */
             matched: boolean;
@@ -1393,6 +1501,14 @@ export interface components {
                 contentType: string | null;
             } | null;
         };
+        /** Creel transformation rule, version 1 */
+        TransformationRule: {
+            /** @enum {unknown} */
+            version: 1;
+            name: string;
+            when?: Record<string, never> | components["schemas"]["InnerCondition"] | null;
+            steps: components["schemas"]["Step"][];
+        };
         TransformationRuleView: {
             /** Format: uuid */
             id: string;
@@ -1404,8 +1520,7 @@ export interface components {
             disabledReason: string | null;
             /** @description `when` in words; "Always" when it has none */
             condition: string;
-            /** @description A rule document; its JSON Schema is served at GET /api/v1/transformations/schema */
-            rule: Record<string, never>;
+            rule: components["schemas"]["TransformationRule"];
             /** @description A new rule is version 1 */
             version: number;
             /** Format: date-time */
@@ -2227,7 +2342,7 @@ export interface operations {
                     /** @description Default true */
                     isActive?: boolean | null;
                     /** @description When it runs; `{}` = always, which is the default */
-                    condition?: unknown;
+                    condition?: Record<string, never> | components["schemas"]["InnerCondition"];
                     /** @description 1-based; default last. Others move to make room */
                     position?: number | null;
                     /** @description forward: where to, http or https */
@@ -2354,7 +2469,7 @@ export interface operations {
                     /** @description Default true */
                     isActive?: boolean | null;
                     /** @description When it runs; `{}` = always, which is the default */
-                    condition?: unknown;
+                    condition?: Record<string, never> | components["schemas"]["InnerCondition"];
                     /** @description 1-based; default last. Others move to make room */
                     position?: number | null;
                     /** @description forward: where to, http or https */
@@ -4546,7 +4661,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["TransformationRule"];
             };
         };
         responses: {
@@ -4995,8 +5110,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description A rule document; its JSON Schema is served at GET /api/v1/transformations/schema */
-                    rule?: Record<string, never>;
+                    rule?: components["schemas"]["TransformationRule"];
                     enabled?: boolean | null;
                 };
             };
@@ -5185,8 +5299,7 @@ export interface operations {
                     "application/json": {
                         items: {
                             version: number;
-                            /** @description A rule document; its JSON Schema is served at GET /api/v1/transformations/schema */
-                            rule: Record<string, never>;
+                            rule: components["schemas"]["TransformationRule"];
                             /** Format: date-time */
                             createdAt: string;
                             restoredFrom: number | null;
@@ -5449,8 +5562,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description A rule document; its JSON Schema is served at GET /api/v1/transformations/schema */
-                    rule?: Record<string, never>;
+                    rule?: components["schemas"]["TransformationRule"];
                     enabled?: boolean | null;
                 };
             };
@@ -5577,7 +5689,7 @@ export interface operations {
                  *       ]
                  *     }
                  */
-                "application/json": Record<string, never>;
+                "application/json": components["schemas"]["TransformationRule"];
             };
         };
         responses: {
@@ -5858,8 +5970,7 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    /** @description A rule document; its JSON Schema is served at GET /api/v1/transformations/schema */
-                    rule: Record<string, never>;
+                    rule: components["schemas"]["TransformationRule"];
                     /** @description A request made up for the preview */
                     sample?: {
                         /** @default POST */

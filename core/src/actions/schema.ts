@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ConditionDocument } from '../conditions/index.ts'
 import { optional, Timestamp } from '../route.ts'
 
 /** Every kind of action, whether or not a plan has it. */
@@ -23,10 +24,9 @@ const writable = {
     description: 'Shown to people; default the host of `url`, or the name of the channel',
   }),
   isActive: optional(z.boolean()).meta({ description: 'Default true' }),
-  condition: z
-    .unknown()
-    .optional()
-    .meta({ description: 'When it runs; `{}` = always, which is the default' }),
+  condition: ConditionDocument.optional().meta({
+    description: 'When it runs; `{}` = always, which is the default',
+  }),
   position: optional(z.int().min(1)).meta({ description: '1-based; default last. Others move to make room' }),
   url: optional(z.string()).meta({ description: 'forward: where to, http or https' }),
   signingSecret: optional(signingSecretInput).meta({
@@ -67,7 +67,7 @@ export const Action = z
     url: z.string().nullable(),
     isActive: z.boolean(),
     suspendedByPlan: z.boolean(),
-    condition: z.unknown().meta({ type: 'object', description: 'As it was written; `{}` = always' }),
+    condition: ConditionDocument.meta({ description: 'As it was written; `{}` = always' }),
     conditionDescription: z.string(),
     signing: z.object({ signed: z.boolean(), setAt: Timestamp.nullable() }),
     ruleCount: z.int(),

@@ -1,13 +1,14 @@
 import { z } from 'zod'
 import { optional, Timestamp } from '../route.ts'
-import { STEP_OPS } from './language/document.ts'
+import { ruleJsonSchema, STEP_OPS } from './language/document.ts'
 import { FAULT_CODES } from './language/fault.ts'
 
-/** A rule document on its way in or out; what it may hold is served at `/api/v1/transformations/schema`. */
-const document = z.unknown().meta({
-  type: 'object',
-  description: 'A rule document; its JSON Schema is served at GET /api/v1/transformations/schema',
-})
+/**
+ * A rule document on its way in or out. Described by the schema of its language, which decodes it too; what is served
+ * at `/api/v1/transformations/schema` is the same.
+ */
+const { $schema: _dialect, ...language } = ruleJsonSchema()
+const document = z.unknown().meta({ ...language, id: 'TransformationRule' })
 
 /** The public words of a rule (SPEC "TransformationRuleView"). */
 export const TransformationRuleView = z

@@ -22,6 +22,15 @@ export function createSchemas(): Schemas {
     }
     components[name] = schema
   }
+  const addAll = (definitions: Json | undefined) => {
+    for (const [name, definition] of Object.entries(isObject(definitions) ? definitions : {})) {
+      if (!isObject(definition)) continue
+      // A schema that another library made brings its own named parts.
+      const { $defs, id: _id, ...schema } = definition
+      addAll($defs)
+      add(name, schema)
+    }
+  }
   return {
     of(schema, io) {
       const made: unknown = z.toJSONSchema(schema, {
@@ -29,19 +38,18 @@ export function createSchemas(): Schemas {
         unrepresentable: 'any',
         target: 'draft-2020-12',
         // Members may be added within v1 (SPEC Versioning 2): a client must not refuse them.
-        override: ({ jsonSchema }) => {
-          if (io === 'output' && jsonSchema.additionalProperties === false)
+        override: ({ zodSchema, jsonSchema }) => {
+          const isObjectSchema = zodSchema._zod.def.type === 'object'
+          if (io === 'output' && isObjectSchema && jsonSchema.additionalProperties === false)
             delete jsonSchema.additionalProperties
         },
       })
       const root = referringToComponents(JSON.parse(JSON.stringify(made)))
       if (!isObject(root)) return {}
       const { $defs, $schema: _dialect, ...rest } = root
-      for (const [name, definition] of Object.entries(isObject($defs) ? $defs : {})) {
-        if (isObject(definition)) add(name, withoutId(definition))
-      }
+      addAll($defs)
       if (typeof rest.id !== 'string') return rest
-      add(rest.id, withoutId(rest))
+      addAll({ [rest.id]: rest })
       return { $ref: `#/components/schemas/${rest.id}` }
     },
     get components() {
@@ -50,19 +58,18 @@ export function createSchemas(): Schemas {
   }
 }
 
-function withoutId({ id: _id, ...schema }: JsonObject): JsonObject {
-  return schema
-}
-
 function referringToComponents(value: Json): Json {
   if (Array.isArray(value)) return value.map(referringToComponents)
   if (!isObject(value)) return value
   return Object.fromEntries(
-    Object.entries(value).map(([name, member]) =>
-      name === '$ref' && typeof member === 'string'
-        ? [name, member.replace('#/$defs/', '#/components/schemas/')]
-        : [name, referringToComponents(member)],
-    ),
+    Object.entries(value)
+      // effect names some schemas by an $id of its own, which would change what references are relative to.
+      .filter(([name, member]) => name !== '$id' || typeof member !== 'string')
+      .map(([name, member]) =>
+        name === '$ref' && typeof member === 'string'
+          ? [name, member.replace('#/$defs/', '#/components/schemas/')]
+          : [name, referringToComponents(member)],
+      ),
   )
 }
 
