@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
 import type { Answer } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -60,4 +61,37 @@ describe('what a problem names (CONTRACT R5)', () => {
     })
     expect(wrongParts(answer)).toEqual(['#/responseStatusCode type', '#/ttlSeconds type'])
   })
+})
+
+test('ids are read in either case, wherever they stand', async () => {
+  const { alice, operator } = service
+  const { id: contact } = await operator.contacts.add({
+    workspace: alice.workspaceId,
+    email: 'ops@example.test',
+  })
+  const endpoint = await alice.endpoint()
+  const { id: request } = await endpoint.capture()
+  const made = async (path: string, body: unknown) =>
+    (await alice.expect(alice.post(path, body), z.looseObject({ id: z.uuid() }))).id.toUpperCase()
+  const channel = await made('/api/v1/alert-channels', {
+    kind: 'webhook',
+    name: 'Ops',
+    settings: { url: 'http://127.0.0.1:9/' },
+    events: [],
+  })
+  const action = await made(endpoint.at('/actions'), { kind: 'notify', alertChannelId: channel })
+  const watchdog = await made('/api/v1/watchdogs', {
+    endpointId: endpoint.id.toUpperCase(),
+    expectedIntervalSeconds: 60,
+    alertContactIds: [contact.toUpperCase()],
+  })
+  const answers = [
+    await alice.post(endpoint.at(`/requests/${request}/replay?actionId=${action}`)),
+    await alice.post(endpoint.at('/requests/bulk-replay'), { requestIds: [request], actionId: action }),
+    await alice.put(endpoint.at(`/actions/${action}`), { alertChannelId: channel }),
+    await alice.put(`/api/v1/watchdogs/${watchdog}`, { endpointId: endpoint.id.toUpperCase() }),
+    await alice.get(`/api/v1/watchdogs/${watchdog}`),
+  ]
+  expect(answers.map(({ status }) => status)).toEqual([200, 202, 200, 200, 200])
+  expect(answers[4]?.body).toMatchObject({ endpointId: endpoint.id, alertContactIds: [contact] })
 })

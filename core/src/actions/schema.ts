@@ -32,7 +32,7 @@ const writable = {
   signingSecret: optional(signingSecretInput).meta({
     description: 'forward; write-only. 16 to 512 characters, "" stops signing',
   }),
-  alertChannelId: optional(z.string()).meta({
+  alertChannelId: optional(z.string().toLowerCase()).meta({
     format: 'uuid',
     description: 'notify: the channel that tells',
   }),

@@ -84,7 +84,7 @@ export const requestRoutes = router({
     input: z.object({
       endpointId,
       requestId,
-      actionId: optional(z.guid()).meta({ description: 'Only through this action' }),
+      actionId: optional(z.guid().toLowerCase()).meta({ description: 'Only through this action' }),
     }),
     query: ['actionId'],
     output: ReplayResult,
@@ -102,7 +102,7 @@ export const requestRoutes = router({
     input: z.object({
       endpointId,
       requestIds: RequestIds,
-      actionId: optional(z.guid()).meta({ description: 'Only through this action' }),
+      actionId: optional(z.guid().toLowerCase()).meta({ description: 'Only through this action' }),
     }),
     output: BulkReplayResult,
     status: 202,

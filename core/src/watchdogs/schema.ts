@@ -25,7 +25,7 @@ const writable = {
     description: 'How late a capture may be before the alarm; default a fifth of the interval, at least 60',
   }),
   active: optional(z.boolean()).meta({ description: 'Off: paused' }),
-  alertContactIds: optional(z.array(z.string()).max(MAX_ALERT_CONTACTS)).meta({
+  alertContactIds: optional(z.array(z.string().toLowerCase()).max(MAX_ALERT_CONTACTS)).meta({
     description: 'Workspace contacts who get its alarms by mail, besides the alert channels',
   }),
 }
@@ -38,7 +38,7 @@ export const endpointQuery = { endpointId: z.guid().meta({ description: 'Id of t
 
 export const updateInput = z.object({
   id: z.string(),
-  endpointId: optional(z.string()).meta({ description: 'Fixed on create: equal or left out' }),
+  endpointId: optional(z.string().toLowerCase()).meta({ description: 'Fixed on create: equal or left out' }),
   ...writable,
   expectedIntervalSeconds: optional(interval),
 })

@@ -50,7 +50,7 @@ async function unknownContacts(
   if (stored !== undefined && isDeepStrictEqual(ids, contactIdsOf(stored))) return []
   const known = new Set(await findContactIds(ctx.db, ctx.workspace.id))
   return ids.flatMap((id, index) =>
-    known.has(id.toLowerCase())
+    known.has(id)
       ? []
       : [
           {
@@ -91,7 +91,7 @@ export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, i
         ...(condition === undefined ? {} : { match: condition.text }),
         ...(input.alertContactIds === undefined
           ? {}
-          : { alertContactIds: JSON.stringify(input.alertContactIds.map((id) => id.toLowerCase())) }),
+          : { alertContactIds: JSON.stringify(input.alertContactIds) }),
         ...(matchChanged ? { criteriaId, recheckAt: new Date(now.getTime() + RECHECK_AFTER_MS) } : {}),
       },
     })
