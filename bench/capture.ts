@@ -13,6 +13,8 @@ import { type LoadResult, load } from './support/load.ts'
 import { report } from './support/report.ts'
 
 const CONNECTIONS = [1, 16, 64, 256]
+/** The goals are for 64 connections (DESIGN's hot path). */
+const GOAL_CONNECTIONS = 64
 const WARMUP_SECONDS = 1
 const BODY_BYTES = 1024
 const CAP = 1_000
@@ -24,6 +26,10 @@ const Stats = z.object({ storage: z.object({ storedRequestCount: z.int(), evicte
 const seconds = Number(process.argv[2] ?? 5)
 const body = JSON.stringify({ id: 'evt_bench', type: 'bench', data: '' })
 const padded = body.replace('"data":""', `"data":"${'x'.repeat(BODY_BYTES - body.length)}"`)
+
+const SECRET = 'a secret of the benchmark'
+const SIGNATURE_HEADER = 'X-Bench-Signature'
+const signature = new Bun.CryptoHasher('sha256', SECRET).update(padded).digest('hex')
 
 const folder = await mkdtemp(join(tmpdir(), 'creel-bench-'))
 await chmod(folder, 0o711)
@@ -39,6 +45,8 @@ await writeFile(
 const env = {
   CREEL_DATA_DIR: join(folder, 'data'),
   CREEL_PLANS_FILE: plansFile,
+  // The forward of the last variant must pass the check on save; nothing is ever sent to it.
+  CREEL_ALLOW_DESTINATIONS: '127.0.0.1/32',
   PATH: process.env.PATH ?? '',
 }
 
@@ -76,12 +84,15 @@ try {
 
   const belowCap = await makeEndpoint(service.baseUrl, 'team')
   const atCap = await makeEndpoint(service.baseUrl, 'pro')
+  const withAll = await addFeatures(await makeEndpoint(service.baseUrl, 'pro'))
   await run({ url: atCap.url, connections: 16, seconds: 0, warmupSeconds: 1 })
 
   for (const connections of CONNECTIONS) {
     for (const [name, endpoint] of [
       ['below cap', belowCap],
       ['at cap', atCap],
+      // At cap; a signature is checked, a condition is evaluated, a watchdog notices each capture.
+      ['all features', withAll],
     ] as const) {
       const bare = await run({ url: `http://127.0.0.1:${echoPort}/hook`, connections })
       const storedBefore = await everStored(endpoint)
@@ -112,17 +123,26 @@ function run(order: {
   seconds?: number
   warmupSeconds?: number
 }): Promise<LoadResult> {
-  return load({ seconds, warmupSeconds: WARMUP_SECONDS, body: padded, ...order })
+  return load({
+    seconds,
+    warmupSeconds: WARMUP_SECONDS,
+    body: padded,
+    headers: { [SIGNATURE_HEADER]: signature },
+    ...order,
+  })
 }
 
 interface BenchEndpoint {
+  readonly apiUrl: string
+  readonly id: string
   readonly url: string
   readonly statsUrl: string
   readonly key: string
 }
 
 async function makeEndpoint(baseUrl: string, plan: string): Promise<BenchEndpoint> {
-  const workspace = await creel(['workspace', 'create', '--name', `bench ${plan}`, '--plan', plan], env)
+  const name = `bench ${crypto.randomUUID()}`
+  const workspace = await creel(['workspace', 'create', '--name', name, '--plan', plan], env)
   const { key = '' } = await creel(
     ['key', 'create', '--workspace', workspace.id ?? '', '--name', 'bench'],
     env,
@@ -133,7 +153,25 @@ async function makeEndpoint(baseUrl: string, plan: string): Promise<BenchEndpoin
     body: '{}',
   })
   const endpoint = Endpoint.parse(await answer.json())
-  return { url: endpoint.url, statsUrl: `${baseUrl}/api/v1/endpoints/${endpoint.id}/stats`, key }
+  const apiUrl = `${baseUrl}/api/v1`
+  return { apiUrl, ...endpoint, statsUrl: `${apiUrl}/endpoints/${endpoint.id}/stats`, key }
+}
+
+async function addFeatures(endpoint: BenchEndpoint): Promise<BenchEndpoint> {
+  const { apiUrl, id, key } = endpoint
+  const call = async (method: string, path: string, body: unknown) => {
+    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+    const answer = await fetch(apiUrl + path, { method, headers, body: JSON.stringify(body) })
+    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`)
+  }
+  await call('PATCH', `/endpoints/${id}`, { signatureHeader: SIGNATURE_HEADER, signingSecret: SECRET })
+  await call('POST', `/endpoints/${id}/actions`, {
+    kind: 'forward',
+    url: 'http://127.0.0.1:9/',
+    condition: { path: 'body.type', op: 'eq', value: 'never' },
+  })
+  await call('POST', '/watchdogs', { endpointId: id, expectedIntervalSeconds: 3600 })
+  return endpoint
 }
 
 async function everStored({ statsUrl, key }: BenchEndpoint): Promise<number> {
@@ -141,9 +179,6 @@ async function everStored({ statsUrl, key }: BenchEndpoint): Promise<number> {
   const { storage } = Stats.parse(await answer.json())
   return storage.storedRequestCount + storage.evictedCount
 }
-
-/** The goals are for 64 connections (DESIGN's hot path). */
-const GOAL_CONNECTIONS = 64
 
 function reportLoad(name: string, { perSecond, p50Ms, p99Ms }: LoadResult): void {
   const isGoal = name === `below cap, ${GOAL_CONNECTIONS} connections`

@@ -8,6 +8,8 @@ export interface LoadOrder {
   readonly seconds: number
   readonly warmupSeconds: number
   readonly body: string
+  /** Sent beside what every sender sends. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface LoadResult {

@@ -15,7 +15,7 @@ const request = Buffer.from(
     'User-Agent: creel-bench/1',
     'Accept: */*',
     'Content-Type: application/json',
-    'X-Bench-Signature: sha256=0123456789abcdef0123456789abcdef',
+    ...Object.entries(order.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
     `Content-Length: ${Buffer.byteLength(body)}`,
     '',
     body,
