@@ -13,6 +13,7 @@ import { Client } from 'pg'
 import { z } from 'zod'
 import { creel, startCreel } from './support/creelProcess.ts'
 import type { DeliveryReport } from './support/deliveryReport.ts'
+import { report } from './support/report.ts'
 
 const due = Number(process.argv[2] ?? 10_000)
 const BODY = JSON.stringify({ id: 'evt_bench', type: 'bench', data: 'x'.repeat(970) })
@@ -48,27 +49,31 @@ try {
   const dead = await makeEndpoint(gateway.baseUrl, key, `${receiverUrl}/dead`)
 
   let jobs = await startCreel(env, ['--only', 'jobs'])
-  console.log(`capture to receiver, ${LATENCY_SECONDS} s each   p50 ms    p99 ms`)
   for (const perSecond of [1, 50]) {
     await paced(live, perSecond, 2)
     await drained()
-    await report()
+    await received()
     await paced(live, perSecond, LATENCY_SECONDS)
     await drained()
-    const { p50Ms, p99Ms } = await report()
-    console.log(
-      `${`${perSecond} captures/s`.padEnd(32)}${p50Ms.toFixed(1).padStart(6)}${p99Ms.toFixed(1).padStart(10)}`,
-    )
+    const { p50Ms, p99Ms } = await received()
+    const name = `capture to receiver at ${perSecond} captures/s`
+    report({ group: 'delivery', name: `${name}, p50`, value: p50Ms, unit: 'ms', goal: { atMost: 15 } })
+    report({ group: 'delivery', name: `${name}, p99`, value: p99Ms, unit: 'ms', goal: { atMost: 100 } })
   }
 
-  console.log(`\n${due} deliveries from a full queue     /s  duplicates`)
   const alone = await drain('live alone', async () => {
     await many([live], due)
   })
   const mixed = await drain('beside one dead destination', async () => {
     await many([live, dead], due)
   })
-  console.log(`one dead destination costs the live ones ${((1 - mixed / alone) * 100).toFixed(1)} %`)
+  report({
+    group: 'delivery',
+    name: 'one dead destination costs the live ones',
+    value: Math.max(0, (1 - mixed / alone) * 100),
+    unit: '%',
+    goal: { atMost: 10 },
+  })
   await jobs.stop()
   await gateway.stop()
 
@@ -80,12 +85,23 @@ try {
     jobs = await startCreel(env, ['--only', 'jobs'])
     while ((await succeeded()) - before < due) await Bun.sleep(20)
     const endedAt = performance.timeOrigin + performance.now()
-    const { arrived, distinct, firstAt } = await report()
+    const { arrived, distinct, firstAt } = await received()
     if (distinct !== due) throw new Error(`${due} deliveries were due, ${distinct} arrived`)
     const perSecond = due / ((endedAt - firstAt) / 1000)
-    console.log(
-      `${name.padEnd(32)}${perSecond.toFixed(0).padStart(6)}${String(arrived - distinct).padStart(12)}`,
-    )
+    const goal = name === 'live alone' ? { goal: { atLeast: 2_500 } } : {}
+    report({
+      group: 'delivery',
+      name: `${due} from a full queue, ${name}`,
+      value: perSecond,
+      unit: '/s',
+      ...goal,
+    })
+    report({
+      group: 'delivery',
+      name: `${due} from a full queue, ${name}, duplicates`,
+      value: arrived - distinct,
+      unit: '',
+    })
     return perSecond
   }
 } finally {
@@ -95,7 +111,7 @@ try {
   await rm(folder, { recursive: true, force: true })
 }
 
-async function report(): Promise<DeliveryReport> {
+async function received(): Promise<DeliveryReport> {
   return (await (await fetch(`${receiverUrl}/report`)).json()) as DeliveryReport
 }
 

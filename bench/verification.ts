@@ -15,6 +15,7 @@ import {
 } from '@creel/core/verification'
 import { manualSchemeRow } from '../core/src/verification/settings.ts'
 import { type SignedRequest, signedRequest, testKey } from '../core/src/verification/testSigner.ts'
+import { report } from './support/report.ts'
 
 const { values } = parseArgs({ options: { milliseconds: { type: 'string', default: '300' } } })
 const MILLISECONDS = Number(values.milliseconds)
@@ -105,7 +106,6 @@ const CASES: readonly Case[] = [
   }),
 ]
 
-process.stdout.write('microseconds a capture      verdict     case\n')
 for (const { name, settings, request, url } of CASES) {
   const prepared = prepareVerification(settings)
   const run = () => {
@@ -118,7 +118,7 @@ for (const { name, settings, request, url } of CASES) {
   }
   const verdict = run()?.verdict ?? 'null'
   const microseconds = timed(run)
-  process.stdout.write(`${microseconds.toFixed(1).padStart(23)}      ${verdict.padEnd(12)}${name}\n`)
+  report({ group: 'verification', name: `${name} (${verdict})`, value: microseconds, unit: 'µs a capture' })
 }
 
 /** The mean of the best of several rounds, after a warm-up: what else the machine does counts as little as can be. */
