@@ -7,12 +7,15 @@ export interface RenderOptions {
   readonly cutAt?: number
   /** Applied to each value after it was cut (CONTRACT R19), never to the template's own text. */
   readonly escape?: (text: string) => string
+  /** Rendering ends once the text is longer: many placeholders of long values must not outgrow memory. */
+  readonly enough?: number
 }
 
 /** Fills in every placeholder: a missing value is "", an object or a list its compact JSON. Cannot fault. */
 export function renderTemplate(template: Template, root: ReadRoot, options: RenderOptions = {}): string {
   let text = ''
   for (const part of template) {
+    if (options.enough !== undefined && text.length > options.enough) return text
     if (typeof part === 'string') {
       text += part
       continue

@@ -41,6 +41,10 @@ export class Draft implements ReadRoot {
     return kind === 'json' || kind === 'form'
   }
 
+  get isForm(): boolean {
+    return this.read().kind === 'form'
+  }
+
   get isEmpty(): boolean {
     return this.read().kind === 'empty'
   }

@@ -1,4 +1,5 @@
-import type { MutableJson } from '../../json/index.ts'
+import type { Segment } from '../../conditions/index.ts'
+import { isJsonNumber, type JsonValue, type MutableJson } from '../../json/index.ts'
 import { urlEncodedPairs } from '../../requests/urlEncoded.ts'
 import { Fault } from '../language/fault.ts'
 import { asText } from '../language/values.ts'
@@ -23,28 +24,46 @@ export function parseForm(text: string): FormDocument {
  * stood, what is new stands last.
  *
  * @param original the text as it came
- * @throws Fault `type` when a value is no text and no list of texts
+ * @throws Fault `type` when a value is no text and no list of texts, which no step can have written
  */
 export function writeForm(form: FormDocument, original: string): string {
   const before = parseForm(original)
-  const untouched = (name: string) => {
-    const value = form.get(name)
-    return value !== undefined && sameTexts(textsOf(value), textsOf(before.get(name) ?? []))
+  const untouched = new Set<string>()
+  for (const [name, value] of form) {
+    const earlier = before.get(name)
+    if (earlier !== undefined && sameTexts(textsOf(value), textsOf(earlier))) untouched.add(name)
   }
   const pieces: string[] = []
   const written = new Set<string>()
+  const write = (name: string, value: MutableJson) => {
+    for (const pair of pairsOf(name, value)) pieces.push(pair)
+  }
   for (const piece of original.split('&')) {
     const [pair] = urlEncodedPairs(piece)
     if (pair === undefined) continue
     const [name] = pair
     const value = form.get(name)
     if (value === undefined) continue
-    if (untouched(name)) pieces.push(piece)
-    else if (!written.has(name)) pieces.push(...pairsOf(name, value))
+    if (untouched.has(name)) pieces.push(piece)
+    else if (!written.has(name)) write(name, value)
     written.add(name)
   }
-  for (const [name, value] of form) if (!written.has(name)) pieces.push(...pairsOf(name, value))
+  for (const [name, value] of form) if (!written.has(name)) write(name, value)
   return pieces.join('&')
+}
+
+/**
+ * Refuses what a form cannot hold where it is written, so that the fault is the step's that wrote it.
+ *
+ * @throws Fault `type`
+ */
+export function checkFormValue(value: JsonValue, segments: readonly Segment[]): void {
+  const [, index, deeper] = segments
+  const isElement = typeof index === 'number'
+  const texts = Array.isArray(value) && !isElement ? value : [value]
+  const isText = (each: JsonValue) => each === null || typeof each !== 'object' || isJsonNumber(each)
+  if (deeper === undefined && (index === undefined || isElement) && texts.every(isText)) return
+  throw new Fault('type', 'A form holds texts and lists of texts only.')
 }
 
 function pairsOf(name: string, value: MutableJson): string[] {
@@ -57,9 +76,6 @@ function textsOf(value: MutableJson): string[] {
 }
 
 function textOf(value: MutableJson): string {
-  if (value instanceof Map || Array.isArray(value)) {
-    throw new Fault('type', 'A form holds texts and lists of texts only.')
-  }
   return asText(value)
 }
 

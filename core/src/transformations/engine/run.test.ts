@@ -90,6 +90,22 @@ describe('a set of rules', () => {
     expect(result.rules[1]?.fault).toMatchObject({ stepIndex: 1, counted: true })
   })
 
+  test('a form that is given more than texts faults at the step that did it', () => {
+    const sample = { body: 'a=1&b=2', contentType: 'application/x-www-form-urlencoded' }
+    for (const step of [
+      { op: 'set', path: 'body.a', value: { x: 1 } },
+      { op: 'set', path: 'body.a', value: [['x']] },
+      { op: 'set', path: 'body.c.d', value: 'x' },
+      { op: 'compute', path: 'body.a', fn: 'parseJson', args: [{ literal: '{"x":1}' }] },
+    ]) {
+      const result = runOn(sample, [ruleOf([step]), ruleOf([{ op: 'remove', paths: ['body.b'] }])])
+      expect(result.rules.map((rule) => rule.fault?.code ?? null)).toEqual(['type', null])
+    }
+    expect(textOf(runOn(sample, [ruleOf([{ op: 'rename', from: 'body.b', to: 'body.c[0]' }])]))).toBe(
+      'a=1&c=2',
+    )
+  })
+
   test('no secret', () => {
     const result = runOn({ body: '{}' }, [ruleOf([sign('headers.X')])], { secret: () => null })
     expect(textOf(result)).toBe('fault: no_secret')
@@ -294,6 +310,41 @@ describe('bounds', () => {
     expect(slow(40, false)).toBe('{"a":1,"b":1}')
     expect(slow(60, false)).toBe('fault: too_slow')
     expect(slow(60, true)).toBe('{"a":1,"b":1}')
+  })
+
+  test('ten megabytes of body, and steps that would make gigabytes of it', () => {
+    const body = JSON.stringify({ t: 'e'.repeat(10_000_000) })
+    const after = (step: object) => bodyAfter(body, [{ path: 'body.u', ...step }])
+    expect(after({ op: 'template', template: '{{body.t}}'.repeat(400) })).toBe('fault: too_large')
+    const replace = (substitute: string) => ({
+      op: 'compute',
+      fn: 'replace',
+      args: ['body.t', { literal: 'e' }, { literal: substitute }],
+    })
+    expect(after(replace('ee'))).toBe('fault: too_large')
+    expect(after({ op: 'compute', fn: 'split', args: ['body.t', { literal: 'e' }] })).toBe('fault: too_large')
+    const joined = { fn: 'concat', args: Array(20).fill({ raw: 'body' }) }
+    expect(
+      bodyAfter(body, [
+        {
+          op: 'compute',
+          path: 'headers.X',
+          fn: 'sha1',
+          args: [{ fn: 'concat', args: Array(20).fill(joined) }],
+        },
+      ]),
+    ).toBe('fault: too_large')
+  })
+
+  test('a form that repeats one name hundreds of thousands of times', () => {
+    const form = `${'a=1&'.repeat(300_000)}b=2`
+    const contentType = 'application/x-www-form-urlencoded'
+    const start = performance.now()
+    expect(bodyAfter(form, [{ op: 'set', path: 'body.b', value: 3 }], contentType)).toHaveLength(form.length)
+    expect(bodyAfter(form, [{ op: 'set', path: 'body.a[0]', value: 3 }], contentType)).toHaveLength(
+      form.length,
+    )
+    expect(performance.now() - start).toBeLessThan(20_000)
   })
 
   test('whatever the document and the body: a result or a fault, in time', () => {

@@ -129,13 +129,18 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
     const { headers, writtenHeaders, contentType } = draft
     return { rules: progress.map(inDocumentOrder), output: { headers, writtenHeaders, body, contentType } }
   } catch (error) {
-    if (!(error instanceof Fault)) throw error
+    const { code, detail } = faultOf(error)
     const own = progress[at.rule]
-    if (own !== undefined) {
-      own.fault = { stepIndex: at.step, code: error.code, detail: error.detail, counted: draft.isStructured }
-    }
+    if (own !== undefined) own.fault = { stepIndex: at.step, code, detail, counted: draft.isStructured }
     return { rules: progress.map(inDocumentOrder), output: null }
   }
+}
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  // The machine's own limits: a text longer than it can hold, calls nested deeper than it can go.
+  if (error instanceof RangeError) return new Fault('too_large', 'The result is larger than can be held.')
+  throw error
 }
 
 function readsRaw(step: CompiledStep): boolean {

@@ -2,11 +2,13 @@ import { isJsonNumber, type JsonValue, type MutableJson, writeJson } from '../..
 import { renderTemplate } from '../../templates/index.ts'
 import { boundedText } from '../functions/define.ts'
 import { Fault } from '../language/fault.ts'
+import { RUN_LIMITS } from '../language/limits.ts'
 import type { CompiledStep } from '../language/rule.ts'
 import { isProtectedHeader, type Target } from '../language/targets.ts'
 import { asText, nameOf, type Value } from '../language/values.ts'
 import { type CallContext, evaluate } from './compute.ts'
 import type { Draft } from './draft.ts'
+import { checkFormValue } from './form.ts'
 import { checkDepth, type Meter } from './meter.ts'
 import {
   type KeepTree,
@@ -42,7 +44,12 @@ export function runStep(step: CompiledStep, context: CallContext): boolean {
     case 'set':
       return write(step.target, step.value, draft, meter)
     case 'template':
-      return write(step.target, boundedText(renderTemplate(step.template, draft)), draft, meter)
+      return write(
+        step.target,
+        boundedText(renderTemplate(step.template, draft, { enough: RUN_LIMITS.textBytes })),
+        draft,
+        meter,
+      )
     case 'compute': {
       // Into an empty or unstructured body nothing can be written, whatever the call would have made.
       if (step.target.root === 'body') draft.root()
@@ -144,6 +151,7 @@ function rename(from: Target, to: Target, draft: Draft, meter: Meter): boolean {
     draft.touch()
     return true
   }
+  if (draft.isForm) checkFormValue(value, to.segments)
   const target = placeToWrite(root, to.segments)
   if (target.holder === source.holder && target.key === source.key) return false
   checkMove(value, target.holder, to.segments.length, meter)
@@ -183,6 +191,7 @@ function checkMove(value: MutableJson, holder: MutableJson, depth: number, meter
 function write(target: Target, value: Value, draft: Draft, meter: Meter): boolean {
   if (target.root === 'headers') return draft.setHeader(target.name, headerValueOf(value))
   const root = draft.root()
+  if (draft.isForm && !(value instanceof Uint8Array)) checkFormValue(value, target.segments)
   const written = meter.copy(value instanceof Uint8Array ? asText(value) : value, target.segments.length)
   const place = placeToWrite(root, target.segments)
   const before = Array.isArray(place.holder)

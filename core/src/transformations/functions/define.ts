@@ -100,8 +100,6 @@ export function parameterAt(
 
 function bounded(value: Value): Value {
   if (typeof value === 'string') return boundedText(value)
-  if (value instanceof Uint8Array && value.length > RUN_LIMITS.outputBytes + RUN_LIMITS.textBytes)
-    throw tooLarge()
   return value
 }
 

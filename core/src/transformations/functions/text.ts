@@ -44,7 +44,7 @@ export const TEXT_FUNCTIONS = {
     'The parts between every `sep`, at most 1000; an empty `sep` faults.',
     ([text, separator]) => {
       if (separator === '') throw new Fault('type', 'A text cannot be split by "".')
-      return parts(text, separator, RUN_LIMITS.listParts)
+      return parts(text, separator)
     },
   ),
   join: define(
@@ -98,12 +98,11 @@ export const TEXT_FUNCTIONS = {
 }
 
 function concat(values: readonly Value[]): Value {
-  if (values.some((value) => value instanceof Uint8Array)) {
-    return Buffer.concat(
-      values.map((value) => (value instanceof Uint8Array ? value : Buffer.from(asText(value)))),
-    )
-  }
-  return joined(values.map(asText), '')
+  if (!values.some((value) => value instanceof Uint8Array)) return joined(values.map(asText), '')
+  const parts = values.map((value) => (value instanceof Uint8Array ? value : Buffer.from(asText(value))))
+  const length = parts.reduce((sum, part) => sum + part.length, 0)
+  if (length > RUN_LIMITS.outputBytes + RUN_LIMITS.textBytes) throw tooLarge()
+  return Buffer.concat(parts)
 }
 
 /** Adds up before it joins, so that a result that is too large is never built. */
@@ -116,10 +115,20 @@ function joined(texts: readonly string[], separator: string): string {
 
 function replaceAll(text: string, find: string, substitute: string): string {
   if (find === '') return text
-  return joined(parts(text, find, Number.POSITIVE_INFINITY), substitute)
+  let result = ''
+  let from = 0
+  for (;;) {
+    const at = findText(text, find, from)
+    result += text.slice(from, at === -1 ? text.length : at)
+    if (result.length > RUN_LIMITS.textBytes) throw tooLarge()
+    if (at === -1) return result
+    result += substitute
+    from = at + find.length
+  }
 }
 
-function parts(text: string, separator: string, most: number): string[] {
+function parts(text: string, separator: string): string[] {
+  const most = RUN_LIMITS.listParts
   const found: string[] = []
   let from = 0
   for (;;) {
