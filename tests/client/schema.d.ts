@@ -850,6 +850,27 @@ export interface components {
             statusCode: number | null;
             durationMs: number;
         };
+        /**
+         * @example {
+         *       "id": 7001,
+         *       "at": "2026-11-21T10:00:00.000Z",
+         *       "eventKind": "delivery.parked",
+         *       "severity": "error",
+         *       "subjectType": "action",
+         *       "subjectId": "5b1c2f6e-0d6b-4d0c-8a53-0b5a2f6f2f10",
+         *       "subjectName": "Billing",
+         *       "channelId": "7a0f8f0e-3d1e-4a43-9a57-0a7b3f2f9d11",
+         *       "channelName": "Ops",
+         *       "channelKind": "slack",
+         *       "outcome": "delivered",
+         *       "detail": null,
+         *       "statusCode": 200,
+         *       "durationMs": 140,
+         *       "count": 1,
+         *       "emailFallback": false,
+         *       "requestId": 90117
+         *     }
+         */
         AlertDelivery: {
             id: number;
             /** Format: date-time */
@@ -913,6 +934,21 @@ export interface components {
             /** @enum {unknown} */
             raw: "body";
         } | null;
+        /**
+         * @example {
+         *       "id": 90117,
+         *       "endpointId": "0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33",
+         *       "endpointName": "stripe-ci",
+         *       "method": "POST",
+         *       "path": "/eu",
+         *       "label": "invoice.paid",
+         *       "contentType": "application/json",
+         *       "sizeBytes": 412,
+         *       "receivedAt": "2026-11-21T09:15:00.123Z",
+         *       "deletedAt": "2026-11-22T08:00:00.000Z",
+         *       "purgesAt": "2026-11-29T08:00:00.000Z"
+         *     }
+         */
         BinnedRequest: {
             id: number;
             /** Format: uuid */
@@ -950,6 +986,58 @@ export interface components {
             /** @description Ids passed over */
             skippedCount: number;
         };
+        /**
+         * @example {
+         *       "id": 90117,
+         *       "endpointId": "0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33",
+         *       "receivedAt": "2026-11-21T09:15:00.123Z",
+         *       "method": "POST",
+         *       "path": "/eu",
+         *       "contentType": "application/json",
+         *       "sizeBytes": 36,
+         *       "ip": "203.0.113.7",
+         *       "userAgent": "Stripe/1.0",
+         *       "label": "invoice.paid",
+         *       "bodyTruncated": false,
+         *       "bodyIsBinary": false,
+         *       "bodyPreview": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\"}",
+         *       "verification": {
+         *         "verdict": "verified",
+         *         "note": "stripe-signature matches; timestamp 2 s old."
+         *       },
+         *       "state": "Succeeded",
+         *       "attemptCount": 1,
+         *       "url": "https://in.acme.dev/hook/0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33/eu?x=1&x=2",
+         *       "queryString": "x=1&x=2",
+         *       "query": {
+         *         "x": [
+         *           "1",
+         *           "2"
+         *         ]
+         *       },
+         *       "headers": {
+         *         "Content-Type": "application/json"
+         *       },
+         *       "rawHeaders": [
+         *         {
+         *           "name": "Content-Type",
+         *           "value": "application/json"
+         *         }
+         *       ],
+         *       "body": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\"}",
+         *       "deliveries": [
+         *         {
+         *           "actionId": "5b1c2f6e-0d6b-4d0c-8a53-0b5a2f6f2f10",
+         *           "actionName": "Billing",
+         *           "kind": "forward",
+         *           "state": "Succeeded",
+         *           "attemptCount": 1,
+         *           "lastAttemptAt": "2026-11-21T09:15:00.310Z",
+         *           "nextAttemptAt": null
+         *         }
+         *       ]
+         *     }
+         */
         CapturedRequest: {
             id: number;
             /** Format: uuid */
@@ -1000,6 +1088,29 @@ export interface components {
                 nextAttemptAt: string | null;
             }[];
         };
+        /**
+         * @example {
+         *       "id": 90117,
+         *       "endpointId": "0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33",
+         *       "receivedAt": "2026-11-21T09:15:00.123Z",
+         *       "method": "POST",
+         *       "path": "/eu",
+         *       "contentType": "application/json",
+         *       "sizeBytes": 36,
+         *       "ip": "203.0.113.7",
+         *       "userAgent": "Stripe/1.0",
+         *       "label": "invoice.paid",
+         *       "bodyTruncated": false,
+         *       "bodyIsBinary": false,
+         *       "bodyPreview": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\"}",
+         *       "verification": {
+         *         "verdict": "verified",
+         *         "note": "stripe-signature matches; timestamp 2 s old."
+         *       },
+         *       "state": "Succeeded",
+         *       "attemptCount": 1
+         *     }
+         */
         CapturedRequestSummary: {
             id: number;
             /** Format: uuid */
@@ -1036,6 +1147,28 @@ export interface components {
             /** @description 0 when nothing matches */
             totalPages: number;
         };
+        /**
+         * @example {
+         *       "id": 554013,
+         *       "requestId": 90117,
+         *       "actionId": "5b1c2f6e-0d6b-4d0c-8a53-0b5a2f6f2f10",
+         *       "actionName": "Billing",
+         *       "kind": "forward",
+         *       "state": "Failed",
+         *       "statusCode": 503,
+         *       "error": "http_503",
+         *       "url": "https://app.acme.dev/hooks",
+         *       "at": "2026-11-21T09:15:00.310Z",
+         *       "finishedAt": "2026-11-21T09:15:00.502Z",
+         *       "durationMs": 192,
+         *       "attemptNumber": 1,
+         *       "trigger": "capture",
+         *       "nextAttemptAt": "2026-11-21T09:15:05.700Z",
+         *       "hasDetail": true,
+         *       "transformed": true,
+         *       "transformationVersion": 3
+         *     }
+         */
         DeliveryAttempt: {
             /** @description What the detail route takes */
             id: number;
@@ -1134,6 +1267,41 @@ export interface components {
             /** @description 0 when nothing matches */
             totalPages: number;
         };
+        /**
+         * @example {
+         *       "id": "0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33",
+         *       "name": "stripe-ci",
+         *       "url": "https://in.acme.dev/hook/0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33",
+         *       "isActive": true,
+         *       "suspendedByPlan": false,
+         *       "createdAt": "2026-11-21T09:00:00.000Z",
+         *       "lastRequestAt": "2026-11-21T09:15:00.123Z",
+         *       "expiresAt": null,
+         *       "storedRequestCount": 812,
+         *       "responseStatusCode": 202,
+         *       "responseContentType": "application/json",
+         *       "responseHeaders": {},
+         *       "responseBody": "{\"received\":true}",
+         *       "provider": "stripe",
+         *       "forwardingEnabled": true,
+         *       "forwardUrl": "https://app.acme.dev/hooks",
+         *       "forwardSigning": {
+         *         "signed": true,
+         *         "setAt": "2026-11-21T09:00:00.000Z"
+         *       },
+         *       "verification": {
+         *         "source": "preset",
+         *         "scheme": "stripe",
+         *         "family": "hmac",
+         *         "secretLabel": "Signing secret",
+         *         "secretSet": true,
+         *         "secretSetAt": "2026-11-21T09:00:00.000Z",
+         *         "handshakeTokenSet": false,
+         *         "handshakeTokenNeeded": false,
+         *         "manual": null
+         *       }
+         *     }
+         */
         Endpoint: {
             /** Format: uuid */
             id: string;
@@ -1190,6 +1358,37 @@ export interface components {
             /** @description 0 when nothing matches */
             totalPages: number;
         };
+        /**
+         * @example {
+         *       "endpointId": "0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33",
+         *       "storage": {
+         *         "storedRequestCount": 812,
+         *         "storedRequestsMax": 1000,
+         *         "storedBytes": 934112,
+         *         "binnedRequestCount": 3,
+         *         "evictedCount": 40,
+         *         "oldestRequestAt": "2026-11-10T00:00:01.000Z"
+         *       },
+         *       "traffic": {
+         *         "lastRequestAt": "2026-11-21T09:15:00.123Z",
+         *         "requestsLastHourCount": 12,
+         *         "requestsLastDayCount": 201,
+         *         "rejectedCount": 5,
+         *         "lastRejectedAt": "2026-11-20T12:00:00.000Z"
+         *       },
+         *       "retention": {
+         *         "retentionDays": 14,
+         *         "expiresAt": null
+         *       },
+         *       "backlog": {
+         *         "pendingCount": 2,
+         *         "retryingCount": 1,
+         *         "parkedCount": 0,
+         *         "oldestPendingAt": "2026-11-21T09:14:58.000Z",
+         *         "nextAttemptAt": "2026-11-21T09:15:05.700Z"
+         *       }
+         *     }
+         */
         EndpointStats: {
             /** Format: uuid */
             endpointId: string;
@@ -1298,6 +1497,36 @@ export interface components {
             value?: boolean;
             ignoreCase?: boolean;
         };
+        /**
+         * @example {
+         *       "key": {
+         *         "prefix": "creel_live_f3Kq9Z",
+         *         "name": "ci"
+         *       },
+         *       "workspace": {
+         *         "name": "Acme"
+         *       },
+         *       "plan": {
+         *         "key": "team",
+         *         "displayName": "Team"
+         *       },
+         *       "limits": {
+         *         "apiRatePerMinute": 1200,
+         *         "apiKeysMax": 50,
+         *         "endpointsMax": 200,
+         *         "retentionDays": 90,
+         *         "captureRatePerMinute": 1200,
+         *         "storedRequestsMax": 50000,
+         *         "payloadBytesMax": 10485760,
+         *         "actionsMax": 25,
+         *         "rulesMax": 25,
+         *         "watchdogsMax": 100,
+         *         "alertChannelsMax": 50,
+         *         "parallelAwaitsMax": 50,
+         *         "bulkReplay": 1
+         *       }
+         *     }
+         */
         Me: {
             key: {
                 /** @description The first characters of the key, safe to display */
@@ -1394,6 +1623,28 @@ export interface components {
             /** @description Where the webhook URL is entered */
             setupPath: string | null;
         };
+        /**
+         * @example {
+         *       "requestId": 90117,
+         *       "state": "Failed",
+         *       "outcomes": [
+         *         {
+         *           "actionId": "5b1c2f6e-0d6b-4d0c-8a53-0b5a2f6f2f10",
+         *           "actionName": "Billing",
+         *           "kind": "forward",
+         *           "attemptId": 554020,
+         *           "state": "Failed",
+         *           "statusCode": 500,
+         *           "error": "http_500",
+         *           "url": "https://app.acme.dev/hooks",
+         *           "at": "2026-11-21T10:00:00.000Z",
+         *           "durationMs": 88,
+         *           "transformed": true,
+         *           "transformationVersion": 3
+         *         }
+         *       ]
+         *     }
+         */
         ReplayResult: {
             requestId: number;
             /** @enum {string} */
@@ -1584,6 +1835,18 @@ export interface components {
             /** @description 0 when nothing matches */
             totalPages: number;
         };
+        /**
+         * @example {
+         *       "available": true,
+         *       "reason": null,
+         *       "samples": 143,
+         *       "expectedIntervalSeconds": 3600,
+         *       "graceSeconds": 720,
+         *       "observedP90Seconds": 3412,
+         *       "newestAt": "2026-11-21T09:15:00.123Z",
+         *       "oldestAt": "2026-11-15T02:00:00.000Z"
+         *     }
+         */
         WatchdogSuggestion: {
             available: boolean;
             reason: string | null;

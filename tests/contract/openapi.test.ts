@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { ERRORS, ROUTES } from '@creel/core'
 import { openApi } from '@creel/gateway'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
+import Ajv2020 from 'ajv/dist/2020.js'
 import { z } from 'zod'
 import { brokenPromises } from './growth.ts'
 
@@ -65,6 +66,23 @@ describe('/openapi/v1.json', () => {
       return example !== undefined && accepted ? [] : [route.name]
     })
     expect(wrong).toEqual([])
+  })
+
+  test('shows what its answers look like, in examples that are valid answers', () => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema(JSON.parse(json), 'creel')
+    const shown = Object.entries(description.components.schemas).flatMap(([name, schema]) =>
+      z
+        .looseObject({ examples: z.array(z.unknown()).default([]) })
+        .parse(schema)
+        .examples.map((example) => [name, example] as const),
+    )
+    expect(shown.length).toBeGreaterThan(8)
+    for (const [name, example] of shown) {
+      const validate = ajv.compile({ $ref: `creel#/components/schemas/${name}` })
+      validate(example)
+      expect([name, validate.errors]).toEqual([name, null])
+    }
   })
 
   test('says of every operation how it succeeds, and each status of its errors', () => {

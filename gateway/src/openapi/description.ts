@@ -1,5 +1,6 @@
 import { Problem, ROUTES } from '@creel/core'
-import type { JsonObject } from './json.ts'
+import { ANSWER_EXAMPLES } from './examples.ts'
+import { isObject, type JsonObject } from './json.ts'
 import { NOUNS } from './nouns.ts'
 import { operation, tagOf } from './operation.ts'
 import { problemExamples } from './problems.ts'
@@ -45,7 +46,7 @@ export function openApi(baseUrl: string, version: string): JsonObject {
     })),
     paths,
     components: {
-      schemas: schemas.components,
+      schemas: withExamples(schemas.components),
       examples: problemExamples(ROUTES),
       securitySchemes: {
         bearer: {
@@ -62,4 +63,13 @@ export function openApi(baseUrl: string, version: string): JsonObject {
       },
     },
   }
+}
+
+function withExamples(components: JsonObject): JsonObject {
+  return Object.fromEntries(
+    Object.entries(components).map(([name, schema]) => {
+      const example = ANSWER_EXAMPLES[name]
+      return [name, example === undefined || !isObject(schema) ? schema : { ...schema, examples: [example] }]
+    }),
+  )
 }

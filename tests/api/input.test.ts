@@ -1,0 +1,75 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { wrongParts } from '../support/problems.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { makeWorld, type World } from '../support/world.ts'
+
+/** How path, query and body become one input, and how its wrong parts are named (CONTRACT R4, R5). */
+
+let service: TestService
+let mine: World
+let other: World
+
+beforeAll(async () => {
+  service = await startService({ limits: { apiRatePerMinute: 100_000 } })
+  mine = await makeWorld(service.alice)
+  other = await makeWorld(service.charlie)
+})
+
+const at = (path: string) => `/api/v1/endpoints/${mine.ids.endpointId}${path}`
+
+describe('path, query and body are one input', () => {
+  test('of which the path wins: a body cannot name another object', async () => {
+    const { endpointId } = other.ids
+    const answer = await service.alice.patch(at(''), { endpointId, id: endpointId, name: 'mine' })
+    expect(answer).toMatchObject({ status: 200, body: { id: mine.ids.endpointId, name: 'mine' } })
+    const untouched = await service.charlie.get(`/api/v1/endpoints/${endpointId}`)
+    expect(untouched.body).toMatchObject({ name: 'world' })
+  })
+
+  test('a query cannot name another object either', async () => {
+    const answer = await service.alice.get(`${at('/stats')}?endpointId=${other.ids.endpointId}`)
+    expect(answer).toMatchObject({ status: 200, body: { endpointId: mine.ids.endpointId } })
+  })
+
+  test('members of the body are not read from the query', async () => {
+    const answer = await service.alice.patch(`${at('')}?name=fromQuery`, { isActive: true })
+    expect(answer.body).toMatchObject({ name: 'mine' })
+  })
+
+  test('a member of the query is read from there, also beside a body', async () => {
+    const path = at(`/requests/${mine.ids.requestId}/replay?actionId=${other.ids.actionId}`)
+    expect((await service.alice.post(path, { actionId: mine.ids.actionId })).status).toBe(404)
+  })
+})
+
+describe('a wrong part is named by where it came from', () => {
+  test('the query by its parameter, the body by a pointer from its root', async () => {
+    expect(wrongParts(await service.alice.get(at('/requests?page=x')))).toEqual(['?page type'])
+    expect(wrongParts(await service.alice.patch(at(''), { name: 7 }))).toEqual(['#/name type'])
+    const deep = { version: 1, name: 'r', steps: [{ op: 'remove', paths: ['body.x'] }, { op: 'map' }] }
+    expect(wrongParts(await service.alice.post(at('/transformations'), deep))).toEqual([
+      '#/steps/1/op unknown_op',
+    ])
+    const put = service.alice.put(at(`/transformations/${mine.ids.ruleId}`), { rule: deep })
+    expect(wrongParts(await put)).toEqual(['#/rule/steps/1/op unknown_op'])
+  })
+
+  test('a pointer escapes what JSON Pointer and URIs would misread', async () => {
+    const responseHeaders = { 'a/b~c d%': '1' }
+    const answer = await service.alice.post('/api/v1/endpoints', { responseHeaders })
+    expect(wrongParts(answer)).toEqual(['#/responseHeaders/a~1b~0c%20d%25 bad_format'])
+  })
+
+  test('at most 50 of them, and how many there are', async () => {
+    const names = Array.from({ length: 60 }, (_, index) => [`bad name ${index}`, '1'])
+    const answer = await service.alice.post('/api/v1/endpoints', {
+      responseHeaders: Object.fromEntries(names.slice(0, 20)),
+      name: '',
+      signaturePrefix: 'x'.repeat(33),
+    })
+    expect(wrongParts(answer)).toHaveLength(22)
+    expect(Object(answer.body).detail).toStartWith('The input has 22 errors')
+    const order = Array.from({ length: 80 }, (_, index) => index)
+    expect(wrongParts(await service.alice.put(at('/transformations/order'), { order }))).toHaveLength(50)
+  })
+})
