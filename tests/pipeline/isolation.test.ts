@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { attemptsEnded } from '../support/attempts.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 
@@ -25,4 +26,26 @@ test('a destination that never answers holds up its own deliveries and nobody el
     .executeTakeFirstOrThrow()
   expect(open).toBe(EACH)
   expect(live.received).toHaveLength(EACH)
+}, 60_000)
+
+test('an action that cannot be read stops no other', async () => {
+  await using receiver = await startReceiver()
+  const gateway = await startService({ parts: ['gateway'] })
+  const { alice, db, database, secretKey, clock } = gateway
+  const broken = await alice.endpoint({ forwardUrl: receiver.url, forwardSigningSecret: 's'.repeat(16) })
+  const whole = await alice.endpoint({ forwardUrl: receiver.url })
+  await db
+    .updateTable('actions')
+    .set({ signingSecret: Buffer.from('sealed by nobody') })
+    .where('endpointId', '=', broken.id)
+    .execute()
+  await broken.capture()
+  const { id } = await whole.capture()
+  // Both are due in one batch when the jobs start.
+  await startService({ parts: ['jobs'], database, secretKey, clock })
+  const [only] = await receiver.take(1)
+  expect(only?.header('creel-request-id')).toBe(String(id))
+  await attemptsEnded(gateway, whole)
+  const left = await db.selectFrom('deliveries').select('endpointId').execute()
+  expect(left).toEqual([{ endpointId: broken.id }])
 }, 60_000)

@@ -19,6 +19,9 @@ const GATHER_MS = 10
 /** How often tries without a result are looked for, so that none waits much longer than its lease. */
 const RECOVER_EVERY_MS = 2000
 
+/** When a delivery that could not be begun is looked at again. */
+const UNREADABLE_MS = 60_000
+
 /** The sending side of one process. */
 export interface Dispatcher {
   /** Takes a batch of due tries; resolves when each is under way, put off, or had nothing to do. */
@@ -50,19 +53,25 @@ export function startDispatcher(services: Services): Dispatcher {
   }
 
   async function run(attempt: Attempt, due: DueTry): Promise<void> {
-    const result = await sendAttempt(services, attempt, stopping.signal)
-    // Cut off by the end of this process: without a result its lease ends, and it is tried again.
-    if (stopping.signal.aborted && result.received === null) return release(due, null)
-    const held =
-      result.sent === null ? null : { durationMs: result.durationMs, answered: result.received !== null }
-    await recorder.record({ attempt, result })
-    release(due, held)
+    let held: Parameters<Lanes['release']>[1] = null
+    try {
+      const result = await sendAttempt(services, attempt, stopping.signal)
+      // Cut off by the end of this process: without a result its lease ends, and it is tried again.
+      if (stopping.signal.aborted && result.received === null) return
+      if (result.sent !== null) held = { durationMs: result.durationMs, answered: result.received !== null }
+      await recorder.record({ attempt, result })
+    } catch (err) {
+      // A mistake of ours in one delivery: it ends as Interrupted, and harms no other.
+      services.log.error({ err, attemptId: attempt.id }, 'could not make an attempt')
+    } finally {
+      release(due, held)
+    }
   }
 
   async function start(due: readonly DueTry[]): Promise<void> {
     const unclaimed = new Map(due.map((one) => [one.deliveryId, one]))
     try {
-      for (const attempt of await claimAttempts(services, due)) {
+      for (const attempt of await claim(due)) {
         const one = attempt.deliveryId === null ? undefined : unclaimed.get(attempt.deliveryId)
         if (one === undefined) continue
         unclaimed.delete(one.deliveryId)
@@ -70,6 +79,24 @@ export function startDispatcher(services: Services): Dispatcher {
       }
     } finally {
       for (const one of unclaimed.values()) release(one, null)
+    }
+  }
+
+  /** Claims a batch; when that fails, one by one, so that a row that cannot be read stops no other. */
+  async function claim(due: readonly DueTry[]): Promise<Attempt[]> {
+    try {
+      return await claimAttempts(services, due)
+    } catch (err) {
+      const [only, ...others] = due
+      if (only === undefined) return []
+      if (others.length > 0) {
+        const claimed: Attempt[] = []
+        for (const one of due) claimed.push(...(await claim([one])))
+        return claimed
+      }
+      services.log.error({ err, deliveryId: only.deliveryId }, 'could not begin a delivery')
+      await postponeAttempts(services, [{ due: only, afterMs: UNREADABLE_MS }])
+      return []
     }
   }
 
