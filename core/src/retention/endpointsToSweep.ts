@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from '../db/index.ts'
 import { planOf } from '../plans/index.ts'
-import type { Services } from '../services.ts'
+import type { SweepServices } from './pace.ts'
 
 /** An endpoint, and from when on what it received is kept. */
 export interface EndpointToSweep {
@@ -24,7 +24,7 @@ export async function* endpointsToSweep({
   db,
   plans,
   clock,
-}: Pick<Services, 'db' | 'plans' | 'clock'>): AsyncGenerator<EndpointToSweep> {
+}: SweepServices): AsyncGenerator<EndpointToSweep> {
   let after = '00000000-0000-0000-0000-000000000000'
   for (;;) {
     const rows = await page(db, after)

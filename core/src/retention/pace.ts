@@ -1,6 +1,10 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Db, Trx } from '../db/index.ts'
+import type { Services } from '../services.ts'
+
+/** What a sweep needs of the process. */
+export type SweepServices = Pick<Services, 'db' | 'clock' | 'plans' | 'enqueue'>
 
 /** Rows that one transaction of a sweep deletes: few milliseconds, since captures wait for its locks. */
 export const BATCH_ROWS = 500

@@ -2,9 +2,8 @@ import { sql } from 'kysely'
 import { announceEndpointChange } from '../endpoints/index.ts'
 import { DomainError } from '../errors.ts'
 import { lockCounters } from '../requests/index.ts'
-import type { Services } from '../services.ts'
 import { getWorkspace } from '../workspaces/index.ts'
-import { BATCH_ROWS, sweepTransaction } from './pace.ts'
+import { BATCH_ROWS, type SweepServices, sweepTransaction } from './pace.ts'
 import { removeDeliveryRecords, removeRequests } from './removal.ts'
 
 /** What an operator purges: a request, all captures of an endpoint, or all captures of a workspace. */
@@ -22,7 +21,7 @@ export interface PurgeTarget {
  *
  * @throws DomainError `not_found` for a workspace, an endpoint or a request that is not there
  */
-export async function countPurge(services: Services, target: PurgeTarget): Promise<number> {
+export async function countPurge(services: SweepServices, target: PurgeTarget): Promise<number> {
   const endpointIds = await findEndpoints(services, target)
   const { rows } = await sql<{ count: number }>`
     select count(*) from requests
@@ -40,7 +39,7 @@ export async function countPurge(services: Services, target: PurgeTarget): Promi
  *
  * @returns how many went
  */
-export async function purge(services: Services, target: PurgeTarget): Promise<number> {
+export async function purge(services: SweepServices, target: PurgeTarget): Promise<number> {
   await countPurge(services, target)
   const endpointIds = await findEndpoints(services, target)
   const { rows } = await sql<{ lastId: number }>`select last_value as last_id from request_ids`.execute(
@@ -69,7 +68,7 @@ export async function purge(services: Services, target: PurgeTarget): Promise<nu
 }
 
 async function nextIds(
-  { db }: Services,
+  { db }: SweepServices,
   of: { endpointId: string; requestId: number | undefined; upToId: number },
 ): Promise<number[]> {
   let query = db.selectFrom('requests').where('endpointId', '=', of.endpointId).where('id', '<=', of.upToId)
@@ -79,7 +78,7 @@ async function nextIds(
 }
 
 async function findEndpoints(
-  { db }: Services,
+  { db }: SweepServices,
   { workspace, endpoint }: PurgeTarget,
 ): Promise<readonly string[]> {
   const { id: workspaceId } = await getWorkspace(db, workspace)
@@ -97,7 +96,7 @@ async function findEndpoints(
 }
 
 /** Attempts of requests that were evicted before: with the captures goes what is known of them. */
-async function purgeRecords({ db }: Services, endpointId: string, upToId: number): Promise<void> {
+async function purgeRecords({ db }: SweepServices, endpointId: string, upToId: number): Promise<void> {
   for (;;) {
     const rows = await db
       .selectFrom('deliveryAttempts')

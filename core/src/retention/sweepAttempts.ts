@@ -1,11 +1,10 @@
 import { sql } from 'kysely'
-import type { Services } from '../services.ts'
 import type { EndpointToSweep } from './endpointsToSweep.ts'
-import { BATCH_ROWS, inBatches, sweepTransaction } from './pace.ts'
+import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 
 /** Deletes attempts that are older than the retention of the plan, oldest first. */
 export async function sweepAttempts(
-  { db }: Services,
+  { db }: SweepServices,
   { endpointId, keptSince }: EndpointToSweep,
   signal: AbortSignal,
 ): Promise<void> {
@@ -36,7 +35,7 @@ export async function sweepAttempts(
  * Every stored request has an id from the endpoint's mark on, so only the records below it can be orphans.
  */
 export async function sweepDetails(
-  { db }: Services,
+  { db }: SweepServices,
   { endpointId }: EndpointToSweep,
   signal: AbortSignal,
 ): Promise<void> {

@@ -3,8 +3,7 @@ import { closeIncidentsSilently } from '../alerts/index.ts'
 import { announceEndpointChange } from '../endpoints/index.ts'
 import { reapplyPlanLimits } from '../plans/suspension.ts'
 import { lockCounters } from '../requests/index.ts'
-import type { Services } from '../services.ts'
-import { BATCH_ROWS, inBatches, sweepTransaction } from './pace.ts'
+import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 
 /** CI collects results late: an expired endpoint stays readable for so long (CONTRACT R20). */
 const EXPIRED_KEPT_MS = 15 * 60_000
@@ -17,7 +16,7 @@ const SETTLED_AFTER_MS = 2 * 60_000
  *
  * In small batches; may be cut off at any time, and several workers may sweep at once.
  */
-export async function sweepEndpoints(services: Services, signal: AbortSignal): Promise<void> {
+export async function sweepEndpoints(services: SweepServices, signal: AbortSignal): Promise<void> {
   await deleteExpired(services)
   await liftSuspensions(services, signal)
   const deleted = await services.db
@@ -34,7 +33,7 @@ export async function sweepEndpoints(services: Services, signal: AbortSignal): P
   }
 }
 
-async function deleteExpired({ db, clock }: Services): Promise<void> {
+async function deleteExpired({ db, clock }: SweepServices): Promise<void> {
   const now = clock.now()
   await db.transaction().execute(async (trx) => {
     const expired = await trx
@@ -49,7 +48,7 @@ async function deleteExpired({ db, clock }: Services): Promise<void> {
 }
 
 /** Endpoints expire by themselves, so nobody else would notice that there is room again. */
-async function liftSuspensions(services: Services, signal: AbortSignal): Promise<void> {
+async function liftSuspensions(services: SweepServices, signal: AbortSignal): Promise<void> {
   const { rows } = await sql<{ workspaceId: string }>`
     select workspace_id from endpoints where suspended_by_plan and deleted_at is null
     union select workspace_id from watchdogs where paused_by_plan`.execute(services.db)
@@ -67,7 +66,7 @@ const BIG_TABLES = [
   { table: 'requests', key: 'id' },
 ] as const
 
-async function purgeRows({ db }: Services, endpointId: string, signal: AbortSignal): Promise<void> {
+async function purgeRows({ db }: SweepServices, endpointId: string, signal: AbortSignal): Promise<void> {
   for (const { table, key } of BIG_TABLES) {
     const [name, column] = [sql.table(table), sql.ref(key)]
     await inBatches(signal, async () => {
@@ -86,7 +85,7 @@ async function purgeRows({ db }: Services, endpointId: string, signal: AbortSign
  * Deletes the endpoint itself, and with it its counters, actions, rules and watchdogs. Under the counters' lock: a
  * capture that was still under way has ended by then, and none can begin.
  */
-async function purgeEndpoint(services: Services, endpointId: string): Promise<void> {
+async function purgeEndpoint(services: SweepServices, endpointId: string): Promise<void> {
   await services.db.transaction().execute(async (trx) => {
     await lockCounters(trx, endpointId)
     for (const { table } of BIG_TABLES) {

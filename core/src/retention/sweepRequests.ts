@@ -2,9 +2,8 @@ import { sql } from 'kysely'
 import { endDeliveries } from '../deliveries/index.ts'
 import { BIN_DAYS } from '../recycleBin/index.ts'
 import { lockCounters } from '../requests/index.ts'
-import type { Services } from '../services.ts'
 import type { EndpointToSweep } from './endpointsToSweep.ts'
-import { BATCH_ROWS, inBatches, sweepTransaction } from './pace.ts'
+import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 import { hideUndelivered, removeDeliveryRecords, removeRequests, removeRuns } from './removal.ts'
 
 const DAY_MS = 86_400_000
@@ -15,7 +14,7 @@ const DAY_MS = 86_400_000
  * list until they are as old themselves.
  */
 export async function sweepStored(
-  services: Services,
+  services: SweepServices,
   { endpointId, keptSince }: EndpointToSweep,
   signal: AbortSignal,
 ): Promise<void> {
@@ -53,7 +52,7 @@ export async function sweepStored(
  * hidden for now.
  */
 export async function sweepBin(
-  services: Services,
+  services: SweepServices,
   { endpointId, keptSince }: EndpointToSweep,
   signal: AbortSignal,
 ): Promise<void> {
@@ -91,7 +90,7 @@ export async function sweepBin(
  * wait: beyond it the deliveries of the oldest end as `DeadLetter` with `evicted` (CONTRACT R20).
  */
 export async function sweepHidden(
-  services: Services,
+  services: SweepServices,
   { endpointId, storedRequestsMax }: EndpointToSweep,
   signal: AbortSignal,
 ): Promise<void> {

@@ -1,7 +1,6 @@
 import { sql } from 'kysely'
-import type { Services } from '../services.ts'
 import { endpointsToSweep } from './endpointsToSweep.ts'
-import { sweepTransaction } from './pace.ts'
+import { type SweepServices, sweepTransaction } from './pace.ts'
 import { sweepAttempts, sweepDetails } from './sweepAttempts.ts'
 import { sweepBin, sweepHidden, sweepStored } from './sweepRequests.ts'
 
@@ -13,7 +12,7 @@ const SWEEPS = [sweepStored, sweepBin, sweepHidden, sweepAttempts, sweepDetails]
  * windows that nobody uses. In small batches that captures hardly notice; may be cut off at any time, and
  * several workers may sweep at once.
  */
-export async function sweepRetention(services: Services, signal: AbortSignal): Promise<void> {
+export async function sweepRetention(services: SweepServices, signal: AbortSignal): Promise<void> {
   for await (const endpoint of endpointsToSweep(services)) {
     for (const sweep of SWEEPS) await sweep(services, endpoint, signal)
     if (signal.aborted) return
@@ -22,7 +21,7 @@ export async function sweepRetention(services: Services, signal: AbortSignal): P
 }
 
 /** A window is a minute long: one that began an hour ago belongs to a key that rests. */
-async function sweepRateWindows({ db, clock }: Services): Promise<void> {
+async function sweepRateWindows({ db, clock }: SweepServices): Promise<void> {
   const now = clock.now()
   await sweepTransaction(db, async (trx) => {
     await sql`delete from api_key_windows where started_at < ${new Date(now.getTime() - 3_600_000)}`.execute(

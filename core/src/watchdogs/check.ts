@@ -6,6 +6,9 @@ import { findWatchdogsToRecheck, listOutages, lockWatchdogs, lockWatchdogsToChec
 import { evaluate } from './rules.ts'
 import { stepWatchdog } from './settle.ts'
 
+/** What a check needs of the process. */
+export type CheckServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
+
 /** How many watchdogs one transaction looks at. */
 const BATCH = 100
 const CHECK_AFTER_MS = 5000
@@ -17,7 +20,7 @@ const CHECK_AFTER_MS = 5000
  * While no gateway is up no capture could arrive, so nothing is judged; once one is back, the outage is credited
  * before anything is (CONTRACT R45).
  */
-export async function checkWatchdogs(services: Services, signal: AbortSignal): Promise<void> {
+export async function checkWatchdogs(services: CheckServices, signal: AbortSignal): Promise<void> {
   await queueNextCheck(services)
   if (!(await gatewayIsUp(services.db))) return
   await recheckHistories(services, signal)
@@ -35,7 +38,7 @@ export async function checkWatchdogs(services: Services, signal: AbortSignal): P
 }
 
 /** First of all, so that a worker that dies while it looks costs one look and not the chain. */
-async function queueNextCheck({ db, clock, enqueue }: Services): Promise<void> {
+async function queueNextCheck({ db, clock, enqueue }: CheckServices): Promise<void> {
   const startAfter = new Date(clock.now().getTime() + CHECK_AFTER_MS)
   await db.transaction().execute((trx) => enqueue(trx, 'watchdogs.check', [{ payload: {}, startAfter }]))
 }
@@ -44,7 +47,7 @@ async function queueNextCheck({ db, clock, enqueue }: Services): Promise<void> {
  * Reads the history of new and edited watchdogs once more: for captures that were being stored while the history
  * was read, and were still judged by the criteria of before.
  */
-async function recheckHistories(services: Services, signal: AbortSignal): Promise<void> {
+async function recheckHistories(services: CheckServices, signal: AbortSignal): Promise<void> {
   const now = services.clock.now()
   for (const row of await findWatchdogsToRecheck(services.db, now, BATCH)) {
     if (signal.aborted) return
