@@ -38,7 +38,8 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   ruleFaults: ['transformations'],
   transformationRuleVersions: ['transformations'],
   transformationRules: ['transformations'],
-  watchdogCriteria: ['watchdogs'],
+  // Matches are noted by the capture statement, in the transaction of the captures.
+  watchdogCriteria: ['watchdogs', 'capture'],
   watchdogs: ['watchdogs'],
   workspaces: ['workspaces'],
 }

@@ -20,6 +20,8 @@ export interface NewCapture {
   readonly row: CaptureRow
   readonly revision: number
   readonly dispatchState: 'NotAttempted' | 'Skipped' | 'Pending'
+  /** Of the watchdogs' criteria that it meets. */
+  readonly criteriaIds: readonly string[]
 }
 
 /** What became of one capture. */
@@ -57,6 +59,7 @@ const WINDOW_SECONDS = 60
  * - Evicts the oldest beyond the cap, looking from the low-water mark on, so that it does not wade through the
  *   dead index entries of rows that were evicted before. A row with open deliveries is only hidden. Rows are addressed by
  *   ctid: no plan can be wrong about that.
+ * - Notes the watchdogs' criteria that were met: one row a criteria, whatever the size of the batch.
  */
 const STATEMENT = `
 with locked as (
@@ -118,6 +121,26 @@ inserted as (
     ip, user_agent, label, body, body_truncated, body_is_binary, body_preview,
     verdict, verdict_note, dispatch_state, place
   ) on i.place = n.place
+),
+-- A batch meets few different sets of criteria: of each, only the last stored capture counts.
+met as (
+  select s.number, max(n.place) as place
+  from numbered n
+  join unnest($27::integer[]) with ordinality as s (number, place) on s.place = n.place
+  where s.number is not null
+  group by s.number
+),
+noted as (
+  update watchdog_criteria c set last_matched_request_id = m.request_id, last_matched_at = m.received_at
+  from (
+    select distinct on (k.criteria_id) k.criteria_id, n.id as request_id, j.received_at
+    from met
+    join numbered n on n.place = met.place
+    join judged j on j.place = met.place
+    join unnest($28::integer[], $29::uuid[]) as k (number, criteria_id) on k.number = met.number
+    order by k.criteria_id, n.id desc
+  ) m
+  where c.id = m.criteria_id and (c.last_matched_request_id is null or c.last_matched_request_id < m.request_id)
 ),
 tallied as (
   select o.endpoint_id,
@@ -243,6 +266,7 @@ export async function storeCaptures(
       limits.map((plan) => plan.limits.captureRatePerMinute),
       limits.map((plan) => plan.limits.storedRequestsMax),
       ...columnsOf(captures),
+      ...criteriaOf(captures),
     ],
   })
   const outcomes: CaptureOutcome[] = new Array(captures.length)
@@ -298,5 +322,27 @@ function columnsOf(captures: readonly NewCapture[]): Buffer[] {
     column(TEXT, (row) => row.verdict),
     column(TEXT, (row) => row.verdictNote),
     encodeArray(TEXT, captures.length, (index) => captures[index]?.dispatchState ?? null),
+  ]
+}
+
+/** The last parameters: the number of each capture's set of criteria, and the members of the sets. */
+function criteriaOf(captures: readonly NewCapture[]): Buffer[] {
+  const numbers = new Map<string, number>()
+  const members: { readonly number: number; readonly criteriaId: string }[] = []
+  const numberOf = ({ criteriaIds }: NewCapture): number | null => {
+    if (criteriaIds.length === 0) return null
+    const key = criteriaIds.join()
+    const known = numbers.get(key)
+    if (known !== undefined) return known
+    const number = numbers.size
+    numbers.set(key, number)
+    for (const criteriaId of criteriaIds) members.push({ number, criteriaId })
+    return number
+  }
+  const ofCaptures = captures.map(numberOf)
+  return [
+    encodeArray(INT4, captures.length, (index) => ofCaptures[index] ?? null),
+    encodeArray(INT4, members.length, (index) => members[index]?.number ?? null),
+    encodeArray(UUID, members.length, (index) => members[index]?.criteriaId ?? null),
   ]
 }

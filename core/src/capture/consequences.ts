@@ -1,7 +1,6 @@
 import type { Trx } from '../db/index.ts'
 import { insertDeliveries, type NewDelivery } from '../deliveries/index.ts'
 import type { Services } from '../services.ts'
-import { type CriteriaMatch, recordMatches } from '../watchdogs/index.ts'
 import type { JudgedCapture } from './judgeCapture.ts'
 
 /** A capture that was stored in the transaction under way. */
@@ -12,12 +11,12 @@ export interface StoredCapture {
 
 /** Whether storing the capture sets something in motion, which then belongs into the same transaction. */
 export function hasConsequences(capture: JudgedCapture): boolean {
-  return capture.dispatch.actions.length > 0 || capture.criteriaIds.length > 0
+  return capture.dispatch.actions.length > 0
 }
 
 /**
- * What stored captures set in motion, for a whole batch at once: deliveries are queued and watchdogs' matches noted.
- * All of it commits with the captures or not at all (DESIGN §3, invariant 3).
+ * What stored captures set in motion, for a whole batch at once: their deliveries are queued. They commit with the
+ * captures or not at all (DESIGN §3, invariant 3).
  *
  * @param stored in the order of their ids
  */
@@ -27,7 +26,6 @@ export async function applyConsequences(
   stored: readonly StoredCapture[],
 ): Promise<void> {
   await insertDeliveries(trx, services.enqueue, stored.flatMap(deliveriesOf))
-  await recordMatches(trx, lastMatches(stored))
 }
 
 function deliveriesOf({ capture, requestId }: StoredCapture): NewDelivery[] {
@@ -43,15 +41,4 @@ function deliveriesOf({ capture, requestId }: StoredCapture): NewDelivery[] {
     trigger: 'capture',
     createdAt: row.receivedAt,
   }))
-}
-
-/** The last match of each criteria: later ones replace earlier ones. */
-function lastMatches(stored: readonly StoredCapture[]): CriteriaMatch[] {
-  const matches = new Map<string, CriteriaMatch>()
-  for (const { capture, requestId } of stored) {
-    for (const criteriaId of capture.criteriaIds) {
-      matches.set(criteriaId, { criteriaId, requestId, receivedAt: capture.row.receivedAt })
-    }
-  }
-  return [...matches.values()]
 }

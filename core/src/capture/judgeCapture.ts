@@ -11,8 +11,6 @@ export interface JudgedCapture extends NewCapture {
   readonly row: CaptureRow
   readonly settings: CaptureSettings
   readonly dispatch: DispatchPlan
-  /** Of the watchdogs' criteria that it meets. */
-  readonly criteriaIds: readonly string[]
   /** To be sent in place of the configured response. */
   readonly handshake: HandshakeAnswer | null
 }

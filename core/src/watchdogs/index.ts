@@ -1,4 +1,4 @@
 export { checkWatchdogs } from './check.ts'
-export { type Criteria, type CriteriaMatch, listCriteria, recordMatches } from './criteria.ts'
+export { type Criteria, listCriteria } from './criteria.ts'
 export { beat, HEARTBEAT_SECONDS } from './downtime.ts'
 export { applyWatchdogLimit } from './planPause.ts'
