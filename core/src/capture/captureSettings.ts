@@ -21,6 +21,8 @@ export interface CaptureSettings {
   readonly actions: readonly DispatchAction[]
   /** What watchdogs wait for. */
   readonly criteria: readonly { readonly id: string; readonly condition: Condition }[]
+  /** Of all of them: one list for every capture that meets all. */
+  readonly criteriaIds: readonly string[]
 }
 
 /**
@@ -66,6 +68,7 @@ export async function loadCaptureSettings(
         verification: prepareVerification(storedSettings(endpoint, secrets)),
         actions: actions.get(endpoint.id) ?? [],
         criteria: (criteria[index] ?? []).map(({ id, match }) => ({ id, condition: storedCondition(match) })),
+        criteriaIds: (criteria[index] ?? []).map(({ id }) => id),
       }
       return [endpoint.id, settings]
     }),

@@ -327,14 +327,18 @@ function columnsOf(captures: readonly NewCapture[]): Buffer[] {
 
 /** The last parameters: the number of each capture's set of criteria, and the members of the sets. */
 function criteriaOf(captures: readonly NewCapture[]): Buffer[] {
-  const numbers = new Map<string, number>()
+  // By the list itself where captures share one, else by what it says.
+  const numbers = new Map<readonly string[] | string, number>()
   const members: { readonly number: number; readonly criteriaId: string }[] = []
   const numberOf = ({ criteriaIds }: NewCapture): number | null => {
     if (criteriaIds.length === 0) return null
+    const shared = numbers.get(criteriaIds)
+    if (shared !== undefined) return shared
     const key = criteriaIds.join()
     const known = numbers.get(key)
+    const number = known ?? numbers.size
+    numbers.set(criteriaIds, number)
     if (known !== undefined) return known
-    const number = numbers.size
     numbers.set(key, number)
     for (const criteriaId of criteriaIds) members.push({ number, criteriaId })
     return number

@@ -26,6 +26,8 @@ const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** A captured request as paths see it. Everything is looked up when a path asks for it; the body parses at most once. */
 export function requestRoot(request: JudgedRequest, delivery?: DeliveryFacts): ReadRoot {
   let query: readonly (readonly [string, string])[] | undefined
+  let text: { readonly value: string | undefined } | undefined
+  let body: { readonly value: ReturnType<ReadRoot['bodyDocument']> } | undefined
   return {
     fact: (fact) => requestFact(request, fact) ?? deliveryFact(delivery, fact),
     headerValues: (name) => headerValues(request.headers, name),
@@ -33,12 +35,20 @@ export function requestRoot(request: JudgedRequest, delivery?: DeliveryFacts): R
       query ??= urlEncodedPairs(request.queryString ?? '')
       return query.filter(([known]) => known === name).map(([, value]) => value)
     },
-    bodyText: () => (request.bodyTruncated ? undefined : textOf(request.body)),
+    bodyText: () => {
+      text ??= { value: request.bodyTruncated ? undefined : textOf(request.body) }
+      return text.value
+    },
     bodyDocument: () => {
-      const body = parsedBody(request)
-      return body.kind === 'none' ? undefined : { value: body.value, isForm: body.kind === 'form' }
+      body ??= { value: documentOf(request) }
+      return body.value
     },
   }
+}
+
+function documentOf(request: JudgedRequest): ReturnType<ReadRoot['bodyDocument']> {
+  const body = parsedBody(request)
+  return body.kind === 'none' ? undefined : { value: body.value, isForm: body.kind === 'form' }
 }
 
 /** A body as text; undefined when it is empty or binary: not valid UTF-8, or with a NUL in it. */

@@ -23,8 +23,8 @@ type CandidateRow = StoredRequestRow & { readonly id: number }
  * The newest stored requests of an endpoint that satisfy a condition, newest first. Reads no more than that takes:
  * only the columns that the condition looks at, in chunks, after Postgres passed over what cannot match.
  *
- * @param options `afterId`: only requests with a greater id; `since`: only those received then or later;
- *   `readBytes`: give up after so many bytes of rows, with what was found by then
+ * @param options `afterId`: only requests with a greater id; `since` and `until`: only those
+ *   received then or later, and before; `readBytes`: give up after so many bytes of rows, with what was found by then
  */
 export async function newestMatching(
   db: Db,
@@ -34,6 +34,7 @@ export async function newestMatching(
     readonly limit: number
     readonly afterId?: number
     readonly since?: Date
+    readonly until?: Date
     readonly readBytes?: number
   },
 ): Promise<HistoricMatch[]> {
@@ -69,6 +70,7 @@ async function candidates(
     readonly rows: number
     readonly afterId?: number
     readonly since?: Date
+    readonly until?: Date
   },
 ): Promise<CandidateRow[]> {
   const read = columnsRead(condition)
@@ -89,6 +91,7 @@ async function candidates(
     .where('r.deletedAt', 'is', null)
     .where('r.hiddenAt', 'is', null)
   if (range.since !== undefined) query = query.where('r.receivedAt', '>=', range.since)
+  if (range.until !== undefined) query = query.where('r.receivedAt', '<', range.until)
   if (narrowed !== null) query = query.where(sql<SqlBool>`${narrowed}`)
   return await query
     .select(['r.id', 'r.endpointId', 'r.receivedAt', 'r.method', 'r.path', 'r.queryString', 'r.contentType'])

@@ -11,6 +11,8 @@ export type CheckServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 
 /** How many watchdogs one transaction looks at. */
 const BATCH = 100
+/** Captures that came later than this after an arming were judged by what it watches for. */
+const SETTLES_MS = 5000
 const CHECK_AFTER_MS = 5000
 
 /**
@@ -55,6 +57,7 @@ async function recheckHistories(services: CheckServices, signal: AbortSignal): P
       limit: 1,
       afterId: row.settledRequestId,
       since: row.armedAt,
+      until: new Date(row.armedAt.getTime() + SETTLES_MS),
     })
     await services.db.transaction().execute(async (trx) => {
       const [locked] = await lockWatchdogs(trx, [row.id], services.clock.now())
