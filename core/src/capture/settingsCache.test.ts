@@ -24,6 +24,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   }),
   actions: [],
   criteria: [],
+  criteriaIds: [],
 })
 
 /** A database that knows every id that starts with `e`, and notes what it is asked. */

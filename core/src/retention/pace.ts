@@ -7,13 +7,13 @@ import type { Services } from '../services.ts'
 export type SweepServices = Pick<Services, 'db' | 'clock' | 'plans' | 'enqueue'>
 
 /** Rows that one transaction of a sweep deletes: few milliseconds, since captures wait for its locks. */
-export const BATCH_ROWS = 500
+export const BATCH_ROWS = 200
 
 const REST_MS = { min: 2, max: 500 } as const
 
 /**
- * Runs a sweep's batches until one finds nothing more, resting after each for as long as it took, so that a sweep
- * never takes more than half of what captures could have. Cut off between two batches it has lost nothing.
+ * Runs a sweep's batches until one finds nothing more, resting after each for twice as long as it took, so that a
+ * sweep never takes more than a third of what captures could have. Cut off between two batches it has lost nothing.
  *
  * @param batch one short transaction; answers whether there is more
  */
@@ -22,7 +22,7 @@ export async function inBatches(signal: AbortSignal, batch: () => Promise<boolea
     const started = performance.now()
     if (!(await batch())) return
     const took = performance.now() - started
-    await setTimeout(Math.min(Math.max(took, REST_MS.min), REST_MS.max))
+    await setTimeout(Math.min(Math.max(2 * took, REST_MS.min), REST_MS.max))
   }
 }
 

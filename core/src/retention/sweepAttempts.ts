@@ -8,16 +8,19 @@ export async function sweepAttempts(
   { endpointId, keptSince }: EndpointToSweep,
   signal: AbortSignal,
 ): Promise<void> {
+  let done = 0
   await inBatches(signal, async () => {
     const attempts = await db
       .selectFrom('deliveryAttempts')
       .where('endpointId', '=', endpointId)
+      .where('id', '>', done)
       .select(['id', 'at', 'state'])
       .orderBy('id')
       .limit(BATCH_ROWS)
       .execute()
     const ids = attempts.filter(({ at, state }) => at < keptSince && state !== 'Pending').map(({ id }) => id)
-    if (ids.length === 0) return false
+    const last = ids.at(-1)
+    if (last === undefined) return false
     await sweepTransaction(db, async (trx) => {
       await sql`
         delete from attempt_details
@@ -26,6 +29,7 @@ export async function sweepAttempts(
         delete from delivery_attempts
         where endpoint_id = ${endpointId} and id = any(${ids}::bigint[])`.execute(trx)
     })
+    done = last
     return true
   })
 }

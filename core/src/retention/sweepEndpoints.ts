@@ -58,25 +58,34 @@ async function liftSuspensions(services: SweepServices, signal: AbortSignal): Pr
   }
 }
 
-/** Tables with many rows an endpoint, in an order in which no row is left without what it belongs to. */
+/** Tables with many rows an endpoint, and the column that orders an endpoint's rows in an index. */
 const BIG_TABLES = [
   { table: 'attempt_details', key: 'attempt_id' },
   { table: 'delivery_attempts', key: 'id' },
-  { table: 'deliveries', key: 'id' },
+  { table: 'deliveries', key: 'request_id' },
   { table: 'requests', key: 'id' },
 ] as const
 
+/** Along the index, from where the last batch ended: what is deleted already is not waded through again. */
 async function purgeRows({ db }: SweepServices, endpointId: string, signal: AbortSignal): Promise<void> {
   for (const { table, key } of BIG_TABLES) {
     const [name, column] = [sql.table(table), sql.ref(key)]
+    let done = 0
     await inBatches(signal, async () => {
-      const { numAffectedRows } = await sweepTransaction(db, (trx) =>
+      const { rows } = await sql<{ upTo: number | null }>`
+        select max(key) as up_to from (
+          select ${column} as key from ${name} where endpoint_id = ${endpointId} and ${column} > ${done}
+          order by ${column} limit ${BATCH_ROWS}
+        ) as next`.execute(db)
+      const upTo = rows[0]?.upTo ?? null
+      if (upTo === null) return false
+      await sweepTransaction(db, (trx) =>
         sql`
-          delete from ${name} where endpoint_id = ${endpointId} and ${column} in (
-            select ${column} from ${name} where endpoint_id = ${endpointId} limit ${BATCH_ROWS}
-          )`.execute(trx),
+          delete from ${name}
+          where endpoint_id = ${endpointId} and ${column} > ${done} and ${column} <= ${upTo}`.execute(trx),
       )
-      return (numAffectedRows ?? 0n) >= BigInt(BATCH_ROWS)
+      done = upTo
+      return true
     })
   }
 }

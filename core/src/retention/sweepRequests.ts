@@ -34,9 +34,10 @@ export async function sweepStored(
     if (first === undefined || ids.length === 0) return false
     const firstKept = rows.find((row) => !row.isExpired)?.id ?? (rows.at(-1)?.id ?? 0) + 1
     await sweepTransaction(services.db, async (trx) => {
-      await lockCounters(trx, endpointId)
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'retention')
       await removeRuns(trx, endpointId, ids)
+      // As late as can be: from here on captures of the endpoint wait.
+      await lockCounters(trx, endpointId)
       await removeRequests(trx, { endpointId, ids, state: 'stored' })
       // Not when a restore moved the mark meanwhile.
       await sql`
