@@ -2,7 +2,7 @@ import { initTRPC } from '@trpc/server'
 import { z } from 'zod'
 import type { Context } from './context.ts'
 import { type ErrorCode, type InputIssue, validationFailed } from './errors.ts'
-import { toProblem, traceIdIn } from './problem.ts'
+import { pointerTo, toProblem, traceIdIn } from './problem.ts'
 import { inDocumentOrder, issuesOf, nulIssues } from './zodIssues.ts'
 
 /** The whole contract of one REST operation: the gateway, OpenAPI, the docs and the contract tests read only this. */
@@ -108,8 +108,10 @@ export function route<
         const { accepted, wrong, issues, raw } = acceptedMembers(declaration.input, await getRawInput())
         const judged = (await check?.({ ...ctx, ...found }, accepted)) ?? []
         // A member of the wrong type looks absent to the check: one item per wrong part (CONTRACT R5).
-        const more = judged.filter(({ path }) => !wrong.has(path[0]))
-        const all = inDocumentOrder([...issues, ...unstorable, ...more], raw)
+        const wrongParts = [...issues, ...judged.filter(({ path }) => !wrong.has(path[0]))]
+        const named = new Set(wrongParts.map(({ path }) => pointerTo(path)))
+        const more = unstorable.filter(({ path }) => !named.has(pointerTo(path)))
+        const all = inDocumentOrder([...wrongParts, ...more], raw)
         if (all.length > 0) throw validationFailed(all)
       }
       return next({ ctx: found })

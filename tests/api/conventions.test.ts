@@ -49,6 +49,11 @@ describe('what a problem names (CONTRACT R5)', () => {
     expect(wrongParts(answer)).toEqual(['#/url type'])
   })
 
+  test('a text that holds NUL once, whatever else is wrong with it', async () => {
+    const answer = await service.alice.post('/api/v1/endpoints', { name: 'a\0', provider: '\0' })
+    expect(wrongParts(answer)).toEqual(['#/name not_allowed', '#/provider unknown_value'])
+  })
+
   test('a null in a list as an item of the wrong type', async () => {
     const answer = await service.alice.post('/api/v1/recycle-bin/restore', { requestIds: [1, null] })
     expect(wrongParts(answer)).toEqual(['#/requestIds/1 type'])

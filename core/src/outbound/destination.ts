@@ -21,10 +21,15 @@ export interface Destination {
   readonly target: string
 }
 
-/** Takes a URL apart; undefined when it is not an absolute http or https URL. */
+/**
+ * Takes a URL apart; undefined when it is not an absolute http or https URL. What URL parsers mend in silence
+ * (line breaks, blanks around it, a lacking or surplus slash before the host) is none.
+ */
 export function readDestination(url: string): Destination | undefined {
   const parsed = URL.parse(url)
   if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) return undefined
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+  if (!/^https?:\/\/[^/\\]/i.test(url) || /[\x00-\x1f\x7f]|\s$/.test(url)) return undefined
   // The user's own spelling of path and query is sent: the parser would fold dot segments.
   const written = /^https?:\/\/[^/?#\\@]+(\/[!-"$-[\]-~]*)$/i.exec(url)?.[1]
   return {

@@ -1,4 +1,4 @@
-import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import type { Database } from '../db/index.ts'
 import type { RequestFilters } from './schema.ts'
 
@@ -47,17 +47,26 @@ export function hasFilters(filters: RequestFilters): boolean {
 }
 
 /**
- * Substring search without case. Header values are bytes: they are compared as latin1, with the searched text
- * once as it is and once as its UTF-8 bytes, so both spellings of a value are found (CONTRACT R17).
+ * Substring search without case. Header values are bytes: they are compared as latin1, with the searched text once
+ * as it is and once as its UTF-8 bytes in each case, so both spellings of a value are found (CONTRACT R17).
  */
 function contains(q: string) {
-  const asBytes = Buffer.from(q, 'utf8').toString('latin1')
-  const inText = (text: ReturnType<typeof sql>) => sql`strpos(lower(${text}), lower(${q})) > 0`
+  // The collation is named: what `convert_from` returns has that of its encoding's name, "C", whose `lower` knows
+  // ASCII only.
+  const inText = (text: RawBuilder<unknown>, wanted = q) =>
+    sql<SqlBool>`strpos(lower(${text} collate "default"), lower(${wanted})) > 0`
+  const headerValues = sql`convert_from(r.header_values, 'LATIN1')`
+  const spellings = new Set([
+    q,
+    ...[q, q.toLowerCase(), q.toUpperCase()].map((text) => Buffer.from(text, 'utf8').toString('latin1')),
+  ])
   return sql<SqlBool>`(
     ${inText(sql`r.path`)}
     or ${inText(sql`coalesce(r.query_string, '')`)}
-    or ${inText(sql`convert_from(r.header_values, 'LATIN1')`)}
-    or strpos(lower(convert_from(r.header_values, 'LATIN1')), lower(${asBytes})) > 0
+    or ${sql.join(
+      [...spellings].map((spelling) => inText(headerValues, spelling)),
+      sql` or `,
+    )}
     or case
       when r.body_is_binary then false
       when r.body_truncated or octet_length(r.body) > ${SEARCHED_BODY_BYTES}

@@ -24,12 +24,13 @@ async function find(query: string): Promise<readonly string[]> {
 beforeAll(async () => {
   service = await startService({ limits: { apiRatePerMinute: 100_000 } })
   endpoint = await service.alice.endpoint({ name: 'search' })
-  await endpoint.capture({ suffix: '/json', body: '{"type":"invoice.paid","note":"Zürich 100%"}' })
+  await endpoint.capture({ suffix: '/json', body: '{"type":"invoice.paid","note":"Zürich ÉCOLE 100%"}' })
   await endpoint.capture({ suffix: '/get?colour=Red', method: 'GET' })
   await endpoint.capture({
     suffix: '/put',
     method: 'PUT',
-    headers: { 'X-Tenant': 'Acme_Corp' },
+    // The second value goes out as its UTF-8 bytes.
+    headers: { 'X-Tenant': 'Acme_Corp', 'X-City': Buffer.from('KÖLN').toString('latin1') },
     body: 'plain text',
   })
   await endpoint.capture({
@@ -58,6 +59,10 @@ describe('GET /api/v1/endpoints/{endpointId}/requests', () => {
     ['label=invoice.paid', ['/json']],
     ['label=PUSH', []],
     ['q=ZÜRICH', ['/json']],
+    ['q=école', ['/json']],
+    ['q=ÉCOLE', ['/json']],
+    ['q=köln', ['/put']],
+    ['q=KÖLN', ['/put']],
     ['q=100%25', ['/json']],
     ['q=red', ['/get']],
     ['q=acme_corp', ['/put']],
