@@ -2,7 +2,13 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { copyFile, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTestDatabase } from '../support/database.ts'
-import { type RunningProcess, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import {
+  executable,
+  type RunningProcess,
+  runCreel,
+  startProcess,
+  temporaryFolder,
+} from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 const ROOT = join(import.meta.dir, '../..')
@@ -10,22 +16,25 @@ const isRoot = process.getuid?.() === 0
 /** Neither Bun nor Node nor anything else can be found. */
 const BARE = { PATH: '' }
 
-let executable: string
+let built: string
 
 beforeAll(async () => {
+  if (executable !== undefined) {
+    built = executable
+    return
+  }
   const outdir = await temporaryFolder()
   const build = Bun.spawnSync([process.execPath, join(ROOT, 'scripts/build.ts'), '--outdir', outdir], {
     cwd: ROOT,
   })
-  expect(build.stderr.toString()).not.toContain('error:')
   expect(build.exitCode).toBe(0)
-  executable = join(outdir, 'creel')
+  built = join(outdir, 'creel')
 }, 120_000)
 
 /** A folder with the executable and nothing else in it. */
 async function bareFolder(): Promise<{ cwd: string; program: string[] }> {
   const cwd = await temporaryFolder()
-  await copyFile(executable, join(cwd, 'creel'))
+  await copyFile(built, join(cwd, 'creel'))
   return { cwd, program: [join(cwd, 'creel')] }
 }
 

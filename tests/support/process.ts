@@ -7,14 +7,19 @@ import type { TestDatabase } from './database.ts'
 
 const MAIN = join(import.meta.dir, '../../creel/src/main.ts')
 
+/** The single executable that a run of the whole suite has built: it starts several times faster than the source. */
+export const executable = process.env.CREEL_TEST_EXECUTABLE
+
+const PROGRAM = executable === undefined ? [process.execPath, MAIN] : [executable]
+
 /** A start may recover a database first, on a busy machine. */
-const READY_SECONDS_MAX = 30
+const READY_SECONDS_MAX = 60
 
 export interface ProcessOptions {
   /** Laid over an otherwise empty environment, but for port 0 and a quiet log. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** How the program is run; the checkout's source unless told. */
+  /** How the program is run; the executable of this run unless told, or the checkout's source where there is none. */
   readonly program?: readonly string[]
   /** Uses this database in place of an embedded one. */
   readonly database?: Pick<TestDatabase, 'url'>
@@ -75,7 +80,7 @@ async function removeFolder(folder: string): Promise<void> {
 }
 
 function spawnCreel(words: readonly string[], options: ProcessOptions): Subprocess<'ignore', 'pipe', 'pipe'> {
-  const { env = {}, cwd, program = [process.execPath, MAIN], database, account } = options
+  const { env = {}, cwd, program = PROGRAM, database, account } = options
   const databaseEnv: Record<string, string> =
     database === undefined ? {} : { DATABASE_URL: database.url, CREEL_SECRET_KEY: TEST_SECRET_KEY }
   const command =

@@ -3,8 +3,8 @@ import { createCaptures } from '@creel/core/capture'
 import { type Listener, startGateway, startOperationsListener } from '@creel/gateway'
 import { type RunningWorkers, startWorkers } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
-import { StartupError } from '../startupError.ts'
 import { freePort } from './freePort.ts'
+import { PortTaken, whenListening } from './listening.ts'
 import { operationsOf } from './operations.ts'
 import type { ServiceOptions } from './options.ts'
 import { publicUrls } from './publicUrls.ts'
@@ -34,28 +34,22 @@ export interface RunningService {
 /**
  * Runs gateway, jobs or both on an open, migrated database. The program and the test suite start it alike.
  *
- * @throws StartupError when the port is taken or the secret key is not the database's
+ * @throws StartupError when a port cannot be had or the secret key is not the database's
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await startOnce(options)
     } catch (error) {
-      const isTaken = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'
-      if (!isTaken) throw error
-      if (options.port !== 0 || attempt === PORT_TRIES) {
-        throw new StartupError(
-          `Port ${options.port} of ${options.host} is in use by another program: set CREEL_PORT to a free one (0 picks one).`,
-          { cause: error },
-        )
-      }
+      const mayTryAnother = error instanceof PortTaken && options.port === 0 && attempt < PORT_TRIES
+      if (!mayTryAnother) throw error
     }
   }
 }
 
 async function startOnce(options: ServiceOptions): Promise<RunningService> {
   const hasGateway = options.parts.has('gateway')
-  const port = hasGateway && options.port === 0 ? await freePort(options.host) : options.port
+  const port = hasGateway && options.port === 0 ? await anyPort(options.host) : options.port
   const urls = publicUrls(options, port)
   const opened = await openServices(options, urls, hasGateway ? { host: options.host, port } : undefined)
   let listener: Listener | undefined
@@ -87,10 +81,12 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
   }
 }
 
+const anyPort = (host: string) => whenListening(freePort(host), { host, port: 0, variable: 'CREEL_PORT' })
+
 async function openGateway(options: ServiceOptions, opened: OpenServices, port: number): Promise<Listener> {
   const { host, version, formerHosts = [], trustedProxies = [], metricsPort } = options
   const captures = createCaptures(opened.services, options.database.pool)
-  const listener = await startGateway(opened.services, {
+  const opening = startGateway(opened.services, {
     host,
     port,
     version,
@@ -100,6 +96,7 @@ async function openGateway(options: ServiceOptions, opened: OpenServices, port: 
     operations: operationsOf(opened),
     servesMetrics: metricsPort === undefined,
   })
+  const listener = await whenListening(opening, { host, port, variable: 'CREEL_PORT' })
   return {
     port: listener.port,
     async close(graceMs) {
@@ -114,9 +111,7 @@ async function openMetrics(
   opened: OpenServices,
 ): Promise<Listener | undefined> {
   if (metricsPort === undefined) return undefined
-  return await startOperationsListener(opened.services, {
-    host,
-    port: metricsPort,
-    operations: operationsOf(opened),
-  })
+  const operations = operationsOf(opened)
+  const opening = startOperationsListener(opened.services, { host, port: metricsPort, operations })
+  return await whenListening(opening, { host, port: metricsPort, variable: 'CREEL_METRICS_PORT' })
 }

@@ -1,0 +1,42 @@
+import { StartupError } from '../startupError.ts'
+
+/** Another program listens there. */
+export class PortTaken extends StartupError {}
+
+/** Where something is to listen, and the variable that says so. */
+interface Place {
+  readonly host: string
+  readonly port: number
+  readonly variable: 'CREEL_PORT' | 'CREEL_METRICS_PORT'
+}
+
+/**
+ * Waits for a port to open, and says in words why it does not.
+ *
+ * @throws PortTaken; StartupError for an address that is not this machine's and for a port that we may not have
+ */
+export async function whenListening<Listener>(opening: Promise<Listener>, place: Place): Promise<Listener> {
+  const { host, port, variable } = place
+  try {
+    return await opening
+  } catch (cause) {
+    const code = cause instanceof Error && 'code' in cause ? cause.code : undefined
+    if (code === 'EADDRINUSE') {
+      throw new PortTaken(
+        `Port ${port} of ${host} is in use by another program: set ${variable} to a free one (0 picks one).`,
+        { cause },
+      )
+    }
+    // Bun gives no code where the name of the host is unknown.
+    const isUnknownName = cause instanceof Error && cause.message.startsWith('Failed to listen')
+    if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || isUnknownName) {
+      throw new StartupError(
+        `Nothing can listen on port ${port} of ${host} (${code ?? 'unknown host'}): change CREEL_HOST or ${variable}.`,
+        {
+          cause,
+        },
+      )
+    }
+    throw cause
+  }
+}
