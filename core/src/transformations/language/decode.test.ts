@@ -76,6 +76,7 @@ const INVALID: readonly (readonly [unknown, string[]])[] = [
   [{ ...rule(step), version: '1' }, ['/version type']],
   [{ ...rule(step), name: '' }, ['/name too_short']],
   [{ ...rule(step), name: 'x'.repeat(101) }, ['/name too_long']],
+  [{ ...rule(step), name: 'a\u0000b' }, ['/name not_allowed']],
   [{ ...rule(step), name: 7, extra: 1 }, ['/name type', '/extra unknown_field']],
   [rule(), ['/steps too_short']],
   [rule(...Array(51).fill(step)), ['/steps too_many']],

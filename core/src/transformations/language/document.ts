@@ -176,9 +176,19 @@ const Step = Schema.Union(
 
 export type Step = typeof Step.Type
 
+/** PostgreSQL's text, and people, have no NUL. */
+const name = judged(
+  text(1, DOCUMENT_LIMITS.nameLength),
+  (value) =>
+    typeof value === 'string' && value.includes('\0')
+      ? [issue('not_allowed', 'A name holds no NUL character.')]
+      : [],
+  { pattern: '^[^\\u0000]*$' },
+)
+
 export const RuleDocument = Schema.Struct({
   version: Schema.Literal(1),
-  name: text(1, DOCUMENT_LIMITS.nameLength),
+  name,
   when: absent(When),
   steps: list(Step, 1, DOCUMENT_LIMITS.steps),
 })
