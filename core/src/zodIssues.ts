@@ -22,13 +22,21 @@ function translate(issue: z.core.$ZodIssue, input: unknown): InputIssue[] {
     }))
   }
   const name = words(path)
-  // A null member is a missing one (CONTRACT §0.1); a null in a list is an item of the wrong type.
-  if (typeof path.at(-1) !== 'number' && (valueAt(input, path) ?? null) === null)
+  const value = valueAt(input, path)
+  if (value === undefined || (value === null && isOmission(path)))
     return [{ path, code: 'required', detail: `${name} is required.` }]
-  return [{ path, code: codeOf(issue), detail: detailOf(issue, name) }]
+  return [{ path, code: codeOf(issue, value), detail: detailOf(issue, name) }]
 }
 
-function codeOf(issue: z.core.$ZodIssue): ItemCode {
+/**
+ * A null member is a missing one (CONTRACT §0.1). A null in a list is an item of the wrong type, and inside a
+ * sample it is a JSON value (CONTRACT R1).
+ */
+function isOmission(path: readonly (string | number)[]): boolean {
+  return typeof path.at(-1) !== 'number' && !(path.length > 1 && path[0] === 'sample')
+}
+
+function codeOf(issue: z.core.$ZodIssue, value: unknown): ItemCode {
   switch (issue.code) {
     case 'too_small':
       return issue.origin === 'string' || issue.origin === 'array' ? 'too_short' : 'out_of_range'
@@ -36,7 +44,7 @@ function codeOf(issue: z.core.$ZodIssue): ItemCode {
       if (issue.origin === 'string') return 'too_long'
       return issue.origin === 'array' || issue.origin === 'record' ? 'too_many' : 'out_of_range'
     case 'invalid_value':
-      return 'unknown_value'
+      return issue.values.some((known) => typeof known === typeof value) ? 'unknown_value' : 'type'
     case 'invalid_format':
       return issue.format === 'url' ? 'bad_url' : 'bad_format'
     case 'custom':

@@ -176,6 +176,7 @@ describe('POST /api/v1/alert-channels', () => {
     const { alice } = service
     expect(wrong(await alice.post(PATH, {}))).toEqual(['#/kind required'])
     expect(wrong(await alice.post(PATH, { kind: 'email' }))).toEqual(['#/kind unknown_value'])
+    expect(wrong(await alice.post(PATH, { kind: 5 }))).toEqual(['#/kind type'])
     expect(wrong(await alice.post(PATH, { kind: 'telegram', secret: '1:a' }))).toEqual([
       '#/settings/chatId required',
     ])

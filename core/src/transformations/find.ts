@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { Context } from '../context.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import { notFound } from '../errors.ts'
 import type { Finds } from '../route.ts'
@@ -60,12 +59,6 @@ export const findsFirstRule: Finds<FoundSet & { rule: RuleRow }> = async (ctx, i
   const [rule] = set.destination === null ? [] : await listRules(ctx.db, set.destination.id)
   if (rule === undefined) throw notFound('rule')
   return { ...set, rule }
-}
-
-/** The endpoint that a preview's body names, where it names one. @throws DomainError `not_found` */
-export const findsNamedEndpoint: Finds<{ endpoint: EndpointRow | null }> = async (ctx: Context, ids) => {
-  if (ids.endpointId === undefined || ids.endpointId === 'null') return { endpoint: null }
-  return await findsEndpoint(ctx, ids)
 }
 
 /** A malformed id in the query is no 404: validation refuses it (CONTRACT R6). */

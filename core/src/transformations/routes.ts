@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Context } from '../context.ts'
+import { findsNamedEndpoint } from '../endpoints/index.ts'
 import type { InputIssue } from '../errors.ts'
 import { requireFeature } from '../plans/index.ts'
 import { route, router } from '../route.ts'
-import { findsFirstRule, findsNamedEndpoint, findsRule, findsSet, findsVersion } from './find.ts'
+import { findsFirstRule, findsRule, findsSet, findsVersion } from './find.ts'
 import { ruleJsonSchema } from './language/document.ts'
 import { issuesOfRules, preview, previewedDocument, rulesToPreview } from './preview.ts'
 import { findDestination, listVersions } from './queries.ts'
@@ -231,11 +232,12 @@ export const transformationRoutes = router({
     gate,
     check: (ctx, input): InputIssue[] => [
       ...issuesOfDocument(ctx, input.rule, 'rule'),
-      ...issuesOfSource(input, ctx.endpoint !== null),
+      ...issuesOfSource(input, ctx.namedEndpoint !== undefined),
     ],
   }).mutation(async ({ ctx, input }) => {
-    const destination = ctx.endpoint === null ? undefined : await findDestination(ctx.db, ctx.endpoint.id)
-    const request = await previewRequest(ctx, input, ctx.endpoint, destination ?? null)
+    const endpoint = ctx.namedEndpoint ?? null
+    const destination = endpoint === null ? undefined : await findDestination(ctx.db, endpoint.id)
+    const request = await previewRequest(ctx, input, endpoint, destination ?? null)
     return preview(ctx, [previewedDocument(ctx, input.rule)], request)
   }),
 })

@@ -144,7 +144,7 @@ export const restoreInput = z.object({
 export const previewInput = z.object({
   rule: document,
   sample: sample.optional(),
-  endpointId: optional(z.string()).meta({ format: 'uuid', description: 'With `requestId`' }),
+  endpointId: optional(z.guid()).meta({ description: 'With `requestId`' }),
   requestId,
 })
 export const previewSetInput = z.object({

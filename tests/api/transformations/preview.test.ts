@@ -152,9 +152,9 @@ describe('POST /api/v1/transformations/preview', () => {
     expect(
       (await service.charlie.post(PREVIEW, { rule, endpointId: endpoint.id, requestId: id })).status,
     ).toBe(404)
-    expect((await service.alice.post(PREVIEW, { rule, endpointId: 'nonsense', requestId: id })).status).toBe(
-      404,
-    )
+    expect(
+      problemOf(await service.alice.post(PREVIEW, { rule, endpointId: 'nonsense', requestId: id })),
+    ).toEqual(['validation_failed', '#/endpointId bad_format'])
   })
 
   test('what is wrong with the sample', async () => {
@@ -165,6 +165,12 @@ describe('POST /api/v1/transformations/preview', () => {
     expect(await post({ rule: REMOVE, sample: { headers: { 'X Y': 'a', X: 'a\nb', Y: 5 } } })).toEqual([
       'validation_failed',
       '#/sample/headers/Y type',
+    ])
+    expect(await post({ rule: REMOVE, sample: null })).toEqual(['validation_failed', '#/sample required'])
+    expect(await post({ rule: REMOVE, sample: { path: null, query: { a: null } } })).toEqual([
+      'validation_failed',
+      '#/sample/path type',
+      '#/sample/query/a type',
     ])
     expect(
       await post({
