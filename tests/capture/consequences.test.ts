@@ -1,8 +1,21 @@
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { startReceiver } from '../support/receiver.ts'
-import { startService } from '../support/service.ts'
+import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
+
+const started: TestService[] = []
+
+async function start(options: TestServiceOptions): Promise<TestService> {
+  const service = await startService(options)
+  started.unshift(service)
+  return service
+}
+
+// Not only at the end of the file: together they would take all connections of the run's PostgreSQL.
+afterEach(async () => {
+  for (const service of started.splice(0)) await service.stop()
+})
 
 const Watchdog = z.looseObject({
   id: z.string(),
@@ -12,7 +25,7 @@ const Watchdog = z.looseObject({
 
 describe('a capture and what it sets in motion', () => {
   test('commit together: a capture whose deliveries cannot be queued is not stored, and its sender hears so', async () => {
-    const { alice, db } = await startService({ parts: ['gateway'] })
+    const { alice, db } = await start({ parts: ['gateway'] })
     const endpoint = await alice.endpoint()
     await alice.post(endpoint.at('/actions'), { kind: 'forward', url: 'http://127.0.0.1:9/' })
     await sql`alter table deliveries add constraint broken check (false) not valid`.execute(db)
@@ -32,7 +45,7 @@ describe('a capture and what it sets in motion', () => {
   })
 
   test('an action works for the very next capture, and is gone for the one after its removal', async () => {
-    const { alice } = await startService({ parts: ['gateway'] })
+    const { alice } = await start({ parts: ['gateway'] })
     const endpoint = await alice.endpoint()
     const action = { kind: 'forward', url: 'http://127.0.0.1:9/' }
     for (let turn = 0; turn < 10; turn += 1) {
@@ -51,7 +64,7 @@ describe('a capture and what it sets in motion', () => {
   })
 
   test('a mixed batch: each endpoint gets what is its own', async () => {
-    const { alice, db } = await startService({ parts: ['gateway'] })
+    const { alice, db } = await start({ parts: ['gateway'] })
     const forwarding = await alice.endpoint()
     const plain = await alice.endpoint()
     await alice.post(forwarding.at('/actions'), { kind: 'forward', url: 'http://127.0.0.1:9/' })
@@ -68,7 +81,7 @@ describe('a capture and what it sets in motion', () => {
   })
 
   test('the bytes that are forwarded are the bytes that came', async () => {
-    const { alice } = await startService()
+    const { alice } = await start({})
     const endpoint = await alice.endpoint()
     await using receiver = await startReceiver()
     await alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url })
@@ -79,7 +92,7 @@ describe('a capture and what it sets in motion', () => {
   })
 
   test('a watchdog notices the last match of a batch', async () => {
-    const { alice } = await startService({ parts: ['gateway'] })
+    const { alice } = await start({ parts: ['gateway'] })
     const endpoint = await alice.endpoint()
     const made = await alice.expect(
       alice.post('/api/v1/watchdogs', {
@@ -101,7 +114,7 @@ describe('a capture and what it sets in motion', () => {
   })
 
   test('whoever awaits it is woken', async () => {
-    const { alice } = await startService({ parts: ['gateway'] })
+    const { alice } = await start({ parts: ['gateway'] })
     const endpoint = await alice.endpoint()
     const waiting = alice.get(endpoint.at('/requests/await?afterId=0&timeoutSeconds=30'))
     const { id } = await endpoint.capture()

@@ -1,11 +1,24 @@
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { openDatabase } from '@creel/core'
 import { z } from 'zod'
 import type { TestEndpoint } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { startService } from '../support/service.ts'
+import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
+
+const started: TestService[] = []
+
+async function start(options: TestServiceOptions): Promise<TestService> {
+  const service = await startService(options)
+  started.unshift(service)
+  return service
+}
+
+// Not only at the end of the file: together they would take all connections of the run's PostgreSQL.
+afterEach(async () => {
+  for (const service of started.splice(0)) await service.stop()
+})
 
 const Stats = z.looseObject({
   storage: z.looseObject({
@@ -27,7 +40,7 @@ async function burst(endpoint: TestEndpoint, count: number): Promise<number[]> {
 
 describe('over the capture rate', () => {
   test('a sender gets 429 and is counted, and recovers after Retry-After', async () => {
-    const { alice, clock } = await startService({ parts: ['gateway'], limits: { captureRatePerMinute: 3 } })
+    const { alice, clock } = await start({ parts: ['gateway'], limits: { captureRatePerMinute: 3 } })
     const endpoint = await alice.endpoint()
     expect(await burst(endpoint, 5)).toEqual([200, 200, 200, 429, 429])
 
@@ -55,7 +68,7 @@ describe('over the capture rate', () => {
   })
 
   test('the workspace is told at the first refusal, then once an hour with the count', async () => {
-    const { alice, clock, db } = await startService({
+    const { alice, clock, db } = await start({
       parts: ['gateway'],
       limits: { captureRatePerMinute: 1 },
     })
@@ -88,7 +101,7 @@ describe('over the capture rate', () => {
   })
 
   test('other endpoints are not held up', async () => {
-    const { alice } = await startService({ parts: ['gateway'], limits: { captureRatePerMinute: 1 } })
+    const { alice } = await start({ parts: ['gateway'], limits: { captureRatePerMinute: 1 } })
     const [loud, quiet] = [await alice.endpoint(), await alice.endpoint()]
     const [statuses, [other]] = await Promise.all([burst(loud, 10), burst(quiet, 1)])
     expect({ accepted: statuses.filter((status) => status === 200).length, other }).toEqual({
@@ -98,9 +111,9 @@ describe('over the capture rate', () => {
   })
 
   test('what is refused is refused by every gateway', async () => {
-    const first = await startService({ parts: ['gateway'], limits: { captureRatePerMinute: 20 } })
+    const first = await start({ parts: ['gateway'], limits: { captureRatePerMinute: 20 } })
     const { database, clock, secretKey } = first
-    const second = await startService({
+    const second = await start({
       parts: ['gateway'],
       limits: { captureRatePerMinute: 20 },
       database,
@@ -121,7 +134,7 @@ describe('over the capture rate', () => {
 
 describe('at the stored-request cap', () => {
   test('the oldest are evicted, and no sender notices', async () => {
-    const { alice } = await startService({ parts: ['gateway'], limits: { storedRequestsMax: 3 } })
+    const { alice } = await start({ parts: ['gateway'], limits: { storedRequestsMax: 3 } })
     const endpoint = await alice.endpoint()
     const rows = await endpoint.captureMany(5, { body: '{"n":1}' })
     expect((await endpoint.requests()).map(({ id }) => id)).toEqual(
@@ -138,7 +151,7 @@ describe('at the stored-request cap', () => {
   })
 
   test('a burst larger than the cap leaves the newest', async () => {
-    const { alice } = await startService({
+    const { alice } = await start({
       parts: ['gateway'],
       limits: { storedRequestsMax: 7, captureRatePerMinute: 10_000 },
     })
@@ -152,9 +165,9 @@ describe('at the stored-request cap', () => {
 
   test('two gateways on one endpoint keep to it, and the counts equal the rows', async () => {
     const limits = { storedRequestsMax: 5, captureRatePerMinute: 100_000 }
-    const first = await startService({ parts: ['gateway'], limits })
+    const first = await start({ parts: ['gateway'], limits })
     const { database, clock, secretKey } = first
-    const second = await startService({ parts: ['gateway'], limits, database, clock, secretKey })
+    const second = await start({ parts: ['gateway'], limits, database, clock, secretKey })
     const endpoint = await first.alice.endpoint()
     const elsewhere = `${second.captureUrl}/hook/${endpoint.id}`
     await Promise.all(
@@ -167,7 +180,7 @@ describe('at the stored-request cap', () => {
   })
 
   test('a smaller cap takes effect with the next capture', async () => {
-    const service = await startService({ parts: ['gateway'], limits: {} })
+    const service = await start({ parts: ['gateway'], limits: {} })
     const client = await service.newClient('solo')
     const endpoint = await client.endpoint()
     for (let sent = 0; sent < 150; sent += 50) await burst(endpoint, 50)
@@ -183,7 +196,7 @@ describe('at the stored-request cap', () => {
   })
 
   test('what is in the recycle bin does not count and is not evicted', async () => {
-    const { alice } = await startService({ parts: ['gateway'], limits: { storedRequestsMax: 2 } })
+    const { alice } = await start({ parts: ['gateway'], limits: { storedRequestsMax: 2 } })
     const endpoint = await alice.endpoint()
     const [binned] = await endpoint.captureMany(2)
     await alice.delete(endpoint.at(`/requests/${binned?.id}`))
@@ -194,7 +207,7 @@ describe('at the stored-request cap', () => {
   })
 
   test('an evicted request is gone at once, and its queued delivery is still made', async () => {
-    const service = await startService({ limits: { storedRequestsMax: 1 } })
+    const service = await start({ limits: { storedRequestsMax: 1 } })
     const { alice } = service
     const endpoint = await alice.endpoint()
     const release = Promise.withResolvers<void>()
@@ -215,7 +228,7 @@ describe('at the stored-request cap', () => {
 
 describe('over the payload cap', () => {
   test('a prefix is kept and the rest counted, and the sender is answered as ever', async () => {
-    const { alice } = await startService({ parts: ['gateway'], limits: { payloadBytesMax: 100_000 } })
+    const { alice } = await start({ parts: ['gateway'], limits: { payloadBytesMax: 100_000 } })
     const endpoint = await alice.endpoint({ signatureHeader: 'X-Sig', signingSecret: 'a secret of mine' })
     const body = `${'é'.repeat(50_000)}x`
     const row = await endpoint.capture({ body })
@@ -231,7 +244,7 @@ describe('over the payload cap', () => {
   })
 
   test('the prefix is no longer than the cap, and exactly the cap is not over it', async () => {
-    const { alice } = await startService({ parts: ['gateway'], limits: { payloadBytesMax: 10 } })
+    const { alice } = await start({ parts: ['gateway'], limits: { payloadBytesMax: 10 } })
     const endpoint = await alice.endpoint()
     expect(await endpoint.capture({ body: '0123456789' })).toMatchObject({ bodyTruncated: false })
     const row = await endpoint.capture({ body: '0123456789a' })

@@ -1,8 +1,21 @@
-import { describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { adminUrl } from '../support/database.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
 import { administer } from '../support/templateDatabase.ts'
+
+const started: TestService[] = []
+
+async function start(options: TestServiceOptions): Promise<TestService> {
+  const service = await startService(options)
+  started.unshift(service)
+  return service
+}
+
+// Not only at the end of the file: together they would take all connections of the run's PostgreSQL.
+afterEach(async () => {
+  for (const service of started.splice(0)) await service.stop()
+})
 
 const nameOf = ({ database }: TestService) => /test_[0-9a-f]+/.exec(database.url)?.[0] ?? ''
 
@@ -30,7 +43,7 @@ async function untilStored(send: () => Promise<Response>): Promise<void> {
 
 describe('while Postgres is away', () => {
   test('senders get 503 with Retry-After, never a 404 or a 2xx, and captures resume by themselves', async () => {
-    const service = await startService({ parts: ['gateway'] })
+    const service = await start({ parts: ['gateway'] })
     const known = await service.alice.endpoint()
     const unread = await service.alice.endpoint()
     expect((await known.send()).status).toBe(200)
@@ -55,7 +68,7 @@ describe('while Postgres is away', () => {
   })
 
   test('a load that meets a lost connection loses nothing acknowledged', async () => {
-    const service = await startService({ parts: ['gateway'], limits: { captureRatePerMinute: 1_000_000 } })
+    const service = await start({ parts: ['gateway'], limits: { captureRatePerMinute: 1_000_000 } })
     const endpoint = await service.alice.endpoint()
     const acknowledged: string[] = []
     let sent = 0
