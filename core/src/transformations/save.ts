@@ -37,7 +37,11 @@ export function issuesOfDocument(ctx: Context, document: unknown, place: Documen
   if (document === undefined) return []
   const decoded = decodeDocument(ctx, document, place)
   if ('rule' in decoded) return []
-  return decoded.issues.map((issue) => ({ ...issue, path: ['rule', ...issue.path] }))
+  // NUL in the name is said of every input already (nulIssues): one item per wrong part.
+  const own = decoded.issues.filter(
+    ({ path, code }) => !(path.join('/') === 'name' && code === 'not_allowed'),
+  )
+  return own.map((issue) => ({ ...issue, path: ['rule', ...issue.path] }))
 }
 
 /** The rule that a document makes. @throws DomainError `validation_failed` with every wrong part */

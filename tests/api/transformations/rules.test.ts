@@ -373,6 +373,12 @@ describe('bad documents', () => {
     expect((await rulesOf(endpoint)).rules).toHaveLength(1)
   })
 
+  test('NUL in the name is one item', async () => {
+    const { endpoint } = await endpointWithDestination()
+    const answer = await service.alice.post(endpoint.at('/transformations'), { ...REMOVE, name: 'a\u0000b' })
+    expect([answer.status, ...problemOf(answer)]).toEqual([400, 'validation_failed', '#/name not_allowed'])
+  })
+
   test('a body that is no object, or missing', async () => {
     const { endpoint } = await endpointWithDestination()
     const post = (rawBody: string) =>
