@@ -6257,10 +6257,7 @@ export interface operations {
                         bodyIsBinary?: boolean;
                         contentType?: string;
                     };
-                    /**
-                     * Format: uuid
-                     * @description With `requestId`
-                     */
+                    /** @description With `requestId` */
                     endpointId?: string | null;
                     /** @description A stored request of the endpoint */
                     requestId?: number | null;
