@@ -3,11 +3,12 @@
  * against captures alone; the deletion of an endpoint with 50 000 captures; and the size of the table over rounds of filling
  * and sweeping.
  *
- * Ends with an error when a promise does not hold.
+ * Ends with an error when a capture was refused or lost, or the counter is not the rows.
  */
 import { sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { sql } from 'kysely'
 import { load } from './support/load.ts'
+import { report } from './support/report.ts'
 import { openWorkplace } from './support/workplace.ts'
 
 const DELETED_ROWS = 50_000
@@ -71,22 +72,25 @@ async function measureSweepUnderLoad(): Promise<void> {
   await swept
   const after = await capture(seconds)
 
-  console.log(`swept ${rows} in ${(sweptMs / 1000).toFixed(1)} s, captures on the same endpoint meanwhile`)
-  console.log(`captures, ${CONNECTIONS} connections         req/s    p50 ms    p99 ms`)
-  for (const [name, result] of Object.entries({ before, during, after })) {
-    const cells = [result.perSecond.toFixed(0), result.p50Ms.toFixed(2), result.p99Ms.toFixed(2)]
-    console.log(`  ${name.padEnd(30)} ${cells.map((cell) => cell.padStart(9)).join(' ')}`)
-    promise('no capture is refused', result.refused === 0)
+  const group = 'sweep'
+  report({ group, name: `sweep of ${rows} expired requests under load`, value: sweptMs / 1000, unit: 's' })
+  for (const [name, { p99Ms, refused }] of Object.entries({ before, during, after })) {
+    report({ group, name: `capture p99 ${name} a sweep, ${CONNECTIONS} conn.`, value: p99Ms, unit: 'ms' })
+    mustHold('no capture is refused', refused === 0)
   }
   // What else happens on the machine falls on the two halves of the calm alike.
-  const calm = Math.max(before.p99Ms, after.p99Ms)
-  console.log(`  p99 during / without: ${(during.p99Ms / calm).toFixed(2)}`)
-  promise('a sweep at most doubles the p99 of captures', during.p99Ms <= 2 * calm)
+  const ratio = during.p99Ms / Math.max(before.p99Ms, after.p99Ms)
+  report({
+    group,
+    name: 'capture p99 during a sweep / without',
+    value: ratio,
+    unit: 'ratio',
+    goal: { atMost: 2 },
+  })
   const { counted, real } = await storedRows(endpoint.id)
-  console.log(`  counted ${counted}, stored ${real}`)
-  promise('the counter is exactly the rows', counted === real)
+  mustHold('the counter is exactly the rows', counted === real)
   const acknowledged = before.acknowledged + during.acknowledged + after.acknowledged
-  promise('every acknowledged capture is stored, every expired one gone', real === acknowledged)
+  mustHold('every acknowledged capture is stored, every expired one gone', real === acknowledged)
 }
 
 async function measureDeletion(): Promise<void> {
@@ -97,34 +101,28 @@ async function measureDeletion(): Promise<void> {
   const answeredMs = performance.now() - started
   await sweepEndpoints(workplace.services, never)
   const goneMs = performance.now() - started
-  console.log(`\nendpoint with ${DELETED_ROWS} captures: DELETE answered in ${answeredMs.toFixed(1)} ms`)
-  console.log(`  its rows were gone after ${(goneMs / 1000).toFixed(1)} s`)
-  promise('deletion answers at once', answeredMs < 200)
+  const name = `DELETE of an endpoint with ${DELETED_ROWS} captures`
+  report({ group: 'sweep', name, value: answeredMs, unit: 'ms', goal: { atMost: 200 } })
+  report({ group: 'sweep', name: 'until its rows are gone', value: goneMs / 1000, unit: 's' })
 }
 
 async function measureBoundedness(): Promise<void> {
   const endpoint = await workplace.endpoint()
   await sql`vacuum requests`.execute(db)
-  console.log(`\nsize of the table, filled with ${ROUND_ROWS} and swept`)
   const sizes: number[] = []
   for (let round = 1; round <= ROUNDS; round += 1) {
     await fill(endpoint.id, ROUND_ROWS)
     await sweepRetention(workplace.services, never)
-    const started = performance.now()
     await sql`vacuum requests`.execute(db)
-    const vacuumMs = performance.now() - started
     const { rows: found } = await sql<{ bytes: number }>`
       select pg_total_relation_size('requests') as bytes`.execute(db)
-    const megabytes = (found[0]?.bytes ?? 0) / 1024 / 1024
-    sizes.push(megabytes)
-    console.log(`  round ${round}: ${megabytes.toFixed(0)} MB (vacuum ${vacuumMs.toFixed(0)} ms)`)
+    sizes.push(found[0]?.bytes ?? 0)
   }
-  const [first = 0, last = 0] = [sizes[0], sizes.at(-1)]
-  promise('the table does not grow from round to round', last <= first * 1.1)
+  const growth = (sizes.at(-1) ?? 0) / (sizes[0] ?? 1)
+  const name = `size of the table after ${ROUNDS} rounds / after one`
+  report({ group: 'sweep', name, value: growth, unit: 'ratio', goal: { atMost: 1.1 } })
 }
 
-function promise(words: string, isKept: boolean): void {
-  if (isKept) return
-  console.error(`NOT KEPT: ${words}`)
-  process.exitCode = 1
+function mustHold(words: string, holds: boolean): void {
+  if (!holds) throw new Error(`Not so: ${words}.`)
 }

@@ -1,13 +1,12 @@
 /**
  * `bun run bench:watchdogs [seconds]`: what watchdogs cost: 10 000 of which none is due, captures on an endpoint with a hundred
  * of them against one with none, and suggestions from 50 000 stored requests.
- *
- * Ends with an error when one of the promises of docs/operations.md does not hold.
  */
 import { randomUUID } from 'node:crypto'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import { sql } from 'kysely'
 import { load } from './support/load.ts'
+import { report } from './support/report.ts'
 import { type BenchEndpoint, openWorkplace } from './support/workplace.ts'
 
 const CHECKED = 10_000
@@ -49,13 +48,16 @@ async function measureIdleChecks(): Promise<void> {
   const ms = (performance.now() - started) / CHECKS
   const cpu = process.cpuUsage(cpuBefore)
   const cpuMs = (cpu.user + cpu.system) / 1000 / CHECKS
+  report({
+    group: 'watchdogs',
+    name: `a look at ${CHECKED}, none due: our share`,
+    value: cpuMs,
+    unit: 'ms CPU',
+  })
   // All of the wall time counts as if a core had been busy: Postgres's share of it is.
-  const share = ms / CHECK_EVERY_MS
-  console.log(
-    `${CHECKED} watchdogs, none due: ${ms.toFixed(2)} ms a check (${cpuMs.toFixed(2)} ms of it ours)`,
-  )
-  console.log(`  every 10 s: ${(share * 100).toFixed(3)} % of a core`)
-  promise('idle watchdogs cost under 1 % of a core', share < 0.01)
+  const share = (ms / CHECK_EVERY_MS) * 100
+  const name = `${CHECKED} watchdogs, a look every 10 s`
+  report({ group: 'watchdogs', name, value: share, unit: '% of a core', goal: { atMost: 1 } })
   await db.deleteFrom('watchdogs').where('endpointId', '=', id).execute()
 }
 
@@ -75,10 +77,6 @@ async function measureCaptures(): Promise<void> {
       value: 1000 + index,
     })),
   }
-  console.log(
-    `\ncaptures of ${body.length} B on an endpoint with ${WATCHED} watchdogs, against one with none`,
-  )
-  console.log('connections                                      none req/s   watched   ratio')
   for (const connections of CONNECTIONS) {
     for (const [name, endpoint] of Object.entries(watched)) {
       // Turn by turn: what else happens on the machine then falls on both.
@@ -87,12 +85,13 @@ async function measureCaptures(): Promise<void> {
         bare += await perSecond(none)
         with100 += await perSecond(endpoint)
       }
-      const ratio = with100 / bare
-      const cells = [(bare / ROUNDS).toFixed(0), (with100 / ROUNDS).toFixed(0), ratio.toFixed(2)]
-      console.log(
-        `${String(connections).padStart(4)} ${name.padEnd(40)} ${cells.map((cell) => cell.padStart(10)).join('')}`,
-      )
-      promise(`a capture with ${WATCHED} watchdogs is within 20 % of one with none`, ratio > 0.8)
+      report({
+        group: 'watchdogs',
+        name: `captures with ${WATCHED} / with none: ${name}, ${connections} conn.`,
+        value: with100 / bare,
+        unit: 'ratio',
+        goal: { atLeast: 0.8 },
+      })
     }
     async function perSecond({ url }: BenchEndpoint): Promise<number> {
       const result = await load({ url, connections, seconds, warmupSeconds: 0.5, body })
@@ -133,16 +132,19 @@ async function measureSuggestions(): Promise<void> {
     ['a number of the body, never', { path: 'body.amount', op: 'lt', value: 0 }],
     ['a header that never comes', { path: 'headers.X-Never', op: 'exists' }],
   ]
-  console.log(`\nfrom ${STORED} stored requests of 1 KB`)
   for (const [name, match] of asked) {
     const query = match === undefined ? '' : `&match=${encodeURIComponent(JSON.stringify(match))}`
     const ms = await fastest(`/api/v1/watchdogs/suggest?endpointId=${id}${query}`)
-    console.log(`  suggest, ${name.padEnd(36)} ${ms.toFixed(0).padStart(5)} ms`)
-    promise('a suggestion takes under 200 ms', ms < 200)
+    report({
+      group: 'watchdogs',
+      name: `suggest from ${STORED}: ${name}`,
+      value: ms,
+      unit: 'ms',
+      goal: { atMost: 200 },
+    })
   }
   const ms = await fastest(`/api/v1/watchdogs/labels?endpointId=${id}`)
-  console.log(`  labels ${''.padEnd(39)} ${ms.toFixed(0).padStart(5)} ms`)
-  promise('labels take under 200 ms', ms < 200)
+  report({ group: 'watchdogs', name: `labels of ${STORED}`, value: ms, unit: 'ms', goal: { atMost: 200 } })
 }
 
 async function fastest(path: string): Promise<number> {
@@ -153,10 +155,4 @@ async function fastest(path: string): Promise<number> {
     times.push(performance.now() - started)
   }
   return Math.min(...times)
-}
-
-function promise(words: string, isKept: boolean): void {
-  if (isKept) return
-  console.error(`NOT KEPT: ${words}`)
-  process.exitCode = 1
 }
