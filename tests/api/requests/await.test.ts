@@ -8,6 +8,12 @@ beforeAll(async () => {
   service = await startService({ limits: { apiRatePerMinute: 100_000, parallelAwaitsMax: 2 } })
 })
 
+/** Resolves when so many awaits of this service hold a place. */
+async function taken(count: number): Promise<void> {
+  const held = async () => (await service.db.selectFrom('concurrencySlots').selectAll().execute()).length
+  while ((await held()) < count);
+}
+
 const idOf = (body: unknown) => Object(body).id
 
 describe('GET /api/v1/endpoints/{endpointId}/requests/await', () => {
@@ -76,11 +82,9 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/await', () => {
     const dana = await service.newClient()
     const endpoint = await dana.endpoint()
     const path = endpoint.at('/requests/await?timeoutSeconds=30')
-    const leaving = new AbortController()
-    const waiting = [1, 2].map(() => dana.get(path, { signal: leaving.signal }).catch(() => 'left'))
-    let refused = await dana.get(endpoint.at('/requests/await?timeoutSeconds=1'))
-    // Until both are waiting: whoever comes first takes the place.
-    while (refused.status === 204) refused = await dana.get(endpoint.at('/requests/await?timeoutSeconds=1'))
+    const waiting = [dana.get(path), dana.get(path)]
+    await taken(2)
+    const refused = await dana.get(endpoint.at('/requests/await?timeoutSeconds=1'))
     expect(refused).toMatchObject({ status: 429, body: { code: 'rate_limited' } })
     const seconds = Number(refused.headers.get('retry-after'))
     expect(seconds).toBeWithin(1, 61)
