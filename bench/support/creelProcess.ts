@@ -28,6 +28,8 @@ export async function startCreel(
     env: { CREEL_PORT: '0', CREEL_LOG_LEVEL: 'silent', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
+  // Also when the benchmark itself fails.
+  process.once('exit', () => child.kill('SIGTERM'))
   let text = ''
   const decoder = new TextDecoder()
   for await (const chunk of child.stdout) {
