@@ -1,6 +1,7 @@
 /**
- * `bun run bench [--soak-minutes 10] [group…]`: every measurement, one after the other on an otherwise quiet machine, into
- * bench/RESULTS.md and bench/results.svg. With groups, only those, printed and not written.
+ * `bun run bench [--quick] [--write] [part…]`: every measurement, one after the other on an otherwise quiet machine, into
+ * bench/RESULTS.md and bench/results.svg. With parts, only those, printed and written only with `--write`. `--quick` takes
+ * shorter samples, and says so in the results.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, tmpdir, totalmem } from 'node:os'
@@ -11,24 +12,39 @@ import { type Figure, meetsGoal, readable } from './support/report.ts'
 
 const HERE = import.meta.dir
 const { values, positionals } = parseArgs({
-  options: { 'soak-minutes': { type: 'string', default: '10' } },
+  options: { quick: { type: 'boolean', default: false }, write: { type: 'boolean', default: false } },
   allowPositionals: true,
 })
 
-/** In the order of the table; a script's figures carry its name as their group. */
-const SCRIPTS: Readonly<Record<string, readonly string[]>> = {
-  capture: [],
-  verification: [],
-  delivery: [],
-  transform: [],
-  watchdogs: [],
-  sweep: [],
-  search: [],
-  await: [],
-  scale: [],
-  peers: [],
-  soak: [values['soak-minutes']],
-}
+/** What each script is told, in the order of the table: nothing for its own defaults. */
+const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
+  ? {
+      capture: ['2'],
+      delivery: ['5000'],
+      transform: ['1'],
+      search: [],
+      await: [],
+      scale: ['3'],
+      watchdogs: ['2'],
+      sweep: ['100000', '5'],
+      verification: [],
+      peers: ['3'],
+      soak: ['1'],
+    }
+  : {
+      capture: [],
+      verification: [],
+      delivery: [],
+      transform: [],
+      watchdogs: [],
+      sweep: [],
+      search: [],
+      await: [],
+      scale: [],
+      peers: [],
+      soak: [],
+    }
+const writes = positionals.length === 0 || values.write
 
 const folder = await mkdtemp(join(tmpdir(), 'creel-bench-run-'))
 const file = join(folder, 'figures.jsonl')
@@ -41,21 +57,23 @@ for (const name of wanted) {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   if ((await child.exited) !== 0) failed.push(name)
+  // After every part: a run that is cut short leaves what it has measured.
+  if (writes) await writeResults()
 }
-const text = await readFile(file, 'utf8').catch(() => '')
 await rm(folder, { recursive: true, force: true })
-const figures: Figure[] = text
-  .split('\n')
-  .filter((line) => line !== '')
-  .map((line) => JSON.parse(line))
-
-if (positionals.length === 0) {
-  await writeFile(join(HERE, 'RESULTS.md'), await resultsPage(figures))
-  await writeFile(join(HERE, 'results.svg'), plotOfGoals(figures))
-}
 if (failed.length > 0) {
   console.error(`failed: ${failed.join(', ')}`)
   process.exit(1)
+}
+
+async function writeResults(): Promise<void> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const figures: Figure[] = text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+  await writeFile(join(HERE, 'RESULTS.md'), await resultsPage(figures))
+  await writeFile(join(HERE, 'results.svg'), plotOfGoals(figures))
 }
 
 async function resultsPage(all: readonly Figure[]): Promise<string> {
@@ -72,7 +90,7 @@ async function resultsPage(all: readonly Figure[]): Promise<string> {
   })
   return `# Benchmark results
 
-Made by \`bun run bench\`. Load, service and PostgreSQL share the machine; every figure of Creel that is compared stands beside the
+Made by \`bun run bench${values.quick ? ' --quick' : ''}\`. Load, service and PostgreSQL share the machine; every figure of Creel that is compared stands beside the
 yardstick of the same moment, so ratios tell more than absolute numbers.
 
 - machine: ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB

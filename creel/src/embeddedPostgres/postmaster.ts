@@ -91,7 +91,8 @@ function settings(home: PostgresHome, durable: boolean): Record<string, string> 
     unix_socket_directories: home.socketFolder,
     unix_socket_permissions: '0700',
     port: '5432',
-    max_connections: '100',
+    // The suite runs many services at once on its one that is not durable.
+    max_connections: durable ? '100' : '500',
     shared_buffers: '192MB',
     wal_buffers: '16MB',
     max_wal_size: '2GB',
