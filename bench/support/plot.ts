@@ -31,6 +31,7 @@ export function plotOfGoals(figures: readonly Figure[]): string {
   })
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" width="${LABEL_WIDTH + BAR_WIDTH + 20}" height="${height}" font-family="sans-serif" font-size="12">`,
+    '<title>Figures of Creel against their goals</title>',
     `<rect width="100%" height="100%" fill="#fff"/>`,
     `<text x="${line}" y="24" text-anchor="middle">goal</text>`,
     ...rows,
