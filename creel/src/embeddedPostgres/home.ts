@@ -27,7 +27,8 @@ export interface PostgresHome {
  * in a place that nobody else can reach (below `/root`, in a `mktemp -d`), that is a symbolic link to a folder
  * of its own in `/var/lib/creel`, since PostgreSQL does not run as root.
  *
- * @throws StartupError when the folder belongs to another user, or no reachable place can be written
+ * @throws StartupError when the folder belongs to another user, its owner cannot reach it, or no reachable place can be
+ *   written
  */
 export async function openHome(dataDir: string): Promise<PostgresHome> {
   const account = await postgresAccount()
@@ -63,13 +64,21 @@ async function describeHome(link: string, account: Account | undefined): Promise
         'or name another folder in CREEL_DATA_DIR.',
     )
   }
+  // Whoever owns the database keeps it: a folder that an ordinary user made stays theirs under root.
+  const owner = account === undefined || uid === 0 ? account : { uid, gid }
+  if (owner !== undefined && !(await canReach(owner, dirname(folder)))) {
+    // As after a restore below /root: a copy has the folder itself where a link was.
+    throw new StartupError(
+      `The embedded database in ${folder} belongs to uid ${owner.uid}, who cannot reach it there: move the data folder ` +
+        `to where it can be passed through, e.g. /srv/creel, and name that in CREEL_DATA_DIR.`,
+    )
+  }
   return {
     folder,
     clusterFolder: join(folder, 'cluster-18'),
     socketFolder: socketFolderOf(folder, uid),
     logFile: join(folder, 'postgres.log'),
-    // Whoever owns the database keeps it: a folder that an ordinary user made stays theirs under root.
-    account: account === undefined ? undefined : uid === 0 ? account : { uid, gid },
+    account: owner,
   }
 }
 
