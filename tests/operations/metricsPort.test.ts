@@ -1,17 +1,7 @@
 import { expect, test } from 'bun:test'
-import { createServer } from 'node:net'
 import { createTestDatabase } from '../support/database.ts'
+import { freePort } from '../support/freePort.ts'
 import { startProcess } from '../support/process.ts'
-
-/** A port that was free a moment ago. */
-function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(address !== null && typeof address === 'object' ? address.port : 0))
-    })
-  })
-}
 
 test('CREEL_METRICS_PORT serves metrics and health on a port of its own, and no longer beside the API', async () => {
   const database = await createTestDatabase()

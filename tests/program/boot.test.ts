@@ -3,6 +3,7 @@ import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { adminUrl, createTestDatabase } from '../support/database.ts'
+import { freePort } from '../support/freePort.ts'
 import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 import { urlOfDatabase } from '../support/templateDatabase.ts'
 
@@ -94,15 +95,6 @@ describe('creel serve, on an embedded PostgreSQL', () => {
     expect(await again.stop()).toBe(0)
   })
 })
-
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return address !== null && typeof address === 'object' ? address.port : 0
-}
 
 describe('creel serve, ports and addresses', () => {
   test('a taken port is named, with what to do', async () => {

@@ -1,0 +1,154 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { YAML } from 'bun'
+import { z } from 'zod'
+import { ROOT, textOf } from '../docs/markdown.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { freePort } from '../support/freePort.ts'
+import { temporaryFolder } from '../support/process.ts'
+import { sendRaw } from '../support/rawSender.ts'
+import { startService } from '../support/service.ts'
+
+/** Every environment variable that the operator's page describes. */
+const variables = new Set(textOf('docs/operations.md').match(/(?<=`)(?:CREEL_[A-Z_]+|DATABASE_URL)(?=`)/g))
+
+describe('deploy/systemd', () => {
+  test.skipIf(Bun.which('systemd-analyze') === null)('the unit is sound, says systemd-analyze', async () => {
+    const folder = await temporaryFolder()
+    // It looks whether the program is there.
+    const unit = textOf('deploy/systemd/creel.service').replace('/usr/local/bin/creel', '/bin/true')
+    await writeFile(join(folder, 'creel.service'), unit)
+    const verified = Bun.spawnSync(['systemd-analyze', 'verify', './creel.service'], { cwd: folder })
+    expect(verified.stderr.toString()).toBe('')
+    expect(verified.exitCode).toBe(0)
+  })
+
+  test('the environment file names only variables that there are', () => {
+    const named = textOf('deploy/systemd/creel.env').match(/^#?[A-Z_]+(?==)/gm) ?? []
+    expect(named.length).toBeGreaterThan(0)
+    expect(named.map((name) => name.replace('#', '')).filter((name) => !variables.has(name))).toEqual([])
+  })
+})
+
+describe('deploy/docker', () => {
+  const Service = z.looseObject({
+    environment: z.record(z.string(), z.string()).optional(),
+    volumes: z.array(z.string()).optional(),
+    build: z.object({ context: z.string(), dockerfile: z.string() }).optional(),
+    depends_on: z.union([z.array(z.string()), z.record(z.string(), z.unknown())]).optional(),
+  })
+  const { services } = z
+    .looseObject({ services: z.record(z.string(), Service) })
+    .parse(YAML.parse(textOf('deploy/docker/compose.yaml')))
+
+  test('compose names only variables, services and files that there are', () => {
+    for (const service of Object.values(services)) {
+      const ofCreel = service.build === undefined ? [] : Object.keys(service.environment ?? {})
+      expect(ofCreel.filter((name) => !variables.has(name))).toEqual([])
+      const needed = Array.isArray(service.depends_on)
+        ? service.depends_on
+        : Object.keys(service.depends_on ?? {})
+      expect(needed.filter((name) => !(name in services))).toEqual([])
+      const mounted = (service.volumes ?? []).map((volume) => volume.split(':')[0] ?? '')
+      const files = mounted
+        .filter((path) => path.startsWith('.'))
+        .map((path) => join('deploy/docker', path))
+        .concat(service.build === undefined ? [] : service.build.dockerfile)
+      expect(files.filter((path) => !existsSync(join(ROOT, path)))).toEqual([])
+    }
+  })
+
+  const hasCompose = Bun.spawnSync(['sh', '-c', 'docker compose version']).exitCode === 0
+  test.skipIf(!hasCompose)('compose is sound, says docker', () => {
+    const checked = Bun.spawnSync(
+      ['docker', 'compose', '-f', 'deploy/docker/compose.yaml', 'config', '--quiet'],
+      { cwd: ROOT, env: { ...process.env, CREEL_SECRET_KEY: 'x', POSTGRES_PASSWORD: 'x' } },
+    )
+    expect(checked.stderr.toString()).toBe('')
+  })
+})
+
+describe('deploy/nginx', () => {
+  test.skipIf(Bun.which('nginx') === null)(
+    'passes on exactly what was sent, and goes on with one gateway when the other stops',
+    async () => {
+      const database = await createTestDatabase()
+      const one = await startService({ database, parts: ['gateway'] })
+      const two = await startService({ database, parts: ['gateway'], secretKey: one.secretKey })
+      await using proxy = await startNginx([one.baseUrl, two.baseUrl])
+      const { id } = await one.alice.endpoint()
+      const hook = `${proxy.url}/hook/${id}`
+
+      const target = `/hook/${id}/a%2Fb//c/./%7Ed?x=1&x=%20&&y`
+      const fields = ['X_Under_Score: 1', 'x-MiXed: a', 'X-Twice: 2', 'X-Twice: 1']
+      const lines = [`POST ${target} HTTP/1.1`, 'Host: in.example.com', 'Connection: close', ...fields]
+      const answer = await sendRaw(
+        proxy.url,
+        `${[...lines, 'Content-Length: 3'].join('\r\n')}\r\n\r\n`,
+        'a=b',
+      )
+      expect(answer.status).toBe(200)
+      const stored = await one.alice.expect(
+        one.alice.get(`/api/v1/endpoints/${id}/requests/1`),
+        z.looseObject({
+          url: z.string(),
+          rawHeaders: z.array(z.object({ name: z.string(), value: z.string() })),
+          body: z.string(),
+        }),
+      )
+      expect(stored.url).toEndWith(target)
+      expect(stored.body).toBe('a=b')
+      const headers = stored.rawHeaders.map(({ name, value }) => `${name}: ${value}`)
+      expect(headers.filter((header) => fields.includes(header))).toEqual(fields)
+      expect(headers).toContain('Host: in.example.com')
+
+      // Past nginx's own default of 1 MB: a plan's cap is Creel's to judge.
+      const large = await fetch(hook, { method: 'POST', body: Buffer.alloc(3_000_000, 'x') })
+      expect(large.status).toBe(200)
+
+      await two.stop()
+      const statuses = await Promise.all(
+        Array.from({ length: 8 }, async () => (await fetch(hook, { method: 'POST', body: 'x' })).status),
+      )
+      expect(new Set(statuses)).toEqual(new Set([200]))
+      await one.stop()
+      await database.drop()
+    },
+  )
+})
+
+/** nginx with the shipped configuration in front of these gateways, in the place of those that it names. */
+async function startNginx(gateways: readonly string[]): Promise<{ url: string } & AsyncDisposable> {
+  const folder = await temporaryFolder()
+  const port = await freePort()
+  const site = textOf('deploy/nginx/creel.conf')
+    .replace('listen 80', `listen 127.0.0.1:${port}`)
+    .replaceAll(/gateway-(\d):4400/g, (_, number) => new URL(gateways[number - 1] ?? '').host)
+  const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
+  await writeFile(
+    join(folder, 'nginx.conf'),
+    `daemon off; pid ${folder}/nginx.pid; error_log stderr; events {}
+     http { access_log off; ${kinds.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')} ${site} }`,
+  )
+  const words = ['nginx', '-e', 'stderr', '-c', join(folder, 'nginx.conf')]
+  const checked = Bun.spawnSync([...words, '-t'])
+  if (checked.exitCode !== 0) throw new Error(checked.stderr.toString())
+  const nginx = Bun.spawn(words, { stdio: ['ignore', 'ignore', 'ignore'] })
+  const url = `http://127.0.0.1:${port}`
+  while (
+    !(await fetch(`${url}/healthz`).then(
+      ({ ok }) => ok,
+      () => false,
+    ))
+  )
+    await Bun.sleep(20)
+  return {
+    url,
+    async [Symbol.asyncDispose]() {
+      nginx.kill('SIGTERM')
+      await nginx.exited
+    },
+  }
+}
