@@ -1,13 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { Glob } from 'bun'
 import { PAGES } from '../../scripts/docs.ts'
+import { documents } from '../docs/markdown.ts'
 import { ROOT } from './sources.ts'
-
-const documents = [
-  ...new Glob('{*.md,docs/**/*.md,deploy/**/*.md,bench/*.md}').scanSync({ cwd: ROOT }),
-].sort()
 
 /** The first segments that make a word in backticks a path of ours. */
 const FOLDERS = '(?:core|gateway|jobs|migrations|creel|tests|bench|docs|deploy|scripts)'

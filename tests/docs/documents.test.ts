@@ -1,28 +1,23 @@
 import { describe, expect, test } from 'bun:test'
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { PROGRAM, temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
-
-const ROOT = join(import.meta.dir, '../..')
-const SHELL_BLOCK = /^```sh\n(.*?)^```$/gms
+import { documents, fencesOf, SHELLS, textOf } from './markdown.ts'
 
 /** What a reader fills in by hand; the lines that do so in a document give way to the values of the test. */
 const PLACEHOLDERS = ['BASE', 'KEY', 'HOOK', 'RECEIVER'] as const
 type Placeholder = (typeof PLACEHOLDERS)[number]
 
-const documents = [
-  'README.md',
-  'deploy/README.md',
-  ...readdirSync(join(ROOT, 'docs')).map((name) => `docs/${name}`),
-]
-
 describe('every command line of a document works, one after the other, on a fresh service', () => {
-  for (const document of documents.filter((name) => name.endsWith('.md'))) {
-    const blocks = shellBlocks(readFileSync(join(ROOT, document), 'utf8'))
+  for (const document of documents) {
+    const blocks = fencesOf(textOf(document))
+      .filter(({ language, remark }) => SHELLS.includes(language) && remark === '')
+      .map(({ code }) => code)
     if (blocks.length === 0) continue
     test(document, async () => {
       const service = await startService()
+      // As a first start makes it.
+      await service.operator.workspaces.create({ name: 'default', plan: 'team' })
       await using receiver = await startReceiver()
       const endpoint = await service.alice.endpoint()
       const script = scriptOf(blocks, {
@@ -31,7 +26,16 @@ describe('every command line of a document works, one after the other, on a fres
         HOOK: endpoint.url,
         RECEIVER: receiver.url,
       })
-      const child = Bun.spawn(['bash', '-c', script], { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] })
+      const child = Bun.spawn(['bash', '-c', script], {
+        cwd: await temporaryFolder(),
+        env: {
+          PATH: process.env.PATH,
+          DATABASE_URL: service.database.url,
+          CREEL_SECRET_KEY: Buffer.from(service.secretKey).toString('base64'),
+          CREEL_PORT: new URL(service.baseUrl).port,
+        },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
       const [output, errors] = await Promise.all([
         new Response(child.stdout).text(),
         new Response(child.stderr).text(),
@@ -42,10 +46,6 @@ describe('every command line of a document works, one after the other, on a fres
   }
 })
 
-function shellBlocks(markdown: string): string[] {
-  return [...markdown.matchAll(SHELL_BLOCK)].map((match) => match[1] ?? '')
-}
-
 /** Fails at the first command that fails, and says which. */
 function scriptOf(blocks: readonly string[], values: Readonly<Record<Placeholder, string>>): string {
   const lines = blocks.join('\n').split('\n')
@@ -53,6 +53,7 @@ function scriptOf(blocks: readonly string[], values: Readonly<Record<Placeholder
     'set -euo pipefail',
     `trap 'echo "failed: $BASH_COMMAND" >&2' ERR`,
     'curl() { command curl -sS --fail-with-body "$@" || { echo "curl $*" >&2; return 22; }; echo; }',
+    `creel() { ${PROGRAM.map((word) => `'${word}'`).join(' ')} "$@" || { echo "creel $*" >&2; return 1; }; }`,
     ...PLACEHOLDERS.map((name) => `export ${name}='${values[name]}'`),
     ...lines.filter((line) => !assignsPlaceholdersOnly(line)),
   ].join('\n')

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
+import { fencesOf, textOf } from './markdown.ts'
 
-const README = readFileSync(join(import.meta.dir, '../../README.md'), 'utf8')
+const README = fencesOf(textOf('README.md'))
 const SECRET = 'a-long-shared-secret'
 
 /** How a snippet is run: exits 0 when it accepts `[body file, header, secret]`. */
@@ -34,7 +34,7 @@ verify "$@"`,
 describe('the snippets of the README that verify creel-signature', async () => {
   const folder = await temporaryFolder()
   for (const [language, { command, call }] of Object.entries(LANGUAGES)) {
-    const snippet = new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'ms').exec(README)?.[1] ?? ''
+    const snippet = README.find((fence) => fence.language === language)?.code ?? ''
     const isInstalled = Bun.which(command('', [])[0] ?? '') !== null
     test.skipIf(!isInstalled)(
       `${language}: accepts a forward, refuses a changed body, another secret and an old time`,

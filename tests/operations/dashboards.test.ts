@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { registry } from '@creel/core/metrics'
 import { z } from 'zod'
+import { fencesRunBy, ROOT } from '../docs/markdown.ts'
 
 const DEPLOY = new URL('../../deploy/', import.meta.url)
-const promtool = Bun.which('promtool')
 
 /** The names that a histogram answers to. */
 const SUFFIXES = ['', '_bucket', '_sum', '_count']
@@ -46,15 +46,9 @@ describe('deploy/prometheus', () => {
     expect(await unknownMetrics(text.replaceAll(/^\s*- name: .*$/gm, ''))).toEqual([])
   })
 
-  test.skipIf(promtool === null)('is sound, and fires when it should, says promtool', () => {
-    const run = (...words: string[]) => {
-      const { exitCode, stdout, stderr } = Bun.spawnSync([promtool ?? '', ...words], {
-        cwd: new URL('prometheus', DEPLOY).pathname,
-      })
-      return exitCode === 0 ? 'fine' : `${stdout}${stderr}`
-    }
-    expect(run('check', 'rules', 'alerts.yml')).toBe('fine')
-    expect(run('test', 'rules', 'alerts.test.yml')).toBe('fine')
-    expect(run('check', 'config', 'scrape.yml')).toBe('fine')
+  test.skipIf(Bun.which('promtool') === null)('is sound, and fires when it should, says promtool', () => {
+    const [commands = ''] = fencesRunBy('tests/operations/dashboards.test.ts', 'deploy/README.md')
+    const { exitCode, stdout, stderr } = Bun.spawnSync(['sh', '-ec', commands], { cwd: ROOT })
+    expect(exitCode === 0 ? 'fine' : `${stdout}${stderr}`).toBe('fine')
   })
 })

@@ -10,7 +10,8 @@ const MAIN = join(import.meta.dir, '../../creel/src/main.ts')
 /** The single executable that a run of the whole suite has built: it starts several times faster than the source. */
 export const executable = process.env.CREEL_TEST_EXECUTABLE
 
-const PROGRAM = executable === undefined ? [process.execPath, MAIN] : [executable]
+/** How tests run the program: the words before its own. */
+export const PROGRAM: readonly string[] = executable === undefined ? [process.execPath, MAIN] : [executable]
 
 /** A start may recover a database first, on a busy machine. */
 const READY_SECONDS_MAX = 60

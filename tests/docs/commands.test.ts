@@ -1,0 +1,105 @@
+import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { createProgram } from '@creel/program'
+import packageJson from '../../package.json' with { type: 'json' }
+import { codeSpansOf, documents, fencesOf, ROOT, SHELLS, textOf } from './markdown.ts'
+
+/** What is no command, so that none can hide: a fence in any other language fails. */
+const DATA: readonly string[] = ['json', 'http', 'js', 'ts', 'python']
+
+/** A line that somebody would type. */
+const COMMAND_LINE =
+  /^\s*(?:[$>#] )?(?:\w+=\S* )*(?:\.\/dist\/)?(?:curl|creel|bunx?|npx|docker|systemctl|psql|pg_\w+|promtool|nginx|apt(?:-get)?|sudo) /
+
+/** Lines that `creel serve` prints; they are quoted like commands. */
+const PRINTED = /^creel (?:ready|endpoint|key …)/
+
+test('the documents are found', () => {
+  expect(documents).toContain('README.md')
+  expect(documents).toContain('deploy/README.md')
+  expect(documents).toContain('docs/operations.md')
+})
+
+describe('no command of a document escapes the suite', () => {
+  test.each(documents)(
+    '%s: every fence is data, or run, or says who runs it or why nobody can',
+    (document) => {
+      const astray = fencesOf(textOf(document)).flatMap(({ language, remark, code }) => {
+        if (SHELLS.includes(language)) return isAccounted(remark, document) ? [] : [`${language} ${remark}`]
+        if (!DATA.includes(language)) return [`a fence of language "${language}"`]
+        return language === 'json' || language === 'http'
+          ? code.split('\n').filter((line) => COMMAND_LINE.test(line))
+          : []
+      })
+      expect(astray).toEqual([])
+    },
+  )
+
+  test.each(documents)('%s: a command within a sentence exists, with its options', (document) => {
+    expect(codeSpansOf(textOf(document)).filter((span) => !isSound(span))).toEqual([])
+  })
+
+  test.each(documents)('%s: so does one that is not run', (document) => {
+    const lines = fencesOf(textOf(document))
+      .filter(({ language, remark }) => SHELLS.includes(language) && remark !== '')
+      .flatMap(({ code }) => code.split('\n'))
+      .map((line) => line.replace(/\s+#.*$/, ''))
+      .filter((line) => /^(?:\.\/dist\/creel|creel|bun|npx)\b/.test(line))
+    expect(lines.filter((line) => !isSound(line))).toEqual([])
+  })
+})
+
+test('every script of package.json leads to a file or an installed program', () => {
+  const lost = Object.values(packageJson.scripts)
+    .flatMap((script) => script.split(' && '))
+    .filter((command) => {
+      const [program = '', file = ''] = command.split(' ')
+      return program === 'bun'
+        ? !existsSync(join(ROOT, file))
+        : !existsSync(join(ROOT, 'node_modules/.bin', program))
+    })
+  expect(lost).toEqual([])
+})
+
+function isAccounted(remark: string, document: string): boolean {
+  const [, by] = /^run-by: (tests\/\S+\.test\.ts)$/.exec(remark) ?? []
+  if (by === undefined) return remark === '' || /^not-run: \S.*$/.test(remark)
+  return existsSync(join(ROOT, by)) && textOf(by).includes(document)
+}
+
+/** False for a command of ours that is not there, and for one of others, which has to stand in a fence. */
+function isSound(span: string): boolean {
+  const words = span
+    .replace(/^(?:\w+=\S* )+/, '')
+    .replace(/^npx -y bun@[\d.]+/, 'bun')
+    .replace(/^\.\/dist\//, '')
+    .split(' ')
+  if (words[0] === 'creel') return PRINTED.test(span) || isCommand(words.slice(1))
+  if (words[0] === 'bun') return isBunCommand(words.slice(1))
+  return !COMMAND_LINE.test(span)
+}
+
+/** `creel` words: a chain of commands, then options of the last one. */
+function isCommand(words: readonly string[]): boolean {
+  let command = createProgram({ runtime: undefined })
+  if (words[0] === 'help') return words.slice(1).every((word) => word.startsWith('<') || isCommand([word]))
+  for (const word of words) {
+    if (word.startsWith('-')) {
+      const name = word.split('=')[0]
+      if (name !== '--help' && !command.options.some(({ long }) => long === name)) return false
+      continue
+    }
+    const next = command.commands.find((sub) => sub.name() === word)
+    if (next !== undefined) command = next
+    // A word that is neither names a value: of an option, or what the command takes.
+    else if (command.commands.length > 0 && word !== '…') return false
+  }
+  return true
+}
+
+function isBunCommand([verb = '', name = '']: readonly string[]): boolean {
+  if (verb === 'run') return name in packageJson.scripts
+  if (verb === 'test') return existsSync(join(ROOT, name))
+  return existsSync(join(ROOT, verb))
+}

@@ -1,0 +1,116 @@
+import { describe, expect, test } from 'bun:test'
+import { chmod, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fencesRunBy } from '../docs/markdown.ts'
+import { debianPostgresPrograms, startDebianPostgres } from '../faults/debianPostgres.ts'
+import { type RunningProcess, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
+
+/** The commands of the page, in the order in which they stand there. */
+const [dump = '', restore = '', pack = '', unpack = ''] = fencesRunBy(
+  'tests/program/backup.test.ts',
+  'docs/operations.md',
+)
+
+const programs = debianPostgresPrograms()
+/** Receivers of a test are on this machine. */
+const env = { CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8' }
+
+async function runShell(commands: string, cwd: string, environment: Record<string, string> = {}) {
+  const child = Bun.spawn(['bash', '-euo', 'pipefail', '-c', commands], {
+    cwd,
+    env: { PATH: `${programs ?? ''}:${process.env.PATH}`, ...environment },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  expect({ errors: await new Response(child.stderr).text(), exitCode: await child.exited }).toEqual({
+    errors: '',
+    exitCode: 0,
+  })
+}
+
+/** A first boot that has captured something. */
+async function withCapture(creel: RunningProcess) {
+  const { key = '', captureUrl = '' } = creel.first ?? {}
+  const id = captureUrl.slice(captureUrl.lastIndexOf('/') + 1)
+  const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
+  expect((await fetch(captureUrl, { method: 'POST', body: 'before' })).status).toBe(200)
+  return {
+    addAction: async (action: object) => {
+      const path = `${creel.baseUrl}/api/v1/endpoints/${id}/actions`
+      const made = await fetch(path, { method: 'POST', headers, body: JSON.stringify(action) })
+      expect(made.status).toBe(201)
+    },
+    /** Holds after the restore: the old key opens, the capture is there, the next one gets the next id. */
+    expectRestored: async (restored: RunningProcess) => {
+      expect(restored.first).toBeUndefined()
+      const url = `${restored.captureUrl}/hook/${id}`
+      expect((await fetch(url, { method: 'POST', body: 'after' })).status).toBe(200)
+      const list = await fetch(`${restored.baseUrl}/api/v1/endpoints/${id}/requests`, { headers })
+      expect(await list.json()).toMatchObject({
+        totalCount: 2,
+        items: [
+          { id: 2, bodyPreview: 'after' },
+          { id: 1, bodyPreview: 'before' },
+        ],
+      })
+    },
+  }
+}
+
+describe('a backup taken and restored as docs/operations.md says', () => {
+  test('of a data folder: what was captured is there, and goes on', async () => {
+    const cwd = await temporaryFolder()
+    const creel = await startProcess({ cwd })
+    const captured = await withCapture(creel)
+    expect(await creel.stop()).toBe(0)
+    await runShell(pack, cwd)
+    await rm(join(cwd, '.creel'), { recursive: true })
+    await runShell(unpack, cwd)
+
+    if (process.getuid?.() === 0) {
+      // The database's account is not root, and must pass through the folders above it.
+      await chmod(cwd, 0o700)
+      const refused = await runCreel(['serve'], { cwd })
+      expect(refused.exitCode).toBe(1)
+      expect(refused.stderr).toContain('name that in CREEL_DATA_DIR')
+      await chmod(cwd, 0o711)
+    }
+    const restored = await startProcess({ cwd })
+    await captured.expectRestored(restored)
+    expect(await restored.stop()).toBe(0)
+  })
+
+  test.if(programs !== undefined)(
+    'of a PostgreSQL, while it is in use: requests, keys and sealed secrets are there, and it goes on',
+    async () => {
+      const postgres = await startDebianPostgres(programs ?? '')
+      const urlOf = (name: string) =>
+        `postgresql://creel@${encodeURIComponent(dirname(postgres.socket))}:5432/${name}`
+      await using receiver = await startReceiver()
+      const creel = await startProcess({ database: { url: urlOf('postgres') }, env })
+      const captured = await withCapture(creel)
+      await captured.addAction({ kind: 'forward', url: receiver.url, signingSecret: 'a-long-shared-secret' })
+
+      const cwd = await temporaryFolder()
+      await runShell(dump, cwd, { DATABASE_URL: urlOf('postgres') })
+      expect(await creel.stop()).toBe(0)
+      const restoredUrl = urlOf('restored')
+      await runShell(`createdb --maintenance-db="$DATABASE_URL" restored`, cwd, {
+        DATABASE_URL: urlOf('postgres'),
+      })
+      await runShell(restore, cwd, { DATABASE_URL: restoredUrl })
+
+      const database = { url: restoredUrl }
+      expect(JSON.parse((await runCreel(['migrate', '--json'], { database })).stdout)).toEqual({
+        applied: [],
+      })
+      const restored = await startProcess({ database, env })
+      await captured.expectRestored(restored)
+      const [forward] = await receiver.take(1)
+      expect(forward?.body.toString()).toBe('after')
+      expect(forward?.header('creel-signature')).toMatch(/^t=\d+,v1=[0-9a-f]{64}$/)
+      expect(await restored.stop()).toBe(0)
+      await postgres.kill()
+    },
+  )
+})
