@@ -1,5 +1,14 @@
 export type { Caller, Context } from './context.ts'
-export { checkDatabase, type Db, type OpenDatabase, openDatabase, type Trx } from './db/index.ts'
+export {
+  checkDatabase,
+  type Db,
+  type OpenDatabase,
+  openDatabase,
+  run,
+  type Statement,
+  statement,
+  type Trx,
+} from './db/index.ts'
 export { DomainError, ERRORS, type ErrorCode, ITEM_CODES, notFound, validationFailed } from './errors.ts'
 export { authenticate } from './keys/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'

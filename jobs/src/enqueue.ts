@@ -1,15 +1,28 @@
-import { type Enqueue, QUEUES } from '@creel/core'
-import { fromKysely, type PgBoss } from 'pg-boss'
+import { type Enqueue, QUEUES, run, type Statement, statement, type Trx } from '@creel/core'
+import type { Db, PgBoss } from 'pg-boss'
 
 /** core's Enqueue over pg-boss: jobs are inserted through the caller's own transaction (DESIGN §3, invariant 3). */
 export function createEnqueue(boss: PgBoss): Enqueue {
+  const statements = new Map<string, Statement>()
   return async (trx, name, jobs) => {
     if (jobs.length === 0) return
     const inserts = jobs.map(({ payload, startAfter }) => ({
       data: QUEUES[name].payload.parse(payload),
       ...(startAfter === undefined ? {} : { startAfter }),
     }))
-    // Without plugins: pg-boss must see its own column names.
-    await boss.insert(name, inserts, { db: fromKysely(trx.withoutPlugins()) })
+    await boss.insert(name, inserts, { db: prepared(trx, statements) })
+  }
+}
+
+/** pg-boss's statements on a transaction. It inserts into one queue with one text, which is worth preparing. */
+function prepared(trx: Trx, statements: Map<string, Statement>): Db {
+  // Without plugins: pg-boss must see its own column names.
+  const db = trx.withoutPlugins()
+  return {
+    async executeSql(text, values = []) {
+      const known = statements.get(text) ?? statement(`enqueue ${statements.size + 1}`, text)
+      statements.set(text, known)
+      return { rows: [...(await run(db, known, values))] }
+    },
   }
 }

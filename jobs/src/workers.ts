@@ -32,8 +32,8 @@ export const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]?: W
  * the workers; a retry becomes due without a word, and is found by the poll.
  */
 const DISPATCH = {
-  batchSize: 100,
-  localConcurrency: 4,
+  batchSize: 200,
+  localConcurrency: 2,
   burstWhenBatchFull: true,
   pollingIntervalSeconds: 1,
   // A retry that falls due is announced by nobody.

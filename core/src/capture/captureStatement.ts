@@ -1,5 +1,4 @@
 import type pg from 'pg'
-import type { Plans } from '../plans/index.ts'
 import {
   BOOL,
   BYTE_STRING,
@@ -11,7 +10,8 @@ import {
   TEXT,
   TIMESTAMPTZ,
   UUID,
-} from './binaryArrays.ts'
+} from '../db/binaryArrays.ts'
+import type { Plans } from '../plans/index.ts'
 import type { CaptureRow } from './captureRow.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 

@@ -1,5 +1,6 @@
 import { CamelCasePlugin, Kysely, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
 import pg from 'pg'
+import { preparing } from './statement.ts'
 import type { Database } from './tables.ts'
 
 /** For reads: works inside and outside a transaction. */
@@ -29,6 +30,8 @@ export function openDatabase(url: string, maxConnections = 16): OpenDatabase {
   const pool = new pg.Pool({
     connectionString: url,
     max: maxConnections,
+    // A statement that is prepared while its tables are small must not keep a plan for small tables.
+    onConnect: (client) => client.query('set enable_seqscan = off'),
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
         oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
@@ -36,8 +39,11 @@ export function openDatabase(url: string, maxConnections = 16): OpenDatabase {
   })
   // An idle connection that Postgres ends must not end us: the next query opens another.
   pool.on('error', () => {})
-  // Nor one that is in use: its query fails, and that is told to whoever asked. Without a listener it would end us.
-  pool.on('connect', (client) => client.on('error', () => {}))
+  pool.on('connect', (client) => {
+    // Nor one that is in use: its query fails, and that is told to whoever asked. Without a listener it would end us.
+    client.on('error', () => {})
+    client.query = preparing(client.query)
+  })
   const db = kyselyOver(pool)
   return { db, pool, close: () => db.destroy() }
 }

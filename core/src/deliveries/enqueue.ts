@@ -1,5 +1,14 @@
-import { sql } from 'kysely'
-import type { Trx } from '../db/index.ts'
+import {
+  encodeArray,
+  INT8,
+  type ItemType,
+  run,
+  statement,
+  TEXT,
+  TIMESTAMPTZ,
+  type Trx,
+  UUID,
+} from '../db/index.ts'
 import type { Enqueue } from '../queues.ts'
 import type { Trigger } from './states.ts'
 
@@ -18,6 +27,16 @@ export interface NewDelivery {
   readonly createdAt: Date
 }
 
+const INSERT = statement(
+  'insert deliveries',
+  `insert into deliveries
+    (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at, next_attempt_at)
+  select w, e, r, a, n, k, t, c, c
+  from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
+    as new (w, e, r, a, n, k, t, c)
+  returning id, request_id, action_id`,
+)
+
 /**
  * Queues deliveries in the caller's transaction: the captures, the deliveries and their jobs exist together or
  * not at all (DESIGN §3, 3). One statement for the rows and one for the jobs, however many there are.
@@ -28,17 +47,21 @@ export async function insertDeliveries(
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
   if (deliveries.length === 0) return
-  const column = <Name extends keyof NewDelivery>(name: Name) => deliveries.map((delivery) => delivery[name])
-  const { rows } = await sql<{ id: number; requestId: number; actionId: string }>`
-    insert into deliveries
-      (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at, next_attempt_at)
-    select w, e, r, a, n, k, t, c, c
-    from unnest(
-      ${column('workspaceId')}::uuid[], ${column('endpointId')}::uuid[], ${column('requestId')}::bigint[],
-      ${column('actionId')}::uuid[], ${column('actionName')}::text[], ${column('kind')}::text[],
-      ${column('trigger')}::text[], ${column('createdAt')}::timestamptz[]
-    ) as new (w, e, r, a, n, k, t, c)
-    returning id, request_id, action_id`.execute(trx)
+  const column = <Value>(type: ItemType<Value>, valueIn: (delivery: NewDelivery) => Value) =>
+    encodeArray(type, deliveries.length, (index) => {
+      const delivery = deliveries[index]
+      return delivery === undefined ? null : valueIn(delivery)
+    })
+  const rows = await run<{ id: number; requestId: number; actionId: string }>(trx, INSERT, [
+    column(UUID, ({ workspaceId }) => workspaceId),
+    column(UUID, ({ endpointId }) => endpointId),
+    column(INT8, ({ requestId }) => requestId),
+    column(UUID, ({ actionId }) => actionId),
+    column(TEXT, ({ actionName }) => actionName),
+    column(TEXT, ({ kind }) => kind),
+    column(TEXT, ({ trigger }) => trigger),
+    column(TIMESTAMPTZ, ({ createdAt }) => createdAt),
+  ])
   const bodyBytes = new Map(deliveries.map((delivery) => [delivery.requestId, delivery.bodyBytes]))
   await enqueue(
     trx,

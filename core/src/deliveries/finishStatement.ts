@@ -1,5 +1,18 @@
-import { sql } from 'kysely'
-import type { Trx } from '../db/index.ts'
+import {
+  BOOL,
+  BYTEA,
+  type Db,
+  encodeArray,
+  INT4,
+  INT8,
+  type ItemType,
+  run,
+  statement,
+  TEXT,
+  TIMESTAMPTZ,
+  type Trx,
+  UUID,
+} from '../db/index.ts'
 import type { WireHeader } from '../requests/capturedRequest.ts'
 import type { RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
@@ -30,6 +43,96 @@ export interface FinishedTry extends RulesApplied {
   } | null
 }
 
+/** One column of the batch: its name, its type, and its value in a try. */
+interface Column {
+  readonly name: string
+  readonly type: string
+  encode(tries: readonly FinishedTry[]): Buffer
+}
+
+function column<Value>(
+  name: string,
+  type: string,
+  items: ItemType<Value>,
+  valueIn: (one: FinishedTry) => Value | null,
+): Column {
+  const encode = (tries: readonly FinishedTry[]) =>
+    encodeArray(items, tries.length, (index) => {
+      const one = tries[index]
+      return one === undefined ? null : valueIn(one)
+    })
+  return { name, type, encode }
+}
+
+const COLUMNS: readonly Column[] = [
+  column('endpoint_id', 'uuid', UUID, (t) => t.endpointId),
+  column('attempt_id', 'bigint', INT8, (t) => t.attemptId),
+  column('request_id', 'bigint', INT8, (t) => t.requestId),
+  column('state', 'text', TEXT, (t) => t.state),
+  column('status_code', 'int', INT4, (t) => t.statusCode),
+  column('error', 'text', TEXT, (t) => t.error),
+  column('finished_at', 'timestamptz', TIMESTAMPTZ, (t) => t.finishedAt),
+  column('duration_ms', 'int', INT4, (t) => t.durationMs),
+  column('next_attempt_at', 'timestamptz', TIMESTAMPTZ, (t) => t.nextAttemptAt),
+  column('transformed', 'boolean', BOOL, (t) => t.transformed),
+  column('transformation_version', 'int', INT4, (t) => t.transformationVersion),
+  column('transform_note', 'text', TEXT, (t) => t.transformNote),
+  column('fate', 'text', TEXT, (t) => t.fate),
+  column('sent_method', 'text', TEXT, (t) => t.sent?.method ?? null),
+  column('sent_url', 'text', TEXT, (t) => t.sent?.url ?? null),
+  column('sent_headers', 'text', TEXT, (t) => headersText(t.sent?.headers)),
+  column('sent_body', 'bytea', BYTEA, (t) => sentBody(t.sent)),
+  column('sent_cut', 'boolean', BOOL, (t) => isCut(t.sent?.body)),
+  column('received_headers', 'text', TEXT, (t) => headersText(t.received?.headers)),
+  column('received_body', 'bytea', BYTEA, (t) => (t.received === null ? null : recorded(t.received.body))),
+  column('received_cut', 'boolean', BOOL, (t) => t.received?.bodyTruncated ?? null),
+]
+
+/**
+ * `$1` is now. `$2` names actions: when one of them has an open incident, nothing is done, and the one row that comes
+ * back has no id.
+ */
+const FINISH = statement(
+  'finish tries',
+  `with ended as (
+    select * from unnest(${COLUMNS.map(({ type }, index) => `$${index + 3}::${type}[]`).join(', ')})
+      as e (${COLUMNS.map(({ name }) => name).join(', ')})
+  ), incident as (
+    select from incidents
+    where kind = 'delivery.parked' and subject_id = any($2::uuid[]) and closed_at is null limit 1
+  ), finished as (
+    update delivery_attempts a set
+      state = e.state, status_code = e.status_code, error = e.error, finished_at = e.finished_at,
+      duration_ms = e.duration_ms, next_attempt_at = e.next_attempt_at, transformed = e.transformed,
+      transformation_version = e.transformation_version, transform_note = e.transform_note
+    from ended e
+    where a.endpoint_id = e.endpoint_id and a.id = e.attempt_id and a.state = 'Pending'
+      and not exists (select from incident)
+    returning a.endpoint_id, a.id, a.delivery_id, a.attempt_number, e.fate, e.next_attempt_at
+  ), kept as (
+    insert into attempt_details (endpoint_id, attempt_id, request_id, sent_method, sent_url, sent_headers, sent_body,
+      sent_body_truncated, received_status_code, received_headers, received_body, received_body_truncated)
+    select e.endpoint_id, e.attempt_id, e.request_id, e.sent_method, e.sent_url, e.sent_headers, e.sent_body,
+           e.sent_cut, e.status_code, e.received_headers, e.received_body, e.received_cut
+    from ended e join finished f on f.endpoint_id = e.endpoint_id and f.id = e.attempt_id
+    where e.sent_method is not null
+  ), removed as (
+    delete from deliveries d using finished f where d.id = f.delivery_id and f.fate = 'over'
+  ), moved as (
+    update deliveries d set
+      attempt_count = f.attempt_number,
+      next_attempt_at = coalesce(f.next_attempt_at, d.next_attempt_at),
+      finished_at = case when f.fate = 'parked' then $1::timestamptz end,
+      parked_at = case when f.fate = 'parked' then $1::timestamptz end
+    from finished f where d.id = f.delivery_id and f.fate <> 'over'
+  ), told as (
+    select pg_notify('creel_endpoints', endpoint_id::text) from (select distinct endpoint_id from finished) f
+  )
+  select f.id, (select count(*) from told) from finished f
+  union all
+  select null, null from incident`,
+)
+
 /**
  * Finishes rows that are still Pending, keeps what was sent and received, ends, parks or reschedules their runs,
  * and wakes whoever waits for a state: one statement for a whole batch, because every round trip of the
@@ -38,54 +141,29 @@ export interface FinishedTry extends RulesApplied {
  * @returns the attempts that were finished; the others ended otherwise in the meantime, and nothing of them changed
  */
 export async function finishTries(trx: Trx, tries: readonly FinishedTry[], now: Date): Promise<Set<number>> {
-  const column = <Value>(value: (one: FinishedTry) => Value) => tries.map(value)
-  const { rows } = await sql<{ id: number }>`
-    with ended as (
-      select * from unnest(
-        ${column((t) => t.endpointId)}::uuid[], ${column((t) => t.attemptId)}::bigint[],
-        ${column((t) => t.requestId)}::bigint[], ${column((t) => t.state)}::text[],
-        ${column((t) => t.statusCode)}::int[], ${column((t) => t.error)}::text[],
-        ${column((t) => t.finishedAt)}::timestamptz[], ${column((t) => t.durationMs)}::int[],
-        ${column((t) => t.nextAttemptAt)}::timestamptz[], ${column((t) => t.transformed)}::boolean[],
-        ${column((t) => t.transformationVersion)}::int[], ${column((t) => t.transformNote)}::text[],
-        ${column((t) => t.fate)}::text[], ${column((t) => t.sent?.method ?? null)}::text[],
-        ${column((t) => t.sent?.url ?? null)}::text[], ${column((t) => headersText(t.sent?.headers))}::text[],
-        ${column((t) => sentBody(t.sent))}::bytea[], ${column((t) => isCut(t.sent?.body))}::boolean[],
-        ${column((t) => headersText(t.received?.headers))}::text[],
-        ${column((t) => (t.received === null ? null : recorded(t.received.body)))}::bytea[],
-        ${column((t) => t.received?.bodyTruncated ?? null)}::boolean[]
-      ) as e (endpoint_id, attempt_id, request_id, state, status_code, error, finished_at, duration_ms,
-              next_attempt_at, transformed, transformation_version, transform_note, fate, sent_method, sent_url,
-              sent_headers, sent_body, sent_cut, received_headers, received_body, received_cut)
-    ), finished as (
-      update delivery_attempts a set
-        state = e.state, status_code = e.status_code, error = e.error, finished_at = e.finished_at,
-        duration_ms = e.duration_ms, next_attempt_at = e.next_attempt_at, transformed = e.transformed,
-        transformation_version = e.transformation_version, transform_note = e.transform_note
-      from ended e
-      where a.endpoint_id = e.endpoint_id and a.id = e.attempt_id and a.state = 'Pending'
-      returning a.endpoint_id, a.id, a.delivery_id, a.attempt_number, e.fate, e.next_attempt_at
-    ), kept as (
-      insert into attempt_details (endpoint_id, attempt_id, request_id, sent_method, sent_url, sent_headers, sent_body,
-        sent_body_truncated, received_status_code, received_headers, received_body, received_body_truncated)
-      select e.endpoint_id, e.attempt_id, e.request_id, e.sent_method, e.sent_url, e.sent_headers, e.sent_body,
-             e.sent_cut, e.status_code, e.received_headers, e.received_body, e.received_cut
-      from ended e join finished f on f.endpoint_id = e.endpoint_id and f.id = e.attempt_id
-      where e.sent_method is not null
-    ), removed as (
-      delete from deliveries d using finished f where d.id = f.delivery_id and f.fate = 'over'
-    ), moved as (
-      update deliveries d set
-        attempt_count = f.attempt_number,
-        next_attempt_at = coalesce(f.next_attempt_at, d.next_attempt_at),
-        finished_at = case when f.fate = 'parked' then ${now}::timestamptz end,
-        parked_at = case when f.fate = 'parked' then ${now}::timestamptz end
-      from finished f where d.id = f.delivery_id and f.fate <> 'over'
-    ), told as (
-      select pg_notify('creel_endpoints', endpoint_id::text) from (select distinct endpoint_id from finished) f
-    )
-    select f.id, (select count(*) from told) from finished f`.execute(trx)
-  return new Set(rows.map(({ id }) => id))
+  const ids = await finish(trx, tries, now, [])
+  return new Set(ids.filter((id) => id !== null))
+}
+
+/**
+ * The same in a transaction of its own, where nothing else follows from it.
+ *
+ * @param actionIds of the tries
+ * @returns false, and nothing is done, when one of the actions has an open incident
+ */
+export async function finishAlone(
+  db: Db,
+  tries: readonly FinishedTry[],
+  now: Date,
+  actionIds: readonly string[],
+): Promise<boolean> {
+  return !(await finish(db, tries, now, actionIds)).includes(null)
+}
+
+async function finish(db: Db, tries: readonly FinishedTry[], now: Date, actionIds: readonly string[]) {
+  const columns = COLUMNS.map(({ encode }) => encode(tries))
+  const rows = await run<{ id: number | null }>(db, FINISH, [now, actionIds, ...columns])
+  return rows.map(({ id }) => id)
 }
 
 function headersText(headers: readonly WireHeader[] | undefined): string | null {

@@ -1,4 +1,4 @@
-import type { WireHeader } from '../requests/capturedRequest.ts'
+import { headerValues, type WireHeader } from '../requests/capturedRequest.ts'
 import { SIGNATURE_HEADER } from '../signing/index.ts'
 
 /** A capture that arrives after this many forwards of ours is stored and not forwarded again (CONTRACT R37). */
@@ -34,26 +34,27 @@ export function forwardableHeaders(
   captured: readonly WireHeader[],
   written: ReadonlySet<string> = new Set(),
 ): WireHeader[] {
-  const named = new Set(
-    captured
-      .filter(([name]) => name.toLowerCase() === 'connection')
-      .flatMap(([, value]) => value.split(',').map((token) => token.trim().toLowerCase())),
-  )
+  const named = namedByConnection(captured)
   return captured.filter(([field]) => {
     const name = field.toLowerCase()
-    if (written.has(name)) return true
-    return (
-      !DROPPED.has(name) && !named.has(name) && !DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix))
-    )
+    return written.has(name) || !(isDropped(name) || named.has(name))
   })
+}
+
+function isDropped(name: string): boolean {
+  return DROPPED.has(name) || DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix))
+}
+
+/** The fields, in lower case, that `Connection` says belong to it. */
+function namedByConnection(captured: readonly WireHeader[]): ReadonlySet<string> {
+  const values = headerValues(captured, 'connection')
+  return new Set(values.flatMap((value) => value.split(',').map((token) => token.trim().toLowerCase())))
 }
 
 /** How many forwards of ours a captured request has behind it: the largest readable `creel-hops`. */
 export function hopsOf(captured: readonly WireHeader[]): number {
-  const counts = captured
-    .filter(([name, value]) => name.toLowerCase() === 'creel-hops' && /^\s*\d{1,9}\s*$/.test(value))
-    .map(([, value]) => Number(value))
-  return Math.max(0, ...counts)
+  const counts = headerValues(captured, 'creel-hops').filter((value) => /^\s*\d{1,9}\s*$/.test(value))
+  return Math.max(0, ...counts.map(Number))
 }
 
 /** What a try tells its receiver about itself (CONTRACT R35). */

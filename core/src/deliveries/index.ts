@@ -1,5 +1,7 @@
 export { type Attempt, LEASE_SECONDS } from './attempt.ts'
-export { claimAttempts, type DueTry } from './claim.ts'
+export { claimForwards } from './claim.ts'
+export { claimOthers } from './claimOthers.ts'
+export type { DueTry } from './dueTries.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
 export { finishNotify } from './finishNotify.ts'
 export type { AttemptRow } from './read.ts'

@@ -7,7 +7,7 @@ import type { JudgedRequest } from '../requests/capturedRequest.ts'
 import { storedRequest } from '../requests/storedRequest.ts'
 import type { Services, Urls } from '../services.ts'
 import { parseTemplate } from '../templates/index.ts'
-import type { DueRow } from './claim.ts'
+import type { DueRow } from './dueTries.ts'
 import { removeDeliveries } from './queries.ts'
 
 /** The channel of each notify row, where it still exists; one look a workspace. */

@@ -1,5 +1,5 @@
 import { type Insertable, sql } from 'kysely'
-import type { Db, DeliveryAttemptsTable, Trx } from '../db/index.ts'
+import { type Db, type DeliveryAttemptsTable, run, statement, type Trx } from '../db/index.ts'
 
 export type NewAttempt = Insertable<DeliveryAttemptsTable>
 
@@ -23,24 +23,27 @@ const NEW_COLUMNS = [
   ['leaseUntil', 'lease_until', 'timestamptz'],
 ] as const
 
+const INSERT_ATTEMPTS = statement(
+  'insert attempts',
+  `insert into delivery_attempts (${NEW_COLUMNS.map(([, column]) => column).join(', ')})
+  select * from unnest(${NEW_COLUMNS.map(([, , type], index) => `$${index + 1}::${type}[]`).join(', ')})
+  on conflict (delivery_id, attempt_number) where delivery_id is not null do nothing
+  returning id, delivery_id`,
+)
+
 /**
- * Writes the rows of tries that begin. A try that has a row already is passed over: another worker was first
- * (`delivery_attempts_by_delivery`). One constant statement over arrays, so that a batch of any size is
- * neither built nor planned anew.
+ * Writes the rows of tries. A try that has a row already is passed over: another worker was first
+ * (`delivery_attempts_by_delivery`).
  *
  * @returns the ids in no order, by delivery; inline replays have no delivery and go through {@link insertReplay}
  */
 export async function insertAttempts(trx: Trx, rows: readonly NewAttempt[]): Promise<Map<number, number>> {
   if (rows.length === 0) return new Map()
-  const names = sql.raw(NEW_COLUMNS.map(([, column]) => column).join(', '))
-  const arrays = NEW_COLUMNS.map(
-    ([member, , type]) => sql`${rows.map((row) => row[member] ?? null)}::${sql.raw(type)}[]`,
+  const inserted = await run<{ id: number; deliveryId: number }>(
+    trx,
+    INSERT_ATTEMPTS,
+    NEW_COLUMNS.map(([member]) => rows.map((row) => row[member] ?? null)),
   )
-  const { rows: inserted } = await sql<{ id: number; deliveryId: number }>`
-    insert into delivery_attempts (${names})
-    select * from unnest(${sql.join(arrays)})
-    on conflict (delivery_id, attempt_number) where delivery_id is not null do nothing
-    returning id, delivery_id`.execute(trx)
   return new Map(inserted.map(({ id, deliveryId }) => [deliveryId, id]))
 }
 

@@ -5,7 +5,7 @@ import type { Job } from '../queues.ts'
 import type { Services } from '../services.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
-import { type Fate, type FinishedTry, finishTries } from './finishStatement.ts'
+import { type Fate, type FinishedTry, finishAlone, finishTries } from './finishStatement.ts'
 import { nextAttemptAt } from './retrySchedule.ts'
 import { type AttemptState, endsForGood, eventOf, stateAfter } from './states.ts'
 
@@ -51,17 +51,29 @@ export function judge({ attempt, result }: Ended, random?: number): Verdict {
 export async function recordAttempts(services: Services, ended: readonly Ended[]): Promise<void> {
   if (ended.length === 0) return
   const judged = ended.map((one) => ({ ...one, verdict: judge(one) }))
-  await services.db.transaction().execute(async (trx) => {
-    const kept = await finishTries(trx, judged.map(finishedTry), services.clock.now())
-    const counted = judged.filter(({ attempt }) => kept.has(attempt.id))
-    await queueRetries(services, trx, counted)
-    await tellIncidents(services, trx, counted)
-    await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
-  })
+  if (!(await recordPlainSuccesses(services, judged))) {
+    await services.db.transaction().execute(async (trx) => {
+      const kept = await finishTries(trx, judged.map(finishedTry), services.clock.now())
+      const counted = judged.filter(({ attempt }) => kept.has(attempt.id))
+      await queueRetries(services, trx, counted)
+      await tellIncidents(services, trx, counted)
+      await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
+    })
+  }
   for (const { verdict, result } of judged) {
     deliveryAttempts.inc({ state: verdict.state })
     deliveryAttemptSeconds.observe(result.durationMs / 1000)
   }
+}
+
+/** What most batches are: successes from which nothing follows. One round trip to the database. */
+async function recordPlainSuccesses(services: Services, judged: readonly Judged[]): Promise<boolean> {
+  const isPlain = judged.every(
+    ({ verdict, result }) => verdict.state === 'Succeeded' && result.ruleEnds.length === 0,
+  )
+  if (!isPlain) return false
+  const actionIds = [...new Set(judged.map(({ attempt }) => attempt.action.id))]
+  return await finishAlone(services.db, judged.map(finishedTry), services.clock.now(), actionIds)
 }
 
 interface Judged extends Ended {

@@ -4,8 +4,8 @@ import type { Plan } from '../plans/index.ts'
 import type { JudgedRequest } from '../requests/capturedRequest.ts'
 import type { Services } from '../services.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
-import { type Attempt, LEASE_SECONDS } from './attempt.ts'
-import { forwardAction, refusalOf } from './claim.ts'
+import type { Attempt } from './attempt.ts'
+import { forwardAction, leaseFrom, refusalOf } from './attemptOf.ts'
 import { finishNotify } from './finishNotify.ts'
 import { notifyMessage } from './notify.ts'
 import { insertReplay } from './queries.ts'
@@ -91,7 +91,7 @@ async function beginReplay(
   { url, leased }: { url: string; leased: boolean },
 ): Promise<Attempt> {
   const now = services.clock.now()
-  const leaseUntil = new Date(now.getTime() + LEASE_SECONDS * 1000)
+  const leaseUntil = leaseFrom(now)
   const row = {
     endpointId: endpoint.id,
     deliveryId: null,

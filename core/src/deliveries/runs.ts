@@ -1,7 +1,7 @@
 import { closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Trx } from '../db/index.ts'
 import type { Services } from '../services.ts'
-import type { DueTry } from './claim.ts'
+import type { DueTry } from './dueTries.ts'
 import {
   announceDeliveries,
   findOpenRuns,

@@ -1,7 +1,8 @@
 import type { Services } from '@creel/core'
 import {
   type Attempt,
-  claimAttempts,
+  claimForwards,
+  claimOthers,
   type DueTry,
   postponeAttempts,
   recoverInterrupted,
@@ -14,11 +15,13 @@ import { Recorder } from './recorder.ts'
 const PATIENCE_MS = 1000
 /** The same when this many batches wait already: there must be workers left for every other destination. */
 const LITTLE_PATIENCE_MS = 50
-const PATIENT_BATCHES = 2
+const PATIENT_BATCHES = 1
 const GATHER_MS = 10
 /** How often tries without a result are looked for, so that none waits much longer than its lease. */
 const RECOVER_EVERY_MS = 2000
 
+/** How long the end of the process waits for the last records. */
+const RECORD_MS_MAX = 1000
 /** When a delivery that could not be begun is looked at again. */
 const UNREADABLE_MS = 60_000
 
@@ -59,7 +62,7 @@ export function startDispatcher(services: Services): Dispatcher {
       // Cut off by the end of this process: without a result its lease ends, and it is tried again.
       if (stopping.signal.aborted && result.received === null) return
       if (result.sent !== null) held = { durationMs: result.durationMs, answered: result.received !== null }
-      await recorder.record({ attempt, result })
+      recorder.record({ attempt, result })
     } catch (err) {
       // A mistake of ours in one delivery: it ends as Interrupted, and harms no other.
       services.log.error({ err, attemptId: attempt.id }, 'could not make an attempt')
@@ -70,33 +73,43 @@ export function startDispatcher(services: Services): Dispatcher {
 
   async function start(due: readonly DueTry[]): Promise<void> {
     const unclaimed = new Map(due.map((one) => [one.deliveryId, one]))
-    try {
-      for (const attempt of await claim(due)) {
+    const runAll = (attempts: readonly Attempt[]) => {
+      for (const attempt of attempts) {
         const one = attempt.deliveryId === null ? undefined : unclaimed.get(attempt.deliveryId)
         if (one === undefined) continue
         unclaimed.delete(one.deliveryId)
         void run(attempt, one)
       }
+    }
+    try {
+      const others: DueTry[] = []
+      await oneByOneIfNeedBe(due, async (some) => {
+        const claimed = await claimForwards(services, some)
+        runAll(claimed.attempts)
+        others.push(...claimed.others)
+      })
+      await oneByOneIfNeedBe(others, async (some) => runAll(await claimOthers(services, some)))
     } finally {
       for (const one of unclaimed.values()) release(one, null)
     }
   }
 
   /** Claims a batch; when that fails, one by one, so that a row that cannot be read stops no other. */
-  async function claim(due: readonly DueTry[]): Promise<Attempt[]> {
+  async function oneByOneIfNeedBe(
+    due: readonly DueTry[],
+    claim: (some: readonly DueTry[]) => Promise<void>,
+  ): Promise<void> {
     try {
-      return await claimAttempts(services, due)
+      await claim(due)
     } catch (err) {
       const [only, ...others] = due
-      if (only === undefined) return []
+      if (only === undefined) return
       if (others.length > 0) {
-        const claimed: Attempt[] = []
-        for (const one of due) claimed.push(...(await claim([one])))
-        return claimed
+        for (const one of due) await oneByOneIfNeedBe([one], claim)
+        return
       }
       services.log.error({ err, deliveryId: only.deliveryId }, 'could not begin a delivery')
       await postponeAttempts(services, [{ due: only, afterMs: UNREADABLE_MS }])
-      return []
     }
   }
 
@@ -122,6 +135,7 @@ export function startDispatcher(services: Services): Dispatcher {
       let left = due
       try {
         while (left.length > 0) {
+          await recorder.hasRoom()
           const waitedMs = performance.now() - startedAt
           const { starting, waiting, putOff } = sort(
             left,
@@ -151,8 +165,7 @@ export function startDispatcher(services: Services): Dispatcher {
       while (lanes.size > 0 && performance.now() < until)
         await Promise.race([freed.promise, sleep(until - performance.now())])
       stopping.abort()
-      const recorded = performance.now() + 1000
-      while (lanes.size > 0 && performance.now() < recorded) await Promise.race([freed.promise, sleep(100)])
+      await Promise.race([recorder.isDone(), sleep(RECORD_MS_MAX)])
     },
   }
 }

@@ -3,6 +3,8 @@ import { type Ended, LEASE_SECONDS, recordAttempts } from '@creel/core/deliverie
 
 /** The most tries that one transaction records. */
 const BATCH = 200
+/** Unrecorded tries beyond which no further ones should begin: each may hold 256 KB of an answer. */
+const UNRECORDED_MAX = 512
 /** How long the recorder waits before it tries again when the database is away. */
 const RETRY_MS = 500
 
@@ -11,17 +13,28 @@ const RETRY_MS = 500
  * try waits for nothing and many share a commit.
  */
 export class Recorder {
-  private waiting: { ended: Ended; done: () => void }[] = []
+  private waiting: Ended[] = []
+  private unrecorded = 0
   private writing: Promise<void> | null = null
+  private written = Promise.withResolvers<void>()
 
   constructor(private readonly services: Services) {}
 
-  /** Resolves when the try is recorded, or its lease has passed so that another will be made. */
-  record(ended: Ended): Promise<void> {
-    return new Promise((done) => {
-      this.waiting.push({ ended, done })
-      this.writing ??= this.writeAll()
-    })
+  /** Takes a try to be recorded, or dropped once its lease has passed: then another will be made. */
+  record(ended: Ended): void {
+    this.waiting.push(ended)
+    this.unrecorded++
+    this.writing ??= this.writeAll()
+  }
+
+  /** Resolves at once, or when the database has caught up with what was sent. */
+  async hasRoom(): Promise<void> {
+    while (this.unrecorded >= UNRECORDED_MAX) await this.written.promise
+  }
+
+  /** Resolves when everything taken so far is recorded. */
+  async isDone(): Promise<void> {
+    await this.writing
   }
 
   private async writeAll(): Promise<void> {
@@ -29,8 +42,10 @@ export class Recorder {
     await new Promise((resolve) => setImmediate(resolve))
     while (this.waiting.length > 0) {
       const batch = this.waiting.splice(0, BATCH)
-      await this.write(batch.map(({ ended }) => ended))
-      for (const { done } of batch) done()
+      await this.write(batch)
+      this.unrecorded -= batch.length
+      this.written.resolve()
+      this.written = Promise.withResolvers()
     }
     this.writing = null
   }

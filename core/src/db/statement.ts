@@ -1,0 +1,48 @@
+import { CompiledQuery } from 'kysely'
+import type { ClientBase } from 'pg'
+import type { Db } from './open.ts'
+
+/** A statement whose text never changes: every connection parses it once, and plans it a few times only. */
+export interface Statement {
+  readonly name: string
+  /** Begins with its name in a comment, by which the connection knows it, and the logs of PostgreSQL show it. */
+  readonly text: string
+}
+
+/**
+ * Names a statement of a hot path: for short statements, planning takes longer than running.
+ *
+ * @param name unique in the program
+ * @param text with `$1`…; whatever varies must be a parameter, since each text stays in every connection
+ */
+export function statement(name: string, text: string): Statement {
+  return { name, text: `/* ${name} */ ${text}` }
+}
+
+/**
+ * Runs a statement on a pool, or in a transaction, as any query: rows arrive with their members in camelCase.
+ *
+ * @param values as node-postgres takes them; a Buffer goes in binary form, e.g. an array of {@link encodeArray}
+ */
+export async function run<Row>(
+  db: Db,
+  { text }: Statement,
+  values: readonly unknown[],
+): Promise<readonly Row[]> {
+  const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))
+  return rows
+}
+
+/** A connection's `query` that prepares the texts of {@link statement}s: Kysely hands over texts without names. */
+export function preparing(query: ClientBase['query']): ClientBase['query'] {
+  return new Proxy(query, {
+    apply(target, client, [text, ...others]) {
+      const name = typeof text === 'string' ? nameOf(text) : undefined
+      return Reflect.apply(target, client, [name === undefined ? text : { name, text }, ...others])
+    },
+  })
+}
+
+function nameOf(text: string): string | undefined {
+  return text.startsWith('/* ') ? text.slice(3, text.indexOf(' */')) : undefined
+}

@@ -1,0 +1,79 @@
+import { planOf } from '../plans/index.ts'
+import { storedRequest } from '../requests/storedRequest.ts'
+import type { SecretBox } from '../secrets/index.ts'
+import type { Services } from '../services.ts'
+import type { RuleSet } from '../transformations/index.ts'
+import { type Attempt, type ForwardAction, LEASE_SECONDS, type Refusal } from './attempt.ts'
+import { type DueRow, isOff } from './dueTries.ts'
+import { HOPS_MAX, hopsOf } from './forwardHeaders.ts'
+import { TRIGGERS, type Trigger } from './states.ts'
+
+/** When a try that begins now counts as interrupted. */
+export function leaseFrom(now: Date): Date {
+  return new Date(now.getTime() + LEASE_SECONDS * 1000)
+}
+
+/** A claimed try, as the sending side takes it. */
+export function attemptOf(
+  services: Pick<Services, 'secrets' | 'plans'>,
+  row: DueRow,
+  { id, now, rules }: { readonly id: number; readonly now: Date; readonly rules: RuleSet },
+): Attempt {
+  const request = storedRequest(row)
+  const days = planOf(services.plans, row.plan).limits.retentionDays
+  return {
+    id,
+    deliveryId: row.deliveryId,
+    attemptNumber: row.attempt,
+    trigger: row.attempt === 1 ? triggerOf(row.trigger) : 'retry',
+    workspaceId: row.workspaceId,
+    endpoint: { id: row.endpointId, name: row.endpointName },
+    action: forwardAction(services.secrets, row, now),
+    requestId: row.requestId,
+    request,
+    rules,
+    startedAt: now,
+    leaseUntil: leaseFrom(now),
+    retentionEndsAt: new Date(row.receivedAt.getTime() + days * 86_400_000),
+    refusal: isOff(row) ? 'action_off' : refusalOf(request),
+  }
+}
+
+/** Why a captured request is not forwarded at all: it is a prefix only, or it came round once too often. */
+export function refusalOf(request: {
+  readonly bodyTruncated: boolean
+  readonly headers: Parameters<typeof hopsOf>[0]
+}): Refusal | null {
+  if (request.bodyTruncated) return 'oversize'
+  return hopsOf(request.headers) >= HOPS_MAX ? 'loop' : null
+}
+
+/** The action with its secrets in the clear: for 24 h after a rotation the previous one signs too. */
+export function forwardAction(
+  secrets: SecretBox,
+  row: Pick<
+    DueRow,
+    | 'actionId'
+    | 'actionName'
+    | 'url'
+    | 'signingSecret'
+    | 'previousSigningSecret'
+    | 'previousSigningSecretUntil'
+  >,
+  now: Date,
+): ForwardAction {
+  const { signingSecret, previousSigningSecret, previousSigningSecretUntil } = row
+  const sealed = signingSecret === null ? [] : [signingSecret]
+  const inTime = previousSigningSecretUntil !== null && now < previousSigningSecretUntil
+  if (signingSecret !== null && previousSigningSecret !== null && inTime) sealed.push(previousSigningSecret)
+  return {
+    id: row.actionId,
+    name: row.actionName,
+    url: row.url ?? '',
+    secrets: sealed.map((secret) => secrets.open(secret)),
+  }
+}
+
+function triggerOf(text: string): Trigger {
+  return TRIGGERS.find((trigger) => trigger === text) ?? 'capture'
+}

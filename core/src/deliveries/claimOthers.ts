@@ -1,0 +1,137 @@
+import type { Insertable } from 'kysely'
+import type { ChannelState } from '../alertChannels/index.ts'
+import type { DeliveryAttemptsTable, Trx } from '../db/index.ts'
+import { run, statement } from '../db/index.ts'
+import type { Services } from '../services.ts'
+import { NO_RULE_SET } from '../transformations/index.ts'
+import type { Attempt } from './attempt.ts'
+import { attemptOf } from './attemptOf.ts'
+import {
+  type DueRow,
+  type DueTry,
+  dueParameters,
+  isOff,
+  isWaiting,
+  offUntil,
+  SELECT_DUE,
+} from './dueTries.ts'
+import { channelsOf, startNotify } from './notify.ts'
+import { insertAttempts, removeDeliveries } from './queries.ts'
+
+const FIND_DUE = statement('find due tries', `${SELECT_DUE} order by d.id`)
+
+const FIND_UNREACHABLE = statement(
+  'find unreachable deliveries',
+  `select d.id from deliveries d
+  where d.id = any($1::bigint[]) and d.finished_at is null
+    and not exists (
+      select from actions a join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
+      join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
+      where a.id = d.action_id)`,
+)
+
+/**
+ * Takes the due tries that `claimForwards` left, in one transaction. Safe to call twice for the same try.
+ *
+ * Tries of a deleted action, endpoint or request are dropped. Those of a switched-off action wait: they come
+ * back when it is switched on, or 24 h after it was switched off to be ended as `action_off`. Notify tries go
+ * to the outbox of alerts.
+ *
+ * @returns the tries that end unsent
+ */
+export async function claimOthers(services: Services, due: readonly DueTry[]): Promise<Attempt[]> {
+  if (due.length === 0) return []
+  const now = services.clock.now()
+  return await services.db.transaction().execute(async (trx) => {
+    const rows = await run<DueRow>(trx, FIND_DUE, dueParameters(due))
+    const known = new Set(rows.map((row) => row.deliveryId))
+    await removeUnreachable(
+      trx,
+      due.filter(({ deliveryId }) => !known.has(deliveryId)),
+    )
+    // A forward among the ready ones was switched on a moment ago.
+    const ready = rows.filter((row) => row.kind === 'notify' && !isWaiting(row, now))
+    await wakeLater(
+      services,
+      trx,
+      rows.filter((row) => !ready.includes(row)),
+      now,
+    )
+    return await startNotifies(services, trx, ready, now)
+  })
+}
+
+async function startNotifies(
+  services: Services,
+  trx: Trx,
+  rows: readonly DueRow[],
+  now: Date,
+): Promise<Attempt[]> {
+  const channels = await channelsOf(services, trx, rows)
+  const ids = await insertAttempts(
+    trx,
+    rows.map((row) => pendingRow(row, channels.get(row), now)),
+  )
+  const unsent: Attempt[] = []
+  for (const row of rows) {
+    const id = ids.get(row.deliveryId)
+    const channel = channels.get(row)
+    if (id === undefined) continue
+    const attempt = attemptOf(services, row, { id, now, rules: NO_RULE_SET })
+    if (isOff(row)) unsent.push(attempt)
+    else if (channel?.isAvailable === true) await startNotify(services, trx, { ...row, id, channel })
+    else unsent.push({ ...attempt, refusal: 'channel_unavailable' })
+  }
+  return unsent
+}
+
+/** Ends the runs whose action, endpoint or request is gone (CONTRACT §8, row 12); a run that is merely elsewhere stays. */
+async function removeUnreachable(trx: Trx, missing: readonly DueTry[]): Promise<void> {
+  if (missing.length === 0) return
+  const rows = await run<{ id: number }>(trx, FIND_UNREACHABLE, [missing.map((one) => one.deliveryId)])
+  await removeDeliveries(
+    trx,
+    rows.map(({ id }) => id),
+  )
+}
+
+/** Switching the action on queues its runs anew (`resumeDeliveries`); until then one job waits for the end of the 24 h. */
+async function wakeLater(services: Services, trx: Trx, rows: readonly DueRow[], now: Date): Promise<void> {
+  if (rows.length === 0) return
+  await services.enqueue(
+    trx,
+    'deliveries.attempt',
+    rows.map((row) => ({
+      payload: {
+        deliveryId: row.deliveryId,
+        attempt: row.attempt,
+        actionId: row.actionId,
+        bodyBytes: row.body.length,
+      },
+      startAfter: isOff(row) ? offUntil(row, now) : now,
+    })),
+  )
+}
+
+function pendingRow(
+  row: DueRow,
+  channel: ChannelState | undefined,
+  now: Date,
+): Insertable<DeliveryAttemptsTable> {
+  return {
+    endpointId: row.endpointId,
+    deliveryId: row.deliveryId,
+    workspaceId: row.workspaceId,
+    requestId: row.requestId,
+    actionId: row.actionId,
+    actionName: row.actionName,
+    kind: row.kind,
+    state: 'Pending',
+    attemptNumber: row.attempt,
+    trigger: row.attempt === 1 ? row.trigger : 'retry',
+    url: row.url ?? channel?.destination ?? '',
+    at: now,
+    // The sends of a notify try belong to the outbox: it is never interrupted (CONTRACT R39).
+    leaseUntil: null,
+  }
+}

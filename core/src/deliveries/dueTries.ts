@@ -1,0 +1,83 @@
+import type { Selectable } from 'kysely'
+import { type ActionsTable, encodeArray, INT4, INT8 } from '../db/index.ts'
+import type { Payload } from '../queues.ts'
+import type { StoredRequestRow } from '../requests/storedRequest.ts'
+
+/** A try that is due: the payload of its job. */
+export type DueTry = Payload<'deliveries.attempt'>
+
+/** How long a queued delivery waits for its action to be switched on again (CONTRACT §8, row 13). */
+export const ACTION_OFF_HOURS = 24
+
+type ActionColumns = Pick<
+  Selectable<ActionsTable>,
+  | 'url'
+  | 'isActive'
+  | 'suspendedByPlan'
+  | 'offSince'
+  | 'signingSecret'
+  | 'previousSigningSecret'
+  | 'previousSigningSecretUntil'
+  | 'alertChannelId'
+  | 'messageTemplate'
+>
+
+/** A due try with everything that it needs, in one row. */
+export interface DueRow extends StoredRequestRow, ActionColumns {
+  readonly deliveryId: number
+  readonly attempt: number
+  readonly kind: string
+  readonly trigger: string
+  readonly workspaceId: string
+  readonly requestId: number
+  readonly actionId: string
+  readonly actionName: string
+  readonly endpointName: string
+  readonly plan: string
+}
+
+/**
+ * Reads {@link DueRow}s of the deliveries `$1` and their attempts `$2`: those that are still to be made, of actions,
+ * endpoints and requests that still exist.
+ *
+ * Each is looked up by its key, one by one (`offset 0` keeps the planner from another order): right after many captures
+ * its statistics know nothing of their deliveries, and it would read them all.
+ */
+export const SELECT_DUE = `
+  select d.id as delivery_id, due.attempt, d.kind, d.trigger, d.workspace_id, d.endpoint_id, d.request_id,
+         d.action_id, a.name as action_name, a.url, a.is_active, a.suspended_by_plan, a.off_since,
+         a.signing_secret, a.previous_signing_secret, a.previous_signing_secret_until,
+         a.alert_channel_id, a.message_template, e.name as endpoint_name, w.plan,
+         r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,
+         r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.verdict, r.verdict_note
+  from unnest($1::bigint[], $2::int[]) as due (delivery_id, attempt)
+  cross join lateral (select * from deliveries where id = due.delivery_id offset 0) d
+  join actions a on a.id = d.action_id
+  join endpoints e on e.id = d.endpoint_id and e.deleted_at is null
+  join workspaces w on w.id = d.workspace_id
+  cross join lateral (
+    select * from requests where endpoint_id = d.endpoint_id and id = d.request_id offset 0) r
+  where d.finished_at is null and d.attempt_count = due.attempt - 1`
+
+/** `$1` and `$2` of {@link SELECT_DUE}. */
+export function dueParameters(due: readonly DueTry[]): Buffer[] {
+  return [
+    encodeArray(INT8, due.length, (index) => due[index]?.deliveryId ?? null),
+    encodeArray(INT4, due.length, (index) => due[index]?.attempt ?? null),
+  ]
+}
+
+/** Until when the tries of an action wait that is switched off now. */
+export function offUntil(row: Pick<DueRow, 'offSince'>, now: Date): Date {
+  return new Date((row.offSince ?? now).getTime() + ACTION_OFF_HOURS * 3_600_000)
+}
+
+/** The action is switched off, and may still be switched on in time. */
+export function isWaiting(row: DueRow, now: Date): boolean {
+  return isOff(row) && now < offUntil(row, now)
+}
+
+/** The action is switched off, or suspended by the plan. */
+export function isOff(row: Pick<DueRow, 'isActive' | 'suspendedByPlan'>): boolean {
+  return !row.isActive || row.suspendedByPlan
+}
