@@ -1,8 +1,10 @@
 export { canonicalJson, significand } from './canonical.ts'
 export { sameJson, sameNumber } from './compare.ts'
-export { memberOf, membersOf, type Node, writeJson } from './nodes.ts'
-export { MAX_JSON_DEPTH, memberText, parseJson, shownJson } from './parse.ts'
+export { isUnopened, opened } from './lazy.ts'
+export { memberCount, memberOf, membersOf, type Node, writeJson } from './nodes.ts'
+export { MAX_JSON_DEPTH, memberText, parseJson, parseLazily, shownJson } from './parse.ts'
 export {
+  type AnyJson,
   fromPlain,
   isJsonArray,
   isJsonNumber,
@@ -12,8 +14,10 @@ export {
   JsonNumber,
   type JsonObject,
   type JsonValue,
+  type LazyJson,
   type MutableJson,
   numberFromText,
   numberText,
   toPlain,
+  type UnopenedObject,
 } from './value.ts'

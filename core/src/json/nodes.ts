@@ -1,4 +1,5 @@
-import { isJsonNumber, JsonNumber, numberText } from './value.ts'
+import { writeNatively } from './native.ts'
+import { type AnyJson, isJsonNumber, JsonNumber, numberText } from './value.ts'
 
 /**
  * A node is a value of a document, either as `parseJson` made it (maps) or as `JSON.parse` did (plain objects): what
@@ -7,6 +8,8 @@ import { isJsonNumber, JsonNumber, numberText } from './value.ts'
 export type Node = unknown
 
 /** A member of an object node; undefined for an absent member and for a node that is no object. */
+export function memberOf(node: AnyJson, name: string): AnyJson | undefined
+export function memberOf(node: Node, name: string): Node
 export function memberOf(node: Node, name: string): Node {
   if (node instanceof Map) return node.get(name)
   if (!isPlainObject(node)) return undefined
@@ -14,9 +17,17 @@ export function memberOf(node: Node, name: string): Node {
 }
 
 /** The members of an object node in their order; undefined when the node is no object. */
+export function membersOf(node: AnyJson): readonly (readonly [string, AnyJson])[] | undefined
+export function membersOf(node: Node): readonly (readonly [string, Node])[] | undefined
 export function membersOf(node: Node): readonly (readonly [string, Node])[] | undefined {
   if (node instanceof Map) return [...node]
   return isPlainObject(node) ? Object.entries(node) : undefined
+}
+
+/** How many members an object node has; undefined when the node is no object. */
+export function memberCount(node: Node): number | undefined {
+  if (node instanceof Map) return node.size
+  return isPlainObject(node) ? Object.keys(node).length : undefined
 }
 
 function isPlainObject(node: Node): node is Readonly<Record<string, Node>> {
@@ -25,26 +36,16 @@ function isPlainObject(node: Node): node is Readonly<Record<string, Node>> {
 
 /** Compact JSON text: members in their order, numbers as they were spelled. */
 export function writeJson(node: Node): string {
-  if (typeof node === 'string') return quoted(node)
+  if (typeof node === 'string') return JSON.stringify(node)
   if (isJsonNumber(node)) return numberText(node)
-  if (node instanceof Map) {
-    let text = ''
-    for (const [name, member] of node)
-      text += `${text === '' ? '{' : ','}${quoted(name)}:${writeJson(member)}`
-    return text === '' ? '{}' : `${text}}`
-  }
-  if (Array.isArray(node)) {
-    let text = ''
-    for (const item of node) text += `${text === '' ? '[' : ','}${writeJson(item)}`
-    return text === '' ? '[]' : `${text}]`
-  }
-  return isPlainObject(node) ? writeJson(new Map(Object.entries(node))) : String(node)
+  return writeNatively(node) ?? writeByHand(node)
 }
 
-/** What `JSON.stringify` would escape; most text holds none of it, and is only put in quotes. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: RFC 8259 escapes exactly these.
-const ESCAPED = /["\\\x00-\x1f\ud800-\udfff]/
-
-function quoted(text: string): string {
-  return ESCAPED.test(text) ? JSON.stringify(text) : `"${text}"`
+/** The same for every node, an object whose names are integers among them. */
+export function writeByHand(node: Node): string {
+  if (typeof node === 'string') return JSON.stringify(node)
+  if (isJsonNumber(node)) return numberText(node)
+  if (Array.isArray(node)) return `[${node.map(writeByHand).join(',')}]`
+  const members = membersOf(node)?.map(([name, member]) => `${JSON.stringify(name)}:${writeByHand(member)}`)
+  return members === undefined ? String(node) : `{${members.join(',')}}`
 }

@@ -16,6 +16,36 @@ export type MutableJson =
   | MutableJson[]
   | Map<string, MutableJson>
 
+/** An object as `JSON.parse` made it, where that lost nothing. Nobody changes it, and nothing in it was opened. */
+export interface UnopenedObject {
+  readonly [name: string]: LazyJson
+}
+
+/**
+ * A document that is mostly passed on as it came: an object in it stays as `JSON.parse` made it until it is `opened`,
+ * and only then is it a map that may be changed.
+ */
+export type LazyJson =
+  | null
+  | boolean
+  | string
+  | number
+  | JsonNumber
+  | LazyJson[]
+  | Map<string, LazyJson>
+  | UnopenedObject
+
+/** A document for whoever only reads it, with `memberOf` and `membersOf`: lazy or not. */
+export type AnyJson =
+  | null
+  | boolean
+  | string
+  | number
+  | JsonNumber
+  | readonly AnyJson[]
+  | ReadonlyMap<string, AnyJson>
+  | UnopenedObject
+
 declare global {
   interface JSON {
     // ECMAScript's "JSON.parse source text access", which TypeScript's library does not know yet.
@@ -48,7 +78,9 @@ export function isJsonNumber(value: unknown): value is number | JsonNumber {
   return typeof value === 'number' || value instanceof JsonNumber
 }
 
-export function isJsonArray(value: JsonValue | undefined): value is JsonArray {
+export function isJsonArray(value: JsonValue | undefined): value is JsonArray
+export function isJsonArray(value: AnyJson | undefined): value is readonly AnyJson[]
+export function isJsonArray(value: AnyJson | undefined): value is readonly AnyJson[] {
   return Array.isArray(value)
 }
 

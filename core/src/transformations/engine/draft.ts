@@ -1,5 +1,5 @@
 import { type DeliveryFacts, type Path, type ReadRoot, requestRoot, textOf } from '../../conditions/index.ts'
-import { type JsonValue, type MutableJson, parseJson, writeJson } from '../../json/index.ts'
+import { type LazyJson, opened, parseLazily, writeJson } from '../../json/index.ts'
 import {
   headerText,
   headerValues,
@@ -14,7 +14,7 @@ import type { Meter } from './meter.ts'
 import { placesOf, valueAt } from './nodes.ts'
 
 type Document =
-  | { readonly kind: 'json' | 'form'; root: MutableJson; readonly original: string }
+  | { readonly kind: 'json' | 'form'; root: LazyJson; readonly original: string }
   | { readonly kind: 'empty' | 'unstructured' }
 
 /** A request in the hands of rules: what paths read is always what was written last. */
@@ -54,14 +54,14 @@ export class Draft implements ReadRoot {
    *
    * @throws Fault `not_structured` when it is neither JSON nor a form
    */
-  root(): MutableJson {
+  root(): LazyJson {
     const document = this.read()
     if ('root' in document) return document.root
     const what = document.kind === 'empty' ? 'empty' : 'neither JSON nor a form'
     throw new Fault('not_structured', `The body is ${what}: a path cannot lead into it.`)
   }
 
-  replaceRoot(root: MutableJson): void {
+  replaceRoot(root: LazyJson): void {
     const document = this.read()
     if ('root' in document) document.root = root
   }
@@ -91,13 +91,13 @@ export class Draft implements ReadRoot {
     return this.text
   }
 
-  bodyDocument(): { value: MutableJson; isForm: boolean } | undefined {
+  bodyDocument(): { value: LazyJson; isForm: boolean } | undefined {
     const document = this.read()
     return 'root' in document ? { value: document.root, isForm: document.kind === 'form' } : undefined
   }
 
   /** What a path without `[*]` reads; null when it is missing (CONTRACT §6, R22). */
-  valueAt(path: Path, meter: Meter): JsonValue {
+  valueAt(path: Path, meter: Meter): LazyJson {
     switch (path.root) {
       case 'headers': {
         const values = this.headerValues(path.name)
@@ -217,6 +217,6 @@ function readDocument(request: JudgedRequest): Document {
   const original = isJson || isForm ? textOf(request.body) : undefined
   if (original === undefined || request.bodyTruncated) return { kind: 'unstructured' }
   if (isForm) return { kind: 'form', root: parseForm(original), original }
-  const read = parseJson(original.startsWith('\ufeff') ? original.slice(1) : original)
-  return read === undefined ? { kind: 'unstructured' } : { kind: 'json', root: read.value, original }
+  const read = parseLazily(original.startsWith('\ufeff') ? original.slice(1) : original)
+  return read === undefined ? { kind: 'unstructured' } : { kind: 'json', root: opened(read.value), original }
 }

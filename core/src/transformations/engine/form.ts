@@ -1,11 +1,11 @@
 import type { Segment } from '../../conditions/index.ts'
-import { isJsonNumber, type JsonValue, type MutableJson } from '../../json/index.ts'
+import { type AnyJson, isJsonNumber, type LazyJson } from '../../json/index.ts'
 import { urlEncodedPairs } from '../../requests/urlEncoded.ts'
 import { Fault } from '../language/fault.ts'
 import { asText } from '../language/values.ts'
 
 /** A form as a document: a name's text, or a list of its texts when it is repeated. */
-export type FormDocument = Map<string, MutableJson>
+export type FormDocument = Map<string, LazyJson>
 
 /** Reads `application/x-www-form-urlencoded` text. */
 export function parseForm(text: string): FormDocument {
@@ -35,7 +35,7 @@ export function writeForm(form: FormDocument, original: string): string {
   }
   const pieces: string[] = []
   const written = new Set<string>()
-  const write = (name: string, value: MutableJson) => {
+  const write = (name: string, value: LazyJson) => {
     for (const pair of pairsOf(name, value)) pieces.push(pair)
   }
   for (const piece of original.split('&')) {
@@ -57,25 +57,25 @@ export function writeForm(form: FormDocument, original: string): string {
  *
  * @throws Fault `type`
  */
-export function checkFormValue(value: JsonValue, segments: readonly Segment[]): void {
+export function checkFormValue(value: AnyJson, segments: readonly Segment[]): void {
   const [, index, deeper] = segments
   const isElement = typeof index === 'number'
   const texts = Array.isArray(value) && !isElement ? value : [value]
-  const isText = (each: JsonValue) => each === null || typeof each !== 'object' || isJsonNumber(each)
+  const isText = (each: AnyJson) => each === null || typeof each !== 'object' || isJsonNumber(each)
   if (deeper === undefined && (index === undefined || isElement) && texts.every(isText)) return
   throw new Fault('type', 'A form holds texts and lists of texts only.')
 }
 
-function pairsOf(name: string, value: MutableJson): string[] {
+function pairsOf(name: string, value: LazyJson): string[] {
   return textsOf(value).map((text) => `${encode(name)}=${encode(text)}`)
 }
 
-function textsOf(value: MutableJson): string[] {
+function textsOf(value: LazyJson): string[] {
   if (!Array.isArray(value)) return [textOf(value)]
   return value.map(textOf)
 }
 
-function textOf(value: MutableJson): string {
+function textOf(value: LazyJson): string {
   return asText(value)
 }
 

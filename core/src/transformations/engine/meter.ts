@@ -1,4 +1,11 @@
-import { isJsonNumber, type JsonValue, MAX_JSON_DEPTH, type MutableJson } from '../../json/index.ts'
+import {
+  type AnyJson,
+  isJsonArray,
+  isJsonNumber,
+  MAX_JSON_DEPTH,
+  type MutableJson,
+  membersOf,
+} from '../../json/index.ts'
 import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
 
@@ -73,7 +80,7 @@ export class Meter {
    * @param depth how deep in the body the copy will stand
    * @throws Fault `too_large`
    */
-  copy(value: JsonValue, depth: number): MutableJson {
+  copy(value: AnyJson, depth: number): MutableJson {
     this.tick()
     checkDepth(depth)
     if (typeof value === 'string') {
@@ -84,16 +91,16 @@ export class Meter {
       this.pay(8)
       return value
     }
-    if (value instanceof Map) {
-      const members = new Map<string, MutableJson>()
-      for (const [name, member] of value as ReadonlyMap<string, JsonValue>) {
-        this.pay(name.length + 4)
-        members.set(name, this.copy(member, depth + 1))
-      }
-      return members
+    if (isJsonArray(value)) {
+      this.pay(2)
+      return value.map((item) => this.copy(item, depth + 1))
     }
-    this.pay(2)
-    return (value as readonly JsonValue[]).map((item) => this.copy(item, depth + 1))
+    const members = new Map<string, MutableJson>()
+    for (const [name, member] of membersOf(value) ?? []) {
+      this.pay(name.length + 4)
+      members.set(name, this.copy(member, depth + 1))
+    }
+    return members
   }
 
   private pay(size: number): void {

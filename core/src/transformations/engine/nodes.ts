@@ -1,17 +1,17 @@
 import { EVERY, type Segment } from '../../conditions/index.ts'
-import type { MutableJson } from '../../json/index.ts'
+import { isUnopened, type LazyJson, opened, type UnopenedObject } from '../../json/index.ts'
 import { Fault } from '../language/fault.ts'
 import type { Meter } from './meter.ts'
 
 /** Where a value stands: in a member of an object or in an element of a list. */
 export type Place =
-  | { readonly holder: Map<string, MutableJson>; readonly key: string }
-  | { readonly holder: MutableJson[]; readonly key: number }
+  | { readonly holder: Map<string, LazyJson>; readonly key: string }
+  | { readonly holder: LazyJson[]; readonly key: number }
 
-/** Every existing place that segments lead to, in the body's order. */
-export function placesOf(root: MutableJson, segments: readonly Segment[], meter: Meter): Place[] {
+/** Every existing place that segments lead to, in the body's order. Objects on the way are opened, so that they can be changed. */
+export function placesOf(root: LazyJson, segments: readonly Segment[], meter: Meter): Place[] {
   const places: Place[] = []
-  const walk = (node: MutableJson, at: number): void => {
+  const walk = (node: LazyJson, at: number): void => {
     meter.tick()
     const segment = segments[at]
     const last = at === segments.length - 1
@@ -20,8 +20,9 @@ export function placesOf(root: MutableJson, segments: readonly Segment[], meter:
       if (!(node instanceof Map)) return
       const child = node.get(segment)
       if (child === undefined) return
-      if (last) places.push({ holder: node, key: segment })
-      else walk(child, at + 1)
+      const place = { holder: node, key: segment }
+      if (last) places.push(place)
+      else walk(openedAt(place, child), at + 1)
       return
     }
     if (!Array.isArray(node)) return
@@ -29,31 +30,39 @@ export function placesOf(root: MutableJson, segments: readonly Segment[], meter:
     for (const key of indexes) {
       const child = node[key]
       if (child === undefined) continue
+      const place = { holder: node, key }
       if (last) {
         meter.tick()
-        places.push({ holder: node, key })
-      } else walk(child, at + 1)
+        places.push(place)
+      } else walk(openedAt(place, child), at + 1)
     }
   }
   walk(root, 0)
   return places
 }
 
-export function valueAt(place: Place): MutableJson {
+export function valueAt(place: Place): LazyJson {
   const value = Array.isArray(place.holder)
     ? place.holder[Number(place.key)]
     : place.holder.get(String(place.key))
   return value ?? null
 }
 
-export function replaceAt({ holder, key }: Place, value: MutableJson): void {
+export function replaceAt({ holder, key }: Place, value: LazyJson): void {
   if (Array.isArray(holder)) holder[Number(key)] = value
   else holder.set(String(key), value)
 }
 
+/** The value of a place, opened where it stands. */
+function openedAt(place: Place, value: LazyJson): LazyJson {
+  const open = opened(value)
+  if (open !== value) replaceAt(place, open)
+  return open
+}
+
 /** Takes values out; the elements that are left close up. Places are positions before anything is taken. */
 export function removePlaces(places: readonly Place[]): void {
-  const fromLists = new Map<MutableJson[], Set<number>>()
+  const fromLists = new Map<LazyJson[], Set<number>>()
   for (const { holder, key } of places) {
     if (!Array.isArray(holder)) {
       holder.delete(String(key))
@@ -116,23 +125,20 @@ function branchOf(tree: KeepTree, segment: Segment): KeepTree {
  *
  * @param trees all that apply to the node: more than one where `[*]` and an index both do
  */
-export function reduceTo(
-  node: MutableJson,
-  trees: readonly KeepTree[],
-  meter: Meter,
-): MutableJson | undefined {
+export function reduceTo(node: LazyJson, trees: readonly KeepTree[], meter: Meter): LazyJson | undefined {
   meter.tick()
   if (trees.some((tree) => tree.isWhole)) return node
   if (node instanceof Map) return reduceObject(node, trees, meter)
-  return Array.isArray(node) ? reduceList(node, trees, meter) : undefined
+  if (Array.isArray(node)) return reduceList(node, trees, meter)
+  return isUnopened(node) ? reduceUnopened(node, trees, meter) : undefined
 }
 
 function reduceObject(
-  node: Map<string, MutableJson>,
+  node: Map<string, LazyJson>,
   trees: readonly KeepTree[],
   meter: Meter,
-): MutableJson | undefined {
-  const members = new Map<string, MutableJson>()
+): LazyJson | undefined {
+  const members = new Map<string, LazyJson>()
   let isSame = true
   for (const [name, member] of node) {
     meter.tick()
@@ -145,8 +151,31 @@ function reduceObject(
   return isSame ? node : members
 }
 
-function reduceList(node: MutableJson[], trees: readonly KeepTree[], meter: Meter): MutableJson | undefined {
-  const items: MutableJson[] = []
+function reduceUnopened(
+  node: UnopenedObject,
+  trees: readonly KeepTree[],
+  meter: Meter,
+): UnopenedObject | undefined {
+  const members: Record<string, LazyJson> = Object.create(null)
+  let isEmpty = true
+  let isSame = true
+  for (const name in node) {
+    meter.tick()
+    const below = namedBranches(trees, name)
+    const member = node[name]
+    const left = below.length === 0 || member === undefined ? undefined : reduceTo(member, below, meter)
+    if (left !== undefined) {
+      members[name] = left
+      isEmpty = false
+    }
+    if (left !== member) isSame = false
+  }
+  if (isEmpty) return undefined
+  return isSame ? node : members
+}
+
+function reduceList(node: LazyJson[], trees: readonly KeepTree[], meter: Meter): LazyJson | undefined {
+  const items: LazyJson[] = []
   let isSame = true
   for (const [index, item] of node.entries()) {
     meter.tick()
@@ -181,7 +210,7 @@ function indexedBranches(trees: readonly KeepTree[], index: number, length: numb
  * @returns the place; its value is missing when the member is new or the index is the list's length
  * @throws Fault `type` through a scalar, `not_found_index` for an index past the end or before the start
  */
-export function placeToWrite(root: MutableJson, segments: readonly Segment[]): Place {
+export function placeToWrite(root: LazyJson, segments: readonly Segment[]): Place {
   let node = root
   for (const [at, segment] of segments.entries()) {
     const place = childPlace(node, segment)
@@ -189,17 +218,17 @@ export function placeToWrite(root: MutableJson, segments: readonly Segment[]): P
     const holder = place.holder
     const child = Array.isArray(holder) ? holder[Number(place.key)] : holder.get(String(place.key))
     if (child !== undefined) {
-      node = child
+      node = openedAt(place, child)
       continue
     }
-    const made: MutableJson = typeof segments[at + 1] === 'number' ? [] : new Map()
+    const made: LazyJson = typeof segments[at + 1] === 'number' ? [] : new Map()
     replaceAt(place, made)
     node = made
   }
   throw new Fault('type', 'The body as a whole cannot be written.')
 }
 
-function childPlace(node: MutableJson, segment: Segment): Place {
+function childPlace(node: LazyJson, segment: Segment): Place {
   if (typeof segment === 'string') {
     if (node instanceof Map) return { holder: node, key: segment }
     throw new Fault(

@@ -1,4 +1,11 @@
-import { isJsonNumber, type JsonValue, type MutableJson, writeJson } from '../../json/index.ts'
+import {
+  type AnyJson,
+  isJsonArray,
+  isJsonNumber,
+  type LazyJson,
+  membersOf,
+  writeJson,
+} from '../../json/index.ts'
 import { renderTemplate } from '../../templates/index.ts'
 import { boundedText } from '../functions/define.ts'
 import { Fault } from '../language/fault.ts'
@@ -98,12 +105,12 @@ function treeOf(targets: readonly Target[], inBody: readonly BodyTarget[]): Keep
   return tree
 }
 
-function emptyLike(root: MutableJson): MutableJson {
+function emptyLike(root: LazyJson): LazyJson {
   if (root instanceof Map) return new Map()
   return Array.isArray(root) ? [] : null
 }
 
-function isEmptyTree(root: MutableJson): boolean {
+function isEmptyTree(root: LazyJson): boolean {
   if (root instanceof Map) return root.size === 0
   return Array.isArray(root) ? root.length === 0 : root === null
 }
@@ -144,15 +151,16 @@ function rename(from: Target, to: Target, draft: Draft, meter: Meter): boolean {
   const root = draft.root()
   const [source] = placesOf(root, from.segments, meter)
   if (source === undefined) return false
-  const value = valueAt(source)
   if (to.root === 'headers') {
-    draft.setHeader(to.name, headerValueOf(value))
+    draft.setHeader(to.name, headerValueOf(valueAt(source)))
     removePlaces([source])
     draft.touch()
     return true
   }
-  if (draft.isForm) checkFormValue(value, to.segments)
+  if (draft.isForm) checkFormValue(valueAt(source), to.segments)
   const target = placeToWrite(root, to.segments)
+  // Only now: the way to the target may lead into the value, and has opened it then.
+  const value = valueAt(source)
   if (target.holder === source.holder && target.key === source.key) return false
   checkMove(value, target.holder, to.segments.length, meter)
   // An object that is moved out of what it overwrites must still be there to be moved: first write, then remove.
@@ -180,12 +188,12 @@ function renameHeader(name: string, to: Target, draft: Draft, meter: Meter): boo
  *
  * @throws Fault `type` when the holder is part of the value, `too_large` when the value would nest too deep
  */
-function checkMove(value: MutableJson, holder: MutableJson, depth: number, meter: Meter): void {
+function checkMove(value: AnyJson, holder: LazyJson, depth: number, meter: Meter): void {
   meter.tick()
   checkDepth(depth)
   if (value === holder) throw new Fault('type', 'A value cannot be moved into itself.')
-  if (value instanceof Map) for (const member of value.values()) checkMove(member, holder, depth + 1, meter)
-  else if (Array.isArray(value)) for (const item of value) checkMove(item, holder, depth + 1, meter)
+  const inside = isJsonArray(value) ? value : (membersOf(value)?.map(([, member]) => member) ?? [])
+  for (const member of inside) checkMove(member, holder, depth + 1, meter)
 }
 
 function write(target: Target, value: Value, draft: Draft, meter: Meter): boolean {
@@ -211,7 +219,7 @@ function headerValueOf(value: Value): string {
 }
 
 /** Whether two values print the same, digits and order included: then nothing was changed. */
-function sameSpelling(left: JsonValue, right: JsonValue): boolean {
+function sameSpelling(left: AnyJson, right: AnyJson): boolean {
   if (left === right) return true
   if (typeof left !== typeof right || left === null || typeof left !== 'object') return false
   return writeJson(left) === writeJson(right)

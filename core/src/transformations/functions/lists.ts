@@ -1,4 +1,4 @@
-import { isJsonArray, isJsonObject, type JsonValue } from '../../json/index.ts'
+import { type AnyJson, isJsonArray, isJsonNumber, memberOf } from '../../json/index.ts'
 import { Fault } from '../language/fault.ts'
 import { asText, nameOf } from '../language/values.ts'
 import { define, defineRepeated, parameter } from './define.ts'
@@ -39,9 +39,9 @@ export const LIST_FUNCTIONS = {
   ),
 }
 
-function memberAt(value: JsonValue, key: JsonValue): JsonValue {
+function memberAt(value: AnyJson, key: AnyJson): AnyJson {
   if (value === null) return null
-  if (isJsonObject(value)) return value.get(asText(key)) ?? null
   if (isJsonArray(value)) return value.at(INTEGER.read(key)) ?? null
+  if (typeof value === 'object' && !isJsonNumber(value)) return memberOf(value, asText(key)) ?? null
   throw new Fault('type', `get reads an object or a list, not ${nameOf(value)}.`)
 }

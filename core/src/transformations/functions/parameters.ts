@@ -1,8 +1,8 @@
 import {
+  type AnyJson,
   isJsonArray,
   isJsonNumber,
   isNumberText,
-  type JsonArray,
   type JsonValue,
   numberText,
 } from '../../json/index.ts'
@@ -37,13 +37,13 @@ export const NUMBER: Kind<Decimal> = { name: 'number', read: asNumber }
 export const ANY: Kind<Value> = { name: 'any', read: (value) => value }
 
 /** Any JSON: bytes are read as text. */
-export const JSON_VALUE: Kind<JsonValue> = {
+export const JSON_VALUE: Kind<AnyJson> = {
   name: 'any',
   read: (value) => (value instanceof Uint8Array ? asText(value) : value),
 }
 
 /** A list; null is an empty one where a function says so itself. */
-export const LIST: Kind<JsonArray> = {
+export const LIST: Kind<readonly AnyJson[]> = {
   name: 'list',
   read: (value) => {
     if (!(value instanceof Uint8Array) && isJsonArray(value)) return value
@@ -51,7 +51,7 @@ export const LIST: Kind<JsonArray> = {
   },
 }
 
-export const LIST_OR_NULL: Kind<JsonArray | null> = {
+export const LIST_OR_NULL: Kind<readonly AnyJson[] | null> = {
   name: 'list',
   read: (value) => (value === null ? null : LIST.read(value)),
 }

@@ -1,12 +1,5 @@
 import { findText } from '../../conditions/index.ts'
-import {
-  isJsonNumber,
-  isJsonObject,
-  type JsonValue,
-  numberText,
-  parseJson,
-  writeJson,
-} from '../../json/index.ts'
+import { type AnyJson, isJsonArray, memberCount, parseJson, writeJson } from '../../json/index.ts'
 import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
 import { asText, nameOf, type Value } from '../language/values.ts'
@@ -160,10 +153,9 @@ function padStart(text: string, length: number, fill: string): string {
   return Array.from({ length: missing }, (_, index) => unit[index % unit.length]).join('') + text
 }
 
-function lengthOf(value: JsonValue): number {
-  if (Array.isArray(value)) return value.length
-  if (isJsonObject(value)) return value.size
-  return codePoints(isJsonNumber(value) ? numberText(value) : asText(value))
+function lengthOf(value: AnyJson): number {
+  if (isJsonArray(value)) return value.length
+  return memberCount(value) ?? codePoints(asText(value))
 }
 
 function codePoints(text: string): number {

@@ -1,8 +1,8 @@
-import { isJsonNumber, type JsonValue, numberText } from '../../json/index.ts'
+import { type AnyJson, isJsonNumber, numberText } from '../../json/index.ts'
 import { Fault } from './fault.ts'
 
 /** What steps compute with: JSON, or bytes (the body to be sent, a key). */
-export type Value = JsonValue | Uint8Array
+export type Value = AnyJson | Uint8Array
 
 /**
  * A value as text (CONTRACT R31): text, the digits of a number, `true`, `false`, null as "".

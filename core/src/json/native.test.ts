@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { opened, parseJson, writeJson } from './index.ts'
+import { withMaps } from './lazy.ts'
+import { readNatively, writeNatively } from './native.ts'
+import { writeByHand } from './nodes.ts'
+import { readByHand } from './readByHand.ts'
+
+const DEPTH = 256
+
+const digits = fc.nat().map(String)
+const number = fc.oneof(
+  fc.constantFrom('0', '-0', '1.0', '1.50', '-0.5', '1e5', '2E-3', '1e400', '0.0000001', '0.000001'),
+  fc.constantFrom('9007199254740993', '999999999999999', '123456789.123456', '1234567890.1', '0.1234567'),
+  fc.double({ noNaN: true, noDefaultInfinity: true }).map((double) => JSON.stringify(double)),
+  fc.tuple(fc.integer(), digits).map(([whole, fraction]) => `${whole}.${fraction}`),
+  fc.tuple(digits, digits).map(([left, right]) => `1${left}${right}`),
+)
+const string = fc.oneof(
+  fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
+  // Text that looks like the numbers and marks which are looked for.
+  fc.constantFrom(
+    '",-0"',
+    '": 1.0 "',
+    '"[1e5]"',
+    '"2026-11-21T09:15:10.120Z"',
+    '"\\u0031"',
+    '"\\/"',
+    '"\\""',
+  ),
+)
+const name = fc.oneof(
+  fc.constantFrom('"1"', '"10"', '"2"', '"01"', '"3d"', '"\\u0032"', '"__proto__"', '"toJSON"', '"length"'),
+  fc.constantFrom('"a"', '"b"', '"c"', '""', '"-1"', '"constructor"'),
+  string,
+)
+const space = fc.constantFrom('', '', '', ' ', '\n\t', '\r\n  ')
+
+/** JSON as strangers write it: any spacing, spelling and order, names twice. */
+const { value: jsonText } = fc.letrec<{ value: string; padded: string }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    fc.oneof(number, string, fc.constantFrom('true', 'false', 'null')),
+    fc.array(tie('padded'), { maxLength: 6 }).map((items) => `[${items.join(',')}]`),
+    fc
+      .array(fc.tuple(space, name, space, tie('padded')), { maxLength: 6 })
+      .map(
+        (members) =>
+          `{${members.map(([before, key, after, value]) => `${before + key + after}:${value}`).join(',')}}`,
+      ),
+  ),
+  padded: fc.tuple(space, tie('value'), space).map((parts) => parts.join('')),
+}))
+
+describe('JSON by the machine', () => {
+  test('what it reads is what is read by hand: members, their order, digits', () => {
+    fc.assert(
+      fc.property(jsonText, (text) => {
+        const natively = readNatively(text, DEPTH)
+        const byHand = readByHand(text, DEPTH)
+        if (byHand === undefined) throw new Error('The generator made no JSON.')
+        if (natively === undefined) return
+        expect(withMaps(natively.value)).toEqual(byHand.value)
+        expect(writeByHand(withMaps(natively.value))).toBe(writeByHand(byHand.value))
+      }),
+      { numRuns: 5000 },
+    )
+  })
+
+  test('what it writes is what is written by hand, opened or not', () => {
+    fc.assert(
+      fc.property(jsonText, (text) => {
+        const maps = readByHand(text, DEPTH)?.value
+        const byHand = writeByHand(maps)
+        expect(writeNatively(maps) ?? byHand).toBe(byHand)
+        const lazy = readNatively(text, DEPTH)?.value
+        if (lazy !== undefined) expect([writeJson(lazy), writeJson(opened(lazy))]).toEqual([byHand, byHand])
+      }),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('it refuses exactly what is refused by hand, or leaves it', () => {
+    fc.assert(
+      fc.property(
+        jsonText,
+        fc.nat(),
+        fc.constantFrom('', ',', '}', ']', '"', '0', '.', 'e', '\u0001'),
+        (text, at, piece) => {
+          const broken =
+            text.slice(0, at % (text.length + 1)) + piece + text.slice((at + 1) % (text.length + 1))
+          if (readByHand(broken, DEPTH) === undefined) expect(readNatively(broken, DEPTH)).toBeUndefined()
+        },
+      ),
+      { numRuns: 3000 },
+    )
+  })
+
+  test('it takes the bodies that senders send', () => {
+    const sent =
+      '{\n  "id": 90071992547, "amount": 12.5, "at": "2026-11-21T09:15:10.120Z", "line1": ["\\u00e9", -3, null]\n}'
+    expect(readNatively(sent, DEPTH)).toBeDefined()
+    expect(writeNatively(parseJson(sent)?.value)).toBe(
+      '{"id":90071992547,"amount":12.5,"at":"2026-11-21T09:15:10.120Z","line1":["é",-3,null]}',
+    )
+  })
+
+  test('deep nesting is left alone before it is parsed', () => {
+    for (const deep of [
+      '['.repeat(3_000_000) + ']'.repeat(3_000_000),
+      `${'{"]":'.repeat(1_000_000)}1${'}'.repeat(1_000_000)}`,
+    ]) {
+      const startedAt = performance.now()
+      expect(readNatively(deep, DEPTH)).toBeUndefined()
+      expect(performance.now() - startedAt).toBeLessThan(500)
+    }
+  })
+})
