@@ -3,7 +3,7 @@
  * executable with migrations and PostgreSQL inside, `creel` for this machine and `creel-<target>` for another.
  */
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -23,6 +23,9 @@ const ARCHIVE = join(ROOT, 'dist', 'postgres.tar.zst')
 const TARGETS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'] as const
 type Target = (typeof TARGETS)[number]
 
+/** Says what could not be built, and why: no stack would tell more. */
+class BuildError extends Error {}
+
 const isTarget = (text: string): text is Target => TARGETS.some((target) => target === text)
 const own = `${process.platform}-${process.arch}`
 const { values } = parseArgs({
@@ -36,11 +39,20 @@ const wanted = values.target === 'all' ? TARGETS : [values.target]
 
 await mkdir(join(ROOT, 'dist'), { recursive: true })
 await mkdir(outdir, { recursive: true })
-for (const target of wanted) {
-  if (!isTarget(target)) throw new Error(`No build for ${target}: choose one of ${TARGETS.join(', ')}, all.`)
-  await build(target)
+try {
+  for (const target of wanted) {
+    if (!isTarget(target)) {
+      throw new BuildError(`nothing is built for ${target}: choose one of ${TARGETS.join(', ')}, all.`)
+    }
+    await build(target)
+  }
+} catch (error) {
+  if (!(error instanceof BuildError)) throw error
+  process.stderr.write(`build: ${error.message}\n`)
+  process.exitCode = 1
+} finally {
+  await rm(ARCHIVE, { force: true })
 }
-await rm(ARCHIVE, { force: true })
 
 async function build(target: Target): Promise<void> {
   const scratch = await mkdtemp(join(tmpdir(), 'creel-build-'))
@@ -54,7 +66,8 @@ async function build(target: Target): Promise<void> {
     const label = { version: source.version, sha256: createHash('sha256').update(archive).digest('hex') }
 
     const outfile = join(outdir, target === own ? 'creel' : `creel-${target}`)
-    run(ROOT, [
+    const needs = target === own ? '' : ` It needs Bun for ${target}, which comes from the npm registry.`
+    run(ROOT, `The executable for ${target} cannot be made.${needs}`, [
       'build',
       '--compile',
       '--minify',
@@ -67,7 +80,11 @@ async function build(target: Target): Promise<void> {
       `--outfile=${outfile}`,
       'creel/src/executable.ts',
     ])
-    const megabytes = ((await stat(outfile)).size / 1024 / 1024).toFixed(0)
+    // Beside the map inside, which stacks are read by, Bun leaves it as a file.
+    await rm(`${outfile}.map`, { force: true })
+    const executable = await readFile(outfile)
+    if (!executable.includes(archive)) throw new BuildError(`${outfile} was made without its PostgreSQL.`)
+    const megabytes = (executable.length / 1024 / 1024).toFixed(0)
     process.stdout.write(
       `${relative(process.cwd(), outfile)}: ${megabytes} MB, PostgreSQL ${source.version}\n`,
     )
@@ -84,14 +101,20 @@ async function foreignRuntime(target: Target, scratch: string) {
     join(scratch, 'package.json'),
     JSON.stringify({ dependencies: { [name]: packageJson.optionalDependencies[name] } }),
   )
-  run(scratch, ['install', '--ignore-scripts', `--os=${os}`, `--cpu=${cpu}`])
+  run(scratch, `${name} cannot be had from the npm registry.`, [
+    'install',
+    '--ignore-scripts',
+    `--os=${os}`,
+    `--cpu=${cpu}`,
+  ])
   return runtimeOfPackage(join(scratch, 'node_modules', name), target)
 }
 
-function run(cwd: string, command: readonly string[]): void {
+/** Runs Bun. When it fails, the words say what that means, after what Bun has said itself. */
+function run(cwd: string, failure: string, command: readonly string[]): void {
   const { exitCode } = Bun.spawnSync([process.execPath, ...command], {
     cwd,
     stdio: ['ignore', 'inherit', 'inherit'],
   })
-  if (exitCode !== 0) process.exit(exitCode ?? 1)
+  if (exitCode !== 0) throw new BuildError(failure)
 }
