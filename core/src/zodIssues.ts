@@ -54,7 +54,8 @@ function codeOf(issue: z.core.$ZodIssue, value: unknown): ItemCode {
   }
 }
 
-function detailOf(issue: z.core.$ZodIssue, name: string): string {
+/** What is wrong with one part of an input, in a sentence that names the part. */
+export function detailOf(issue: z.core.$ZodIssue, name: string): string {
   switch (issue.code) {
     case 'too_small':
       return `${name} must be ${unit(issue.origin, Number(issue.minimum), 'at least')}.`

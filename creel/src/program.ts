@@ -4,6 +4,7 @@ import { addConfigCommand } from './commands/config.ts'
 import { addContactCommands } from './commands/contact.ts'
 import { reportFailure } from './commands/failures.ts'
 import { addHealthcheckCommand } from './commands/healthcheck.ts'
+import { addHelpCommand } from './commands/help.ts'
 import { addKeyCommands } from './commands/key.ts'
 import { addMigrateCommand } from './commands/migrate.ts'
 import type { ProgramParts } from './commands/programParts.ts'
@@ -46,7 +47,6 @@ export function createProgram(parts: ProgramParts): Command {
     .description('Captures webhooks, shows them, and plays them back.')
     .version(VERSION)
     .showSuggestionAfterError()
-    .showHelpAfterError('(`creel help` lists commands and options)')
     .addHelpText('after', HELP)
     .exitOverride()
   addServeCommand(program, parts)
@@ -58,7 +58,15 @@ export function createProgram(parts: ProgramParts): Command {
   addPurgeCommand(program, parts)
   addHealthcheckCommand(program)
   addCompletionCommand(program)
+  addHelpCommand(program)
+  pointToHelp(program, 'creel')
   return program
+}
+
+/** After a mistake every command names its own help. */
+function pointToHelp(command: Command, chain: string): void {
+  command.showHelpAfterError(`(\`${chain} --help\` tells more)`)
+  for (const sub of command.commands) pointToHelp(sub, `${chain} ${sub.name()}`)
 }
 
 /**

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
-import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { PROGRAM, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
@@ -79,7 +79,10 @@ describe('creel key', () => {
   test('a key needs a name, and one above the plan is refused with what to do', async () => {
     await json('workspace', 'create', '--name', 'Solo', '--plan', 'solo')
     expect(await refused('key', 'create', '--workspace', 'Solo')).toMatchObject({ exitCode: 2 })
-    expect(await refused('key', 'create', '--workspace', 'Solo', '--name', '')).toMatchObject({ exitCode: 2 })
+    expect(await refused('key', 'create', '--workspace', 'Solo', '--name', '')).toEqual({
+      exitCode: 2,
+      stderr: 'creel: --name must be at least 1 character long.\n',
+    })
     for (const name of ['a', 'b', 'c']) await json('key', 'create', '--workspace', 'Solo', '--name', name)
     const fourth = await refused('key', 'create', '--workspace', 'Solo', '--name', 'd')
     expect(fourth.exitCode).toBe(1)
@@ -194,22 +197,60 @@ describe('help', () => {
       expect(stdout).toContain(word)
   })
 
-  test('the completion scripts are understood by their shells', async () => {
-    for (const shell of ['bash', 'zsh', 'fish']) {
+  test('of a subcommand is found by its words, and after a mistake by what is said', async () => {
+    const help = await runCreel(['help', 'key', 'create'])
+    expect(help.stdout).toStartWith('Usage: creel key create')
+    const mistaken = await runCreel(['key', 'create'])
+    expect(mistaken.exitCode).toBe(2)
+    expect(mistaken.stderr).toContain('`creel key create --help`')
+    expect((await runCreel(['help', 'key', 'nonsense'])).exitCode).toBe(2)
+  })
+})
+
+describe('what is printed', () => {
+  test('is tab-separated lines where nobody looks', async () => {
+    const { stdout } = await runCreel(['workspace', 'list'], { database })
+    expect(stdout).toStartWith('Id\tName\tPlan\tCreated\n')
+  })
+
+  test.skipIf(Bun.which('script') === null)('is aligned columns on a terminal', () => {
+    const child = Bun.spawnSync(['script', '-qec', `${PROGRAM.join(' ')} config`, '/dev/null'], {
+      env: { PATH: process.env.PATH, TERM: 'xterm', CREEL_LOG_LEVEL: 'silent' },
+    })
+    const lines = Bun.stripANSI(child.stdout.toString()).split('\r\n')
+    const starts = lines.filter((line) => /^(Variable|CREEL_LOG_LEVEL) /.test(line))
+    expect(starts.map((line) => line.search(/Value|silent/))).toEqual([26, 26])
+    expect(child.exitCode).toBe(0)
+  })
+})
+
+describe('completion', () => {
+  /** What a shell says that may come next, as words. */
+  const QUESTIONS: Readonly<Record<string, (script: string, line: string) => string[]>> = {
+    bash: (script, line) => ['bash', '--norc', '-c', `${script}\n${asked(line)}`],
+    zsh: (script, line) => [
+      'zsh',
+      '-fc',
+      `autoload -Uz compinit && compinit -u -D\n${script}\nemulate sh -c '${asked(line)}'`,
+    ],
+    fish: (script, line) => ['fish', '--no-config', '-c', `${script}\ncomplete -C'creel ${line}'`],
+  }
+  const asked = (line: string) =>
+    `COMP_WORDS=(creel ${line}); COMP_CWORD=${line.split(' ').length}; _creel; echo "\${COMPREPLY[@]}"`
+
+  for (const [shell, question] of Object.entries(QUESTIONS)) {
+    test.skipIf(Bun.which(shell) === null)(`${shell}: commands, options, and values where few`, async () => {
       const script = await runCreel(['completion', shell])
       expect(script.exitCode).toBe(0)
-      expect(script.stdout).toContain('set-plan')
-      if (Bun.which(shell) === null) continue
-      const checked = Bun.spawnSync([shell, '-n', '/dev/stdin'], { stdin: Buffer.from(script.stdout) })
-      expect(checked.stderr.toString()).toBe('')
-      expect(checked.exitCode).toBe(0)
-    }
-    const completed = Bun.spawnSync([
-      'bash',
-      '-c',
-      `${(await runCreel(['completion', 'bash'])).stdout}
-      COMP_WORDS=(creel key rev); COMP_CWORD=2; _creel; echo "\${COMPREPLY[@]}"`,
-    ])
-    expect(completed.stdout.toString().trim()).toBe('revoke')
-  })
+      const words = (line: string) => {
+        const { stdout, stderr } = Bun.spawnSync(question(script.stdout, line))
+        expect(stderr.toString()).toBe('')
+        return stdout.toString().split(/\s+/)
+      }
+      expect(words('key rev')).toContain('revoke')
+      expect(words('key rev')).not.toContain('set-plan')
+      expect(words('key create --')).toContain('--workspace')
+      expect(words('workspace create --plan t')).toContain('team')
+    })
+  }
 })

@@ -156,7 +156,10 @@ describe('creel healthcheck', () => {
     const url = `${creel.baseUrl}/readyz`
     expect(await runCreel(['healthcheck', '--url', url])).toMatchObject({ exitCode: 0, stdout: 'ready\n' })
     await creel.stop()
-    expect(await runCreel(['healthcheck', '--url', url])).toMatchObject({ exitCode: 1, stdout: '' })
+    const refused = await runCreel(['healthcheck', '--url', url])
+    expect(refused).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(refused.stderr).toContain('nothing listens there')
+    expect((await runCreel(['healthcheck', '--url', 'nonsense'])).exitCode).toBe(2)
     await database.drop()
   })
 })

@@ -1,1 +1,2 @@
+export { detailOf } from '../zodIssues.ts'
 export { createOperatorCaller, operatorRouter } from './router.ts'

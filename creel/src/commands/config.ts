@@ -1,6 +1,7 @@
+import { LIMIT_NAMES } from '@creel/core/plans'
 import type { Command } from 'commander'
 import { decodeConfig, maskedConfig } from '../config/index.ts'
-import { type JsonOption, printHint, printJson, printTable } from './print.ts'
+import { type JsonOption, printHint, printJson, printTable, printText } from './print.ts'
 
 /** `creel config` */
 export function addConfigCommand(program: Command): void {
@@ -11,17 +12,28 @@ export function addConfigCommand(program: Command): void {
     .action(({ json }: JsonOption) => {
       const { config, warnings } = decodeConfig(process.env)
       for (const warning of warnings) printHint(`warning: ${warning}`)
-      const { plans, ...variables } = maskedConfig(config)
+      const { variables, plans } = maskedConfig(config)
       if (json === true) return printJson({ ...variables, plans })
-      printTable(Object.entries({ ...variables, plans }), {
+      printTable(Object.entries(variables), {
         Variable: ([name]) => name,
         Value: ([, value]) => shown(value),
+      })
+      printText('')
+      printTable(LIMIT_NAMES, {
+        Limit: (limit) => limit,
+        free: (limit) => shown(plans.free[limit]),
+        solo: (limit) => shown(plans.solo[limit]),
+        pro: (limit) => shown(plans.pro[limit]),
+        team: (limit) => shown(plans.team[limit]),
       })
     })
 }
 
 function shown(value: unknown): string {
-  if (value === null) return ''
+  if (value === null || value === undefined) return ''
   if (Array.isArray(value)) return value.join(', ')
-  return typeof value === 'object' ? JSON.stringify(value) : String(value)
+  if (typeof value !== 'object') return String(value)
+  return Object.entries(value)
+    .map((entry) => entry.join('='))
+    .join(', ')
 }

@@ -1,4 +1,5 @@
 import { DomainError } from '@creel/core'
+import { detailOf } from '@creel/core/operator'
 import { TRPCError } from '@trpc/server'
 import { CommanderError } from 'commander'
 import { z } from 'zod'
@@ -33,7 +34,7 @@ export function reportFailure(thrown: unknown): number {
   }
   const error = thrown instanceof TRPCError && thrown.cause !== undefined ? thrown.cause : thrown
   if (error instanceof z.ZodError) {
-    for (const { path, message } of error.issues) printHint(`creel: --${path.join('.')}: ${message}`)
+    for (const issue of error.issues) printHint(`creel: ${detailOf(issue, `--${issue.path.join('.')}`)}`)
     return EXIT.usage
   }
   if (error instanceof DomainError) {

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, InvalidArgumentError } from 'commander'
 import { decodeConfig } from '../config/index.ts'
 import { EXIT } from '../exitCodes.ts'
 import { hostInUrl } from '../service/index.ts'
@@ -11,16 +11,35 @@ export function addHealthcheckCommand(program: Command): void {
   program
     .command('healthcheck')
     .description('ask the service on this machine whether it is ready; ends with 1 when it is not')
-    .option('--url <url>', 'what to ask; default /readyz on CREEL_HOST and CREEL_PORT')
+    .option('--url <url>', 'what to ask; default /readyz on CREEL_HOST and CREEL_PORT', httpUrl)
     .action(async ({ url }: { url?: string }) => {
       const { config } = decodeConfig(process.env)
       const target = url ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}/readyz`
       const answer = await fetch(target, { signal: AbortSignal.timeout(TIMEOUT_SECONDS * 1000) }).then(
         (response) => (response.ok ? undefined : `it answers ${response.status}`),
-        (error: unknown) => (error instanceof Error ? error.message : String(error)),
+        (error: unknown) => silence(error),
       )
       if (answer === undefined) return printText('ready')
-      printHint(`${target} is not ready: ${answer}`)
+      printHint(`creel: ${target} is not ready: ${answer}.`)
+      if (url === undefined) {
+        printHint('`creel serve` has to run with this CREEL_HOST and CREEL_PORT; `creel config` shows them.')
+      }
       process.exitCode = EXIT.failed
     })
+}
+
+/** Why no answer came, in words. */
+function silence(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error.name === 'TimeoutError') return `nothing came within ${TIMEOUT_SECONDS} s`
+  return 'code' in error && /ECONNREFUSED|ConnectionRefused/.test(String(error.code))
+    ? 'nothing listens there'
+    : error.message
+}
+
+function httpUrl(text: string): string {
+  if (!/^https?:\/\//.test(text) || !URL.canParse(text)) {
+    throw new InvalidArgumentError('It must be an http or https URL.')
+  }
+  return text
 }

@@ -20,6 +20,25 @@ export function printHint(...lines: string[]): void {
   process.stderr.write(`${lines.join('\n')}\n`)
 }
 
+/** Columns alone, so that a list of many stays readable. */
+const NO_LINES = {
+  top: '',
+  'top-mid': '',
+  'top-left': '',
+  'top-right': '',
+  bottom: '',
+  'bottom-mid': '',
+  'bottom-left': '',
+  'bottom-right': '',
+  left: '',
+  'left-mid': '',
+  mid: '',
+  'mid-mid': '',
+  right: '',
+  'right-mid': '',
+  middle: ' ',
+}
+
 const isTerminal = () => process.stdout.isTTY === true
 
 /**
@@ -37,7 +56,12 @@ export function printTable<Row>(
     printText(...[headings, ...cells].map((line) => line.join('\t')))
     return
   }
-  const table = new Table({ head: headings, style: { head: ['bold'], border: ['grey'] } })
+  const table = new Table({
+    head: headings,
+    chars: NO_LINES,
+    style: { head: ['bold'], border: [], 'padding-left': 0 },
+  })
   table.push(...cells)
   printText(table.toString())
+  if (rows.length === 0) printHint('None.')
 }

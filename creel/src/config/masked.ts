@@ -1,3 +1,4 @@
+import type { Limits, PlanKey } from '@creel/core/plans'
 import type { Config } from './config.ts'
 import { VARIABLE_NAMES, type VariableName } from './variables.ts'
 
@@ -8,14 +9,22 @@ const MASKS: { readonly [Name in VariableName]?: (value: string) => string } = {
   CREEL_SMTP_URL: withoutPassword,
 }
 
+export interface MaskedConfig {
+  readonly variables: Readonly<Record<string, unknown>>
+  readonly plans: Readonly<Record<PlanKey, Limits>>
+}
+
 /** What `creel config` prints: every variable with its effective value, secrets masked (DESIGN §8); absent ones are null. */
-export function maskedConfig(config: Config): Record<string, unknown> {
+export function maskedConfig(config: Config): MaskedConfig {
   const shown = VARIABLE_NAMES.map((name) => {
     const value = config[name] ?? null
     return [name, value === null ? null : (MASKS[name]?.(String(value)) ?? value)]
   })
-  const plans = Object.entries(config.plans).map(([key, plan]) => [key, plan.limits])
-  return { ...Object.fromEntries(shown), plans: Object.fromEntries(plans) }
+  const { free, solo, pro, team } = config.plans
+  return {
+    variables: Object.fromEntries(shown),
+    plans: { free: free.limits, solo: solo.limits, pro: pro.limits, team: team.limits },
+  }
 }
 
 /** Credentials stand before the `@`, or in the query (`?password=…`); what cannot be read is masked whole. */
