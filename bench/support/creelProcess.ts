@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 
 const MAIN = join(import.meta.dir, '../../creel/src/main.ts')
+/** What `bun run start` runs. */
+const START = join(import.meta.dir, '../../scripts/start.ts')
 
 /** The real program under measurement, on an embedded Postgres. */
 export interface CreelProcess {
@@ -15,7 +17,7 @@ export interface CreelProcess {
 }
 
 /**
- * Starts `creel serve` with this environment and waits for its ready line.
+ * Starts the service as `bun run start` does, with this environment, and waits for its ready line.
  *
  * @param options e.g. `--only jobs`
  */
@@ -24,7 +26,7 @@ export async function startCreel(
   options: readonly string[] = [],
 ): Promise<CreelProcess> {
   const startedAt = performance.now()
-  const child = Bun.spawn([process.execPath, MAIN, 'serve', ...options], {
+  const child = Bun.spawn([process.execPath, START, ...options], {
     env: { CREEL_PORT: '0', CREEL_LOG_LEVEL: 'silent', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })

@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { bundledProgram } from '../../scripts/bundle.ts'
+import { temporaryFolder } from '../support/process.ts'
+
+const PACKAGES = ['core', 'creel', 'gateway', 'jobs', 'migrations']
+
+async function checkout(word: string): Promise<string> {
+  const root = await temporaryFolder()
+  for (const name of PACKAGES) await mkdir(join(root, name, 'src'), { recursive: true })
+  await writeFile(join(root, 'bun.lock'), '{}')
+  await writeFile(join(root, 'core/src/word.ts'), `export const word: string = '${word}'`)
+  await writeFile(join(root, 'creel/src/program.ts'), "export { word } from '../../core/src/word.ts'")
+  return root
+}
+
+test('a start takes the bundle that is there, until a source changes', async () => {
+  const root = await checkout('one')
+  const first = bundledProgram(root)
+  expect(first).toEndWith('.js')
+  expect(await import(first)).toEqual({ word: 'one' })
+  expect(bundledProgram(root)).toBe(first)
+
+  await writeFile(join(root, 'core/src/word.ts'), "export const word: string = 'two'")
+  const second = bundledProgram(root)
+  expect(second).not.toBe(first)
+  expect(await import(second)).toEqual({ word: 'two' })
+
+  await writeFile(join(root, 'bun.lock'), '{"changed":true}')
+  expect(bundledProgram(root)).not.toBe(second)
+})
+
+test('sources that cannot be bundled are run as they are', async () => {
+  const root = await checkout('one')
+  await writeFile(join(root, 'core/src/word.ts'), 'export const = ')
+  expect(bundledProgram(root)).toBe(join(root, 'creel/src/program.ts'))
+})
+
+test.skipIf(process.getuid?.() === 0)('so is a checkout that cannot be written', async () => {
+  const root = await checkout('one')
+  await chmod(join(root, 'creel'), 0o555)
+  expect(bundledProgram(root)).toBe(join(root, 'creel/src/program.ts'))
+})
