@@ -115,10 +115,9 @@ function readDocument(text: string, maxDepth: number): MutableJson {
 
   function readAnyNumber(start: number): MutableJson {
     NUMBER.lastIndex = start
-    const found = NUMBER.exec(text)
-    if (found === null) throw new Unreadable()
-    at = start + found[0].length
-    return numberFromText(found[0])
+    if (!NUMBER.test(text)) throw new Unreadable()
+    at = NUMBER.lastIndex
+    return numberFromText(text.slice(start, at))
   }
 
   function readString(): string {

@@ -34,7 +34,7 @@ function argumentValue(argument: CompiledArgument, context: CallContext): Value 
     case 'literal':
       return argument.value
     case 'path':
-      return context.draft.valueAt(argument.path, context.meter)
+      return context.draft.valueAt(argument.path)
     case 'raw':
       return context.raw()
     case 'secret': {

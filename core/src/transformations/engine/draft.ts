@@ -30,6 +30,7 @@ export class Draft implements ReadRoot {
   constructor(
     private readonly request: JudgedRequest,
     facts: DeliveryFacts,
+    private readonly meter: Meter,
   ) {
     this.headerLines = [...request.headers]
     this.captured = requestRoot(request, facts)
@@ -92,12 +93,14 @@ export class Draft implements ReadRoot {
   }
 
   bodyDocument(): { value: LazyJson; isForm: boolean } | undefined {
+    // Conditions and templates come by here for each of their paths.
+    this.meter.checkTime()
     const document = this.read()
     return 'root' in document ? { value: document.root, isForm: document.kind === 'form' } : undefined
   }
 
   /** What a path without `[*]` reads; null when it is missing (CONTRACT §6, R22). */
-  valueAt(path: Path, meter: Meter): LazyJson {
+  valueAt(path: Path): LazyJson {
     switch (path.root) {
       case 'headers': {
         const values = this.headerValues(path.name)
@@ -110,7 +113,7 @@ export class Draft implements ReadRoot {
       case 'body': {
         if (path.segments.length === 0) return this.bodyText() ?? null
         const document = this.read()
-        const [place] = 'root' in document ? placesOf(document.root, path.segments, meter) : []
+        const [place] = 'root' in document ? placesOf(document.root, path.segments, this.meter) : []
         return place === undefined ? null : valueAt(place)
       }
     }
@@ -200,7 +203,7 @@ export class Draft implements ReadRoot {
   }
 
   private read(): Document {
-    this.document ??= readDocument(this.request)
+    this.document ??= this.meter.reading(() => readDocument(this.request))
     return this.document
   }
 }

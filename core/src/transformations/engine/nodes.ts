@@ -61,9 +61,10 @@ function openedAt(place: Place, value: LazyJson): LazyJson {
 }
 
 /** Takes values out; the elements that are left close up. Places are positions before anything is taken. */
-export function removePlaces(places: readonly Place[]): void {
+export function removePlaces(places: readonly Place[], meter: Meter): void {
   const fromLists = new Map<LazyJson[], Set<number>>()
   for (const { holder, key } of places) {
+    meter.tick()
     if (!Array.isArray(holder)) {
       holder.delete(String(key))
       continue

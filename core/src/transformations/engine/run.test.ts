@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { decodeRule } from '../language/decode.ts'
+import { machineStopwatch } from './meter.ts'
 import { bodyAfter, ruleOf, runOn, textOf } from './testing.ts'
 
 function hmac(text: string): string {
@@ -293,23 +294,54 @@ describe('bounds', () => {
     expect(bodyAfter(half, steps)).toBe('fault: too_large')
   })
 
-  test('a rule has 100 ms, each its own; waiting for a busy machine is not taking long', () => {
+  test('a rule has 100 ms of work, each its own', () => {
     const rule = ruleOf([
       { op: 'set', path: 'body.a', value: 1 },
       { op: 'set', path: 'body.b', value: 1 },
     ])
-    const slow = (perLook: number, isBusy: boolean) => {
+    const after = (millisecondsPerLook: number) => {
       let time = 0
-      const wall = () => {
-        time += perLook
+      const worked = () => {
+        time += millisecondsPerLook
         return time
       }
-      const stopwatch = { wall, worked: () => (isBusy ? 0 : time) }
-      return textOf(runOn({ body: '{}' }, [rule, rule, rule], { stopwatch }))
+      return textOf(runOn({ body: '{}' }, [rule, rule, rule], { stopwatch: { worked } }))
     }
-    expect(slow(40, false)).toBe('{"a":1,"b":1}')
-    expect(slow(60, false)).toBe('fault: too_slow')
-    expect(slow(60, true)).toBe('{"a":1,"b":1}')
+    expect(after(20)).toBe('{"a":1,"b":1}')
+    expect(after(60)).toBe('fault: too_slow')
+  })
+
+  test('steps that read the raw body have what is left of the time of their rule', () => {
+    const mac = (data: object) => ({ fn: 'hmacSha256', args: [data, { secret: 'signing' }] })
+    const rule = ruleOf([
+      { op: 'compute', path: 'headers.A', ...mac({ literal: 'text' }) },
+      { op: 'compute', path: 'headers.B', ...mac({ raw: 'body' }) },
+    ])
+    const after = (millisecondsPerMac: number) => {
+      let time = 0
+      const secret = () => {
+        time += millisecondsPerMac
+        return Buffer.from('secret')
+      }
+      return textOf(runOn({ body: '{}' }, [rule, rule], { secret, stopwatch: { worked: () => time } }))
+    }
+    expect(after(40)).toBe('{}')
+    expect(after(60)).toBe('fault: too_slow')
+  })
+
+  test('a condition is work, too', () => {
+    const leaves = Array.from({ length: 20 }, (_, index) => ({ path: 'body.a[*]', op: 'gt', value: index }))
+    const rule = ruleOf([{ op: 'set', path: 'body.b', value: 1 }], { any: leaves })
+    const body = `{"a":[${'-1,'.repeat(300_000)}-1]}`
+    const { output, rules } = runOn({ body }, [rule], { stopwatch: machineStopwatch })
+    expect(output).toBeNull()
+    expect(rules).toMatchObject([{ matched: false, steps: [], fault: { stepIndex: 0, code: 'too_slow' } }])
+  })
+
+  test('a large body is not held against the rule that reads it', () => {
+    const body = `{"a":[${'1.50,'.repeat(500_000)}0]}`
+    const keep = ruleOf([{ op: 'keep', paths: ['body.b'] }])
+    expect(textOf(runOn({ body }, [keep], { stopwatch: machineStopwatch }))).toBe('{}')
   })
 
   test('ten megabytes of body, and steps that would make gigabytes of it', () => {

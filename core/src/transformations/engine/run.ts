@@ -1,6 +1,7 @@
 import { type DeliveryFacts, holds } from '../../conditions/index.ts'
 import type { JudgedRequest, WireHeader } from '../../requests/capturedRequest.ts'
 import { uuidV5 } from '../../uuidV5.ts'
+import type { CallFacts } from '../functions/index.ts'
 import { Fault, type FaultCode } from '../language/fault.ts'
 import type { CompiledStep, Rule } from '../language/rule.ts'
 import type { CallContext } from './compute.ts'
@@ -70,6 +71,8 @@ const UUIDS = Buffer.from('6f1c6a0e3b5d4d27a1c58e4f90b7d2c3', 'hex')
 
 interface Progress {
   matched: boolean
+  /** What the steps that read the raw body have of the rule's time. */
+  timeLeft: number
   steps: StepReport[]
   fault: FaultReport | null
 }
@@ -86,9 +89,9 @@ interface Position {
  * that cannot do what it says is reported as a fault.
  */
 export function runRules(rules: readonly RunRule[], input: RunInput): RunResult {
-  const draft = new Draft(input.request, input.facts)
   const meter = new Meter(input.stopwatch ?? machineStopwatch)
-  const progress = rules.map((): Progress => ({ matched: false, steps: [], fault: null }))
+  const draft = new Draft(input.request, input.facts, meter)
+  const progress = rules.map((): Progress => ({ matched: false, timeLeft: 0, steps: [], fault: null }))
   const at: Position = { rule: 0, step: 0 }
   let bytes: Uint8Array | undefined
   const raw = () => {
@@ -103,7 +106,7 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
       const context: CallContext = {
         draft,
         meter,
-        facts: callFacts(input, key, step),
+        facts: callFacts(input, meter, key, step),
         secret: input.secret,
         raw,
       }
@@ -115,15 +118,20 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
   try {
     for (const [index, each] of rules.entries()) {
       const own = progress[index]
-      if (own === undefined || !holds(each.rule.when, draft)) continue
-      own.matched = true
+      if (own === undefined) continue
+      at.rule = index
+      at.step = 0
       meter.startRule()
+      if (!holds(each.rule.when, draft)) continue
+      own.matched = true
       perform(index, each, false)
+      own.timeLeft = meter.timeLeft()
     }
     const body = raw()
     for (const [index, each] of rules.entries()) {
-      if (progress[index]?.matched !== true || !each.rule.steps.some(readsRaw)) continue
-      meter.startRule()
+      const own = progress[index]
+      if (own?.matched !== true || !each.rule.steps.some(readsRaw)) continue
+      meter.startRule(own.timeLeft)
       perform(index, each, true)
     }
     const { headers, writtenHeaders, contentType } = draft
@@ -147,8 +155,12 @@ function readsRaw(step: CompiledStep): boolean {
   return step.op === 'compute' && step.readsRaw
 }
 
-function callFacts({ facts, now }: RunInput, key: string, step: number) {
-  return { now, uuid: () => uuidV5(UUIDS, `${facts['request.id']}/${facts['action.id']}/${key}/${step}`) }
+function callFacts({ facts, now }: RunInput, meter: Meter, key: string, step: number): CallFacts {
+  return {
+    now,
+    uuid: () => uuidV5(UUIDS, `${facts['request.id']}/${facts['action.id']}/${key}/${step}`),
+    tick: () => meter.tick(),
+  }
 }
 
 function inDocumentOrder({ matched, steps, fault }: Progress): RuleReport {

@@ -122,7 +122,7 @@ function remove(targets: readonly Target[], draft: Draft, meter: Meter): boolean
   if (inBody.length > 0 && !draft.isEmpty) {
     const root = draft.root()
     const places = inBody.flatMap((target) => placesOf(root, target.segments, meter))
-    removePlaces(places)
+    removePlaces(places, meter)
     changed = places.length > 0
     if (changed) draft.touch()
   }
@@ -153,7 +153,7 @@ function rename(from: Target, to: Target, draft: Draft, meter: Meter): boolean {
   if (source === undefined) return false
   if (to.root === 'headers') {
     draft.setHeader(to.name, headerValueOf(valueAt(source)))
-    removePlaces([source])
+    removePlaces([source], meter)
     draft.touch()
     return true
   }
@@ -166,7 +166,7 @@ function rename(from: Target, to: Target, draft: Draft, meter: Meter): boolean {
   // An object that is moved out of what it overwrites must still be there to be moved: first write, then remove.
   if (target.holder instanceof Map) target.holder.delete(String(target.key))
   replaceAt(target, value)
-  removePlaces([source])
+  removePlaces([source], meter)
   draft.touch()
   return true
 }

@@ -9,6 +9,8 @@ export interface CallFacts {
   readonly now: Date
   /** Version 5 over request, action, rule and step: the same on every try (CONTRACT R32). */
   readonly uuid: () => string
+  /** Called for every piece of an argument that is worked on by itself, so that long ones end with the rule's time. */
+  readonly tick: () => void
 }
 
 /** One function of the table: the engine calls it, the decoder checks arity with it, the docs are printed from it. */

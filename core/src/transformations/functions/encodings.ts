@@ -83,17 +83,16 @@ export function decodeBase64(data: string): Uint8Array {
   return Buffer.from(digits, 'base64')
 }
 
-const UNRESERVED = /^[A-Za-z0-9\-._~]$/
-const URL_FORM = Array.from({ length: 256 }, (_, byte) => {
-  const character = String.fromCharCode(byte)
-  return UNRESERVED.test(character) ? character : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`
-})
+const RESERVED = /[^A-Za-z0-9\-._~]/g
+const ESCAPES = Array.from(
+  { length: 256 },
+  (_, byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`,
+)
 
 function urlEncode(data: Uint8Array): string {
   if (data.length > RUN_LIMITS.textBytes) throw tooLarge()
-  const pieces: string[] = []
-  for (const byte of data) pieces.push(URL_FORM[byte] ?? '')
-  return boundedText(pieces.join(''))
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1')
+  return boundedText(bytes.replace(RESERVED, (byte) => ESCAPES[byte.charCodeAt(0)] ?? ''))
 }
 
 function urlDecode(data: string): string {

@@ -4,7 +4,7 @@ import { Fault } from '../language/fault.ts'
 import type { Value } from '../language/values.ts'
 import { FUNCTION_NAMES, functionNamed } from './index.ts'
 
-const FACTS = { now: new Date('2026-11-21T09:15:01.500Z'), uuid: () => 'u' }
+const FACTS = { now: new Date('2026-11-21T09:15:01.500Z'), uuid: () => 'u', tick: () => undefined }
 
 /** A result as JSON text, or the code of the fault; arguments are JSON text. */
 function call(name: string, ...args: string[]): string {

@@ -46,7 +46,15 @@ export const NUMBER_FUNCTIONS = {
     'number',
     [parameter('list', LIST)],
     'The sum of the elements of a list; 0 for an empty one.',
-    ([list]) => toNumber(sum(list.map(NUMBER.read))),
+    ([list], { tick }) =>
+      toNumber(
+        sum(
+          list.map((element) => {
+            tick()
+            return NUMBER.read(element)
+          }),
+        ),
+      ),
   ),
 }
 

@@ -23,7 +23,7 @@ export const TEXT_FUNCTIONS = {
     'text',
     [s, parameter('find', TEXT), parameter('with', TEXT)],
     'Every occurrence of `find`, taken literally, becomes `with`; an empty `find` changes nothing.',
-    ([text, find, substitute]) => replaceAll(text, find, substitute),
+    ([text, find, substitute], { tick }) => replaceAll(text, find, substitute, tick),
   ),
   substring: define(
     'text',
@@ -106,11 +106,12 @@ function joined(texts: readonly string[], separator: string): string {
   return texts.join(separator)
 }
 
-function replaceAll(text: string, find: string, substitute: string): string {
+function replaceAll(text: string, find: string, substitute: string, tick: () => void): string {
   if (find === '') return text
   let result = ''
   let from = 0
   for (;;) {
+    tick()
     const at = findText(text, find, from)
     result += text.slice(from, at === -1 ? text.length : at)
     if (result.length > RUN_LIMITS.textBytes) throw tooLarge()
