@@ -60,10 +60,13 @@ export type Locate = (path: readonly (string | number)[]) => {
 /** All members came from one JSON body: how tRPC callers send them. */
 export const locateInBody: Locate = (path) => ({ pointer: pointerTo(path), parameter: null })
 
-/** A JSON Pointer as URI fragment (RFC 6901 §6): `#/steps/1/op`; the root is `#`. */
+/**
+ * A JSON Pointer as URI fragment (RFC 6901 §6): `#/steps/1/op`; the root is `#`. A half of a surrogate pair in a member's
+ * name, which JSON may hold and no URI can, is written as U+FFFD.
+ */
 export function pointerTo(path: readonly (string | number)[]): string {
   const token = (part: string | number) =>
-    encodeURIComponent(String(part).replaceAll('~', '~0').replaceAll('/', '~1'))
+    encodeURIComponent(String(part).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'))
   return `#${path.map((part) => `/${token(part)}`).join('')}`
 }
 

@@ -58,6 +58,8 @@ describe('a wrong part is named by where it came from', () => {
     const responseHeaders = { 'a/b~c d%': '1' }
     const answer = await service.alice.post('/api/v1/endpoints', { responseHeaders })
     expect(wrongParts(answer)).toEqual(['#/responseHeaders/a~1b~0c%20d%25 bad_format'])
+    const halfPair = await service.alice.post('/api/v1/endpoints', { responseHeaders: { '\ud83d': '1' } })
+    expect(wrongParts(halfPair)).toEqual(['#/responseHeaders/%EF%BF%BD bad_format'])
   })
 
   test('at most 50 of them, and how many there are', async () => {
