@@ -181,7 +181,7 @@ describe('actions', () => {
     expect(await stats(endpoint)).toMatchObject({ retryingCount: 0 })
     await service.clock.advance(7 * SECOND)
     const [only] = await attempts(endpoint, 1)
-    expect(only).toMatchObject({ state: 'Failed', actionId: null })
+    expect(only).toMatchObject({ state: 'Failed', actionId: null, nextAttemptAt: null })
     const detail = Object((await service.alice.get(endpoint.at(`/requests/${request.id}`))).body)
     expect(detail).toMatchObject({
       state: 'Failed',

@@ -49,15 +49,27 @@ function selectAttempts(db: Db, endpointId: string, { state, requestId }: Attemp
 }
 
 function withColumns(db: Db, endpointId: string, filters?: AttemptFilters) {
-  return selectAttempts(db, endpointId, filters)
-    .leftJoin('actions as a', 'a.id', 't.actionId')
-    .select(['t.id', 't.requestId', 'a.id as actionId', 't.actionName', 't.kind', 't.state', 't.statusCode'])
-    .select(['t.error', 't.url', 't.at', 't.finishedAt', 't.durationMs', 't.attemptNumber', 't.trigger'])
-    .select(['t.nextAttemptAt', 't.transformed', 't.transformationVersion', 't.transformNote'])
-    .select(
-      sql<boolean>`r.id is not null and exists (select from attempt_details of
+  return (
+    selectAttempts(db, endpointId, filters)
+      .leftJoin('actions as a', 'a.id', 't.actionId')
+      .select([
+        't.id',
+        't.requestId',
+        'a.id as actionId',
+        't.actionName',
+        't.kind',
+        't.state',
+        't.statusCode',
+      ])
+      .select(['t.error', 't.url', 't.at', 't.finishedAt', 't.durationMs', 't.attemptNumber', 't.trigger'])
+      .select(['t.transformed', 't.transformationVersion', 't.transformNote'])
+      // With its action the run was dropped: nothing will come.
+      .select(sql<Date | null>`case when a.id is not null then t.next_attempt_at end`.as('nextAttemptAt'))
+      .select(
+        sql<boolean>`r.id is not null and exists (select from attempt_details of
         where of.endpoint_id = t.endpoint_id and of.attempt_id = t.id)`.as('hasDetail'),
-    )
+      )
+  )
 }
 
 /** One page, newest first, over every request, retries and replays alike. */
