@@ -28,7 +28,13 @@ export function inputReader(contract: RouteContract): InputReader {
   const fromQuery = (name: string) => !hasBody || (contract.query ?? []).includes(name)
 
   const path: InputReader['path'] = (params) =>
-    Object.fromEntries(Object.entries(params).map(([name, text]) => [name, typed(text, types[name])]))
+    Object.fromEntries(
+      Object.entries(params).map(([name, text]) => {
+        const value = typed(text, types[name])
+        // An id has one spelling: `01` names nothing (CONTRACT R6).
+        return [name, String(value) === text ? value : text]
+      }),
+    )
 
   return {
     path,

@@ -6,9 +6,9 @@ import { findRequest, type RequestRow } from './queries.ts'
 import { deliveriesOfRequest } from './requestDeliveries.ts'
 import { detailView } from './view.ts'
 
-/** The int64 that a path or body text means, or null: out of range is not an id (CONTRACT R6). */
+/** The int64 that text means, or null: out of range, or in another spelling (`01`), it is not an id (CONTRACT R6). */
 export function parseInt64(text: string | undefined): number | null {
-  if (text === undefined || !/^\d{1,16}$/.test(text)) return null
+  if (text === undefined || !/^(?:0|[1-9]\d{0,15})$/.test(text)) return null
   const id = Number(text)
   return Number.isSafeInteger(id) ? id : null
 }
