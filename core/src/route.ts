@@ -120,17 +120,44 @@ export function route<
     .output(declaration.output)
 }
 
-/** The members that pass on their own, and what is wrong with the rest. */
+/**
+ * The members that pass on their own, and what is wrong with the rest. A list of which some items are wrong is there
+ * too, with holes in their places: the check judges the others, each under its own index.
+ */
 function acceptedMembers<Shape extends z.core.$ZodLooseShape>(input: z.ZodObject<Shape>, raw: unknown) {
   const issues = issuesOf(input.safeParse(raw).error, raw)
-  const wrong = new Set(issues.map((issue) => issue.path[0]))
   const members =
     typeof raw === 'object' && raw !== null ? new Map(Object.entries(raw)) : new Map<string, unknown>()
-  const right = Object.entries(input.shape).filter(([name]) => !wrong.has(name))
-  const parsed = right.map(([name, schema]) => [name, z.safeParse(schema, members.get(name)).data])
+  const wrong = new Set<string | number | undefined>()
+  const parsed = Object.entries(input.shape).flatMap(([name, schema]): [string, unknown][] => {
+    const own = issues.filter(({ path }) => path[0] === name)
+    if (own.length === 0) return [[name, z.safeParse(schema, members.get(name)).data]]
+    const list = rightItems(schema, members.get(name), own)
+    if (list === undefined) wrong.add(name)
+    return list === undefined ? [] : [[name, list]]
+  })
   // Each value was parsed by its own member's schema, which a map of names cannot express.
   const accepted = Object.fromEntries(parsed) as Partial<z.output<z.ZodObject<Shape>>>
   return { accepted, wrong, issues, raw }
+}
+
+/** Undefined unless the value is a list in which nothing but items is wrong. */
+function rightItems(
+  schema: z.core.$ZodType,
+  value: unknown,
+  issues: readonly InputIssue[],
+): unknown[] | undefined {
+  const wrongItems = new Set(issues.map(({ path }) => path[1]))
+  if (!Array.isArray(value) || wrongItems.has(undefined)) return undefined
+  const indexes = [...value.keys()].filter((index) => !wrongItems.has(index))
+  const { data } = z.safeParse(
+    schema,
+    indexes.map((index) => value[index]),
+  )
+  if (!Array.isArray(data)) return undefined
+  const list: unknown[] = []
+  for (const [at, index] of indexes.entries()) list[index] = data[at]
+  return list
 }
 
 function pathIds(input: unknown): PathIds {

@@ -63,7 +63,7 @@ describe('POST /api/v1/watchdogs', () => {
       expectedIntervalSeconds: 59,
       graceSeconds: -1,
       active: 'yes',
-      alertContactIds: [randomUUID()],
+      alertContactIds: [randomUUID(), 5, 'zz'],
     })
     expect(wrong(answer)).toEqual([
       '#/name too_short',
@@ -72,6 +72,8 @@ describe('POST /api/v1/watchdogs', () => {
       '#/graceSeconds out_of_range',
       '#/active type',
       '#/alertContactIds/0 unknown_value',
+      '#/alertContactIds/1 type',
+      '#/alertContactIds/2 unknown_value',
     ])
   })
 

@@ -110,17 +110,14 @@ async function checkMembers(
 }
 
 function duplicateIssues(events: readonly SubscriptionInput[]): InputIssue[] {
-  return events.flatMap(({ kind }, at) =>
-    events.findIndex((other) => other.kind === kind) === at
-      ? []
-      : [
-          {
-            path: ['events', at],
-            code: 'duplicate' as const,
-            detail: `events subscribes to ${kind} twice.`,
-          },
-        ],
-  )
+  const seen = new Set<string>()
+  return events.flatMap(({ kind }, at): InputIssue[] => {
+    if (seen.has(kind)) {
+      return [{ path: ['events', at], code: 'duplicate', detail: `events subscribes to ${kind} twice.` }]
+    }
+    seen.add(kind)
+    return []
+  })
 }
 
 /**
