@@ -1,0 +1,73 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { z } from 'zod'
+import type { TestEndpoint } from '../../support/client.ts'
+import { startService } from '../../support/service.ts'
+
+/** How far bodies are searched (CONTRACT §3). */
+const SEARCHED = 262_144
+
+/** Letters whose cases meet in other letters, or in none; the Kelvin sign and the dotted capital I meet in ASCII. */
+const letter = fc.constantFrom(...'kK\u212aiI\u0130ısSſßéÉΣσς😀中%_\\ ')
+const text = fc.string({ unit: letter, minLength: 1, maxLength: 6 })
+const body = fc.oneof(
+  { weight: 20, arbitrary: text },
+  { weight: 1, arbitrary: text.map((end) => `${'x'.repeat(SEARCHED - 4)}${end}`) },
+)
+const sender = fc.record({
+  body,
+  suffix: fc.string({ unit: fc.constantFrom(...'kKiIs'), maxLength: 3 }).map((path) => `/${path}?q=${path}`),
+  headers: fc.record({ 'X-Name': fc.string({ unit: fc.constantFrom(...'kKiIsS%_'), maxLength: 4 }) }),
+})
+
+const Detail = z.object({
+  id: z.int(),
+  path: z.string(),
+  queryString: z.string().nullable(),
+  rawHeaders: z.array(z.object({ value: z.string() })),
+  body: z.string().nullable(),
+})
+
+let endpoint: TestEndpoint
+let stored: readonly z.output<typeof Detail>[]
+
+beforeAll(async () => {
+  const { alice } = await startService({ limits: { apiRatePerMinute: 1_000_000 } })
+  endpoint = await alice.endpoint({ name: 'search' })
+  for (const sent of fc.sample(sender, { numRuns: 90, seed: 20261121 })) await endpoint.send(sent)
+  stored = await Promise.all(
+    (await endpoint.requests('pageSize=100')).map(({ id }) =>
+      alice.expect(alice.get(endpoint.at(`/requests/${id}`)), Detail),
+    ),
+  )
+})
+
+describe('the filter q', () => {
+  test('finds what a person would who ignores case', async () => {
+    expect(stored).toHaveLength(90)
+    await fc.assert(
+      fc.asyncProperty(fc.string({ unit: letter, minLength: 1, maxLength: 3 }), async (q) => {
+        const found = await endpoint.requests(`pageSize=100&q=${encodeURIComponent(q)}`)
+        expect(found.map(({ id }) => id)).toEqual(
+          stored.filter((request) => holds(request, q)).map(({ id }) => id),
+        )
+      }),
+      { numRuns: 300 },
+    )
+  })
+})
+
+function holds({ path, queryString, rawHeaders, body }: z.output<typeof Detail>, q: string): boolean {
+  const searched = [path, queryString ?? '', ...rawHeaders.map(({ value }) => value), prefixOf(body ?? '')]
+  return searched.some((each) => inLowerCase(each).includes(inLowerCase(q)))
+}
+
+/** Whole characters only: one that the limit cuts is not searched. */
+function prefixOf(text: string): string {
+  return new TextDecoder().decode(Buffer.from(text).subarray(0, SEARCHED), { stream: true })
+}
+
+/** One letter for one, as Unicode's simple mapping has it. */
+function inLowerCase(text: string): string {
+  return [...text].map((each) => (each === '\u0130' ? 'i' : each.toLowerCase())).join('')
+}
