@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { sql } from 'kysely'
-import type { Db, Trx } from '../db/index.ts'
+import { type Db, run, statement, type Trx } from '../db/index.ts'
 import { DomainError } from '../errors.ts'
 import type { Services } from '../services.ts'
 
@@ -19,6 +18,30 @@ interface SlotRow {
   readonly endsAt: Date
 }
 
+/** A statement of its own: what is counted must be seen after the lock is held. */
+const LOCK = statement('lock slots', 'select pg_advisory_xact_lock(hashtextextended($1, 0))')
+
+/**
+ * Of the scope `$1` at `$2`: forgets what has ended and takes a slot `$4` until `$5` when fewer than `$3` are left, or in
+ * place of one that was kept and is due.
+ */
+const TAKE = statement(
+  'take slot',
+  `with ended as (
+    delete from concurrency_slots where scope = $1 and ends_at <= $2::timestamptz
+  ), left_over as (
+    select id, kept_from, ends_at from concurrency_slots where scope = $1 and ends_at > $2::timestamptz
+  ), claimed as (
+    delete from concurrency_slots
+    where id = (select id from left_over where kept_from <= $2::timestamptz order by ends_at limit 1)
+    returning id
+  )
+  insert into concurrency_slots (id, scope, ends_at)
+  select $4::uuid, $1, $5::timestamptz
+  where exists (select from claimed) or (select count(*) from left_over) < $3::int
+  returning id`,
+)
+
 /**
  * Takes one of a bounded number of slots, counted in Postgres over all processes.
  *
@@ -33,22 +56,17 @@ export async function takeSlot(
 ): Promise<Slot> {
   const id = randomUUID()
   const refusedForMs = await db.transaction().execute(async (trx) => {
-    await sql`select pg_advisory_xact_lock(hashtextextended(${scope}, 0))`.execute(trx)
+    await run(trx, LOCK, [scope])
     const now = clock.now()
-    await trx.deleteFrom('concurrencySlots').where('scope', '=', scope).where('endsAt', '<=', now).execute()
+    const endsAt = new Date(now.getTime() + longestMs)
+    const taken = await run<{ id: string }>(trx, TAKE, [scope, now, max, id, endsAt])
+    if (taken.length > 0) return null
     const rows: SlotRow[] = await trx
       .selectFrom('concurrencySlots')
       .where('scope', '=', scope)
       .select(['id', 'keptFrom', 'endsAt'])
       .orderBy('endsAt')
       .execute()
-    const claim = rows.find((row) => row.keptFrom !== null && row.keptFrom <= now)
-    if (claim !== undefined || rows.length < max) {
-      if (claim !== undefined) await trx.deleteFrom('concurrencySlots').where('id', '=', claim.id).execute()
-      const endsAt = new Date(now.getTime() + longestMs)
-      await trx.insertInto('concurrencySlots').values({ id, scope, keptFrom: null, endsAt }).execute()
-      return null
-    }
     return await keepSlot(trx, { scope, rows, now })
   })
   if (refusedForMs !== null) {

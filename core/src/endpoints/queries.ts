@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import type { Db, EndpointsTable, Trx } from '../db/index.ts'
+import { type Db, type EndpointsTable, run, statement, type Trx } from '../db/index.ts'
 import { type Page, window } from '../pagination.ts'
 
 /** An endpoint with its counts and what its first forward action says for the deprecated members. */
@@ -13,61 +13,48 @@ export interface EndpointRow extends Selectable<EndpointsTable> {
   readonly forwardSigningSetAt: Date | null
 }
 
-function selectEndpoints(db: Db, workspaceId: string) {
-  return db
-    .selectFrom('endpoints as e')
-    .innerJoin('endpointCounters as c', 'c.endpointId', 'e.id')
-    .leftJoinLateral(
-      (lateral) =>
-        lateral
-          .selectFrom('actions as a')
-          .whereRef('a.endpointId', '=', 'e.id')
-          .where('a.kind', '=', 'forward')
-          .orderBy('a.position')
-          .limit(1)
-          .select(['a.id', 'a.url', 'a.signingSecretSetAt'])
-          .as('first'),
-      (join) => join.onTrue(),
-    )
-    .where('e.workspaceId', '=', workspaceId)
-    .where('e.deletedAt', 'is', null)
-    .selectAll('e')
-    .select([
-      'c.storedRequestCount',
-      'c.lastRequestAt',
-      'first.id as forwardActionId',
-      'first.url as forwardUrl',
-    ])
-    .select('first.signingSecretSetAt as forwardSigningSetAt')
-    .select((of) =>
-      of
-        .exists(
-          of
-            .selectFrom('actions as on')
-            .whereRef('on.endpointId', '=', 'e.id')
-            .where('on.isActive', '=', true)
-            .where('on.suspendedByPlan', '=', false)
-            .select('on.id'),
-        )
-        .as('forwardingEnabled'),
-    )
-    .$castTo<EndpointRow>()
-}
+/**
+ * Endpoints of the workspace `$1`. Each column by name: a prepared statement fails when a migration adds one to a `*`.
+ */
+const SELECT_ENDPOINTS = `
+  select e.id, e.workspace_id, e.name, e.is_active, e.suspended_by_plan, e.created_at, e.expires_at, e.deleted_at,
+         e.response_status_code, e.response_content_type, e.response_headers, e.response_body, e.provider,
+         e.signing_secret, e.signing_secret_set_at, e.handshake_token, e.signature_header, e.signature_algorithm,
+         e.signature_encoding, e.signature_prefix, c.stored_request_count, c.last_request_at,
+         first.id as forward_action_id, first.url as forward_url,
+         first.signing_secret_set_at as forward_signing_set_at,
+         exists (
+           select from actions a where a.endpoint_id = e.id and a.is_active and not a.suspended_by_plan
+         ) as forwarding_enabled
+  from endpoints e
+  join endpoint_counters c on c.endpoint_id = e.id
+  left join lateral (
+    select a.id, a.url, a.signing_secret_set_at from actions a
+    where a.endpoint_id = e.id and a.kind = 'forward' order by a.position limit 1
+  ) first on true
+  where e.workspace_id = $1::uuid and e.deleted_at is null`
+
+const FIND_ENDPOINT = statement('find endpoint', `${SELECT_ENDPOINTS} and e.id = $2::uuid`)
+
+const LIST_ENDPOINTS = statement(
+  'list endpoints',
+  `${SELECT_ENDPOINTS} order by e.created_at desc, e.id desc limit $2::int offset $3::bigint`,
+)
 
 /** The endpoint, unless it is absent, deleted or another workspace's. */
-export function findEndpoint(db: Db, workspaceId: string, id: string): Promise<EndpointRow | undefined> {
-  return selectEndpoints(db, workspaceId).where('e.id', '=', id).executeTakeFirst()
+export async function findEndpoint(
+  db: Db,
+  workspaceId: string,
+  id: string,
+): Promise<EndpointRow | undefined> {
+  const [endpoint] = await run<EndpointRow>(db, FIND_ENDPOINT, [workspaceId, id])
+  return endpoint
 }
 
 /** One page, newest first; served by `endpoints_by_workspace`. */
 export async function listEndpoints(db: Db, workspaceId: string, page: Page) {
   const { limit, offset } = window(page)
-  const rows = await selectEndpoints(db, workspaceId)
-    .orderBy('e.createdAt', 'desc')
-    .orderBy('e.id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute()
+  const rows = await run<EndpointRow>(db, LIST_ENDPOINTS, [workspaceId, limit, offset])
   const { count } = await db
     .selectFrom('endpoints')
     .where('workspaceId', '=', workspaceId)

@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto'
-import { sql } from 'kysely'
 import type { Caller } from '../context.ts'
+import { run, statement } from '../db/index.ts'
 import { DomainError } from '../errors.ts'
 import { planOf } from '../plans/index.ts'
 import type { Services } from '../services.ts'
@@ -60,34 +60,39 @@ export async function authenticate(services: Services, presented: string | null,
   }
 }
 
+/** `$1` the key's SHA-256, `$2` the plans' budgets, `$3` now, `$4` the cost, `$5` when a window began that ends now. */
+const TAKE_FROM_BUDGET = statement(
+  'take from budget',
+  `with caller as (
+    select k.id, k.name, k.prefix, k.sha256, w.id as workspace_id, w.name as workspace_name, w.plan as plan_key,
+           coalesce(($2::jsonb ->> w.plan)::int, 0) as budget
+    from api_keys k join workspaces w on w.id = k.workspace_id
+    where k.sha256 = $1 and k.revoked_at is null
+  ), taken as (
+    insert into api_key_windows as win (api_key_id, started_at, call_count)
+    select id, $3::timestamptz, $4::int from caller where $4::int <= budget
+    on conflict (api_key_id) do update set
+      started_at = case when win.started_at <= $5::timestamptz then excluded.started_at else win.started_at end,
+      call_count = case when win.started_at <= $5::timestamptz then $4::int else win.call_count + $4::int end
+    where win.started_at <= $5::timestamptz or win.call_count + $4::int <= (select budget from caller)
+    returning started_at, call_count
+  )
+  select c.id, c.name, c.prefix, c.sha256, c.workspace_id, c.workspace_name, c.plan_key,
+         coalesce(t.started_at, win.started_at, $3::timestamptz) as started_at,
+         coalesce(t.call_count, c.budget + 1) as call_count
+  from caller c
+  left join taken t on true
+  left join api_key_windows win on win.api_key_id = c.id`,
+)
+
 /** A `call_count` above the plan's budget means refused: the stored count then stays where it was. */
 async function takeFromBudget(services: Services, sha256: Buffer, cost: number): Promise<KeyRow | undefined> {
   const now = services.clock.now()
   const windowStart = new Date(now.getTime() - WINDOW_MS)
-  const budgets = JSON.stringify(
-    Object.fromEntries(Object.values(services.plans).map((plan) => [plan.key, plan.limits.apiRatePerMinute])),
+  const budgets = Object.fromEntries(
+    Object.values(services.plans).map((plan) => [plan.key, plan.limits.apiRatePerMinute]),
   )
-  const { rows } = await sql<KeyRow>`
-    with caller as (
-      select k.id, k.name, k.prefix, k.sha256, w.id as workspace_id, w.name as workspace_name, w.plan as plan_key,
-             coalesce((${budgets}::jsonb ->> w.plan)::int, 0) as budget
-      from api_keys k join workspaces w on w.id = k.workspace_id
-      where k.sha256 = ${sha256} and k.revoked_at is null
-    ), taken as (
-      insert into api_key_windows as win (api_key_id, started_at, call_count)
-      select id, ${now}, ${cost} from caller where ${cost} <= budget
-      on conflict (api_key_id) do update set
-        started_at = case when win.started_at <= ${windowStart} then excluded.started_at else win.started_at end,
-        call_count = case when win.started_at <= ${windowStart} then ${cost} else win.call_count + ${cost} end
-      where win.started_at <= ${windowStart}
-         or win.call_count + ${cost} <= (select budget from caller)
-      returning started_at, call_count
-    )
-    select c.id, c.name, c.prefix, c.sha256, c.workspace_id, c.workspace_name, c.plan_key,
-           coalesce(t.started_at, win.started_at, ${now}) as started_at,
-           coalesce(t.call_count, c.budget + 1) as call_count
-    from caller c
-    left join taken t on true
-    left join api_key_windows win on win.api_key_id = c.id`.execute(services.db)
-  return rows[0]
+  const values = [sha256, JSON.stringify(budgets), now, cost, windowStart]
+  const [row] = await run<KeyRow>(services.db, TAKE_FROM_BUDGET, values)
+  return row
 }

@@ -1,5 +1,4 @@
-import { sql } from 'kysely'
-import type { Db } from '../db/index.ts'
+import { type Db, run, statement } from '../db/index.ts'
 
 /** What became of a request at one action, over the capture's run and its replays. */
 export interface DeliveryOfRequestRow {
@@ -12,6 +11,31 @@ export interface DeliveryOfRequestRow {
   readonly nextAttemptAt: Date | null
 }
 
+/** Of the endpoint `$1` and the request `$2`. */
+const DELIVERIES_OF_REQUEST = statement(
+  'deliveries of request',
+  `with tried as (
+    select action_id, (array_agg(action_name order by id desc))[1] as action_name, min(kind) as kind,
+           (array_agg(state order by id desc))[1] as state, count(*)::int as attempt_count,
+           max(at) as last_attempt_at, min(at) as since
+    from delivery_attempts where endpoint_id = $1 and request_id = $2
+    group by action_id
+  ), queued as (
+    select action_id, max(action_name) as action_name, min(kind) as kind,
+           min(next_attempt_at) as next_attempt_at, min(created_at) as since
+    from deliveries
+    where endpoint_id = $1 and request_id = $2 and finished_at is null
+    group by action_id
+  )
+  select a.id as action_id, coalesce(a.name, t.action_name, q.action_name) as action_name,
+         coalesce(t.kind, q.kind) as kind, coalesce(t.state, 'Pending') as state,
+         coalesce(t.attempt_count, 0) as attempt_count, t.last_attempt_at, q.next_attempt_at
+  from tried t
+  full join queued q using (action_id)
+  left join actions a on a.id = action_id
+  order by least(t.since, q.since), a.position, action_id`,
+)
+
 /**
  * One row an action, in the order in which they were first tried or queued. Attempts of a deleted action stay,
  * with `actionId` null (CONTRACT R21); its queued runs are gone.
@@ -20,27 +44,6 @@ export async function deliveriesOfRequest(
   db: Db,
   endpointId: string,
   requestId: number,
-): Promise<DeliveryOfRequestRow[]> {
-  const { rows } = await sql<DeliveryOfRequestRow>`
-    with tried as (
-      select action_id, (array_agg(action_name order by id desc))[1] as action_name, min(kind) as kind,
-             (array_agg(state order by id desc))[1] as state, count(*)::int as attempt_count,
-             max(at) as last_attempt_at, min(at) as since
-      from delivery_attempts where endpoint_id = ${endpointId} and request_id = ${requestId}
-      group by action_id
-    ), queued as (
-      select action_id, max(action_name) as action_name, min(kind) as kind,
-             min(next_attempt_at) as next_attempt_at, min(created_at) as since
-      from deliveries
-      where endpoint_id = ${endpointId} and request_id = ${requestId} and finished_at is null
-      group by action_id
-    )
-    select a.id as action_id, coalesce(a.name, t.action_name, q.action_name) as action_name,
-           coalesce(t.kind, q.kind) as kind, coalesce(t.state, 'Pending') as state,
-           coalesce(t.attempt_count, 0) as attempt_count, t.last_attempt_at, q.next_attempt_at
-    from tried t
-    full join queued q using (action_id)
-    left join actions a on a.id = action_id
-    order by least(t.since, q.since), a.position, action_id`.execute(db)
-  return rows
+): Promise<readonly DeliveryOfRequestRow[]> {
+  return await run<DeliveryOfRequestRow>(db, DELIVERIES_OF_REQUEST, [endpointId, requestId])
 }
