@@ -1,9 +1,10 @@
 import type { z } from 'zod'
 import { textOf } from '../conditions/index.ts'
 import type { Context } from '../context.ts'
+import { forwardableHeaders } from '../deliveries/forwardHeaders.ts'
 import type { InputIssue } from '../errors.ts'
 import { memberText } from '../json/index.ts'
-import { headerText } from '../requests/capturedRequest.ts'
+import { joinedHeaders } from '../requests/view.ts'
 import { type RunResult, type RunRule, runRules } from './engine/index.ts'
 import type { FoundSet } from './find.ts'
 import { decodeRule, storedRule } from './language/decode.ts'
@@ -75,21 +76,14 @@ function noteOf(reports: z.input<typeof TransformationPreview>['rules'], usesSec
   return notes.join('; ')
 }
 
+/** What a forward would send of the request; what it adds of its own is not known before a try (CONTRACT R35, R36). */
 function outputOf({ output }: RunResult, method: string): z.input<typeof TransformationPreview>['output'] {
   if (output === null) return null
-  const headers = new Map<string, readonly [name: string, value: string]>()
-  for (const [name, value] of output.headers) {
-    const known = headers.get(name.toLowerCase())
-    headers.set(
-      name.toLowerCase(),
-      known === undefined ? [name, headerText(value)] : [known[0], `${known[1]}, ${headerText(value)}`],
-    )
-  }
   const { body } = output
   const text = textOf(body)
   return {
     method,
-    headers: Object.fromEntries(headers.values()),
+    headers: joinedHeaders(forwardableHeaders(output.headers, output.writtenHeaders)),
     body: body.length === 0 ? null : (text ?? Buffer.from(body).toString('base64')),
     bodyIsBinary: body.length > 0 && text === undefined,
     contentType: output.contentType,

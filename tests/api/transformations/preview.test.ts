@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
 import { startService, type TestService } from '../../support/service.ts'
 import { addForward, addRule, documentOf, problemOf, REMOVE } from './support.ts'
 
@@ -155,6 +156,30 @@ describe('POST /api/v1/transformations/preview', () => {
     expect(
       problemOf(await service.alice.post(PREVIEW, { rule, endpointId: 'nonsense', requestId: id })),
     ).toEqual(['validation_failed', '#/endpointId bad_format'])
+  })
+
+  test('shows of the captured headers those that a forward passes on, and every one that a rule wrote', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'headers' })
+    const { id } = await endpoint.capture({
+      headers: {
+        'User-Agent': 'Stripe/1.0',
+        Connection: 'X-Hop',
+        'X-Hop': 'one connection',
+        'X-Forwarded-Proto': 'http',
+        'creel-hops': '1',
+        'X-Kept': 'yes',
+        Via: '1.1 proxy',
+      },
+    })
+    const headersOf = async (rule: object) => {
+      const answer = await service.alice.post(PREVIEW, { rule, endpointId: endpoint.id, requestId: id })
+      return z.object({ output: z.object({ headers: z.record(z.string(), z.string()) }) }).parse(answer.body)
+        .output.headers
+    }
+    const passedOn = { 'Content-Type': 'application/json', 'X-Kept': 'yes', Accept: '*/*' }
+    expect(await headersOf(documentOf([{ op: 'remove', paths: ['headers.X-None'] }]))).toEqual(passedOn)
+    const written = documentOf([{ op: 'set', path: 'headers.User-Agent', value: 'mine' }])
+    expect(await headersOf(written)).toEqual({ ...passedOn, 'User-Agent': 'mine' })
   })
 
   test('what is wrong with the sample', async () => {
