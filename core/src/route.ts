@@ -2,8 +2,8 @@ import { initTRPC } from '@trpc/server'
 import { z } from 'zod'
 import type { Context } from './context.ts'
 import { type ErrorCode, type InputIssue, validationFailed } from './errors.ts'
-import { pointerTo, toProblem, traceIdIn } from './problem.ts'
-import { inDocumentOrder, issuesOf, nulIssues } from './zodIssues.ts'
+import { toProblem, traceIdIn } from './problem.ts'
+import { inDocumentOrder, issuesOf, nulIssues, onePerPart } from './zodIssues.ts'
 
 /** The whole contract of one REST operation: the gateway, OpenAPI, the docs and the contract tests read only this. */
 export interface RouteContract {
@@ -107,11 +107,11 @@ export function route<
       if (check !== undefined || unstorable.length > 0) {
         const { accepted, wrong, issues, raw } = acceptedMembers(declaration.input, await getRawInput())
         const judged = (await check?.({ ...ctx, ...found }, accepted)) ?? []
-        // A member of the wrong type looks absent to the check: one item per wrong part (CONTRACT R5).
-        const wrongParts = [...issues, ...judged.filter(({ path }) => !wrong.has(path[0]))]
-        const named = new Set(wrongParts.map(({ path }) => pointerTo(path)))
-        const more = unstorable.filter(({ path }) => !named.has(pointerTo(path)))
-        const all = inDocumentOrder([...wrongParts, ...more], raw)
+        // A member of the wrong type looks absent to the check.
+        const all = inDocumentOrder(
+          onePerPart([...issues, ...judged.filter(({ path }) => !wrong.has(path[0])), ...unstorable]),
+          raw,
+        )
         if (all.length > 0) throw validationFailed(all)
       }
       return next({ ctx: found })
@@ -121,8 +121,8 @@ export function route<
 }
 
 /**
- * The members that pass on their own, and what is wrong with the rest. A list of which some items are wrong is there
- * too, with holes in their places: the check judges the others, each under its own index.
+ * The members that pass on their own, and what is wrong with the rest. A list or an object of which some parts are wrong
+ * is there too, without them: the check judges the others. A list has holes in their places, so that each keeps its index.
  */
 function acceptedMembers<Shape extends z.core.$ZodLooseShape>(input: z.ZodObject<Shape>, raw: unknown) {
   const issues = issuesOf(input.safeParse(raw).error, raw)
@@ -132,23 +132,24 @@ function acceptedMembers<Shape extends z.core.$ZodLooseShape>(input: z.ZodObject
   const parsed = Object.entries(input.shape).flatMap(([name, schema]): [string, unknown][] => {
     const own = issues.filter(({ path }) => path[0] === name)
     if (own.length === 0) return [[name, z.safeParse(schema, members.get(name)).data]]
-    const list = rightItems(schema, members.get(name), own)
-    if (list === undefined) wrong.add(name)
-    return list === undefined ? [] : [[name, list]]
+    const value = members.get(name)
+    const right = Array.isArray(value) ? rightItems(schema, value, own) : rightParts(schema, value, own)
+    if (right === undefined) wrong.add(name)
+    return right === undefined ? [] : [[name, right]]
   })
   // Each value was parsed by its own member's schema, which a map of names cannot express.
   const accepted = Object.fromEntries(parsed) as Partial<z.output<z.ZodObject<Shape>>>
   return { accepted, wrong, issues, raw }
 }
 
-/** Undefined unless the value is a list in which nothing but items is wrong. */
+/** Undefined unless nothing but items is wrong. */
 function rightItems(
   schema: z.core.$ZodType,
-  value: unknown,
+  value: readonly unknown[],
   issues: readonly InputIssue[],
 ): unknown[] | undefined {
   const wrongItems = new Set(issues.map(({ path }) => path[1]))
-  if (!Array.isArray(value) || wrongItems.has(undefined)) return undefined
+  if (wrongItems.has(undefined)) return undefined
   const indexes = [...value.keys()].filter((index) => !wrongItems.has(index))
   const { data } = z.safeParse(
     schema,
@@ -158,6 +159,16 @@ function rightItems(
   const list: unknown[] = []
   for (const [at, index] of indexes.entries()) list[index] = data[at]
   return list
+}
+
+/** Undefined unless the value is an object in which nothing but members is wrong, and which may lack those. */
+function rightParts(schema: z.core.$ZodType, value: unknown, issues: readonly InputIssue[]): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  const wrongNames = new Set(issues.map(({ path }) => path[1]))
+  return z.safeParse(
+    schema,
+    Object.fromEntries(Object.entries(value).filter(([name]) => !wrongNames.has(name))),
+  ).data
 }
 
 function pathIds(input: unknown): PathIds {

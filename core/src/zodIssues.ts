@@ -123,6 +123,17 @@ export function inDocumentOrder(issues: readonly InputIssue[], input: unknown): 
     .map(({ issue }) => issue)
 }
 
+/** One item a wrong part (CONTRACT R5): what is said of it first. */
+export function onePerPart(issues: readonly InputIssue[]): InputIssue[] {
+  const parts = new Set<string>()
+  return issues.filter(({ path }) => {
+    const part = JSON.stringify(path)
+    if (parts.has(part)) return false
+    parts.add(part)
+    return true
+  })
+}
+
 /**
  * Text that PostgreSQL cannot store: members of the input, and of its lists and objects, that hold NUL. Deeper
  * ones are parts of documents, which are stored as JSON text.

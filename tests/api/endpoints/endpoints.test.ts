@@ -118,13 +118,14 @@ describe('POST /api/v1/endpoints', () => {
     const answer = await service.alice.post('/api/v1/endpoints', {
       responseStatusCode: 301,
       name: '',
-      responseHeaders: { 'X-Fine': '1', Refresh: '0', Link: '</a>' },
+      responseHeaders: { 'X-Fine': '1', Refresh: '0', 'X-Five': 5, Link: '</a>' },
       ttlSeconds: 1,
     })
     expect(wrongParts(answer)).toEqual([
       '#/responseStatusCode out_of_range',
       '#/name too_short',
       '#/responseHeaders/Refresh not_allowed',
+      '#/responseHeaders/X-Five type',
       '#/responseHeaders/Link not_allowed',
       '#/ttlSeconds out_of_range',
     ])

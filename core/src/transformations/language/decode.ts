@@ -9,7 +9,7 @@ import {
   toPlain,
   writeJson,
 } from '../../json/index.ts'
-import { inDocumentOrder } from '../../zodIssues.ts'
+import { inDocumentOrder, onePerPart } from '../../zodIssues.ts'
 import { RuleDocument } from './document.ts'
 import { DOCUMENT_LIMITS } from './limits.ts'
 import { issuesOfPlacement } from './placement.ts'
@@ -79,15 +79,4 @@ function issuesOfSize(text: string): InputIssue[] {
   return [
     { path: [], code: 'too_long', detail: `A rule has at most ${DOCUMENT_LIMITS.bytes} bytes of JSON.` },
   ]
-}
-
-/** One item a wrong part (CONTRACT R5): what the schema says of it comes first. */
-function onePerPart(issues: readonly InputIssue[]): InputIssue[] {
-  const parts = new Set<string>()
-  return issues.filter(({ path }) => {
-    const part = JSON.stringify(path)
-    if (parts.has(part)) return false
-    parts.add(part)
-    return true
-  })
 }
