@@ -190,5 +190,12 @@ export const Timestamp = z
   .transform((date) => date.toISOString())
   .pipe(z.iso.datetime({ precision: 3 }))
 
+/** An object in answers whose names strangers chose, `__proto__` among them: zod's own record leaves that one out. */
+export function byName<Value extends z.ZodType>(value: Value) {
+  const record = z.record(z.string(), value)
+  const { $schema: _dialect, ...described } = z.toJSONSchema(record)
+  return z.custom<z.output<typeof record>>((input) => record.safeParse(input).success).meta(described)
+}
+
 /** An int64 id: a JSON number below 2^53. */
 export const Int64 = z.int().min(0)

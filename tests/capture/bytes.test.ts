@@ -183,6 +183,17 @@ describe('bodies come back byte for byte', () => {
 })
 
 describe('the head comes back as it was sent', () => {
+  test('whatever its names are, __proto__ too', async () => {
+    await sendRaw(
+      endpoint.url,
+      `POST /hook/${endpoint.id}?__proto__=1&constructor=2&__proto__=3 HTTP/1.1\r\nHost: h\r\n__proto__: a\r\ntoString: b\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+    )
+    const [row] = await endpoint.requests('pageSize=1')
+    const { text } = await alice.get(endpoint.at(`/requests/${row?.id}`))
+    expect(text).toContain('"query":{"__proto__":["1","3"],"constructor":["2"]}')
+    expect(text).toContain('"__proto__":"a","toString":"b"')
+  })
+
   test('target: no dot segment folded, nothing re-encoded', async () => {
     const suffix = '/a/../%2e%2E/b//c;d=%41/'
     const query = "x=1&x=2&y=a+b%20c&bad=%zz&=&n&q='%22<>"

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pageInput } from '../pagination.ts'
-import { Int64, optional, Timestamp } from '../route.ts'
+import { byName, Int64, optional, Timestamp } from '../route.ts'
 import { ATTEMPT_STATES, TRIGGERS } from './states.ts'
 
 export const listInput = {
@@ -38,7 +38,7 @@ const summary = {
 export const DeliveryAttempt = z.object(summary).meta({ id: 'DeliveryAttempt' })
 
 const recordedBody = {
-  headers: z.record(z.string(), z.string()),
+  headers: byName(z.string()),
   body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
   bodyIsBinary: z.boolean(),
   bodyTruncated: z.boolean().meta({ description: 'Longer than 256 KB: only the beginning is kept' }),

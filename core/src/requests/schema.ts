@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { pageInput } from '../pagination.ts'
-import { Int64, optional, Timestamp } from '../route.ts'
+import { byName, Int64, optional, Timestamp } from '../route.ts'
 
 /** Every state a request can show (SPEC "Delivery state values"). */
 export const REQUEST_STATES = [
@@ -63,8 +63,8 @@ export const RequestDetail = z
     ...summary,
     url: z.string(),
     queryString: z.string().nullable(),
-    query: z.record(z.string(), z.array(z.string())),
-    headers: z.record(z.string(), z.string()),
+    query: byName(z.array(z.string())),
+    headers: byName(z.string()),
     rawHeaders: z.array(z.object({ name: z.string(), value: z.string() })),
     body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
     deliveries: z.array(

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optional, Timestamp } from '../route.ts'
+import { byName, optional, Timestamp } from '../route.ts'
 import { ruleJsonSchema, STEP_OPS } from './language/document.ts'
 import { FAULT_CODES } from './language/fault.ts'
 
@@ -84,7 +84,7 @@ export const TransformationPreview = z
     output: z
       .object({
         method: z.string(),
-        headers: z.record(z.string(), z.string()),
+        headers: byName(z.string()),
         body: z.string().nullable(),
         bodyIsBinary: z.boolean().meta({ description: 'Then `body` is base64' }),
         contentType: z.string().nullable(),
