@@ -1804,7 +1804,7 @@ export interface components {
             pausedByPlan: boolean;
             match: {
                 [key: string]: unknown;
-            };
+            } | Record<string, never> | components["schemas"]["InnerCondition"];
             expectedIntervalSeconds: number;
             graceSeconds: number;
             /** Format: date-time */
@@ -6437,9 +6437,9 @@ export interface operations {
                     endpointId: string;
                     /** @description Default: the name of the endpoint */
                     name?: string | null;
-                    match?: {
+                    match?: ({
                         [key: string]: unknown;
-                    } | null;
+                    } | Record<string, never> | components["schemas"]["InnerCondition"]) | null;
                     /** @description How late a capture may be before the alarm; default a fifth of the interval, at least 60 */
                     graceSeconds?: number | null;
                     /** @description Off: paused */
@@ -6787,9 +6787,9 @@ export interface operations {
                     endpointId?: string | null;
                     /** @description Default: the name of the endpoint */
                     name?: string | null;
-                    match?: {
+                    match?: ({
                         [key: string]: unknown;
-                    } | null;
+                    } | Record<string, never> | components["schemas"]["InnerCondition"]) | null;
                     /** @description How late a capture may be before the alarm; default a fifth of the interval, at least 60 */
                     graceSeconds?: number | null;
                     /** @description Off: paused */

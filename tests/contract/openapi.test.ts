@@ -85,6 +85,27 @@ describe('/openapi/v1.json', () => {
     }
   })
 
+  test.each([
+    ['Action', 'condition'],
+    ['Watchdog', 'match'],
+  ])('knows the grammar of the conditions that a %s shows in %s', (schema, member) => {
+    const ajv = new Ajv2020({ strict: false, validateFormats: false })
+    ajv.addSchema(JSON.parse(json), 'creel')
+    const isDescribed = ajv.compile({ $ref: `creel#/components/schemas/${schema}/properties/${member}` })
+    const leaf = { path: 'body.type', op: 'eq', value: 'invoice.paid' }
+    for (const condition of [{}, { all: [leaf] }, { any: [{ not: leaf }] }]) {
+      expect(isDescribed(condition)).toBe(true)
+    }
+    for (const other of [
+      [],
+      { al: [leaf] },
+      { all: [{ ...leaf, op: 'equals' }] },
+      { all: [leaf], any: [leaf] },
+    ]) {
+      expect(isDescribed(other)).toBe(false)
+    }
+  })
+
   test('says of every operation how it succeeds, and each status of its errors', () => {
     for (const { route, operation } of operations) {
       const statuses = Object.keys(operation.responses)

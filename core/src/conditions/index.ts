@@ -22,5 +22,5 @@ export {
 } from './paths.ts'
 export { readValue, someValue } from './read.ts'
 export { type DeliveryFacts, type ReadRoot, requestRoot, textOf } from './readRoot.ts'
-export { ConditionDocument } from './schema.ts'
+export { CONDITION_GRAMMAR, ConditionDocument } from './schema.ts'
 export { findText, foldCase } from './textSearch.ts'

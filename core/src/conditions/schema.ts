@@ -1,9 +1,11 @@
 import { z } from 'zod'
 
 /**
- * A condition on its way in or out: `parseCondition` judges it, naming every wrong part. The API's description refers
- * to the grammar by the name that it has in the rule language, whose conditions are the same.
+ * The grammar of conditions, for the API's description: it has a name in the rule language, whose conditions are the same.
  */
-export const ConditionDocument = z.unknown().meta({
+export const CONDITION_GRAMMAR = {
   anyOf: [{ type: 'object', maxProperties: 0 }, { $ref: '#/$defs/InnerCondition' }],
-})
+}
+
+/** A condition on its way in or out: `parseCondition` judges it, naming every wrong part. */
+export const ConditionDocument = z.unknown().meta(CONDITION_GRAMMAR)

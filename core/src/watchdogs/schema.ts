@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { CONDITION_GRAMMAR } from '../conditions/index.ts'
 import { Int64, optional, Timestamp } from '../route.ts'
 import {
   MAX_ALERT_CONTACTS,
@@ -15,6 +16,7 @@ const interval = z.int().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).met
 
 /** A condition; its grammar is checked by `parseMatch`, which names every wrong part. */
 const match = z.record(z.string(), z.unknown()).meta({
+  ...CONDITION_GRAMMAR,
   description: 'Which captures count: a condition; `{}` counts every capture',
 })
 
@@ -56,7 +58,7 @@ export const Watchdog = z
     state: z.enum(WATCHDOG_STATES),
     active: z.boolean(),
     pausedByPlan: z.boolean().meta({ description: 'Kept, but over the plan limit: not evaluated' }),
-    match: z.record(z.string(), z.unknown()),
+    match: z.record(z.string(), z.unknown()).meta(CONDITION_GRAMMAR),
     expectedIntervalSeconds: z.int(),
     graceSeconds: z.int(),
     armedAt: Timestamp,
