@@ -1,5 +1,5 @@
 import { type DispatchAction, loadDispatchActions } from '../actions/index.ts'
-import { type Condition, storedCondition } from '../conditions/index.ts'
+import { ConditionSet, storedCondition } from '../conditions/index.ts'
 import { type ServedResponse, safeResponse } from '../endpoints/index.ts'
 import { planOf } from '../plans/index.ts'
 import type { Services } from '../services.ts'
@@ -19,10 +19,8 @@ export interface CaptureSettings {
   readonly verification: PreparedVerification
   /** In position order. */
   readonly actions: readonly DispatchAction[]
-  /** What watchdogs wait for. */
-  readonly criteria: readonly { readonly id: string; readonly condition: Condition }[]
-  /** Of all of them: one list for every capture that meets all. */
-  readonly criteriaIds: readonly string[]
+  /** What watchdogs wait for, by the ids of their criteria. */
+  readonly criteria: ConditionSet<string>
 }
 
 /**
@@ -67,8 +65,9 @@ export async function loadCaptureSettings(
         }),
         verification: prepareVerification(storedSettings(endpoint, secrets)),
         actions: actions.get(endpoint.id) ?? [],
-        criteria: (criteria[index] ?? []).map(({ id, match }) => ({ id, condition: storedCondition(match) })),
-        criteriaIds: (criteria[index] ?? []).map(({ id }) => id),
+        criteria: new ConditionSet(
+          (criteria[index] ?? []).map(({ id, match }) => ({ item: id, condition: storedCondition(match) })),
+        ),
       }
       return [endpoint.id, settings]
     }),

@@ -1,5 +1,5 @@
 import { type DispatchPlan, planDispatch } from '../actions/index.ts'
-import { holds, requestRoot } from '../conditions/index.ts'
+import { requestRoot } from '../conditions/index.ts'
 import type { CapturedRequest, JudgedRequest } from '../requests/capturedRequest.ts'
 import { type HandshakeAnswer, handshakeAnswer, judge, labelOf } from '../verification/index.ts'
 import { type CaptureRow, captureRow } from './captureRow.ts'
@@ -36,15 +36,7 @@ export function judgeCapture(
     dispatchState: dispatch.state,
     settings,
     dispatch,
-    criteriaIds: metCriteria(settings, judged),
+    criteriaIds: settings.criteria.holding(requestRoot(judged)),
     handshake: handshakeAnswer(prepared, request, verification, publicUrl),
   }
-}
-
-/** One look at the request for all criteria: there may be a hundred. */
-function metCriteria({ criteria, criteriaIds }: CaptureSettings, request: JudgedRequest): readonly string[] {
-  if (criteria.length === 0) return criteriaIds
-  const root = requestRoot(request)
-  const met = criteria.filter(({ condition }) => holds(condition, root))
-  return met.length === criteria.length ? criteriaIds : met.map(({ id }) => id)
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { ConditionSet } from '../conditions/index.ts'
 import { safeResponse } from '../endpoints/index.ts'
 import { prepareVerification } from '../verification/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
@@ -23,8 +24,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
     manual: null,
   }),
   actions: [],
-  criteria: [],
-  criteriaIds: [],
+  criteria: new ConditionSet([]),
 })
 
 /** A database that knows every id that starts with `e`, and notes what it is asked. */

@@ -1,7 +1,15 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import type { JudgedRequest } from '../requests/capturedRequest.ts'
-import { describeCondition, matches, parseCondition, sameCondition, storedCondition } from './index.ts'
+import {
+  ConditionSet,
+  describeCondition,
+  matches,
+  parseCondition,
+  requestRoot,
+  sameCondition,
+  storedCondition,
+} from './index.ts'
 
 function request(over: Partial<JudgedRequest> & { text?: string } = {}): JudgedRequest {
   const body = over.body ?? Buffer.from(over.text ?? '')
@@ -240,6 +248,22 @@ describe('groups', () => {
         expect(held({ any: [left, right] })).toBe(held({ any: [right, left] }))
         expect(held({ any: [left, right] })).toBe(plain || held({ all: [right] }))
         expect(held({ not: { any: [left, right] } })).toBe(!plain && !held({ all: [right] }))
+      }),
+      { numRuns: 300 },
+    )
+  })
+
+  test('asked together, the same hold as one by one', () => {
+    fc.assert(
+      fc.property(fc.array(tree, { maxLength: 12 }), captured, (trees, body) => {
+        const conditions = trees.map((each) => parsed(each))
+        const arrived = json(body)
+        const set = new ConditionSet(conditions.map((condition, item) => ({ condition, item })))
+        const expected = [...conditions.keys()].filter((index) => {
+          const condition = conditions[index]
+          return condition !== undefined && matches(condition, arrived)
+        })
+        expect([...set.holding(requestRoot(arrived))].sort((a, b) => a - b)).toEqual(expected)
       }),
       { numRuns: 300 },
     )

@@ -6,6 +6,7 @@ export {
   type Leaf,
   type Test,
 } from './condition.ts'
+export { ConditionSet } from './conditionSet.ts'
 export { describeCondition } from './describe.ts'
 export { holds, matches } from './evaluate.ts'
 export { type Instant, parseInstant } from './instants.ts'

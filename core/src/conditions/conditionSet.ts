@@ -1,0 +1,56 @@
+import type { Condition, Test } from './condition.ts'
+import { holds } from './evaluate.ts'
+import type { Path } from './paths.ts'
+import { someValue } from './read.ts'
+import type { ReadRoot } from './readRoot.ts'
+
+/** Which of the conditions that ask one path for a text ask for this one. */
+interface Question<Item> {
+  readonly path: Path
+  readonly itemsByText: Map<string, Item[]>
+}
+
+/**
+ * Many conditions that are asked together, of one request after the other. Those that compare one path with a text, the
+ * most common ones, cost one look at that path however many they are.
+ */
+export class ConditionSet<Item> {
+  private readonly questions = new Map<string, Question<Item>>()
+  private readonly others: { readonly condition: Condition; readonly item: Item }[] = []
+  private readonly items: readonly Item[]
+
+  constructor(entries: readonly { readonly condition: Condition; readonly item: Item }[]) {
+    this.items = entries.map(({ item }) => item)
+    for (const { condition, item } of entries) {
+      const comparison = textComparison(condition.test)
+      if (comparison === undefined) this.others.push({ condition, item })
+      else this.ask(comparison, item)
+    }
+  }
+
+  /** The items whose conditions hold, in an order of its own; one and the same list whenever all do. */
+  holding(root: ReadRoot): readonly Item[] {
+    const found = new Set<Item>()
+    for (const { path, itemsByText } of this.questions.values()) {
+      someValue(root, path, (value) => {
+        if (typeof value === 'string') for (const item of itemsByText.get(value) ?? []) found.add(item)
+        return false
+      })
+    }
+    for (const { condition, item } of this.others) if (holds(condition, root)) found.add(item)
+    return found.size === this.items.length ? this.items : [...found]
+  }
+
+  private ask({ path, text }: { path: Path; text: string }, item: Item): void {
+    const question = this.questions.get(path.text) ?? { path, itemsByText: new Map<string, Item[]>() }
+    this.questions.set(path.text, question)
+    const items = question.itemsByText.get(text) ?? []
+    question.itemsByText.set(text, items)
+    items.push(item)
+  }
+}
+
+function textComparison(test: Test): { path: Path; text: string } | undefined {
+  if (test.kind !== 'leaf' || test.op !== 'eq' || test.ignoreCase) return undefined
+  return typeof test.value === 'string' ? { path: test.path, text: test.value } : undefined
+}
