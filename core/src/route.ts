@@ -107,11 +107,10 @@ export function route<
       if (check !== undefined || unstorable.length > 0) {
         const { accepted, wrong, issues, raw } = acceptedMembers(declaration.input, await getRawInput())
         const judged = (await check?.({ ...ctx, ...found }, accepted)) ?? []
-        // A member of the wrong type looks absent to the check.
-        const all = inDocumentOrder(
-          onePerPart([...issues, ...judged.filter(({ path }) => !wrong.has(path[0])), ...unstorable]),
-          raw,
-        )
+        // A member of the wrong type looks absent to the check, which may then miss it in the whole.
+        const isTrue = ({ path: [first] }: InputIssue) =>
+          first === undefined ? wrong.size === 0 : !wrong.has(first)
+        const all = inDocumentOrder(onePerPart([...issues, ...judged.filter(isTrue), ...unstorable]), raw)
         if (all.length > 0) throw validationFailed(all)
       }
       return next({ ctx: found })

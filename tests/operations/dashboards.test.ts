@@ -40,6 +40,16 @@ describe('deploy/grafana/creel.json', () => {
   })
 })
 
+test.skipIf(Bun.which('promtool') === null)(
+  'metrics are as Prometheus wants them, says promtool',
+  async () => {
+    const checked = Bun.spawnSync(['promtool', 'check', 'metrics'], {
+      stdin: Buffer.from(await registry.metrics()),
+    })
+    expect(`${checked.stdout}${checked.stderr}`).toBe('')
+  },
+)
+
 describe('deploy/prometheus', () => {
   test('its rules ask only for metrics that exist', async () => {
     const text = await Bun.file(new URL('prometheus/alerts.yml', DEPLOY)).text()

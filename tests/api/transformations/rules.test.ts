@@ -277,15 +277,14 @@ describe('changing a rule', () => {
     expect((await service.alice.get(path)).body).toMatchObject({ version: 13, rule: items[0]?.rule })
   })
 
-  test('neither member is 400', async () => {
+  test('neither member is 400; one of the wrong type is not called missing', async () => {
     const { endpoint } = await endpointWithDestination()
     const { id } = await addRule(endpoint)
+    const put = (body: unknown) => service.alice.put(endpoint.at(`/transformations/${id}`), body)
     for (const body of [{}, { rule: null, enabled: null }]) {
-      expect(problemOf(await service.alice.put(endpoint.at(`/transformations/${id}`), body))).toEqual([
-        'validation_failed',
-        '# required',
-      ])
+      expect(problemOf(await put(body))).toEqual(['validation_failed', '# required'])
     }
+    expect(problemOf(await put({ enabled: 'x' }))).toEqual(['validation_failed', '#/enabled type'])
   })
 })
 
