@@ -44,6 +44,8 @@ describe('deploy/docker', () => {
     .parse(YAML.parse(textOf('deploy/docker/compose.yaml')))
 
   test('compose names only variables, services and files that there are', () => {
+    const built = Object.entries(services).filter(([, { build }]) => build !== undefined)
+    expect(built.map(([name]) => name)).toEqual(['gateway-1', 'gateway-2', 'jobs'])
     for (const service of Object.values(services)) {
       const ofCreel = service.build === undefined ? [] : Object.keys(service.environment ?? {})
       expect(ofCreel.filter((name) => !variables.has(name))).toEqual([])
