@@ -4,13 +4,17 @@
  *
  * Ends with an error when a stored request is missing or too many: stored plus evicted must equal acknowledged.
  */
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { creel, residentMegabytes, startCreel } from './support/creelProcess.ts'
+import { residentMegabytes, startCreel } from './support/creelProcess.ts'
 import { type LoadResult, load } from './support/load.ts'
 import { report } from './support/report.ts'
+import {
+  type BenchEndpoint,
+  type BenchWorkspace,
+  openBenchFolder,
+  openWorkspace,
+} from './support/workspace.ts'
 
 const CONNECTIONS = [1, 16, 64, 256]
 /** The goals are for 64 connections (DESIGN's hot path). */
@@ -18,9 +22,7 @@ const GOAL_CONNECTIONS = 64
 const WARMUP_SECONDS = 1
 const BODY_BYTES = 1024
 const CAP = 1_000
-const UNLIMITED = 2_000_000_000
 
-const Endpoint = z.object({ id: z.string(), url: z.string() })
 const Stats = z.object({ storage: z.object({ storedRequestCount: z.int(), evictedCount: z.int() }) })
 
 const seconds = Number(process.argv[2] ?? 5)
@@ -31,32 +33,14 @@ const SECRET = 'a secret of the benchmark'
 const SIGNATURE_HEADER = 'X-Bench-Signature'
 const signature = new Bun.CryptoHasher('sha256', SECRET).update(padded).digest('hex')
 
-const folder = await mkdtemp(join(tmpdir(), 'creel-bench-'))
-await chmod(folder, 0o711)
-const plansFile = join(folder, 'plans.json')
-const lifted = { apiRatePerMinute: UNLIMITED, captureRatePerMinute: UNLIMITED }
-await writeFile(
-  plansFile,
-  JSON.stringify({
-    team: { ...lifted, storedRequestsMax: UNLIMITED },
-    pro: { ...lifted, storedRequestsMax: CAP },
-  }),
-)
-const env = {
-  CREEL_DATA_DIR: join(folder, 'data'),
-  CREEL_PLANS_FILE: plansFile,
-  // The forward of the last variant must pass the check on save; nothing is ever sent to it.
-  CREEL_ALLOW_DESTINATIONS: '127.0.0.1/32',
-  PATH: process.env.PATH ?? '',
-}
-
+await using folder = await openBenchFolder({ pro: { storedRequestsMax: CAP } })
 const echo = Bun.spawn([process.execPath, join(import.meta.dir, 'support/echoServer.ts')], {
   stdio: ['ignore', 'pipe', 'inherit'],
 })
 const echoPort = Number(await firstLine(echo.stdout))
 
 try {
-  const first = await startCreel(env)
+  const first = await startCreel(folder.env)
   report({
     group: 'boot',
     name: 'first boot to ready',
@@ -65,7 +49,7 @@ try {
     goal: { atMost: 3 },
   })
   await first.stop()
-  const service = await startCreel(env)
+  const service = await startCreel(folder.env)
   report({
     group: 'boot',
     name: 'later boot to ready',
@@ -82,9 +66,10 @@ try {
     goal: { atMost: 120 },
   })
 
-  const belowCap = await makeEndpoint(service.baseUrl, 'team')
-  const atCap = await makeEndpoint(service.baseUrl, 'pro')
-  const withAll = await addFeatures(await makeEndpoint(service.baseUrl, 'pro'))
+  const belowCap = await measuredOn('team')
+  const atCap = await measuredOn('pro')
+  const withAll = await measuredOn('pro')
+  await addFeatures(withAll)
   await run({ url: atCap.url, connections: 16, seconds: 0, warmupSeconds: 1 })
 
   for (const connections of CONNECTIONS) {
@@ -112,9 +97,13 @@ try {
   report({ group: 'capture', name: 'resident memory after the load', value: loaded, unit: 'MB' })
   console.log('stored = acknowledged in every run')
   await service.stop()
+
+  async function measuredOn(plan: string): Promise<Measured> {
+    const workspace = await openWorkspace(service.baseUrl, folder.env, plan)
+    return { ...(await workspace.endpoint()), workspace }
+  }
 } finally {
   echo.kill()
-  await rm(folder, { recursive: true, force: true })
 }
 
 function run(order: {
@@ -132,51 +121,24 @@ function run(order: {
   })
 }
 
-interface BenchEndpoint {
-  readonly apiUrl: string
-  readonly id: string
-  readonly url: string
-  readonly statsUrl: string
-  readonly key: string
+interface Measured extends BenchEndpoint {
+  readonly workspace: BenchWorkspace
 }
 
-async function makeEndpoint(baseUrl: string, plan: string): Promise<BenchEndpoint> {
-  const name = `bench ${crypto.randomUUID()}`
-  const workspace = await creel(['workspace', 'create', '--name', name, '--plan', plan], env)
-  const { key = '' } = await creel(
-    ['key', 'create', '--workspace', workspace.id ?? '', '--name', 'bench'],
-    env,
-  )
-  const answer = await fetch(`${baseUrl}/api/v1/endpoints`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: '{}',
-  })
-  const endpoint = Endpoint.parse(await answer.json())
-  const apiUrl = `${baseUrl}/api/v1`
-  return { apiUrl, ...endpoint, statsUrl: `${apiUrl}/endpoints/${endpoint.id}/stats`, key }
-}
-
-async function addFeatures(endpoint: BenchEndpoint): Promise<BenchEndpoint> {
-  const { apiUrl, id, key } = endpoint
-  const call = async (method: string, path: string, body: unknown) => {
-    const headers = { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' }
-    const answer = await fetch(apiUrl + path, { method, headers, body: JSON.stringify(body) })
-    if (!answer.ok) throw new Error(`${method} ${path} answered ${answer.status}: ${await answer.text()}`)
-  }
-  await call('PATCH', `/endpoints/${id}`, { signatureHeader: SIGNATURE_HEADER, signingSecret: SECRET })
-  await call('POST', `/endpoints/${id}/actions`, {
+async function addFeatures({ id, workspace }: Measured): Promise<void> {
+  const path = `/api/v1/endpoints/${id}`
+  await workspace.call('PATCH', path, { signatureHeader: SIGNATURE_HEADER, signingSecret: SECRET })
+  // It must pass the check on save; nothing is ever sent to it.
+  await workspace.call('POST', `${path}/actions`, {
     kind: 'forward',
     url: 'http://127.0.0.1:9/',
     condition: { path: 'body.type', op: 'eq', value: 'never' },
   })
-  await call('POST', '/watchdogs', { endpointId: id, expectedIntervalSeconds: 3600 })
-  return endpoint
+  await workspace.call('POST', '/api/v1/watchdogs', { endpointId: id, expectedIntervalSeconds: 3600 })
 }
 
-async function everStored({ statsUrl, key }: BenchEndpoint): Promise<number> {
-  const answer = await fetch(statsUrl, { headers: { Authorization: `Bearer ${key}` } })
-  const { storage } = Stats.parse(await answer.json())
+async function everStored({ id, workspace }: Measured): Promise<number> {
+  const { storage } = Stats.parse(await workspace.call('GET', `/api/v1/endpoints/${id}/stats`))
   return storage.storedRequestCount + storage.evictedCount
 }
 

@@ -19,16 +19,12 @@ const CONNECTIONS = 16
 const rows = Number(process.argv[2] ?? 1_000_000)
 const seconds = Number(process.argv[3] ?? 10)
 const body = JSON.stringify({ type: 'bench', data: 'x'.repeat(900) })
-const workplace = await openWorkplace()
+await using workplace = await openWorkplace()
 const { db } = workplace.services
 const never = new AbortController().signal
-try {
-  await measureSweepUnderLoad()
-  await measureDeletion()
-  await measureBoundedness()
-} finally {
-  await workplace.leave()
-}
+await measureSweepUnderLoad()
+await measureDeletion()
+await measureBoundedness()
 
 /** Rows as captures of long ago would have left them. */
 async function fill(endpointId: string, count: number): Promise<void> {

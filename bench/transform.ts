@@ -5,17 +5,13 @@
  * The engine's figures are processor time, so that they hold on a busy machine; the replays' are time on the wall.
  */
 
-import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { applyRules, type RuleSet } from '@creel/core/transformations'
 import { z } from 'zod'
-import { startCreel } from './support/creelProcess.ts'
 import { percentile, report } from './support/report.ts'
+import { startBenchService } from './support/workspace.ts'
 
 const seconds = Number(process.argv[2] ?? 2)
-const UNLIMITED = 2_000_000_000
 
 /** As in docs/rules-examples.md: slim a payment down, redact it, compute and template for people. */
 const TYPICAL = document('typical', [
@@ -232,85 +228,46 @@ async function deliveries(): Promise<void> {
   await new Promise<void>((resolve) => receiver.listen(0, '127.0.0.1', resolve))
   const address = receiver.address()
   const port = typeof address === 'object' && address !== null ? address.port : 0
-  const folder = await mkdtemp(join(tmpdir(), 'creel-bench-'))
-  await chmod(folder, 0o711)
-  const plansFile = join(folder, 'plans.json')
-  await writeFile(plansFile, JSON.stringify({ team: { apiRatePerMinute: UNLIMITED } }))
-  const env = {
-    CREEL_DATA_DIR: join(folder, 'data'),
-    CREEL_PLANS_FILE: plansFile,
-    CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8',
-    PATH: process.env.PATH ?? '',
-  }
-  const service = await startCreel(env)
-  try {
-    const call = async <Schema extends z.ZodType>(
-      schema: Schema,
-      path: string,
-      body?: string,
-    ): Promise<z.output<Schema>> => {
-      const response = await fetch(`${service.baseUrl}/api/v1${path}`, {
-        method: body === undefined && !path.endsWith('/replay') ? 'GET' : 'POST',
-        headers: {
-          Authorization: `Bearer ${service.key}`,
-          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
-        },
-        ...(body === undefined ? {} : { body }),
-      })
-      if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
-      return schema.parse(await response.json())
+  await using service = await startBenchService()
+  const Requests = z.looseObject({ items: z.tuple([z.looseObject({ id: z.int() })]) })
+  const Replayed = z.looseObject({ state: z.literal('Succeeded') })
+  for (const [name, rules] of [
+    ['no rules', []],
+    ['one rule', [TYPICAL]],
+    ['ten rules', TEN],
+  ] as const) {
+    const endpoint = await service.endpoint()
+    await fetch(endpoint.url, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: small,
+    })
+    const path = `/api/v1/endpoints/${endpoint.id}`
+    const { items } = Requests.parse(await service.call('GET', `${path}/requests`))
+    await service.call('POST', `${path}/actions`, { kind: 'forward', url: `http://127.0.0.1:${port}/` })
+    for (const rule of rules) await service.call('POST', `${path}/transformations`, JSON.parse(rule))
+    const replay = async () =>
+      Replayed.parse(await service.call('POST', `${path}/requests/${items[0].id}/replay`))
+    for (let warm = 0; warm < 30; warm += 1) await replay()
+    const took: number[] = []
+    const until = performance.now() + seconds * 1000
+    while (performance.now() < until) {
+      const start = performance.now()
+      await replay()
+      took.push(performance.now() - start)
     }
-    const Made = z.looseObject({ id: z.string() })
-    for (const [name, rules] of [
-      ['no rules', []],
-      ['one rule', [TYPICAL]],
-      ['ten rules', TEN],
+    for (const [percent, share] of [
+      ['p50', 0.5],
+      ['p99', 0.99],
     ] as const) {
-      const endpoint = await call(z.looseObject({ id: z.string(), url: z.string() }), '/endpoints', '{}')
-      await fetch(endpoint.url, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json' },
-        body: small,
+      report({
+        group: 'transform',
+        name: `inline replay of 2 KB, ${name}, ${percent}`,
+        value: percentile(took, share),
+        unit: 'ms',
       })
-      const { items } = await call(
-        z.looseObject({ items: z.tuple([z.looseObject({ id: z.int() })]) }),
-        `/endpoints/${endpoint.id}/requests`,
-      )
-      await call(
-        Made,
-        `/endpoints/${endpoint.id}/actions`,
-        JSON.stringify({ kind: 'forward', url: `http://127.0.0.1:${port}/` }),
-      )
-      for (const rule of rules) await call(Made, `/endpoints/${endpoint.id}/transformations`, rule)
-      const replay = () =>
-        call(
-          z.looseObject({ state: z.literal('Succeeded') }),
-          `/endpoints/${endpoint.id}/requests/${items[0].id}/replay`,
-        )
-      for (let warm = 0; warm < 30; warm += 1) await replay()
-      const took: number[] = []
-      const until = performance.now() + seconds * 1000
-      while (performance.now() < until) {
-        const start = performance.now()
-        await replay()
-        took.push(performance.now() - start)
-      }
-      for (const [percent, share] of [
-        ['p50', 0.5],
-        ['p99', 0.99],
-      ] as const) {
-        report({
-          group: 'transform',
-          name: `inline replay of 2 KB, ${name}, ${percent}`,
-          value: percentile(took, share),
-          unit: 'ms',
-        })
-      }
     }
-  } finally {
-    await service.stop()
-    receiver.closeAllConnections()
-    receiver.close()
-    await rm(folder, { recursive: true, force: true })
   }
+  receiver.closeAllConnections()
+  receiver.close()
 }

@@ -7,7 +7,8 @@ import { checkWatchdogs } from '@creel/core/watchdogs'
 import { sql } from 'kysely'
 import { load } from './support/load.ts'
 import { report } from './support/report.ts'
-import { type BenchEndpoint, openWorkplace } from './support/workplace.ts'
+import { openWorkplace } from './support/workplace.ts'
+import type { BenchEndpoint } from './support/workspace.ts'
 
 const CHECKED = 10_000
 const CHECKS = 100
@@ -18,15 +19,11 @@ const ROUNDS = 3
 const CONNECTIONS = [1, 64]
 
 const seconds = Number(process.argv[2] ?? 3)
-const workplace = await openWorkplace()
+await using workplace = await openWorkplace()
 const { db } = workplace.services
-try {
-  await measureIdleChecks()
-  await measureCaptures()
-  await measureSuggestions()
-} finally {
-  await workplace.leave()
-}
+await measureIdleChecks()
+await measureCaptures()
+await measureSuggestions()
 
 async function measureIdleChecks(): Promise<void> {
   const { id } = await workplace.endpoint()
@@ -36,7 +33,7 @@ async function measureIdleChecks(): Promise<void> {
   await sql`
     insert into watchdogs (id, workspace_id, endpoint_id, criteria_id, name, active, match,
       expected_interval_seconds, grace_seconds, phase, armed_at, baseline_at, alarm_at, created_at)
-    select gen_random_uuid(), ${workplace.workspaceId}, ${id}, ${criteriaId}, 'idle', true, '{}', 86400, 3600,
+    select gen_random_uuid(), ${workplace.id}, ${id}, ${criteriaId}, 'idle', true, '{}', 86400, 3600,
       'watching', now(), now(), now() + interval '25 h', now()
     from generate_series(1, ${CHECKED})`.execute(db)
   await sql`analyze watchdogs`.execute(db)

@@ -5,62 +5,115 @@ import { z } from 'zod'
 import { type CreelProcess, creel, startCreel } from './creelProcess.ts'
 
 /** No limit gets in the way of a measurement. */
-export const UNLIMITED = 2_000_000_000
+const UNLIMITED = 2_000_000_000
 
-const Endpoint = z.object({ id: z.string(), url: z.string() })
-
-/** A running service in a folder of its own, with a key. */
-export interface BenchService extends AsyncDisposable {
-  readonly process: CreelProcess
-  readonly env: Readonly<Record<string, string>>
-  readonly baseUrl: string
-  readonly key: string
-  /** A call of the API that must succeed. */
-  call(method: string, path: string, body?: unknown): Promise<unknown>
-  endpoint(members?: Readonly<Record<string, unknown>>): Promise<z.output<typeof Endpoint>>
+const LIFTED = {
+  apiRatePerMinute: UNLIMITED,
+  captureRatePerMinute: UNLIMITED,
+  storedRequestsMax: UNLIMITED,
+  parallelAwaitsMax: UNLIMITED,
+  endpointsMax: UNLIMITED,
+  watchdogsMax: UNLIMITED,
 }
 
-/** Starts the real program on an embedded Postgres, with the Team plan's limits lifted. */
-export async function startBenchService(env: Readonly<Record<string, string>> = {}): Promise<BenchService> {
+type PlanLimits = Readonly<Record<string, Readonly<Record<string, number>>>>
+
+const Endpoint = z.object({ id: z.string(), url: z.string() })
+export type BenchEndpoint = z.output<typeof Endpoint>
+
+/** Where a service under measurement keeps its data; removed when disposed of. */
+export interface BenchFolder extends AsyncDisposable {
+  readonly dataDir: string
+  /** The limits that hold, over those of the shipped plans. */
+  readonly plans: PlanLimits
+  /** What to start the program with. */
+  readonly env: Readonly<Record<string, string>>
+}
+
+/** A workspace of its own, and calls with its key. */
+export interface BenchWorkspace {
+  readonly id: string
+  readonly key: string
+  /** A call of the API that must succeed; null where the answer is empty. */
+  call(method: string, path: string, body?: unknown): Promise<unknown>
+  endpoint(members?: Readonly<Record<string, unknown>>): Promise<BenchEndpoint>
+}
+
+/** A running service in a folder of its own, with a workspace on the Team plan, its limits lifted. */
+export interface BenchService extends BenchWorkspace, AsyncDisposable {
+  readonly process: CreelProcess
+  readonly folder: BenchFolder
+  readonly env: Readonly<Record<string, string>>
+  readonly baseUrl: string
+}
+
+/** @param plans limits of other plans than Team, over lifted ones */
+export async function openBenchFolder(plans: PlanLimits = {}): Promise<BenchFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'creel-bench-'))
+  // Postgres runs as another user when this one is root.
   await chmod(folder, 0o711)
+  const lifted = Object.fromEntries(
+    Object.entries({ team: {}, ...plans }).map(([plan, limits]) => [plan, { ...LIFTED, ...limits }]),
+  )
   const plansFile = join(folder, 'plans.json')
-  const lifted = {
-    apiRatePerMinute: UNLIMITED,
-    captureRatePerMinute: UNLIMITED,
-    storedRequestsMax: UNLIMITED,
-    parallelAwaitsMax: UNLIMITED,
+  await writeFile(plansFile, JSON.stringify(lifted))
+  const dataDir = join(folder, 'data')
+  return {
+    dataDir,
+    plans: lifted,
+    env: {
+      CREEL_DATA_DIR: dataDir,
+      CREEL_PLANS_FILE: plansFile,
+      CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8',
+      PATH: process.env.PATH ?? '',
+    },
+    async [Symbol.asyncDispose]() {
+      await rm(folder, { recursive: true, force: true })
+    },
   }
-  await writeFile(plansFile, JSON.stringify({ team: lifted }))
-  const full = {
-    CREEL_DATA_DIR: join(folder, 'data'),
-    CREEL_PLANS_FILE: plansFile,
-    CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8',
-    PATH: process.env.PATH ?? '',
-    ...env,
-  }
-  const running = await startCreel(full)
-  const { key = '' } = await creel(['key', 'create', '--workspace', 'default', '--name', 'bench'], full)
+}
+
+/** Makes a workspace with a key on a running service. */
+export async function openWorkspace(
+  baseUrl: string,
+  env: Readonly<Record<string, string>>,
+  plan = 'team',
+): Promise<BenchWorkspace> {
+  const name = `bench ${crypto.randomUUID()}`
+  const { id = '' } = await creel(['workspace', 'create', '--name', name, '--plan', plan], env)
+  const { key = '' } = await creel(['key', 'create', '--workspace', id, '--name', 'bench'], env)
   const call = async (method: string, path: string, body?: unknown): Promise<unknown> => {
-    const response = await fetch(running.baseUrl + path, {
+    const response = await fetch(baseUrl + path, {
       method,
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     })
-    if (!response.ok)
-      throw new Error(`${method} ${path} answered ${response.status}: ${await response.text()}`)
-    return response.status === 204 ? null : await response.json()
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method} ${path} answered ${response.status}: ${text}`)
+    return text === '' ? null : JSON.parse(text)
   }
   return {
-    process: running,
-    env: full,
-    baseUrl: running.baseUrl,
+    id,
     key,
     call,
     endpoint: async (members = {}) => Endpoint.parse(await call('POST', '/api/v1/endpoints', members)),
+  }
+}
+
+/** Starts the real program on an embedded Postgres. */
+export async function startBenchService(env: Readonly<Record<string, string>> = {}): Promise<BenchService> {
+  const folder = await openBenchFolder()
+  const full = { ...folder.env, ...env }
+  const running = await startCreel(full)
+  return {
+    ...(await openWorkspace(running.baseUrl, full)),
+    process: running,
+    folder,
+    env: full,
+    baseUrl: running.baseUrl,
     async [Symbol.asyncDispose]() {
       await running.stop()
-      await rm(folder, { recursive: true, force: true })
+      await folder[Symbol.asyncDispose]()
     },
   }
 }
