@@ -5,35 +5,27 @@
  *
  * Ends with an error when a delivery was not made, or the queue is not empty at the end. Duplicates are counted.
  */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@creel/program'
 import { Client } from 'pg'
-import { z } from 'zod'
-import { creel, startCreel } from './support/creelProcess.ts'
+import { startCreel } from './support/creelProcess.ts'
 import type { DeliveryReport } from './support/deliveryReport.ts'
 import { report } from './support/report.ts'
+import { openBenchFolder, openWorkspace } from './support/workspace.ts'
 
 const due = Number(process.argv[2] ?? 10_000)
 const BODY = JSON.stringify({ id: 'evt_bench', type: 'bench', data: 'x'.repeat(970) })
 const LATENCY_SECONDS = 10
-const UNLIMITED = 2_000_000_000
 /** The dead destination's share of the mixed load. */
 const DEAD_SHARE = 0.05
 
-const folder = await mkdtemp(join(tmpdir(), 'creel-bench-'))
-const plansFile = join(folder, 'plans.json')
-const lifted = { apiRatePerMinute: UNLIMITED, captureRatePerMinute: UNLIMITED, storedRequestsMax: UNLIMITED }
-await writeFile(plansFile, JSON.stringify({ team: lifted }))
+await using folder = await openBenchFolder()
 const quiet = { info: () => {}, warn: console.error, error: console.error }
-const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log: quiet, durable: true })
+const postgres = await startEmbeddedPostgres({ dataDir: folder.dataDir, log: quiet, durable: true })
 const env = {
+  ...folder.env,
   DATABASE_URL: postgres.url,
   CREEL_SECRET_KEY: Buffer.alloc(32, 1).toString('base64'),
-  CREEL_PLANS_FILE: plansFile,
-  CREEL_ALLOW_DESTINATIONS: '127.0.0.1',
-  PATH: process.env.PATH ?? '',
 }
 const receiver = Bun.spawn([process.execPath, join(import.meta.dir, 'support/deliveryReceiver.ts')], {
   stdio: ['ignore', 'pipe', 'inherit'],
@@ -44,9 +36,9 @@ const database = new Client({ connectionString: postgres.url })
 try {
   const gateway = await startCreel(env, ['--only', 'gateway'])
   await database.connect()
-  const key = await makeKey()
-  const live = await makeEndpoint(gateway.baseUrl, key, `${receiverUrl}/live`)
-  const dead = await makeEndpoint(gateway.baseUrl, key, `${receiverUrl}/dead`)
+  const workspace = await openWorkspace(gateway.baseUrl, env)
+  const { url: live } = await workspace.endpoint({ forwardUrl: `${receiverUrl}/live` })
+  const { url: dead } = await workspace.endpoint({ forwardUrl: `${receiverUrl}/dead` })
 
   let jobs = await startCreel(env, ['--only', 'jobs'])
   for (const perSecond of [1, 50]) {
@@ -108,7 +100,6 @@ try {
   receiver.kill()
   await database.end()
   await postgres.stop()
-  await rm(folder, { recursive: true, force: true })
 }
 
 async function received(): Promise<DeliveryReport> {
@@ -165,24 +156,6 @@ async function send(url: string): Promise<void> {
   })
   await response.arrayBuffer()
   if (response.status !== 200) throw new Error(`A capture was answered ${response.status}`)
-}
-
-async function makeKey(): Promise<string> {
-  const workspace = await creel(['workspace', 'create', '--name', 'bench', '--plan', 'team'], env)
-  const { key = '' } = await creel(
-    ['key', 'create', '--workspace', workspace.id ?? '', '--name', 'bench'],
-    env,
-  )
-  return key
-}
-
-async function makeEndpoint(baseUrl: string, key: string, forwardUrl: string): Promise<string> {
-  const answer = await fetch(`${baseUrl}/api/v1/endpoints`, {
-    method: 'POST',
-    headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
-    body: JSON.stringify({ forwardUrl }),
-  })
-  return z.object({ url: z.string() }).parse(await answer.json()).url
 }
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
