@@ -19,17 +19,22 @@ const NULL_LENGTH = -1
  *
  * @param type how one item is written
  * @param length how many items
- * @param valueAt the item at an index; null is SQL's NULL
+ * @param valueAt the item at an index, asked once; null is SQL's NULL
  */
 export function encodeArray<Value>(
   type: ItemType<Value>,
   length: number,
   valueAt: (index: number) => Value | null,
 ): Buffer {
+  const values: (Value | null)[] = new Array(length)
+  const sizes: number[] = new Array(length)
   let bytes = HEADER_BYTES + 4 * length
   for (let index = 0; index < length; index += 1) {
     const value = valueAt(index)
-    if (value !== null) bytes += type.byteLength(value)
+    const size = value === null ? NULL_LENGTH : type.byteLength(value)
+    values[index] = value
+    sizes[index] = size
+    if (size > 0) bytes += size
   }
   const target = Buffer.allocUnsafe(bytes)
   target.writeInt32BE(1, 0)
@@ -39,16 +44,13 @@ export function encodeArray<Value>(
   target.writeInt32BE(1, 16)
   let offset = HEADER_BYTES
   for (let index = 0; index < length; index += 1) {
-    const value = valueAt(index)
-    if (value === null) {
-      target.writeInt32BE(NULL_LENGTH, offset)
-      offset += 4
-      continue
-    }
-    const size = type.byteLength(value)
+    const value = values[index] ?? null
+    const size = sizes[index] ?? NULL_LENGTH
     target.writeInt32BE(size, offset)
-    type.write(target, offset + 4, value)
-    offset += 4 + size
+    offset += 4
+    if (value === null) continue
+    type.write(target, offset, value)
+    offset += size
   }
   return target
 }
