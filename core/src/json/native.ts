@@ -1,10 +1,12 @@
-import { isUnopened } from './lazy.ts'
 import type { Node } from './nodes.ts'
 import { JsonNumber, type LazyJson } from './value.ts'
 
 // JSON by the engine's own `JSON.parse` and `JSON.stringify`, several times as fast as by hand, wherever they lose
 // nothing. They lose digits that a double prints differently, and put members whose names are integers first. What they
 // would spoil or refuse is left to the reader and the writer by hand: the functions here answer undefined for it.
+
+/** What `JSON.parse` makes. */
+type Plain = null | boolean | string | number | Plain[] | { readonly [name: string]: Plain }
 
 /**
  * A number that a double may print differently: minus zero, one of many digits, one with an exponent or with a zero at
@@ -26,26 +28,28 @@ export function readNatively(text: string, maxDepth: number): { value: LazyJson 
   if (INEXACT_NUMBER.test(text)) return undefined
   if (text.length > SHALLOW_LENGTH && nestsDeeper(text, maxDepth)) return undefined
   try {
-    const value: LazyJson = JSON.parse(text)
+    const value: Plain = JSON.parse(text)
     return isFaithful(value, maxDepth) ? { value } : undefined
   } catch {
     return undefined
   }
 }
 
-/** Whether the objects of a parsed value are in the order of the text, and nest at most so deep. */
-function isFaithful(value: LazyJson, depthLeft: number): boolean {
+/**
+ * Whether the objects of a parsed value are in the order of the text, and nest at most so deep. None has a `__proto__`,
+ * which would be more than a name in an object that is made of its members.
+ */
+function isFaithful(value: Plain, depthLeft: number): boolean {
   if (typeof value !== 'object' || value === null) return true
   if (depthLeft <= 0) return false
   if (Array.isArray(value)) {
     for (const item of value) if (!isFaithful(item, depthLeft - 1)) return false
     return true
   }
-  if (!isUnopened(value)) return true
   let isFirst = true
   for (const name in value) {
     // Names that are integers stand first here, wherever they stood in the text.
-    if (isFirst && beginsWithDigit(name)) return false
+    if ((isFirst && beginsWithDigit(name)) || name === '__proto__') return false
     isFirst = false
     if (!isFaithful(value[name] ?? null, depthLeft - 1)) return false
   }

@@ -16,7 +16,7 @@ export type MutableJson =
   | MutableJson[]
   | Map<string, MutableJson>
 
-/** An object as `JSON.parse` made it, where that lost nothing. Nobody changes it, and nothing in it was opened. */
+/** An object as `JSON.parse` made it, where that lost nothing, without `__proto__`. Nobody changes it or opened what is in it. */
 export interface UnopenedObject {
   readonly [name: string]: LazyJson
 }

@@ -128,7 +128,7 @@ function branchOf(tree: KeepTree, segment: Segment): KeepTree {
  */
 export function reduceTo(node: LazyJson, trees: readonly KeepTree[], meter: Meter): LazyJson | undefined {
   meter.tick()
-  if (trees.some((tree) => tree.isWhole)) return node
+  for (const tree of trees) if (tree.isWhole) return node
   if (node instanceof Map) return reduceObject(node, trees, meter)
   if (Array.isArray(node)) return reduceList(node, trees, meter)
   return isUnopened(node) ? reduceUnopened(node, trees, meter) : undefined
@@ -157,7 +157,7 @@ function reduceUnopened(
   trees: readonly KeepTree[],
   meter: Meter,
 ): UnopenedObject | undefined {
-  const members: Record<string, LazyJson> = Object.create(null)
+  const members: Record<string, LazyJson> = {}
   let isEmpty = true
   let isSame = true
   for (const name in node) {
@@ -192,14 +192,13 @@ function reduceList(node: LazyJson[], trees: readonly KeepTree[], meter: Meter):
 const NONE: readonly KeepTree[] = []
 
 function namedBranches(trees: readonly KeepTree[], name: string): readonly KeepTree[] {
-  const [only] = trees
-  if (trees.length === 1) return only?.names.get(name)?.alone ?? NONE
+  if (trees.length === 1) return trees[0]?.names.get(name)?.alone ?? NONE
   return trees.flatMap((tree) => tree.names.get(name) ?? [])
 }
 
 function indexedBranches(trees: readonly KeepTree[], index: number, length: number): readonly KeepTree[] {
-  const [only] = trees
-  if (trees.length === 1 && only?.indexes.size === 0) return only.every?.alone ?? NONE
+  const only = trees.length === 1 ? trees[0] : undefined
+  if (only?.indexes.size === 0) return only.every?.alone ?? NONE
   return trees.flatMap(({ every, indexes }) =>
     [every, indexes.get(index), indexes.get(index - length)].filter((tree) => tree !== undefined),
   )
