@@ -91,8 +91,6 @@ export interface KeepTree {
   readonly names: Map<string, KeepTree>
   readonly indexes: Map<number, KeepTree>
   every: KeepTree | undefined
-  /** The tree in a list of its own: what nearly every node is reduced to. */
-  readonly alone: readonly KeepTree[]
 }
 
 /** The tree of the paths of a keep step. */
@@ -107,10 +105,7 @@ export function keepTree(paths: readonly (readonly Segment[])[]): KeepTree {
 }
 
 function newTree(): KeepTree {
-  const alone: KeepTree[] = []
-  const tree = { isWhole: false, names: new Map(), indexes: new Map(), every: undefined, alone }
-  alone.push(tree)
-  return tree
+  return { isWhole: false, names: new Map(), indexes: new Map(), every: undefined }
 }
 
 function branchOf(tree: KeepTree, segment: Segment): KeepTree {
@@ -120,31 +115,37 @@ function branchOf(tree: KeepTree, segment: Segment): KeepTree {
   return tree.every
 }
 
+/** Adds the paths of a tree to those of another. */
+function addTree(to: KeepTree, from: KeepTree): void {
+  if (from.isWhole) to.isWhole = true
+  for (const [name, branch] of from.names) addTree(branchOf(to, name), branch)
+  for (const [index, branch] of from.indexes) addTree(branchOf(to, index), branch)
+  if (from.every !== undefined) addTree(branchOf(to, EVERY), from.every)
+}
+
 /**
  * What is left of a node when only the named parts stay, in the body's order; undefined when nothing does. The node
  * itself when all of it stays.
- *
- * @param trees all that apply to the node: more than one where `[*]` and an index both do
  */
-export function reduceTo(node: LazyJson, trees: readonly KeepTree[], meter: Meter): LazyJson | undefined {
+export function reduceTo(node: LazyJson, tree: KeepTree, meter: Meter): LazyJson | undefined {
   meter.tick()
-  for (const tree of trees) if (tree.isWhole) return node
-  if (node instanceof Map) return reduceObject(node, trees, meter)
-  if (Array.isArray(node)) return reduceList(node, trees, meter)
-  return isUnopened(node) ? reduceUnopened(node, trees, meter) : undefined
+  if (tree.isWhole) return node
+  if (node instanceof Map) return reduceMap(node, tree, meter)
+  if (Array.isArray(node)) return reduceList(node, tree, meter)
+  return isUnopened(node) ? reduceUnopened(node, tree, meter) : undefined
 }
 
-function reduceObject(
+function reduceMap(
   node: Map<string, LazyJson>,
-  trees: readonly KeepTree[],
+  { names }: KeepTree,
   meter: Meter,
-): LazyJson | undefined {
+): Map<string, LazyJson> | undefined {
   const members = new Map<string, LazyJson>()
   let isSame = true
   for (const [name, member] of node) {
     meter.tick()
-    const below = namedBranches(trees, name)
-    const left = below.length === 0 ? undefined : reduceTo(member, below, meter)
+    const below = names.get(name)
+    const left = below === undefined ? undefined : reduceTo(member, below, meter)
     if (left !== undefined) members.set(name, left)
     if (left !== member) isSame = false
   }
@@ -152,19 +153,15 @@ function reduceObject(
   return isSame ? node : members
 }
 
-function reduceUnopened(
-  node: UnopenedObject,
-  trees: readonly KeepTree[],
-  meter: Meter,
-): UnopenedObject | undefined {
+function reduceUnopened(node: UnopenedObject, { names }: KeepTree, meter: Meter): UnopenedObject | undefined {
   const members: Record<string, LazyJson> = {}
   let isEmpty = true
   let isSame = true
   for (const name in node) {
     meter.tick()
-    const below = namedBranches(trees, name)
-    const member = node[name]
-    const left = below.length === 0 || member === undefined ? undefined : reduceTo(member, below, meter)
+    const below = names.get(name)
+    const member = node[name] ?? null
+    const left = below === undefined ? undefined : reduceTo(member, below, meter)
     if (left !== undefined) {
       members[name] = left
       isEmpty = false
@@ -175,13 +172,13 @@ function reduceUnopened(
   return isSame ? node : members
 }
 
-function reduceList(node: LazyJson[], trees: readonly KeepTree[], meter: Meter): LazyJson | undefined {
+function reduceList(node: LazyJson[], tree: KeepTree, meter: Meter): LazyJson[] | undefined {
   const items: LazyJson[] = []
   let isSame = true
   for (const [index, item] of node.entries()) {
     meter.tick()
-    const below = indexedBranches(trees, index, node.length)
-    const left = below.length === 0 ? undefined : reduceTo(item, below, meter)
+    const below = treeOfElement(tree, index, node.length)
+    const left = below === undefined ? undefined : reduceTo(item, below, meter)
     if (left !== undefined) items.push(left)
     if (left !== item) isSame = false
   }
@@ -189,19 +186,14 @@ function reduceList(node: LazyJson[], trees: readonly KeepTree[], meter: Meter):
   return isSame ? node : items
 }
 
-const NONE: readonly KeepTree[] = []
-
-function namedBranches(trees: readonly KeepTree[], name: string): readonly KeepTree[] {
-  if (trees.length === 1) return trees[0]?.names.get(name)?.alone ?? NONE
-  return trees.flatMap((tree) => tree.names.get(name) ?? [])
-}
-
-function indexedBranches(trees: readonly KeepTree[], index: number, length: number): readonly KeepTree[] {
-  const only = trees.length === 1 ? trees[0] : undefined
-  if (only?.indexes.size === 0) return only.every?.alone ?? NONE
-  return trees.flatMap(({ every, indexes }) =>
-    [every, indexes.get(index), indexes.get(index - length)].filter((tree) => tree !== undefined),
-  )
+/** An element may be named by `[*]`, by its index, and by its index from the end. */
+function treeOfElement({ every, indexes }: KeepTree, index: number, length: number): KeepTree | undefined {
+  if (indexes.size === 0) return every
+  const trees = [every, indexes.get(index), indexes.get(index - length)].filter((tree) => tree !== undefined)
+  if (trees.length <= 1) return trees[0]
+  const all = newTree()
+  for (const tree of trees) addTree(all, tree)
+  return all
 }
 
 /**

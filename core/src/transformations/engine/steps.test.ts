@@ -23,6 +23,19 @@ describe('keep', () => {
     expect(bodyAfter(ORDER, step('keep', { paths }))).toBe(expected)
   })
 
+  test('an element that paths name in several ways keeps what each of them names', () => {
+    const list = JSON.stringify(
+      Array.from({ length: 3 }, () => ({ a: 1, b: [1, 2], c: { d: 1, e: 1 }, f: 1 })),
+    )
+    const paths = ['[*].a', '[1].b[0]', '[-2].b[-1]', '[1].c.d', '[-2].c.e', '[-1]', '[2].a'].map(
+      (path) => `body${path}`,
+    )
+    const whole = '{"a":1,"b":[1,2],"c":{"d":1,"e":1},"f":1}'
+    expect(bodyAfter(list, step('keep', { paths }))).toBe(
+      `[{"a":1},{"a":1,"b":[1,2],"c":{"d":1,"e":1}},${whole}]`,
+    )
+  })
+
   test('lists and scalars at the root', () => {
     expect(bodyAfter('[{"a":1,"b":2},{"b":3}]', step('keep', { paths: ['body[*].a'] }))).toBe('[{"a":1}]')
     expect(bodyAfter('"secret"', step('keep', { paths: ['body.a'] }))).toBe('null')

@@ -79,7 +79,7 @@ function keep(targets: readonly Target[], draft: Draft, meter: Meter): boolean {
   let changed = false
   if (inBody.length > 0 && !draft.isEmpty) {
     const root = draft.root()
-    const left = reduceTo(root, [treeOf(targets, inBody)], meter) ?? emptyLike(root)
+    const left = reduceTo(root, treeOf(targets, inBody), meter) ?? emptyLike(root)
     if (left !== root && !(isEmptyTree(left) && isEmptyTree(root))) {
       draft.replaceRoot(left)
       draft.touch()
