@@ -20,7 +20,7 @@ const { values, positionals } = parseArgs({
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
   ? {
       capture: ['2'],
-      delivery: ['5000'],
+      delivery: ['10000'],
       transform: ['1'],
       search: [],
       await: [],

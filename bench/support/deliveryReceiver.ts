@@ -1,6 +1,7 @@
 /**
  * Where the delivery benchmark's forwards go: a process of its own that counts. `/live` answers at once, `/dead` never.
- * `GET /report` answers what arrived on `/live` since the last report. Prints its port.
+ * `GET /report` answers what arrived on `/live` since the last report, `GET /arrivals` how many deliveries that are so far. Prints
+ * its port.
  */
 import type { DeliveryReport } from './deliveryReport.ts'
 
@@ -15,6 +16,7 @@ const server = Bun.serve({
   async fetch(request) {
     const { pathname } = new URL(request.url)
     if (pathname === '/report') return Response.json(report())
+    if (pathname === '/arrivals') return new Response(String(deliveries.size))
     if (pathname === '/dead') return await new Promise<Response>(() => {})
     const now = performance.timeOrigin + performance.now()
     firstAt ||= now
