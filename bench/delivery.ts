@@ -17,6 +17,7 @@ const due = Number(process.argv[2] ?? 30_000)
 const BODY = JSON.stringify({ id: 'evt_bench', type: 'bench', data: 'x'.repeat(970) })
 const WARMUP_SECONDS = 3
 const LATENCY_SECONDS = 10
+const ROUNDS = 2
 /** The dead destination's share of the mixed load. */
 const DEAD_SHARE = 0.05
 
@@ -55,26 +56,27 @@ try {
     report({ group: 'delivery', name: `${name}, p99`, value: p99Ms, unit: 'ms', goal: { atMost: 100 } })
   }
 
-  const alone = await drain('live alone', async () => {
-    await many([live], due)
-  })
-  const mixed = await drain('beside one dead destination', async () => {
-    await many([live, dead], due)
-  })
-  report({
-    group: 'delivery',
-    name: 'one dead destination costs the live ones',
-    value: Math.max(0, (1 - mixed / alone) * 100),
-    unit: '%',
-    goal: { atMost: 10 },
-  })
+  let [alone, mixed, duplicates] = [0, 0, 0]
+  // Turn by turn: what else happens on the machine then falls on both.
+  for (let round = 0; round < ROUNDS; round += 1) {
+    alone += (await drain([live])) / ROUNDS
+    mixed += (await drain([live, dead])) / ROUNDS
+  }
+  const group = 'delivery'
+  const name = `${due} from a full queue`
+  report({ group, name: `${name}, live alone`, value: alone, unit: '/s', goal: { atLeast: 2_500 } })
+  report({ group, name: `${name}, beside one dead destination`, value: mixed, unit: '/s' })
+  report({ group, name: 'sent more than once', value: duplicates, unit: '' })
+  const cost = Math.max(0, (1 - mixed / alone) * 100)
+  const share = `${DEAD_SHARE * 100} % more deliveries, to a dead destination, cost the live ones`
+  report({ group, name: share, value: cost, unit: '%', goal: { atMost: 10 } })
   await jobs.stop()
   await gateway.stop()
 
-  /** Fills the queue while no jobs process runs, then measures from the first arrival to the last record. */
-  async function drain(name: string, fill: () => Promise<void>): Promise<number> {
+  /** Fills the queue while no jobs process runs, then measures the live ones from the first arrival to the last record. */
+  async function drain(urls: string[]): Promise<number> {
     await jobs.stop()
-    await fill()
+    await many(urls, due)
     const before = await succeeded()
     jobs = await startCreel(env, ['--only', 'jobs'])
     // The database is not asked before it must be: counting would slow it down.
@@ -83,22 +85,10 @@ try {
     const endedAt = performance.timeOrigin + performance.now()
     const { arrived, distinct, firstAt } = await received()
     if (distinct !== due) throw new Error(`${due} deliveries were due, ${distinct} arrived`)
-    const perSecond = due / ((endedAt - firstAt) / 1000)
-    const goal = name === 'live alone' ? { goal: { atLeast: 2_500 } } : {}
-    report({
-      group: 'delivery',
-      name: `${due} from a full queue, ${name}`,
-      value: perSecond,
-      unit: '/s',
-      ...goal,
-    })
-    report({
-      group: 'delivery',
-      name: `${due} from a full queue, ${name}, duplicates`,
-      value: arrived - distinct,
-      unit: '',
-    })
-    return perSecond
+    duplicates += arrived - distinct
+    // What the dead destination has not taken would be in the way of the next turn.
+    await database.query('delete from deliveries')
+    return due / ((endedAt - firstAt) / 1000)
   }
 } finally {
   receiver.kill()

@@ -14,7 +14,7 @@ import { Recorder } from './recorder.ts'
 /** How long a batch waits for slots of lanes that answer, before its rest is put off. */
 const PATIENCE_MS = 1000
 /** The same when this many batches wait already: there must be workers left for every other destination. */
-const LITTLE_PATIENCE_MS = 50
+const LITTLE_PATIENCE_MS = 150
 const PATIENT_BATCHES = 1
 const GATHER_MS = 10
 /** How often tries without a result are looked for, so that none waits much longer than its lease. */
