@@ -50,7 +50,12 @@ export class ConditionSet<Item> {
   }
 }
 
+/** A lone leaf is stored as a group of one. */
 function textComparison(test: Test): { path: Path; text: string } | undefined {
+  if (test.kind === 'all' || test.kind === 'any') {
+    const [only, ...others] = test.tests
+    return only === undefined || others.length > 0 ? undefined : textComparison(only)
+  }
   if (test.kind !== 'leaf' || test.op !== 'eq' || test.ignoreCase) return undefined
   return typeof test.value === 'string' ? { path: test.path, text: test.value } : undefined
 }

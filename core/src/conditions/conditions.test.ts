@@ -254,8 +254,13 @@ describe('groups', () => {
   })
 
   test('asked together, the same hold as one by one', () => {
+    const lone = fc.record({ path: fc.constantFrom('body.a', 'body.b[*]'), value: fc.constantFrom('a', 1) })
+    const mixed = fc.oneof(
+      tree,
+      lone.map(({ path, value }) => leaf(path, 'eq', value)),
+    )
     fc.assert(
-      fc.property(fc.array(tree, { maxLength: 12 }), captured, (trees, body) => {
+      fc.property(fc.array(mixed, { maxLength: 12 }), captured, (trees, body) => {
         const conditions = trees.map((each) => parsed(each))
         const arrived = json(body)
         const set = new ConditionSet(conditions.map((condition, item) => ({ condition, item })))
