@@ -1,7 +1,7 @@
 /**
  * `bun run bench [--quick] [--write] [part…]`: every measurement, one after the other on an otherwise quiet machine, into
- * bench/RESULTS.md and bench/results.svg. With parts, only those, printed and written only with `--write`. `--quick` takes
- * shorter samples, and says so in the results.
+ * bench/results.json, and from there into bench/RESULTS.md and bench/results.svg. With parts, only those: printed, and with
+ * `--write` put in place of what stood there. `--quick` takes shorter samples, and says so in the results.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, tmpdir, totalmem } from 'node:os'
@@ -11,6 +11,7 @@ import { plotOfGoals } from './support/plot.ts'
 import { type Figure, meetsGoal, readable } from './support/report.ts'
 
 const HERE = import.meta.dir
+const RESULTS = join(HERE, 'results.json')
 const { values, positionals } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, write: { type: 'boolean', default: false } },
   allowPositionals: true,
@@ -66,19 +67,31 @@ if (failed.length > 0) {
   process.exit(1)
 }
 
-async function writeResults(): Promise<void> {
-  const text = await readFile(file, 'utf8').catch(() => '')
-  const figures: Figure[] = text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
-  await writeFile(join(HERE, 'RESULTS.md'), await resultsPage(figures))
-  await writeFile(join(HERE, 'results.svg'), plotOfGoals(figures))
+/** A figure with when and how it was measured. */
+interface Result extends Figure {
+  /** UTC day. */
+  readonly measuredOn: string
+  /** By a short sample. */
+  readonly quick: boolean
 }
 
-async function resultsPage(all: readonly Figure[]): Promise<string> {
+/** Puts the figures of this run in place of those of the same groups. */
+async function writeResults(): Promise<void> {
+  const text = await readFile(file, 'utf8').catch(() => '')
+  const lines = text.split('\n').filter((line) => line !== '')
+  const measuredOn = new Date().toISOString().slice(0, 10)
+  const fresh = lines.map((line): Result => ({ ...JSON.parse(line), measuredOn, quick: values.quick }))
+  const stored: Result[] = await Bun.file(RESULTS).json()
+  const groups = new Set(fresh.map(({ group }) => group))
+  const all = [...stored.filter(({ group }) => !groups.has(group)), ...fresh]
+  await writeFile(RESULTS, `${JSON.stringify(all, null, 2)}\n`)
+  await writeFile(join(HERE, 'RESULTS.md'), await resultsPage(all))
+  await writeFile(join(HERE, 'results.svg'), plotOfGoals(all))
+}
+
+async function resultsPage(all: readonly Result[]): Promise<string> {
   const rows = all.map((figure) => {
-    const { group, name, value, unit, goal } = figure
+    const { group, name, value, unit, goal, quick } = figure
     const wantedText =
       goal === undefined
         ? ''
@@ -86,16 +99,19 @@ async function resultsPage(all: readonly Figure[]): Promise<string> {
           ? `≥ ${readable(goal.atLeast)}`
           : `≤ ${readable(goal.atMost)}`
     const met = meetsGoal(figure)
-    return `| ${group} | ${name} | ${readable(value)} ${unit} | ${wantedText} | ${met === undefined ? '' : met ? 'yes' : '**no**'} |`
+    const metText = met === undefined ? '' : met ? 'yes' : '**no**'
+    return `| ${group} | ${name}${quick ? ' (short sample)' : ''} | ${readable(value)} ${unit} | ${wantedText} | ${metText} |`
   })
+  const days = [...new Set(all.map(({ measuredOn }) => measuredOn))].sort()
   return `# Benchmark results
 
-Made by \`bun run bench${values.quick ? ' --quick' : ''}\`. Load, service and PostgreSQL share the machine; every figure of Creel that is compared stands beside the
-yardstick of the same moment, so ratios tell more than absolute numbers.
+Made by \`bun run bench\`. Load, service and PostgreSQL share the machine; every figure of Creel that is compared stands beside the
+yardstick of the same moment, so ratios tell more than absolute numbers. What misses its goal, and why:
+[LIMITS.md](LIMITS.md).
 
 - machine: ${cpus().length} × ${cpus()[0]?.model.trim() ?? 'unknown'}, ${(totalmem() / 2 ** 30).toFixed(0)} GiB
 - ${process.platform}, Bun ${Bun.version}, PostgreSQL ${await postgresVersion()}
-- ${new Date().toISOString().slice(0, 10)}
+- ${days.join(', ')}
 
 ![figures against their goals](results.svg)
 

@@ -35,10 +35,17 @@ describe('Lanes', () => {
   test('a lane in which nothing moves sends tries away before any has timed out', () => {
     const lanes = new Lanes(limits)
     fill(lanes, 'silent', 4)
-    expect([lanes.admit(to('silent'), 999), lanes.admit(to('silent'), 1000)]).toEqual([
-      'wait',
-      { afterMs: 1000 },
-    ])
+    expect(lanes.admit(to('silent'), 249)).toBe('wait')
+    expect(lanes.admit(to('silent'), 250)).toEqual({ afterMs: 1000 })
+  })
+
+  test('a lane that has answered is given longer', () => {
+    const lanes = new Lanes(limits)
+    fill(lanes, 'slow', 4)
+    lanes.release(to('slow'), { durationMs: 900, answered: true }, 0)
+    fill(lanes, 'slow', 1)
+    expect(lanes.admit(to('slow'), 999)).toBe('wait')
+    expect(lanes.admit(to('slow'), 1000)).toEqual({ afterMs: 1000 })
   })
 
   test('an answer brings the slots back', () => {

@@ -19,6 +19,8 @@ export const LANE_LIMITS: LaneLimits = {
 
 /** A try that answers within this time shows a living receiver; one that takes longer, or fails, a slow one. */
 const FAST_MS = 1000
+/** A lane that has not answered yet counts as stuck after this: its tries must not hold up those of others for long. */
+const UNPROVEN_MS = 250
 /** The longest time for which a try is put off because its action has no free slot. */
 const PUT_OFF_MAX_MS = 60_000
 const PUT_OFF_MIN_MS = 1000
@@ -78,7 +80,7 @@ export class Lanes {
       return 'start'
     }
     // A lane in which nothing moves does not answer, though no try has timed out yet.
-    const isStuck = nowMs - lane.movedAtMs >= FAST_MS
+    const isStuck = nowMs - lane.movedAtMs >= (lane.averageMs === 0 ? UNPROVEN_MS : FAST_MS)
     if (lane.failures === 0 && lane.averageMs < FAST_MS && !isStuck) return 'wait'
     return { afterMs: this.putOff(lane, limit, nowMs) }
   }
