@@ -5,8 +5,8 @@ import { expectNothingLost } from './findings.ts'
 import { createRandom } from './random.ts'
 import { openWorld } from './world.ts'
 
-/** One round in the suite; `CREEL_FAULT_ROUNDS` and `CREEL_FAULT_SEED` make a long run, or replay one. */
-const ROUNDS = Number(process.env.CREEL_FAULT_ROUNDS ?? 5)
+/** A short run in the suite; `CREEL_FAULT_ROUNDS` and `CREEL_FAULT_SEED` make a long run, or replay one. */
+const ROUNDS = Number(process.env.CREEL_FAULT_ROUNDS ?? 3)
 const SEED = Number(process.env.CREEL_FAULT_SEED ?? Math.floor(Math.random() * 2 ** 32))
 const SECONDS_PER_ROUND = 20
 const SECONDS_AROUND = 90

@@ -52,7 +52,7 @@ describe('the filter q', () => {
           stored.filter((request) => holds(request, q)).map(({ id }) => id),
         )
       }),
-      { numRuns: 300 },
+      { numRuns: 120 },
     )
   })
 })
