@@ -5,29 +5,37 @@ import { temporaryFolder } from '../support/process.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 
+const FILES = ['/docs', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js', '/docs/icon.png']
+
 describe('bun run start', () => {
   test.each([
     ['is ended with', 'SIGTERM'],
     ['is killed with', 'SIGKILL'],
-  ] as const)('drains when the shell between npx and it %s %s', async (_words, signal) => {
-    const dataDir = join(await temporaryFolder(), '.creel')
-    // As npx runs it: a shell that waits for Bun, and passes no signal on.
-    const shell = Bun.spawn(['sh', '-c', `'${process.execPath}' run start; exit $?`], {
-      cwd: ROOT,
-      env: { PATH: '/usr/bin:/bin', CREEL_PORT: '0', CREEL_DATA_DIR: dataDir, CREEL_LOG_LEVEL: 'info' },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    })
-    const errors = new Response(shell.stderr).text()
-    let lines = ''
-    for await (const chunk of shell.stdout) {
-      lines += new TextDecoder().decode(chunk)
-      if (/^creel ready base=/m.test(lines)) break
-    }
-    const service = Number(await readFile(join(dataDir, 'owner.pid'), 'utf8'))
-    expect(service).not.toBe(shell.pid)
-    shell.kill(signal)
-    await shell.exited
-    // Its stderr ends when the last process that has it ends.
-    expect(await errors).toContain('"msg":"stopped"')
-  })
+  ] as const)(
+    'serves its files, and drains when the shell between npx and it %s %s',
+    async (_words, signal) => {
+      const dataDir = join(await temporaryFolder(), '.creel')
+      // As npx runs it: a shell that waits for Bun, and passes no signal on.
+      const shell = Bun.spawn(['sh', '-c', `'${process.execPath}' run start; exit $?`], {
+        cwd: ROOT,
+        env: { PATH: '/usr/bin:/bin', CREEL_PORT: '0', CREEL_DATA_DIR: dataDir, CREEL_LOG_LEVEL: 'info' },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      })
+      const errors = new Response(shell.stderr).text()
+      let lines = ''
+      for await (const chunk of shell.stdout) {
+        lines += new TextDecoder().decode(chunk)
+        if (/^creel ready base=/m.test(lines)) break
+      }
+      const baseUrl = /^creel ready base=(\S+)/m.exec(lines)?.[1]
+      for (const file of FILES) expect((await fetch(baseUrl + file)).status).toBe(200)
+
+      const service = Number(await readFile(join(dataDir, 'owner.pid'), 'utf8'))
+      expect(service).not.toBe(shell.pid)
+      shell.kill(signal)
+      await shell.exited
+      // Its stderr ends when the last process that has it ends.
+      expect(await errors).toContain('"msg":"stopped"')
+    },
+  )
 })

@@ -1,4 +1,5 @@
 /// <reference path="./assets.d.ts" />
+import { resolve } from 'node:path'
 import icon from 'swagger-ui-dist/favicon-32x32.png' with { type: 'file' }
 import styles from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import script from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
@@ -41,6 +42,11 @@ const PAGE = `<!doctype html>
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
+/** In a bundle the path of an asset is relative to the bundle; elsewhere it is absolute. */
+function asset(path: string): Blob {
+  return Bun.file(resolve(import.meta.dir, path))
+}
+
 interface Asset {
   readonly body: () => string | Blob
   readonly type: string
@@ -49,9 +55,9 @@ interface Asset {
 const ASSETS: Readonly<Record<string, Asset>> = {
   '': { body: () => PAGE, type: 'text/html; charset=utf-8' },
   '/start.js': { body: () => START, type: 'text/javascript; charset=utf-8' },
-  '/swagger-ui-bundle.js': { body: () => Bun.file(script), type: 'text/javascript; charset=utf-8' },
-  '/swagger-ui.css': { body: () => Bun.file(styles), type: 'text/css; charset=utf-8' },
-  '/icon.png': { body: () => Bun.file(icon), type: 'image/png' },
+  '/swagger-ui-bundle.js': { body: () => asset(script), type: 'text/javascript; charset=utf-8' },
+  '/swagger-ui.css': { body: () => asset(styles), type: 'text/css; charset=utf-8' },
+  '/icon.png': { body: () => asset(icon), type: 'image/png' },
 }
 
 /** The API's description, to be read and tried out: Swagger UI from our own origin (no CDN, no telemetry). */
