@@ -20,8 +20,8 @@ const GATHER_MS = 10
 /** How often tries without a result are looked for, so that none waits much longer than its lease. */
 const RECOVER_EVERY_MS = 2000
 
-/** How long the end of the process waits for the last records. */
-const RECORD_MS_MAX = 1000
+/** The last records are waited for as long as the sends, and at least this long. */
+const RECORD_MS_MIN = 1000
 /** When a delivery that could not be begun is looked at again. */
 const UNREADABLE_MS = 60_000
 
@@ -165,7 +165,7 @@ export function startDispatcher(services: Services): Dispatcher {
       while (lanes.size > 0 && performance.now() < until)
         await Promise.race([freed.promise, sleep(until - performance.now())])
       stopping.abort()
-      await Promise.race([recorder.isDone(), sleep(RECORD_MS_MAX)])
+      await Promise.race([recorder.isDone(), sleep(Math.max(RECORD_MS_MIN, until - performance.now()))])
     },
   }
 }

@@ -13,8 +13,7 @@ const RETRY_MS = 500
  * try waits for nothing and many share a commit.
  */
 export class Recorder {
-  private waiting: Ended[] = []
-  private unrecorded = 0
+  private unrecorded: Ended[] = []
   private writing: Promise<void> | null = null
   private written = Promise.withResolvers<void>()
 
@@ -22,14 +21,13 @@ export class Recorder {
 
   /** Takes a try to be recorded, or dropped once its lease has passed: then another will be made. */
   record(ended: Ended): void {
-    this.waiting.push(ended)
-    this.unrecorded++
+    this.unrecorded.push(ended)
     this.writing ??= this.writeAll()
   }
 
   /** Resolves at once, or when the database has caught up with what was sent. */
   async hasRoom(): Promise<void> {
-    while (this.unrecorded >= UNRECORDED_MAX) await this.written.promise
+    while (this.unrecorded.length >= UNRECORDED_MAX) await this.written.promise
   }
 
   /** Resolves when everything taken so far is recorded. */
@@ -40,10 +38,10 @@ export class Recorder {
   private async writeAll(): Promise<void> {
     // One turn of the event loop: what ends together is written together.
     await new Promise((resolve) => setImmediate(resolve))
-    while (this.waiting.length > 0) {
-      const batch = this.waiting.splice(0, BATCH)
+    while (this.unrecorded.length > 0) {
+      const batch = this.unrecorded.slice(0, BATCH)
       await this.write(batch)
-      this.unrecorded -= batch.length
+      this.unrecorded = this.unrecorded.slice(batch.length)
       this.written.resolve()
       this.written = Promise.withResolvers()
     }
