@@ -10,7 +10,7 @@ import {
   TEXT,
   TIMESTAMPTZ,
   UUID,
-} from '../db/binaryArrays.ts'
+} from '../db/index.ts'
 import type { Plans } from '../plans/index.ts'
 import type { CaptureRow } from './captureRow.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
@@ -227,13 +227,12 @@ type ResultRow =
 export const STATEMENT_SECONDS_MAX = 20
 
 /**
- * Planning takes longer than running: plan once, and never by a table that happens to be empty. A commit must mean
- * durable, also where the server's default gives that up.
+ * Planning takes longer than running: plan once (`openDatabase` sees to it that no plan is made for an empty table). A
+ * commit must mean durable, also where the server's default gives that up.
  */
 const SESSION_SETTINGS = `
   set plan_cache_mode = force_generic_plan;
   set jit = off;
-  set enable_seqscan = off;
   set statement_timeout = '${STATEMENT_SECONDS_MAX}s';
   select set_config('synchronous_commit', 'on', false) where current_setting('synchronous_commit') = 'off'`
 
@@ -260,7 +259,7 @@ export async function storeCaptures(
     text: STATEMENT,
     rowMode: 'array',
     values: [
-      encodeArray(UUID, endpointIds.length, (index) => endpointIds[index] ?? null),
+      encodeArray(UUID, endpointIds, (id) => id),
       now,
       limits.map((plan) => plan.key),
       limits.map((plan) => plan.limits.captureRatePerMinute),
@@ -296,13 +295,10 @@ function toOutcome(state: State, id: number | null, retryAfter: number): Capture
 /** The parameters from `$6` on, in their order. */
 function columnsOf(captures: readonly NewCapture[]): Buffer[] {
   const column = <Value>(type: ItemType<Value>, read: (row: CaptureRow) => Value | null) =>
-    encodeArray(type, captures.length, (index) => {
-      const capture = captures[index]
-      return capture === undefined ? null : read(capture.row)
-    })
+    encodeArray(type, captures, ({ row }) => read(row))
   return [
     column(UUID, (row) => row.endpointId),
-    encodeArray(INT4, captures.length, (index) => captures[index]?.revision ?? null),
+    encodeArray(INT4, captures, ({ revision }) => revision),
     column(TIMESTAMPTZ, (row) => row.receivedAt),
     column(INT4, (row) => row.body.length),
     column(TEXT, (row) => row.method),
@@ -321,7 +317,7 @@ function columnsOf(captures: readonly NewCapture[]): Buffer[] {
     column(TEXT, (row) => row.bodyPreview),
     column(TEXT, (row) => row.verdict),
     column(TEXT, (row) => row.verdictNote),
-    encodeArray(TEXT, captures.length, (index) => captures[index]?.dispatchState ?? null),
+    encodeArray(TEXT, captures, ({ dispatchState }) => dispatchState),
   ]
 }
 
@@ -345,8 +341,8 @@ function criteriaOf(captures: readonly NewCapture[]): Buffer[] {
   }
   const ofCaptures = captures.map(numberOf)
   return [
-    encodeArray(INT4, captures.length, (index) => ofCaptures[index] ?? null),
-    encodeArray(INT4, members.length, (index) => members[index]?.number ?? null),
-    encodeArray(UUID, members.length, (index) => members[index]?.criteriaId ?? null),
+    encodeArray(INT4, ofCaptures, (number) => number),
+    encodeArray(INT4, members, ({ number }) => number),
+    encodeArray(UUID, members, ({ criteriaId }) => criteriaId),
   ]
 }

@@ -30,7 +30,7 @@ function itemsOf(array: Buffer): { oid: number; items: (Buffer | null)[] } {
 }
 
 function encode<Value>(type: ItemType<Value>, values: readonly (Value | null)[]) {
-  const { oid, items } = itemsOf(encodeArray(type, values.length, (index) => values[index] ?? null))
+  const { oid, items } = itemsOf(encodeArray(type, values, (value) => value))
   expect(oid).toBe(type.oid)
   return items
 }

@@ -17,34 +17,26 @@ const NULL_LENGTH = -1
 /**
  * A one-dimensional array in Postgres's binary format (`array_recv`).
  *
- * @param type how one item is written
- * @param length how many items
- * @param valueAt the item at an index, asked once; null is SQL's NULL
+ * @param type how one value is written
+ * @param items what the values are read from
+ * @param valueIn the value of an item, asked once; null is SQL's NULL
  */
-export function encodeArray<Value>(
+export function encodeArray<Item, Value>(
   type: ItemType<Value>,
-  length: number,
-  valueAt: (index: number) => Value | null,
+  items: readonly Item[],
+  valueIn: (item: Item) => Value | null,
 ): Buffer {
-  const values: (Value | null)[] = new Array(length)
-  const sizes: number[] = new Array(length)
-  let bytes = HEADER_BYTES + 4 * length
-  for (let index = 0; index < length; index += 1) {
-    const value = valueAt(index)
-    const size = value === null ? NULL_LENGTH : type.byteLength(value)
-    values[index] = value
-    sizes[index] = size
-    if (size > 0) bytes += size
-  }
+  const values = items.map(valueIn)
+  const sizes = values.map((value) => (value === null ? NULL_LENGTH : type.byteLength(value)))
+  const bytes = sizes.reduce((sum, size) => sum + 4 + Math.max(0, size), HEADER_BYTES)
   const target = Buffer.allocUnsafe(bytes)
   target.writeInt32BE(1, 0)
   target.writeInt32BE(1, 4)
   target.writeInt32BE(type.oid, 8)
-  target.writeInt32BE(length, 12)
+  target.writeInt32BE(items.length, 12)
   target.writeInt32BE(1, 16)
   let offset = HEADER_BYTES
-  for (let index = 0; index < length; index += 1) {
-    const value = values[index] ?? null
+  for (const [index, value] of values.entries()) {
     const size = sizes[index] ?? NULL_LENGTH
     target.writeInt32BE(size, offset)
     offset += 4

@@ -4,7 +4,6 @@ import type { Db } from './open.ts'
 
 /** A statement whose text never changes: every connection parses it once, and plans it a few times only. */
 export interface Statement {
-  readonly name: string
   /** Begins with its name in a comment, by which the connection knows it, and the logs of PostgreSQL show it. */
   readonly text: string
 }
@@ -16,7 +15,7 @@ export interface Statement {
  * @param text with `$1`…; whatever varies must be a parameter, since each text stays in every connection
  */
 export function statement(name: string, text: string): Statement {
-  return { name, text: `/* ${name} */ ${text}` }
+  return { text: `/* ${name} */ ${text}` }
 }
 
 /**

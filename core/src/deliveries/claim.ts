@@ -3,17 +3,12 @@ import type { Services } from '../services.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, leaseFrom } from './attemptOf.ts'
-import {
-  ACTION_OFF_HOURS,
-  type DueRow,
-  type DueTry,
-  dueParameters,
-  isWaiting,
-  SELECT_DUE,
-} from './dueTries.ts'
+import { ACTION_OFF_HOURS, type DueRow, type DueTry, dueParameters, SELECT_DUE } from './dueTries.ts'
 
 /** A due try whose Pending row may be written now. */
 interface ClaimedRow extends DueRow {
+  /** A forward whose action is switched on, or was switched off so long ago that it ends now (CONTRACT §8, row 13). */
+  readonly isReady: boolean
   /** Of the Pending row that this claim wrote. */
   readonly attemptId: number | null
   /** The action has transformation rules. */
@@ -34,14 +29,17 @@ export interface Claimed {
  */
 const CLAIM_FORWARDS = statement(
   'claim forwards',
-  `with due as (${SELECT_DUE}), begun as (
+  `with due as (
+    select d.*, d.kind = 'forward' and (d.is_active and not d.suspended_by_plan
+      or coalesce($3::timestamptz >= d.off_since + interval '${ACTION_OFF_HOURS} hours', false)) as is_ready
+    from (${SELECT_DUE}) d
+  ), begun as (
     insert into delivery_attempts (endpoint_id, delivery_id, workspace_id, request_id, action_id, action_name, kind,
       state, attempt_number, trigger, url, at, lease_until)
     select endpoint_id, delivery_id, workspace_id, request_id, action_id, action_name, kind,
       'Pending', attempt, case when attempt = 1 then trigger else 'retry' end, url, $3::timestamptz, $4::timestamptz
     from due
-    where kind = 'forward' and (is_active and not suspended_by_plan
-      or $3::timestamptz >= off_since + interval '${ACTION_OFF_HOURS} hours')
+    where is_ready
     on conflict (delivery_id, attempt_number) where delivery_id is not null do nothing
     returning id, delivery_id
   )
@@ -81,8 +79,7 @@ export async function claimForwards(services: Services, due: readonly DueTry[]):
       services.log.error({ err, deliveryId: row.deliveryId }, 'could not begin a delivery')
     }
   }
-  // Forwards without a row of this claim are another worker's.
-  const forwards = rows.filter((row) => row.kind === 'forward' && !isWaiting(row, now))
-  const taken = new Set(forwards.map(({ deliveryId }) => deliveryId))
+  // Those without a row of this claim are another worker's.
+  const taken = new Set(rows.filter(({ isReady }) => isReady).map(({ deliveryId }) => deliveryId))
   return { attempts, others: due.filter(({ deliveryId }) => !taken.has(deliveryId)) }
 }

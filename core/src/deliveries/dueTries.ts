@@ -62,8 +62,8 @@ export const SELECT_DUE = `
 /** `$1` and `$2` of {@link SELECT_DUE}. */
 export function dueParameters(due: readonly DueTry[]): Buffer[] {
   return [
-    encodeArray(INT8, due.length, (index) => due[index]?.deliveryId ?? null),
-    encodeArray(INT4, due.length, (index) => due[index]?.attempt ?? null),
+    encodeArray(INT8, due, ({ deliveryId }) => deliveryId),
+    encodeArray(INT4, due, ({ attempt }) => attempt),
   ]
 }
 

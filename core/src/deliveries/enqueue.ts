@@ -48,10 +48,7 @@ export async function insertDeliveries(
 ): Promise<void> {
   if (deliveries.length === 0) return
   const column = <Value>(type: ItemType<Value>, valueIn: (delivery: NewDelivery) => Value) =>
-    encodeArray(type, deliveries.length, (index) => {
-      const delivery = deliveries[index]
-      return delivery === undefined ? null : valueIn(delivery)
-    })
+    encodeArray(type, deliveries, valueIn)
   const rows = await run<{ id: number; requestId: number; actionId: string }>(trx, INSERT, [
     column(UUID, ({ workspaceId }) => workspaceId),
     column(UUID, ({ endpointId }) => endpointId),

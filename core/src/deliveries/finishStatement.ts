@@ -56,12 +56,7 @@ function column<Value>(
   items: ItemType<Value>,
   valueIn: (one: FinishedTry) => Value | null,
 ): Column {
-  const encode = (tries: readonly FinishedTry[]) =>
-    encodeArray(items, tries.length, (index) => {
-      const one = tries[index]
-      return one === undefined ? null : valueIn(one)
-    })
-  return { name, type, encode }
+  return { name, type, encode: (tries) => encodeArray(items, tries, valueIn) }
 }
 
 const COLUMNS: readonly Column[] = [
