@@ -1,5 +1,5 @@
 /**
- * The program as one file, which takes half the memory and half the time to load of its thousand modules. Made anew when
+ * The program as one file, which loads in half the time of its thousand modules and takes a fifth less memory. Made anew when
  * a source or the lock file is another than it was made of. Imports nothing that would have to be installed.
  */
 import { createHash } from 'node:crypto'
