@@ -40,6 +40,7 @@ function look(pid: number): { command: string; parent: number } {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
       return { command, parent: Number(statOf(pid)[1]) }
     } catch {
+      // Not one of ours to watch, or gone before we looked.
       return { command: '', parent: 0 }
     }
   }
@@ -50,6 +51,10 @@ function look(pid: number): { command: string; parent: number } {
   return { command: `${command.join(' ')} `, parent: Number(parent) }
 }
 
+/** Whether a file of /proc is missing because its process is: any other error (no descriptor left) says nothing of it. */
+const isGone = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')
+
 /** State, parent and more of a process: what follows its name, which may hold blanks and brackets, in Linux's list. */
 function statOf(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -59,8 +64,13 @@ function statOf(pid: number): string[] {
 function isRunning(pid: number): boolean {
   try {
     process.kill(pid, 0)
-    return process.platform !== 'linux' || statOf(pid)[0] !== 'Z'
-  } catch {
-    return false
+  } catch (error) {
+    return !isGone(error)
+  }
+  if (process.platform !== 'linux') return true
+  try {
+    return statOf(pid)[0] !== 'Z'
+  } catch (error) {
+    return !isGone(error)
   }
 }

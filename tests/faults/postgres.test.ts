@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'bun:test'
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdir, open, rm } from 'node:fs/promises'
+import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@creel/program'
 import pg from 'pg'
-import { temporaryFolder } from '../support/process.ts'
+import { temporaryDisk, temporaryFolder } from '../support/process.ts'
 import { debianPostgresPrograms, openRoute, startDebianPostgres } from './debianPostgres.ts'
 import { expectNothingLost } from './findings.ts'
 import { createRandom } from './random.ts'
@@ -12,6 +12,8 @@ import { openWorld, type WorldOptions } from './world.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 const SECONDS_MAX = 120
+/** Room for a cluster and its log, and soon full. */
+const DISK_MEGABYTES = 512
 /** Light traffic: these faults are about Postgres, not about load. */
 const light = { gateways: 1, senders: { parallel: 3, pauseMs: 20 } } satisfies Partial<WorldOptions>
 
@@ -19,7 +21,7 @@ function worldOn(databaseUrl: string, options: Partial<WorldOptions> = {}) {
   return openWorld({ random: createRandom(1), databaseUrl, ...light, ...options })
 }
 
-const disk = await smallDisk()
+const disk = await temporaryDisk(DISK_MEGABYTES)
 const programs = debianPostgresPrograms()
 
 describe('Postgres in trouble', () => {
@@ -81,7 +83,6 @@ describe('Postgres in trouble', () => {
         expectNothingLost(await world.settle())
       } finally {
         await postgres.stop()
-        await Bun.$`umount ${folder}`.quiet().nothrow()
       }
     },
     SECONDS_MAX * 1000,
@@ -136,17 +137,6 @@ async function takeAllConnections(url: string): Promise<pg.Client[]> {
       return taken
     }
   }
-}
-
-/** A folder on a disk of a few hundred megabytes; undefined where we may not mount one. */
-async function smallDisk(): Promise<string | undefined> {
-  if (process.getuid?.() !== 0) return undefined
-  const folder = join(await temporaryFolder(), 'disk')
-  await mkdir(folder)
-  const mounted = await Bun.$`mount -t tmpfs -o size=512m,mode=755 creel-small-disk ${folder}`
-    .quiet()
-    .nothrow()
-  return mounted.exitCode === 0 ? folder : undefined
 }
 
 /** Writes a file until the disk is full. */

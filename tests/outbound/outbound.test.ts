@@ -1,10 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { execFileSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readFileSync } from 'node:fs'
 import net from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import tls from 'node:tls'
 import { gzipSync } from 'node:zlib'
 import {
@@ -311,38 +308,15 @@ describe('hostile receivers', () => {
 })
 
 describe('TLS', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'creel-tls-'))
-  const file = (name: string) => join(folder, name)
-  execFileSync(
-    'openssl',
-    [
-      ...[
-        'req',
-        '-x509',
-        '-newkey',
-        'ec',
-        '-pkeyopt',
-        'ec_paramgen_curve:prime256v1',
-        '-nodes',
-        '-days',
-        '2',
-      ],
-      ...[
-        '-keyout',
-        file('key'),
-        '-out',
-        file('cert'),
-        '-subj',
-        '/CN=good.test',
-        '-addext',
-        'subjectAltName=DNS:good.test',
-      ],
-    ],
-    { stdio: 'ignore' },
-  )
-  const certificate = { key: readFileSync(file('key')), cert: readFileSync(file('cert')) }
+  const subject = ['-subj', '/CN=good.test', '-addext', 'subjectAltName=DNS:good.test']
+  const algorithm = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
+  // Both to stdout: no key is left in a folder.
+  const options = ['req', '-x509', ...algorithm, ...subject, '-keyout', '-', '-out', '-']
+  const pem = execFileSync('openssl', options, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  const [key = '', cert = ''] = pem.match(/-----BEGIN .*?-----END [A-Z ]*-----/gs) ?? []
+  const certificate = { key, cert }
   const resolve = async () => ['127.0.0.1']
-  const trusting = { resolve, certificateAuthorities: certificate.cert.toString() }
+  const trusting = { resolve, certificateAuthorities: cert }
 
   test('a certificate for the name of the URL is accepted, though an address is dialled', async () => {
     const { port } = await receiver(ok, certificate)

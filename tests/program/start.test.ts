@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { temporaryFolder } from '../support/process.ts'
+import { pathLikeNpx, temporaryFolder } from '../support/process.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 
@@ -16,9 +16,9 @@ describe('bun run start', () => {
     async (_words, signal) => {
       const dataDir = join(await temporaryFolder(), '.creel')
       // As npx runs it: a shell that waits for Bun, and passes no signal on.
-      const shell = Bun.spawn(['sh', '-c', `'${process.execPath}' run start; exit $?`], {
+      const shell = Bun.spawn(['sh', '-c', 'bun run start; exit $?'], {
         cwd: ROOT,
-        env: { PATH: '/usr/bin:/bin', CREEL_PORT: '0', CREEL_DATA_DIR: dataDir, CREEL_LOG_LEVEL: 'info' },
+        env: { PATH: await pathLikeNpx(), CREEL_PORT: '0', CREEL_DATA_DIR: dataDir, CREEL_LOG_LEVEL: 'info' },
         stdio: ['ignore', 'pipe', 'pipe'],
       })
       const errors = new Response(shell.stderr).text()

@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto'
+import { atEnd } from './atEnd.ts'
 import { administer, TEMPLATE_DATABASE, urlOfDatabase } from './templateDatabase.ts'
 
 /** A database of a test's own. */
 export interface TestDatabase {
   readonly url: string
-  /** Drops it, whoever is still connected. */
+  /** Drops it, whoever is still connected; done at the end of the test file at the latest. */
   drop(): Promise<void>
 }
 
@@ -24,8 +25,13 @@ export async function createTestDatabase({ isEmpty = false } = {}): Promise<Test
     admin,
     isEmpty ? `CREATE DATABASE ${name}` : `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`,
   )
-  return {
+  const database: TestDatabase = {
     url: urlOfDatabase(admin, name),
-    drop: () => administer(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`),
+    async drop() {
+      forget()
+      await administer(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+    },
   }
+  const forget = atEnd('databases', database.drop)
+  return database
 }

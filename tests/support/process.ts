@@ -1,8 +1,8 @@
-import { afterAll } from 'bun:test'
-import { mkdtemp, realpath, rm } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Subprocess } from 'bun'
+import { atEnd } from './atEnd.ts'
 import type { TestDatabase } from './database.ts'
 
 const MAIN = join(import.meta.dir, '../../creel/src/main.ts')
@@ -56,21 +56,43 @@ export interface RunningProcess {
   stop(): Promise<number>
 }
 
-const running = new Set<Subprocess>()
-const folders = new Set<string>()
-
-afterAll(async () => {
-  for (const child of running) child.kill('SIGTERM')
-  await Promise.all([...running].map((child) => child.exited))
-  for (const folder of folders) await removeFolder(folder)
-})
-
 /** A folder that any account may pass through; removed with everything in it when the test file ends. */
 export async function temporaryFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'creel-test-'))
-  await Bun.$`chmod 711 ${folder}`.quiet()
-  folders.add(folder)
+  await chmod(folder, 0o711)
+  atEnd('folders', () => removeFolder(folder))
   return folder
+}
+
+/**
+ * A folder on a disk of its own, of `megabytes`, that is taken away when the test file ends; undefined where we may not
+ * mount one.
+ */
+export async function temporaryDisk(megabytes: number): Promise<string | undefined> {
+  if (process.getuid?.() !== 0) return undefined
+  const folder = join(await temporaryFolder(), 'disk')
+  await mkdir(folder)
+  const options = `size=${megabytes}m,mode=755`
+  const { exitCode } = await Bun.$`mount -t tmpfs -o ${options} creel-small-disk ${folder}`.quiet().nothrow()
+  if (exitCode !== 0) return undefined
+  atEnd('disks', () => unmount(folder))
+  return folder
+}
+
+/** Lazily where it is busy: a process that has just ended may hold its files for a moment. */
+async function unmount(folder: string): Promise<void> {
+  const { exitCode } = await Bun.$`umount ${folder}`.quiet().nothrow()
+  if (exitCode !== 0) await Bun.$`umount -l ${folder}`.quiet()
+}
+
+/**
+ * A PATH on which `bun` is the one that runs the suite, and else only the system's programs are: what `npx bun@… run`
+ * hands to a script of package.json on a machine where Bun is not installed.
+ */
+export async function pathLikeNpx(): Promise<string> {
+  const folder = await temporaryFolder()
+  await symlink(process.execPath, join(folder, 'bun'))
+  return `${folder}:/usr/sbin:/usr/bin:/sbin:/bin`
 }
 
 async function removeFolder(folder: string): Promise<void> {
@@ -127,8 +149,12 @@ export async function startProcess(
   words: readonly string[] = [],
 ): Promise<RunningProcess> {
   const child = spawnCreel(['serve', ...words], options)
-  running.add(child)
-  void child.exited.then(() => running.delete(child))
+  const stop = () => {
+    child.kill('SIGTERM')
+    return child.exited
+  }
+  const forget = atEnd(options.database === undefined ? 'owners' : 'borrowers', stop)
+  void child.exited.then(forget)
   let errors = ''
   void collect(child.stderr, (text) => {
     errors += text
@@ -147,10 +173,7 @@ export async function startProcess(
     stderr: () => errors,
     signal: (signal) => child.kill(signal),
     exited: child.exited,
-    stop: () => {
-      child.kill('SIGTERM')
-      return child.exited
-    },
+    stop,
   }
 }
 

@@ -1,10 +1,10 @@
-import { afterAll } from 'bun:test'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Db, openDatabase, type Payload, PLANS, type Plans, type QueueName } from '@creel/core'
 import { createOperatorCaller } from '@creel/core/operator'
 import type { Limits, PlanKey } from '@creel/core/plans'
 import { type RunningService, type ServicePart, startService as startProgramService } from '@creel/program'
 import { type Logger, pino } from 'pino'
+import { atEnd } from './atEnd.ts'
 import { Client } from './client.ts'
 import { TestClock } from './clock.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
@@ -58,12 +58,6 @@ export interface TestService {
 
 /** A test opens many services at once, and needs few connections for each. */
 const MAX_CONNECTIONS = 6
-
-const running = new Set<TestService>()
-
-afterAll(async () => {
-  await Promise.all([...running].map((service) => service.stop()))
-})
 
 /** Starts a service on a fresh database, with Alice, Bob and Charlie in it. */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
@@ -124,7 +118,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     },
     stop() {
       stopped ??= (async () => {
-        running.delete(testService)
+        forget()
         if (options.clock === undefined) await clock.stop()
         await service.stop()
         await database.close()
@@ -133,7 +127,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
       return stopped
     },
   }
-  running.add(testService)
+  const borrows = options.database !== undefined || options.clock !== undefined
+  const forget = atEnd(borrows ? 'borrowers' : 'owners', testService.stop)
   return testService
 }
 
