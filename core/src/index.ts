@@ -23,7 +23,7 @@ export {
   toProblem,
 } from './problem.ts'
 export { type Enqueue, type Job, type Payload, QUEUES, type QueueName, type QueueSpec } from './queues.ts'
-export type { RouteContract } from './route.ts'
+export { REFUSED, type RouteContract } from './route.ts'
 export { type AppRouter, appRouter, createCaller, ROUTES, type Route } from './router.ts'
 export { checkSecretKey, createSecretBox, type SecretBox } from './secrets/index.ts'
 export { type Clock, type Services, systemClock, type Urls } from './services.ts'

@@ -1,5 +1,6 @@
 import { initTRPC } from '@trpc/server'
 import { z } from 'zod'
+import { millisecondsOf, parseInstant } from './conditions/index.ts'
 import type { Context } from './context.ts'
 import { type ErrorCode, type InputIssue, validationFailed } from './errors.ts'
 import { toProblem, traceIdIn } from './problem.ts'
@@ -195,6 +196,36 @@ export function byName<Value extends z.ZodType>(value: Value) {
   const { $schema: _dialect, ...described } = z.toJSONSchema(record)
   return z.custom<z.output<typeof record>>((input) => record.safeParse(input).success).meta(described)
 }
+
+/** A moment in a query: RFC 3339, a date alone (midnight UTC), or minutes without seconds; as a Date of whole ms, rounded up. */
+export const InstantInput = z
+  .string()
+  .max(64)
+  .transform((text, context) => {
+    const instant = parseInstant(text)
+    if (instant !== undefined) return new Date(millisecondsOf(instant))
+    context.addIssue({
+      code: 'custom',
+      params: { code: 'bad_format' },
+      message: 'A timestamp is needed, like 2026-11-21T09:15:00Z, 2026-11-21T09:15Z or 2026-11-21.',
+    })
+    return z.NEVER
+  })
+
+/** Marks an input member that is known only to be refused; the description of the API leaves it out. */
+export const REFUSED = 'x-refused'
+
+/**
+ * An int64 that ids are compared with: 0 to 2^63-1. Our ids stay below 2^53, so a greater one stands for the greatest.
+ * As JSON numbers go, 2^63 cannot be told from 2^63-1.
+ */
+export const Int64Filter = z
+  .number()
+  .min(0)
+  .refine(Number.isInteger, { params: { code: 'type' }, message: 'An integer is needed.', abort: true })
+  .refine((id) => id <= 2 ** 63, { params: { code: 'out_of_range' }, message: 'At most 2^63-1 is an int64.' })
+  .meta({ type: 'integer', format: 'int64' })
+  .transform((id) => Math.min(id, Number.MAX_SAFE_INTEGER))
 
 /** An int64 id: a JSON number below 2^53. */
 export const Int64 = z.int().min(0)

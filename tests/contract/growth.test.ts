@@ -6,7 +6,7 @@ function described({
   members = {},
   values = ['a', 'b'],
   required = [],
-  parameters = [{ name: 'page', in: 'query', schema: { type: 'integer' } }],
+  parameters = [{ name: 'page', in: 'query', schema: { type: 'integer', minimum: 1 } }],
   paths = {},
   words = 'Lists',
 }: {
@@ -61,9 +61,23 @@ describe('brokenPromises', () => {
     ['an operation more', described({ paths: { '/b': { get: {} } } })],
     [
       'a parameter more, in another order',
-      described({ parameters: [{ name: 'q' }, { name: 'page', in: 'query', schema: { type: 'integer' } }] }),
+      described({
+        parameters: [{ name: 'q' }, { name: 'page', in: 'query', schema: { type: 'integer', minimum: 1 } }],
+      }),
     ],
     ['other words', described({ words: 'Reads' })],
+    [
+      'an input with wider bounds',
+      described({ parameters: [{ name: 'page', in: 'query', schema: { type: 'integer', minimum: 0 } }] }),
+    ],
+    [
+      'an input that may be null',
+      described({
+        parameters: [
+          { name: 'page', in: 'query', schema: { anyOf: [{ type: 'integer' }, { type: 'null' }] } },
+        ],
+      }),
+    ],
   ])('%s is growth', (_, newer) => {
     expect(brokenPromises(older, newer)).toEqual([])
   })
@@ -80,6 +94,11 @@ describe('brokenPromises', () => {
       'properties/title/type',
     ],
     ['a value less', described({ values: ['a'] }), 'state/enum: b is gone'],
+    [
+      'an input with narrower bounds',
+      described({ parameters: [{ name: 'page', in: 'query', schema: { type: 'integer', minimum: 2 } }] }),
+      'page/schema/minimum',
+    ],
     ['a parameter less', described({ parameters: [] }), 'parameters/page: gone'],
     ['a member of the body that is required now', described({ required: ['name'] }), 'name is required now'],
     ['an operation less', { ...Object(older), paths: {} }, 'paths//a: gone'],

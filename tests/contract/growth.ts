@@ -6,7 +6,8 @@ const WORDS = new Set(['description', 'summary', 'example', 'examples', 'title',
 
 /**
  * What a newer description took away or changed, as `where: what`. v1 is append-only (SPEC Versioning 2): a newer
- * description may add operations, parameters, members, values and errors, and reword; nothing else.
+ * description may add operations, parameters, members, values and errors, take more input than before, and reword;
+ * nothing else.
  */
 export function brokenPromises(older: Json, newer: Json): readonly string[] {
   return compare(older, newer, [])
@@ -15,6 +16,7 @@ export function brokenPromises(older: Json, newer: Json): readonly string[] {
 function compare(older: Json, newer: Json | undefined, at: readonly string[]): readonly string[] {
   const name = at.at(-1) ?? ''
   if (WORDS.has(name) && !isMemberList(at.slice(0, -1))) return []
+  if (isInput(at) && isRelaxed(name, older, newer) && !isMemberList(at.slice(0, -1))) return []
   if (newer === undefined) return [`${at.join('/')}: gone`]
   if (Array.isArray(older)) {
     if (!Array.isArray(newer)) return [`${at.join('/')}: changed`]
@@ -24,6 +26,8 @@ function compare(older: Json, newer: Json | undefined, at: readonly string[]): r
   }
   if (isObject(older)) {
     if (!isObject(newer)) return [`${at.join('/')}: changed`]
+    const alternative = isInput(at) && older.anyOf === undefined ? firstAlternative(newer) : undefined
+    if (alternative !== undefined) return compare(older, alternative, at)
     return [
       ...Object.entries(older).flatMap(([member, value]) => compare(value, newer[member], [...at, member])),
       ...(isInput(at) && name !== 'properties' ? newlyRequired(older, newer, at) : []),
@@ -60,6 +64,24 @@ function newlyRequired(
   if (older.required !== undefined || !Array.isArray(newer.required)) return []
   return newer.required.map((member) => `${at.join('/')}: ${String(member)} is required now`)
 }
+
+/** What an input was, where it may be something else now: null, say, once it may be left out. */
+function firstAlternative({ anyOf, ...rest }: { readonly [name: string]: Json }): Json | undefined {
+  const first = Array.isArray(anyOf) ? anyOf[0] : undefined
+  return isObject(first) ? { ...first, ...rest } : undefined
+}
+
+/** Bounds of an input that went, or moved outwards. What a pattern or format takes cannot be compared: they may only go. */
+function isRelaxed(name: string, older: Json, newer: Json | undefined): boolean {
+  if (BOUNDS.has(name) && newer === undefined) return true
+  if (name === 'required' && older === true) return newer === false
+  if (typeof older !== 'number' || typeof newer !== 'number') return false
+  return LOWER_BOUNDS.has(name) ? newer <= older : UPPER_BOUNDS.has(name) && newer >= older
+}
+
+const LOWER_BOUNDS = new Set(['minimum', 'minLength', 'minItems'])
+const UPPER_BOUNDS = new Set(['maximum', 'maxLength', 'maxItems'])
+const BOUNDS = new Set([...LOWER_BOUNDS, ...UPPER_BOUNDS, 'pattern', 'format', 'required'])
 
 function added(older: readonly Json[], newer: readonly Json[]): readonly Json[] {
   return newer.filter((item) => !older.includes(item))

@@ -190,8 +190,6 @@ describe('a feature that the plan lacks answers feature_not_in_plan', () => {
       client.put(endpoint.at(`/transformations/${id}`), { rule: { ...rule, name: 'other' } }),
       client.put(endpoint.at('/transformation'), { rule: { ...rule, name: 'other' } }),
       client.post(endpoint.at(`/transformations/${id}/versions/1/restore`)),
-      client.post(endpoint.at('/transformations/preview-set'), { rules: [rule], sample: {} }),
-      client.post('/api/v1/transformations/preview', { rule, sample: {} }),
       client.post(endpoint.at('/requests/bulk-replay'), { requestIds: [1] }),
     ]
     for (const answer of await Promise.all(gated))
@@ -200,6 +198,8 @@ describe('a feature that the plan lacks answers feature_not_in_plan', () => {
     expect((await client.post(endpoint.at('/transformations'), {})).status).toBe(403)
 
     const open = [
+      client.post(endpoint.at('/transformations/preview-set'), { rules: Array(25).fill(rule), sample: {} }),
+      client.post('/api/v1/transformations/preview', { rule, sample: {} }),
       client.get(endpoint.at('/transformations')),
       client.get(endpoint.at(`/transformations/${id}`)),
       client.get(endpoint.at(`/transformations/${id}/versions`)),

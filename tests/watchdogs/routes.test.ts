@@ -249,7 +249,7 @@ describe('GET /api/v1/watchdogs/suggest', () => {
     expect(answer.body).toMatchObject({
       available: true,
       reason: null,
-      samples: 11,
+      samples: 12,
       expectedIntervalSeconds: 600,
       graceSeconds: 120,
       newestAt: sent.at(-1),
@@ -260,17 +260,17 @@ describe('GET /api/v1/watchdogs/suggest', () => {
 
   test('says when there is too little history', async () => {
     const target = await alice.endpoint()
-    await target.captureMany(3)
+    const sent = (await target.captureMany(3)).map(({ receivedAt }) => receivedAt)
     const { body } = await suggest(alice, target)
     expect(body).toEqual({
       available: false,
       reason: expect.any(String),
-      samples: expect.any(Number),
+      samples: 3,
       expectedIntervalSeconds: null,
       graceSeconds: null,
       observedP90Seconds: null,
-      newestAt: null,
-      oldestAt: null,
+      newestAt: sent.at(-1),
+      oldestAt: sent[0],
     })
   })
 

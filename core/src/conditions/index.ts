@@ -9,7 +9,7 @@ export {
 export { ConditionSet } from './conditionSet.ts'
 export { describeCondition } from './describe.ts'
 export { holds, matches } from './evaluate.ts'
-export { type Instant, parseInstant } from './instants.ts'
+export { type Instant, millisecondsOf, parseInstant, parseRfc3339 } from './instants.ts'
 export { ALWAYS, parseCondition, parseConditionJson, sameCondition, storedCondition } from './parse.ts'
 export {
   EVERY,

@@ -1,5 +1,7 @@
 const INSTANT =
-  /^(\d{4})-(\d{2})-(\d{2})[Tt](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,30}))?(?:([Zz])|([+-])(\d{2}):(\d{2}))$/
+  /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,30}))?)?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/
+/** What RFC 3339 itself admits: date, time to the second, offset. */
+const IS_RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}/
 
 /** A moment: whole seconds since 1970 and the digits of the fraction, so that nanoseconds still compare. */
 export interface Instant {
@@ -8,7 +10,20 @@ export interface Instant {
   readonly fraction: string
 }
 
-/** Reads RFC 3339 with an offset (CONTRACT R23); undefined for anything else, impossible dates included. */
+/** Reads RFC 3339, and nothing beside it; undefined for anything else, impossible dates included. */
+export function parseRfc3339(text: string): Instant | undefined {
+  return IS_RFC3339.test(text) ? parseInstant(text) : undefined
+}
+
+/** The first whole millisecond since 1970 that is not before the moment. */
+export function millisecondsOf({ seconds, fraction }: Instant): number {
+  return seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0')) + (fraction.length > 3 ? 1 : 0)
+}
+
+/**
+ * Reads RFC 3339, and also a date alone (midnight UTC) and minutes without seconds; undefined for anything else,
+ * impossible dates included.
+ */
 export function parseInstant(text: string): Instant | undefined {
   const found = INSTANT.exec(text)
   if (found === null) return undefined
@@ -17,11 +32,10 @@ export function parseInstant(text: string): Instant | undefined {
     year,
     month,
     day,
-    hour,
-    minute,
-    second,
+    hour = '0',
+    minute = '0',
+    second = '0',
     fraction = '',
-    ,
     sign,
     offsetHour = '0',
     offsetMinute = '0',

@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { pageInput } from '../pagination.ts'
-import { byName, Int64, optional, Timestamp } from '../route.ts'
+import { byName, Int64, Int64Filter, optional, Timestamp } from '../route.ts'
 import { ATTEMPT_STATES, TRIGGERS } from './states.ts'
 
 export const listInput = {
   ...pageInput,
   state: optional(z.enum(ATTEMPT_STATES)).meta({ description: 'Only attempts in this state' }),
-  requestId: optional(Int64).meta({ description: 'Only attempts of this request' }),
+  requestId: optional(Int64Filter).meta({ description: 'Only attempts of this request' }),
 }
 
 const summary = {

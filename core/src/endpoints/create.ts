@@ -45,6 +45,6 @@ export async function createEndpoint(ctx: Context, input: CreateInput) {
     await writeForward(ctx, trx, id, null, input)
     const row = await findEndpoint(trx, ctx.workspace.id, id)
     if (row === undefined) throw new Error('The endpoint that was just inserted is gone.')
-    return endpointView(row, ctx.urls)
+    return endpointView(row, ctx)
   })
 }

@@ -25,8 +25,8 @@ export type ForwardMembers = Pick<
 type Stored = Pick<EndpointRow, 'forwardUrl' | 'forwardActionId' | 'forwardingEnabled'> | null
 
 /**
- * Judges the deprecated members against what is stored. A URL equal to the stored one is not checked anew, and
- * `forwardingEnabled` equal to what GET shows asks for nothing (CONTRACT R3).
+ * Checks the deprecated members against what is stored. A URL equal to the stored one is not checked anew.
+ * `forwardingEnabled: true` needs a forward action, whatever notify actions are on.
  */
 export async function checkForward(
   ctx: Context,
@@ -42,8 +42,7 @@ export async function checkForward(
 
   if (forwardUrl !== undefined && forwardUrl !== '' && forwardUrl !== stored?.forwardUrl)
     issues.push(...(await ctx.outbound.checkDestination(forwardUrl, ['forwardUrl'])))
-  const clears = forwardUrl === '' && hasAction
-  if (input.forwardingEnabled === true && !willHaveOne && (clears || stored?.forwardingEnabled !== true))
+  if (input.forwardingEnabled === true && !willHaveOne)
     report('forwardingEnabled', 'not_allowed', 'Forwarding needs a destination: send forwardUrl too.')
   if (secret !== undefined && secret !== '') {
     if (secret.length < SIGNING_SECRET.min)

@@ -64,18 +64,33 @@ const REFUSED_HEADERS = [
   // the body's own description, and transport
   ...['content-type', 'content-length', 'content-encoding', 'content-location', 'transfer-encoding'],
   ...['connection', 'keep-alive', 'upgrade', 'trailer', 'te', 'proxy-*', 'via', 'http2-settings'],
-  ...['date', 'server', 'alt-svc'],
+  ...['date', 'server', 'alt-svc', 'host'],
   // cookies and other state of the browser
-  ...['set-cookie', 'set-cookie2', 'clear-site-data', 'service-worker-allowed', 'sourcemap'],
+  ...[
+    'cookie',
+    'set-cookie',
+    'set-cookie2',
+    'www-authenticate',
+    'clear-site-data',
+    'service-worker-allowed',
+    'sourcemap',
+  ],
   // redirects
   ...['location', 'refresh', 'link'],
   // security policies and framing
-  ...['content-security-policy*', 'x-content-type-options', 'x-frame-options', 'x-xss-protection'],
+  ...[
+    'content-security-policy*',
+    'x-content-security-policy*',
+    'x-webkit-csp*',
+    'x-content-type-options',
+    'x-frame-options',
+    'x-xss-protection',
+  ],
   ...['strict-transport-security', 'permissions-policy', 'feature-policy', 'document-policy'],
   ...['referrer-policy', 'cross-origin-*', 'origin-agent-cluster', 'expect-ct', 'public-key-pins*'],
   ...['x-permitted-cross-domain-policies', 'report-to', 'reporting-endpoints', 'nel'],
   // orders to a proxy in front of us
-  ...['x-accel-*', 'x-sendfile', 'x-litespeed-*', 'surrogate-*'],
+  ...['x-accel-*', 'x-sendfile', 'x-litespeed-*', 'x-lighttpd-*', 'x-reproxy-*', 'surrogate-*'],
   // our own
   'creel-*',
 ]

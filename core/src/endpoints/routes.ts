@@ -22,7 +22,7 @@ export const endpointRoutes = router({
   }).query(async ({ ctx, input }) => {
     const { rows, totalCount } = await listEndpoints(ctx.db, ctx.workspace.id, input)
     return paged(
-      rows.map((row) => endpointView(row, ctx.urls)),
+      rows.map((row) => endpointView(row, ctx)),
       totalCount,
       input,
     )
@@ -46,7 +46,7 @@ export const endpointRoutes = router({
     input: z.object({ endpointId }),
     output: Endpoint,
     finds: findsEndpoint,
-  }).query(({ ctx }) => endpointView(ctx.endpoint, ctx.urls)),
+  }).query(({ ctx }) => endpointView(ctx.endpoint, ctx)),
 
   update: route({
     method: 'PATCH',

@@ -92,6 +92,7 @@ export const Endpoint = z
     createdAt: Timestamp,
     lastRequestAt: Timestamp.nullable(),
     expiresAt: Timestamp.nullable(),
+    expired: z.boolean().meta({ description: 'Past `expiresAt`: senders get 404; swept some minutes later' }),
     storedRequestCount: z.int(),
     responseStatusCode: z.int(),
     responseContentType: z.string(),

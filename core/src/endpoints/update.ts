@@ -53,6 +53,6 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
     await announceEndpointChange(trx, endpoint.id)
     const row = await findEndpoint(trx, ctx.workspace.id, endpoint.id)
     if (row === undefined) throw notFound('endpoint')
-    return endpointView(row, ctx.urls)
+    return endpointView(row, ctx)
   })
 }

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { Urls } from '../services.ts'
+import type { Services, Urls } from '../services.ts'
 import { storedFacts, verificationView } from '../verification/index.ts'
 import type { EndpointRow } from './queries.ts'
 import type { Endpoint } from './schema.ts'
@@ -10,7 +10,10 @@ export function captureUrlOf(urls: Urls, endpointId: string): string {
 }
 
 /** The row in the words of the API. Secrets stay behind. */
-export function endpointView(row: EndpointRow, urls: Urls): z.input<typeof Endpoint> {
+export function endpointView(
+  row: EndpointRow,
+  { urls, clock }: Pick<Services, 'urls' | 'clock'>,
+): z.input<typeof Endpoint> {
   return {
     id: row.id,
     name: row.name,
@@ -20,6 +23,7 @@ export function endpointView(row: EndpointRow, urls: Urls): z.input<typeof Endpo
     createdAt: row.createdAt,
     lastRequestAt: row.lastRequestAt,
     expiresAt: row.expiresAt,
+    expired: row.expiresAt !== null && row.expiresAt <= clock.now(),
     storedRequestCount: row.storedRequestCount,
     responseStatusCode: row.responseStatusCode,
     responseContentType: row.responseContentType,

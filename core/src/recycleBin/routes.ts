@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { findsNamedEndpoint } from '../endpoints/index.ts'
 import { envelope, paged, pageInput } from '../pagination.ts'
-import { RequestIds } from '../requests/index.ts'
+import { issuesOfRequestIds, requestIdsInput, requestIdsOf } from '../requests/index.ts'
 import { route, router } from '../route.ts'
 import { listBin } from './queries.ts'
 import { binScope, restoreRequests } from './restore.ts'
@@ -30,7 +30,8 @@ export const recycleBinRoutes = router({
     summary: 'Restore deleted requests, newest first',
     description:
       'Restored requests keep their id and their attempts; they run no actions and wake no awaits. Ids that are not in the bin of this workspace are ignored.',
-    input: z.object({ requestIds: RequestIds }),
+    input: z.object(requestIdsInput),
     output: Restored,
-  }).mutation(({ ctx, input }) => restoreRequests(ctx, input.requestIds)),
+    check: (_ctx, input) => issuesOfRequestIds(input),
+  }).mutation(({ ctx, input }) => restoreRequests(ctx, requestIdsOf(input))),
 })

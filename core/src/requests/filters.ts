@@ -29,8 +29,8 @@ export function applyFilters<Output>(
   const { method, state, q, since, until, afterId, verification, label } = filters
   if (afterId !== undefined) filtered = filtered.where('r.id', '>', afterId)
   if (method !== undefined) filtered = filtered.where(sql<SqlBool>`upper(r.method) = upper(${method})`)
-  if (since !== undefined) filtered = filtered.where('r.receivedAt', '>=', new Date(since))
-  if (until !== undefined) filtered = filtered.where('r.receivedAt', '<', new Date(until))
+  if (since !== undefined) filtered = filtered.where('r.receivedAt', '>=', since)
+  if (until !== undefined) filtered = filtered.where('r.receivedAt', '<', until)
   if (label !== undefined) filtered = filtered.where('r.label', '=', label)
   if (verification === 'none') filtered = filtered.where('r.verdict', 'is', null)
   else if (verification !== undefined) filtered = filtered.where('r.verdict', '=', verification)

@@ -23,6 +23,9 @@ export const ReplayResult = z
   .object({
     requestId: Int64,
     state: z.enum(['Succeeded', 'Failed', 'Errored', 'Skipped']),
+    attemptId: Int64.nullable().meta({ description: 'Of the only outcome; null when there are several' }),
+    statusCode: z.int().nullable().meta({ description: 'Of the only outcome; null when there are several' }),
+    error: z.string().nullable().meta({ description: 'Of the only outcome; null when there are several' }),
     outcomes: z.array(Outcome).meta({ description: 'In action position order' }),
   })
   .meta({ id: 'ReplayResult' })
@@ -38,9 +41,13 @@ export const BulkReplayResult = z
 
 /** A replay in the words of the API. */
 export function replayView({ state, outcomes }: Replay, requestId: number): z.input<typeof ReplayResult> {
+  const only = outcomes.length === 1 ? outcomes[0]?.attempt : undefined
   return {
     requestId,
     state,
+    attemptId: only?.id ?? null,
+    statusCode: only?.statusCode ?? null,
+    error: only?.error ?? null,
     outcomes: outcomes.map(({ action, attempt }) => ({
       actionId: action.id,
       actionName: action.name,

@@ -10,7 +10,17 @@ import { listRequests } from './queries.ts'
 import { binRequests } from './remove.ts'
 import { replayRequest } from './replay.ts'
 import { BulkReplayResult, ReplayResult, replayView } from './replaySchema.ts'
-import { filterInput, listInput, RequestDetail, RequestIds, RequestSummary } from './schema.ts'
+import {
+  filterInput,
+  issuesOfFilters,
+  issuesOfRequestIds,
+  listInput,
+  RequestDetail,
+  RequestSummary,
+  refusedFilters,
+  requestIdsInput,
+  requestIdsOf,
+} from './schema.ts'
 import { summaryView } from './view.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
@@ -101,7 +111,7 @@ export const requestRoutes = router({
     description: 'Ids that are absent, in the recycle bin, oversize or matched by no action are skipped.',
     input: z.object({
       endpointId,
-      requestIds: RequestIds,
+      ...requestIdsInput,
       actionId: optional(z.guid().toLowerCase()).meta({ description: 'Only through this action' }),
     }),
     output: BulkReplayResult,
@@ -109,15 +119,18 @@ export const requestRoutes = router({
     errors: ['feature_not_in_plan', 'forwarding_disabled', 'action_inactive'],
     finds: findsEndpoint,
     gate: (ctx) => requireFeature(ctx.plan, 'bulkReplay'),
-  }).mutation(({ ctx, input }) => bulkReplay(ctx, ctx.endpoint.id, input.requestIds, input.actionId)),
+    check: (_ctx, input) => issuesOfRequestIds(input),
+  }).mutation(({ ctx, input }) => bulkReplay(ctx, ctx.endpoint.id, requestIdsOf(input), input.actionId)),
 
   clear: route({
     method: 'DELETE',
     path: '/api/v1/endpoints/{endpointId}/requests',
     summary: 'Move every stored request to the recycle bin',
-    input: z.object({ endpointId }),
+    description: 'It takes no filters: a filter of the list in its query is refused, and nothing moves.',
+    input: z.object({ endpointId, ...refusedFilters }),
     output: Deleted,
     finds: findsEndpoint,
+    check: (_ctx, input) => issuesOfFilters(input),
   }).mutation(async ({ ctx }) => ({ deletedCount: await binRequests(ctx, ctx.endpoint.id, null) })),
 
   bulkDelete: route({
@@ -125,10 +138,11 @@ export const requestRoutes = router({
     path: '/api/v1/endpoints/{endpointId}/requests/bulk-delete',
     summary: 'Move up to 500 requests to the recycle bin',
     description: 'Ids that are not on the endpoint are ignored.',
-    input: z.object({ endpointId, requestIds: RequestIds }),
+    input: z.object({ endpointId, ...requestIdsInput }),
     output: Deleted,
     finds: findsEndpoint,
+    check: (_ctx, input) => issuesOfRequestIds(input),
   }).mutation(async ({ ctx, input }) => ({
-    deletedCount: await binRequests(ctx, ctx.endpoint.id, input.requestIds),
+    deletedCount: await binRequests(ctx, ctx.endpoint.id, requestIdsOf(input)),
   })),
 })

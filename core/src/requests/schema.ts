@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import type { InputIssue } from '../errors.ts'
 import { pageInput } from '../pagination.ts'
-import { byName, Int64, optional, Timestamp } from '../route.ts'
+import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp } from '../route.ts'
 
 /** Every state a request can show (SPEC "Delivery state values"). */
 export const REQUEST_STATES = [
@@ -23,11 +24,39 @@ export const filterInput = {
   q: optional(z.string().min(1).max(200)).meta({
     description: 'Text found in path, query string, header values or text body, without case',
   }),
-  since: optional(z.iso.datetime({ offset: true })).meta({ description: 'Received at or after' }),
-  until: optional(z.iso.datetime({ offset: true })).meta({ description: 'Received before' }),
-  afterId: optional(Int64).meta({ description: 'Only requests with a greater id' }),
+  since: optional(InstantInput).meta({ description: 'Received at or after' }),
+  until: optional(InstantInput).meta({ description: 'Received before' }),
+  afterId: optional(Int64Filter).meta({ description: 'Only requests with a greater id' }),
   verification: optional(z.enum([...VERDICTS, 'none'])).meta({ description: '`none`: nothing was checked' }),
   label: optional(z.string().min(1).max(200)).meta({ description: 'Exact event type' }),
+}
+
+/**
+ * The same names where filters are refused, so that nobody takes a call for a narrower one than it is. The
+ * description of the API leaves them out.
+ */
+export const refusedFilters = Object.fromEntries(
+  Object.keys(filterInput).map((name) => [
+    name,
+    z
+      .unknown()
+      .optional()
+      .meta({ [REFUSED]: true }),
+  ]),
+)
+
+/** One item for each filter that was given where none may be. */
+export function issuesOfFilters(input: object): InputIssue[] {
+  return Object.keys(filterInput).flatMap((name): InputIssue[] => {
+    if (!(name in input) || Reflect.get(input, name) === undefined) return []
+    return [
+      {
+        path: [name],
+        code: 'not_allowed',
+        detail: `${name} is not taken here: every stored request is meant.`,
+      },
+    ]
+  })
 }
 
 export const listInput = { ...filterInput, ...pageInput }
@@ -82,8 +111,35 @@ export const RequestDetail = z
   .meta({ id: 'CapturedRequest' })
 
 /** Ids of one bulk call: 1 to 500, duplicates folded (CONTRACT §9). */
-export const RequestIds = z
-  .array(Int64)
+const RequestIds = z
+  .array(Int64Filter)
   .min(1)
   .max(500)
   .transform((ids) => [...new Set(ids)])
+
+/** The list of ids that a bulk call takes, under either of its names. */
+export const requestIdsInput = {
+  requestIds: optional(RequestIds).meta({ description: '1 to 500 ids of captured requests' }),
+  ids: optional(RequestIds).meta({ description: 'Another name for `requestIds`: give one of the two' }),
+}
+
+/** The list of a bulk call: the members as its schema accepted them; one that it refused is absent. */
+export interface RequestIdLists {
+  readonly requestIds?: readonly number[] | undefined
+  readonly ids?: readonly number[] | undefined
+}
+
+/** Exactly one of the two names is to be given. */
+export function issuesOfRequestIds(lists: RequestIdLists): InputIssue[] {
+  if (!('requestIds' in lists && 'ids' in lists)) return []
+  const { requestIds, ids } = lists
+  if (requestIds === undefined && ids === undefined)
+    return [{ path: ['requestIds'], code: 'required', detail: 'requestIds is required.' }]
+  if (requestIds === undefined || ids === undefined) return []
+  return [{ path: ['ids'], code: 'not_allowed', detail: 'Give either requestIds or ids, not both.' }]
+}
+
+/** The ids of an input that {@link issuesOfRequestIds} found right. */
+export function requestIdsOf({ requestIds, ids }: RequestIdLists): readonly number[] {
+  return requestIds ?? ids ?? []
+}

@@ -53,10 +53,24 @@ export const findsVersion: Finds<FoundSet & { rule: RuleRow; restored: VersionRo
   return { ...found, restored }
 }
 
-/** The first rule of the set. @throws DomainError `not_found` for an empty set */
+/** The first rule of the set, to be read. @throws DomainError `not_found` for an empty set */
 export const findsFirstRule: Finds<FoundSet & { rule: RuleRow }> = async (ctx, ids) => {
   const set = await findsSet(ctx, ids)
   const [rule] = set.destination === null ? [] : await listRules(ctx.db, set.destination.id)
+  if (rule === undefined) throw notFound('rule')
+  return { ...set, rule }
+}
+
+/**
+ * The first rule of the set, to be written; null when there is no forward action to have a set, which is a conflict
+ * and so comes after validation.
+ *
+ * @throws DomainError `not_found` for the empty set of a forward action
+ */
+export const findsFirstRuleToWrite: Finds<FoundSet & { rule: RuleRow | null }> = async (ctx, ids) => {
+  const set = await findsSet(ctx, ids)
+  if (set.destination === null) return { ...set, rule: null }
+  const [rule] = await listRules(ctx.db, set.destination.id)
   if (rule === undefined) throw notFound('rule')
   return { ...set, rule }
 }

@@ -95,16 +95,16 @@ export function previewedDocument(ctx: Context, document: unknown): PreviewRule 
   return { ruleId: null, version: null, rule: documentOf(ctx, document, 'rule') }
 }
 
-/** Every wrong part of the rules of a set's preview. */
+/** Every wrong part of the rules of a set's preview: as many as the largest plan's set holds, on every plan. */
 export async function issuesOfRules(
   ctx: Context,
   set: FoundSet,
   rules: readonly unknown[] | undefined,
 ): Promise<InputIssue[]> {
   if (rules === undefined) return []
-  const { rulesMax } = ctx.plan.limits
+  const rulesMax = Math.max(...Object.values(ctx.plans).map(({ limits }) => limits.rulesMax))
   if (rules.length > rulesMax) {
-    return [{ path: ['rules'], code: 'too_many', detail: `A set has at most ${rulesMax} rules.` }]
+    return [{ path: ['rules'], code: 'too_many', detail: `A preview takes at most ${rulesMax} rules.` }]
   }
   const read = await Promise.all(rules.map((rule, index) => readRule(ctx, set, rule, index)))
   return read.flatMap((each) => ('issues' in each ? each.issues : []))

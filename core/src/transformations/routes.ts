@@ -4,7 +4,7 @@ import { findsNamedEndpoint } from '../endpoints/index.ts'
 import type { InputIssue } from '../errors.ts'
 import { requireFeature } from '../plans/index.ts'
 import { route, router } from '../route.ts'
-import { findsFirstRule, findsRule, findsSet, findsVersion } from './find.ts'
+import { findsFirstRule, findsFirstRuleToWrite, findsRule, findsSet, findsVersion } from './find.ts'
 import { ruleJsonSchema } from './language/document.ts'
 import { issuesOfRules, preview, previewedDocument, rulesToPreview } from './preview.ts'
 import { findDestination, listVersions } from './queries.ts'
@@ -12,6 +12,7 @@ import { issuesOfSource, previewRequest } from './sample.ts'
 import {
   changeRule,
   createRule,
+  firstRuleOf,
   issuesOfChanges,
   issuesOfDocument,
   orderRules,
@@ -92,9 +93,8 @@ export const transformationRoutes = router({
     input: previewSetInput,
     query: ['actionId'],
     output: TransformationPreview,
-    errors: ['feature_not_in_plan', 'no_destination'],
+    errors: ['no_destination'],
     finds: findsSet,
-    gate,
     check: async (ctx, input) => [
       ...issuesOfSource(input, true),
       ...(await issuesOfRules(ctx, ctx, input.rules)),
@@ -152,7 +152,8 @@ export const transformationRoutes = router({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/transformations/{ruleId}/versions/{n}/restore',
     summary: 'Put an old version back in force, as a new one',
-    description: 'History is never rewritten. A version equal to the one in force makes no new one.',
+    description:
+      'History is never rewritten: every restore makes a version, also of a document equal to the one in force.',
     input: restoreInput,
     query: ['actionId'],
     output: TransformationRuleView,
@@ -192,10 +193,10 @@ export const transformationRoutes = router({
     input: updateFirstInput,
     query: ['actionId'],
     output: FirstTransformationRule,
-    errors: ['feature_not_in_plan'],
-    finds: findsFirstRule,
+    errors: ['feature_not_in_plan', 'no_destination'],
+    finds: findsFirstRuleToWrite,
     check: (ctx, input) => issuesOfChanges(ctx, input),
-  }).mutation(async ({ ctx, input }) => firstRuleView(ctx, await changeRule(ctx, ctx.rule, input))),
+  }).mutation(async ({ ctx, input }) => firstRuleView(ctx, await changeRule(ctx, firstRuleOf(ctx), input))),
 
   removeFirst: route({
     method: 'DELETE',
@@ -203,9 +204,10 @@ export const transformationRoutes = router({
     summary: 'Delete the first rule of a destination',
     input: setInput,
     output: z.null(),
-    finds: findsFirstRule,
+    errors: ['no_destination'],
+    finds: findsFirstRuleToWrite,
   }).mutation(async ({ ctx }) => {
-    await removeRule(ctx, ctx.rule)
+    await removeRule(ctx, firstRuleOf(ctx))
     return null
   }),
 
@@ -227,9 +229,8 @@ export const transformationRoutes = router({
     description: 'Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.',
     input: previewInput,
     output: TransformationPreview,
-    errors: ['not_found', 'feature_not_in_plan'],
+    errors: ['not_found'],
     finds: findsNamedEndpoint,
-    gate,
     check: (ctx, input): InputIssue[] => [
       ...issuesOfDocument(ctx, input.rule, 'rule'),
       ...issuesOfSource(input, ctx.namedEndpoint !== undefined),

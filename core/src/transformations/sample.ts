@@ -136,7 +136,8 @@ function sampleRequest(ctx: Context, sample: Sample): JudgedRequest {
 function bytesOf(ctx: Context, { body, bodyIsBinary }: Sample): Uint8Array {
   if (body === undefined) return new Uint8Array()
   if (typeof body === 'string') return Buffer.from(body, bodyIsBinary ? 'base64' : 'utf8')
-  return Buffer.from(memberText(ctx.rawBody, ['sample', 'body']) ?? JSON.stringify(body))
+  const spelled = memberText(ctx.rawBody, ['sample', 'body']) ?? memberText(ctx.rawBody, ['sample'])
+  return Buffer.from(spelled ?? JSON.stringify(body))
 }
 
 function queryStringOf(query: Sample['query']): string | null {

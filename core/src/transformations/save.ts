@@ -60,6 +60,13 @@ export function destinationOf({ destination }: FoundSet): Destination {
   )
 }
 
+/** The rule that a write to the first of a set is for. @throws DomainError `no_destination` */
+export function firstRuleOf(set: FoundSet & { rule: RuleRow | null }): RuleRow {
+  destinationOf(set)
+  if (set.rule === null) throw notFound('rule')
+  return set.rule
+}
+
 /**
  * Adds a rule: version 1, enabled, last of its set (SPEC rule 6).
  *
@@ -133,7 +140,8 @@ export async function changeRule(ctx: Context, { id }: RuleRow, changes: RuleCha
   return await ctx.db.transaction().execute(async (trx) => {
     const row = await lockRule(trx, id)
     if (row === undefined) throw notFound('rule')
-    if (rule !== undefined) await saveVersion(trx, row, rule, now, null)
+    if (rule !== undefined && !sameDocument(row.rule, rule.text))
+      await addVersion(trx, row, rule, { now, restoredFrom: null })
     if (changes.enabled !== undefined) await switchRule(trx, row, changes.enabled, now)
     return (await findRule(trx, row.endpointId, id)) ?? row
   })
@@ -145,21 +153,19 @@ async function switchRule(trx: Trx, row: RuleRow, enabled: boolean, now: Date): 
   await updateRule(trx, row.id, { enabled, updatedAt: now, ...(enabled ? { disabledReason: null } : {}) })
 }
 
-/** Makes the next version, unless the document is the one in force. The caller holds the rule's lock. */
-async function saveVersion(
+/** Makes the next version. The caller holds the rule's lock. */
+async function addVersion(
   trx: Trx,
   row: RuleRow,
   rule: Rule,
-  now: Date,
-  restoredFrom: number | null,
+  { now, restoredFrom }: { readonly now: Date; readonly restoredFrom: number | null },
 ): Promise<void> {
-  if (sameDocument(row.rule, rule.text)) return
   const version = row.version + 1
   await insertVersion(trx, { ruleId: row.id, version, rule: rule.text, createdAt: now, restoredFrom })
   await updateRule(trx, row.id, { version, rule: rule.text, name: rule.name, updatedAt: now })
 }
 
-/** Puts an old version back in force, as a new one: history is never rewritten. */
+/** Puts an old version back in force, always as a new one: history is never rewritten. */
 export async function restoreVersion(
   ctx: Context,
   { id }: RuleRow,
@@ -169,7 +175,7 @@ export async function restoreVersion(
   return await ctx.db.transaction().execute(async (trx) => {
     const row = await lockRule(trx, id)
     if (row === undefined) throw notFound('rule')
-    await saveVersion(trx, row, storedRule(rule), now, version)
+    await addVersion(trx, row, storedRule(rule), { now, restoredFrom: version })
     return (await findRule(trx, row.endpointId, id)) ?? row
   })
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byName, optional, Timestamp } from '../route.ts'
+import { byName, Int64Filter, optional, Timestamp } from '../route.ts'
 import { ruleJsonSchema, STEP_OPS } from './language/document.ts'
 import { FAULT_CODES } from './language/fault.ts'
 
@@ -102,8 +102,8 @@ const actionId = optional(z.guid()).meta({
   description: 'A forward action of the endpoint; default the first by position',
 })
 
-/** Inside a sample null is a JSON value (CONTRACT R1), so its members are left out or right, never null. */
-const sample = z
+/** Inside a sample null is a JSON value, so its members are left out or right, never null. */
+const madeUpRequest = z
   .object({
     method: z.string().min(1).max(32).default('POST'),
     headers: z.record(z.string(), z.string()).default({}),
@@ -113,11 +113,29 @@ const sample = z
     bodyIsBinary: z.boolean().default(false).meta({ description: 'Then `body` is base64' }),
     contentType: z.string().optional(),
   })
-  .meta({ description: 'A request made up for the preview' })
+  .meta({
+    description: 'A request made up for the preview; what has none of these members is its body',
+  })
 
-export type Sample = z.output<typeof sample>
+export type Sample = z.output<typeof madeUpRequest>
 
-const requestId = optional(z.int().min(0)).meta({ description: 'A stored request of the endpoint' })
+/** What has none of the members of a request is the body itself. */
+const sample = z
+  .preprocess((value) => (isMadeUpRequest(value) ? value : { body: value }), madeUpRequest)
+  .meta(withoutDialect(z.toJSONSchema(madeUpRequest, { io: 'input', unrepresentable: 'any' })))
+
+function isMadeUpRequest(value: unknown): boolean {
+  if (value === undefined || value === null) return true
+  return (
+    typeof value === 'object' && Object.keys(madeUpRequest.shape).some((name) => Object.hasOwn(value, name))
+  )
+}
+
+function withoutDialect({ $schema: _dialect, ...schema }: z.core.JSONSchema.BaseSchema) {
+  return schema
+}
+
+const requestId = optional(Int64Filter).meta({ description: 'A stored request of the endpoint' })
 
 export const setInput = z.object({ endpointId, actionId })
 export const ruleInput = z.object({ endpointId, ruleId, actionId })

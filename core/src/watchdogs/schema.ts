@@ -79,7 +79,7 @@ export const WatchdogSuggestion = z
   .object({
     available: z.boolean(),
     reason: z.string().nullable(),
-    samples: z.int().meta({ description: 'Gaps measured; captures under a second apart are one' }),
+    samples: z.int().meta({ description: 'Matching captures that were looked at, at most 501' }),
     expectedIntervalSeconds: z.int().nullable(),
     graceSeconds: z.int().nullable(),
     observedP90Seconds: z.int().nullable(),

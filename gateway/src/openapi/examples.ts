@@ -135,6 +135,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     createdAt: '2026-11-21T09:00:00.000Z',
     lastRequestAt: '2026-11-21T09:15:00.123Z',
     expiresAt: null,
+    expired: false,
     storedRequestCount: 812,
     responseStatusCode: 202,
     responseContentType: 'application/json',
@@ -220,6 +221,9 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
   ReplayResult: {
     requestId: 90117,
     state: 'Failed',
+    attemptId: 554020,
+    statusCode: 500,
+    error: 'http_500',
     outcomes: [
       {
         actionId: ACTION_ID,

@@ -1,4 +1,4 @@
-import type { Route } from '@creel/core'
+import { REFUSED, type Route } from '@creel/core'
 import { BODY_EXAMPLES } from './examples.ts'
 import { defined, isObject, type JsonObject } from './json.ts'
 import { problemResponses } from './problems.ts'
@@ -38,10 +38,10 @@ interface Input {
 function inputOf(route: Route, schemas: Schemas): Input {
   const schema = schemas.of(route.input, 'input')
   const properties = Object.fromEntries(
-    Object.entries(isObject(schema.properties) ? schema.properties : {}).map(([name, property]) => [
-      name,
-      isObject(property) ? property : {},
-    ]),
+    Object.entries(isObject(schema.properties) ? schema.properties : {}).flatMap(([name, property]) => {
+      if (!isObject(property)) return [[name, {}]]
+      return property[REFUSED] === true ? [] : [[name, property]]
+    }),
   )
   const pathNames = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1] ?? '')
   const hasBody = route.method !== 'GET' && route.method !== 'DELETE'

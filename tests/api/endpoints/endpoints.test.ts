@@ -25,6 +25,7 @@ describe('POST /api/v1/endpoints', () => {
       suspendedByPlan: false,
       lastRequestAt: null,
       expiresAt: null,
+      expired: false,
       storedRequestCount: 0,
       responseStatusCode: 200,
       responseContentType: 'application/json',
@@ -147,12 +148,14 @@ describe('POST /api/v1/endpoints', () => {
     const { alice, clock } = await startService()
     const endpoint = await alice.endpoint({ ttlSeconds: 60 })
     await endpoint.capture()
-    const { createdAt, expiresAt } = Object((await alice.get(endpoint.at(''))).body)
+    const { createdAt, expiresAt, expired } = Object((await alice.get(endpoint.at(''))).body)
+    expect(expired).toBe(false)
     expect(Date.parse(expiresAt) - Date.parse(createdAt)).toBe(60_000)
     await clock.advance(61_000)
     expect((await endpoint.send()).status).toBe(404)
     // CI collects its results late.
     expect((await endpoint.requests()).length).toBe(1)
+    expect((await alice.get(endpoint.at(''))).body).toMatchObject({ isActive: true, expired: true })
   })
 })
 

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import type { Answer, TestEndpoint } from '../../support/client.ts'
+import { wrongParts } from '../../support/problems.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
@@ -102,6 +103,23 @@ describe('PATCH', () => {
       'validation_failed',
     ])
     expect((await patch(endpoint, { forwardSigningSecret: '' })).status).toBe(200)
+  })
+
+  test('a notify action is nothing to forward to: true is refused, also where GET shows it', async () => {
+    const channel = await service.alice.post('/api/v1/alert-channels', {
+      kind: 'webhook',
+      name: 'hook',
+      settings: { url: 'http://127.0.0.1:9/' },
+    })
+    const endpoint = await service.alice.endpoint()
+    await service.alice.post(endpoint.at('/actions'), {
+      kind: 'notify',
+      alertChannelId: membersOf(channel).id,
+    })
+    expect(await shown(endpoint)).toMatchObject({ forwardingEnabled: true, forwardUrl: null })
+    const answer = await patch(endpoint, { forwardingEnabled: true })
+    expect(wrongParts(answer)).toEqual(['#/forwardingEnabled not_allowed'])
+    expect((await patch(endpoint, { forwardingEnabled: true, forwardUrl: A })).status).toBe(200)
   })
 
   test('clearing the URL while enabling is refused', async () => {

@@ -90,6 +90,19 @@ describe('GET /api/v1/endpoints/{endpointId}/requests', () => {
     expect(await find(`since=${oldest.receivedAt}&until=${oldest.receivedAt}`)).toEqual([])
     const offset = encodeURIComponent(newest.receivedAt.replace('Z', '+00:00'))
     expect(await find(`since=${offset}`)).toEqual(['/event'])
+    // Finer than what is stored.
+    expect(await find(`since=${newest.receivedAt.replace('Z', '0001Z')}`)).toEqual([])
+    expect(await find(`until=${newest.receivedAt.replace('Z', '0001Z')}`)).toHaveLength(5)
+  })
+
+  test('a date alone is its midnight, and seconds may be left out', async () => {
+    const [newest] = await endpoint.requests('pageSize=1')
+    const day = String(newest?.receivedAt).slice(0, 10)
+    const next = new Date(Date.parse(day) + 86_400_000).toISOString().slice(0, 10)
+    expect(await find(`since=${day}&until=${next}`)).toHaveLength(5)
+    expect(await find(`until=${day}`)).toEqual([])
+    expect(await find(`since=${next}T00:00Z`)).toEqual([])
+    expect(await find(`since=${day}T00:00Z&until=${next}T02:00%2B02:00`)).toHaveLength(5)
   })
 
   test('afterId answers newer ones only, also when it is of nobody', async () => {
@@ -97,7 +110,10 @@ describe('GET /api/v1/endpoints/{endpointId}/requests', () => {
     expect(await find(`afterId=${ids[2]}`)).toEqual(['/event', '/binary'])
     expect(await find(`afterId=${ids[0]}`)).toEqual([])
     expect((await find('afterId=0')).length).toBe(5)
-    expect(await find('afterId=9007199254740991')).toEqual([])
+    for (const far of ['9007199254740991', '9007199254740993', '9223372036854775807'])
+      expect(await find(`afterId=${far}`)).toEqual([])
+    const attempts = endpoint.at('/deliveries?requestId=9223372036854775807')
+    expect((await service.alice.get(attempts)).body).toMatchObject({ items: [], totalCount: 0 })
   })
 
   test('pages hold the whole count of what the filters match', async () => {
@@ -119,10 +135,14 @@ describe('GET /api/v1/endpoints/{endpointId}/requests', () => {
     ['verification=maybe', '?verification unknown_value'],
     ['since=yesterday', '?since bad_format'],
     ['until=2026-13-01T00:00:00Z', '?until bad_format'],
-    ['since=2026-01-01', '?since bad_format'],
+    ['since=2026-02-30', '?since bad_format'],
+    ['since=2026-01', '?since bad_format'],
+    ['until=2026-01-01T10:00', '?until bad_format'],
+    ['until=2026-01-01T10Z', '?until bad_format'],
     ['afterId=-1', '?afterId out_of_range'],
     ['afterId=abc', '?afterId type'],
-    ['afterId=9007199254740993', '?afterId type'],
+    ['afterId=9223372036854775808', '?afterId type'],
+    ['afterId=1.5', '?afterId type'],
     ['q=', '?q too_short'],
     [`q=${'x'.repeat(201)}`, '?q too_long'],
     ['q=a%00b', '?q not_allowed'],

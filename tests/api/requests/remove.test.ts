@@ -52,6 +52,22 @@ describe('POST /api/v1/endpoints/{endpointId}/requests/bulk-delete', () => {
     expect(wrongParts(answer)).toEqual([...parts])
   })
 
+  test('`ids` is another name of the list; both at once are refused', async () => {
+    const endpoint = await service.alice.endpoint()
+    const { id } = await endpoint.capture()
+    const bulkDelete = (body: object) => service.alice.post(endpoint.at('/requests/bulk-delete'), body)
+    expect(wrongParts(await bulkDelete({ ids: [id], requestIds: [id] }))).toEqual(['#/ids not_allowed'])
+    expect(wrongParts(await bulkDelete({ ids: ['1'] }))).toEqual(['#/ids/0 type'])
+    expect(wrongParts(await bulkDelete({ ids: 7 }))).toEqual(['#/ids type'])
+    expect(wrongParts(await bulkDelete({ ids: null, requestIds: null }))).toEqual(['#/requestIds required'])
+    expect((await bulkDelete({ ids: [id] })).body).toEqual({ deletedCount: 1 })
+    const restored = await service.alice.post('/api/v1/recycle-bin/restore', { ids: [id] })
+    expect(restored.body).toEqual({ restoredCount: 1, skippedAtCap: 0 })
+    expect(wrongParts(await service.alice.post('/api/v1/recycle-bin/restore', {}))).toEqual([
+      '#/requestIds required',
+    ])
+  })
+
   test('takes 500', async () => {
     const endpoint = await service.alice.endpoint()
     const answer = await service.alice.post(endpoint.at('/requests/bulk-delete'), { requestIds: many(500) })
@@ -60,6 +76,19 @@ describe('POST /api/v1/endpoints/{endpointId}/requests/bulk-delete', () => {
 })
 
 describe('DELETE /api/v1/endpoints/{endpointId}/requests', () => {
+  test.each([
+    ['method=GET', ['?method not_allowed']],
+    ['afterId=1', ['?afterId not_allowed']],
+    ['q=', ['?q not_allowed']],
+    ['state=Failed&since=x&label=a', ['?state not_allowed', '?since not_allowed', '?label not_allowed']],
+    ['until=2026-11-21&verification=none', ['?until not_allowed', '?verification not_allowed']],
+  ])('takes no filter: ?%s is refused, and nothing moves', async (query, parts) => {
+    const endpoint = await service.alice.endpoint()
+    await endpoint.capture()
+    expect(wrongParts(await service.alice.delete(endpoint.at(`/requests?${query}`)))).toEqual(parts)
+    expect((await endpoint.requests()).length).toBe(1)
+  })
+
   test('moves every stored request, and only those of the endpoint', async () => {
     const endpoint = await service.alice.endpoint()
     const other = await service.alice.endpoint()

@@ -23,6 +23,28 @@ async function action(endpoint: TestEndpoint, members: object): Promise<string> 
 }
 
 describe('POST …/requests/{requestId}/replay', () => {
+  test('the only outcome stands at the top, too', async () => {
+    await using bad = await startReceiver({ status: 500 })
+    const endpoint = await service.alice.endpoint({ forwardUrl: bad.url })
+    const request = await endpoint.capture()
+    const { attemptId, statusCode, error, state, outcomes } = membersOf(await replay(endpoint, request.id))
+    expect([state, statusCode, error]).toEqual(['Failed', 500, 'http_500'])
+    expect(outcomes).toEqual([expect.objectContaining({ attemptId, state, statusCode, error })])
+    expect(attemptId).toBeNumber()
+  })
+
+  test('an only action that is skipped has no attempt at the top either', async () => {
+    const endpoint = await service.alice.endpoint()
+    await action(endpoint, { url: 'http://127.0.0.1:9/', condition: { path: 'body.type', op: 'exists' } })
+    const request = await endpoint.capture()
+    expect((await replay(endpoint, request.id)).body).toMatchObject({
+      state: 'Skipped',
+      attemptId: null,
+      statusCode: null,
+      error: null,
+    })
+  })
+
   test('tries every switched-on action once and answers in position order; a mismatch is skipped', async () => {
     await using good = await startReceiver()
     await using bad = await startReceiver({ status: 500 })
@@ -42,6 +64,9 @@ describe('POST …/requests/{requestId}/replay', () => {
     expect(answer.body).toEqual({
       requestId: request.id,
       state: 'Failed',
+      attemptId: null,
+      statusCode: null,
+      error: null,
       outcomes: [
         expect.objectContaining({
           actionId: a,

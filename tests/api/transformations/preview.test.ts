@@ -122,7 +122,7 @@ describe('POST /api/v1/transformations/preview', () => {
     expect(await run({ body: '/wA=', bodyIsBinary: true })).toMatchObject({
       output: { body: '/wA=', bodyIsBinary: true },
     })
-    expect(await run({})).toMatchObject({ output: { body: null, bodyIsBinary: false } })
+    expect(await run({ method: 'PUT' })).toMatchObject({ output: { body: null, bodyIsBinary: false } })
     expect(await run({ body: null })).toMatchObject({ output: { body: 'null' } })
     expect(
       await run({
@@ -208,6 +208,21 @@ describe('POST /api/v1/transformations/preview', () => {
       '#/sample/headers/X bad_format',
       '#/sample/body bad_format',
     ])
+  })
+})
+
+describe('a sample with none of the members of a request', () => {
+  test.each([
+    ['an object', '{"id":9007199254740993,"a":1}', '{"id":9007199254740993}'],
+    ['an empty object', '{}', '{}'],
+    ['a list', '[{"a":1}]', '[{"a":1}]'],
+    ['text', '"{\\"a\\":1}"', '{}'],
+    ['a made-up request', '{"body":{"a":1},"id":5}', '{}'],
+  ])('%s is the body itself', async (_, sample, body) => {
+    const rawBody = `{"rule":${JSON.stringify(REMOVE)},"sample":${sample}}`
+    const headers = { 'Content-Type': 'application/json' }
+    const answer = await service.alice.post(PREVIEW, undefined, { rawBody, headers })
+    expect(answer.body).toMatchObject({ faulted: false, output: { body } })
   })
 })
 

@@ -28,12 +28,24 @@ describe('the set of an endpoint', () => {
     for (const [method, path, body] of [
       ['POST', '/transformations', REMOVE],
       ['POST', '/transformation', REMOVE],
+      ['PUT', '/transformation', { enabled: true }],
+      ['DELETE', '/transformation', undefined],
       ['PUT', '/transformations/order', { order: [] }],
       ['POST', '/transformations/preview-set', { sample: {} }],
     ] as const) {
       const answer = await service.alice.call(method, endpoint.at(path), body)
       expect([path, answer.status, ...problemOf(answer)]).toEqual([path, 409, 'no_destination'])
     }
+  })
+
+  test('what is wrong with a write to its first rule comes before the missing destination', async () => {
+    const endpoint = await service.alice.endpoint()
+    const put = (body: object) => service.alice.put(endpoint.at('/transformation'), body)
+    expect(problemOf(await put({}))).toEqual(['validation_failed', '# required'])
+    expect((await service.alice.get(endpoint.at('/transformation'))).status).toBe(404)
+    await addForward(endpoint)
+    expect((await put({ enabled: true })).status).toBe(404)
+    expect((await service.alice.delete(endpoint.at('/transformation'))).status).toBe(404)
   })
 
   test('a new rule is version 1, enabled, and last', async () => {
@@ -238,11 +250,17 @@ describe('changing a rule', () => {
       200,
       expect.objectContaining({ version: 3, rule: REMOVE, enabled: false }),
     ])
-    expect((await service.alice.post(`${path}/versions/1/restore`)).body).toMatchObject({ version: 3 })
+    // Also of the document that is in force.
+    expect((await service.alice.post(`${path}/versions/1/restore`)).body).toMatchObject({ version: 4 })
     expect((await service.alice.get(`${path}/versions`)).body).toMatchObject({
-      items: [{ version: 3, restoredFrom: 1 }, { version: 2 }, { version: 1 }],
+      items: [
+        { version: 4, restoredFrom: 1 },
+        { version: 3, restoredFrom: 1 },
+        { version: 2, restoredFrom: null },
+        { version: 1 },
+      ],
     })
-    for (const n of ['4', '0', '-1', 'x', '99999999999']) {
+    for (const n of ['5', '0', '-1', 'x', '99999999999']) {
       expect((await service.alice.post(`${path}/versions/${n}/restore`)).status).toBe(404)
     }
   })
@@ -428,8 +446,6 @@ describe('plans', () => {
       ['POST', endpoint.at('/transformation'), REMOVE],
       ['PUT', path, { rule: { bad: true } }],
       ['POST', `${path}/versions/1/restore`],
-      ['POST', endpoint.at('/transformations/preview-set'), {}],
-      ['POST', '/api/v1/transformations/preview', {}],
     ] as const
     for (const [method, at, body] of refusals) {
       const answer = await call(method, at, body)
@@ -441,6 +457,10 @@ describe('plans', () => {
     }
     expect((await call('GET', endpoint.at('/transformations'))).status).toBe(200)
     expect((await call('GET', '/api/v1/transformations/schema')).status).toBe(200)
+    const preview = { rule: REMOVE, sample: { body: { a: 1 } } }
+    expect((await call('POST', '/api/v1/transformations/preview', preview)).status).toBe(200)
+    const previewSet = endpoint.at('/transformations/preview-set')
+    expect((await call('POST', previewSet, { sample: { body: { a: 1 } } })).status).toBe(200)
     expect((await call('PUT', path, { enabled: false })).status).toBe(200)
     expect((await call('PUT', endpoint.at('/transformations/order'), { order: [rule.id] })).status).toBe(200)
     expect((await call('DELETE', path)).status).toBe(204)

@@ -1,4 +1,4 @@
-import { type Instant, parseInstant } from '../../conditions/index.ts'
+import { type Instant, parseRfc3339 } from '../../conditions/index.ts'
 import { Fault } from '../language/fault.ts'
 import { asText } from '../language/values.ts'
 import { Decimal } from './decimal.ts'
@@ -10,7 +10,7 @@ import { isZone, localTime, offsetText } from './zones.ts'
 const INSTANT: Kind<Instant> = {
   name: 'date-time',
   read: (value) => {
-    const instant = parseInstant(asText(value))
+    const instant = parseRfc3339(asText(value))
     if (instant === undefined)
       throw new Fault('bad_date', 'A date-time with an offset is needed, like 2026-11-21T09:15:00Z.')
     return instant
