@@ -3,8 +3,8 @@
  * typed client's types from it. Refuses a description that breaks the promise before (v1 is append-only).
  */
 import { join } from 'node:path'
+import { typesOf } from '../clients/typescript/generateTypes.ts'
 import { openApi } from '../gateway/src/openapi/index.ts'
-import { typesOf } from '../tests/client/generate.ts'
 import { brokenPromises } from '../tests/contract/growth.ts'
 
 const ROOT = join(import.meta.dir, '..')
@@ -17,4 +17,4 @@ if (broken.length > 0) {
   process.exit(1)
 }
 await snapshot.write(`${JSON.stringify(description, null, 1)}\n`)
-await Bun.write(join(ROOT, 'tests/client/schema.d.ts'), await typesOf(JSON.stringify(description)))
+await Bun.write(join(ROOT, 'clients/typescript/src/schema.ts'), await typesOf(JSON.stringify(description)))

@@ -1,0 +1,96 @@
+import type { components } from './schema.ts'
+
+/** One wrong part of an input: `pointer` leads to a body member, `parameter` names a query parameter. */
+export type ProblemItem = components['schemas']['ProblemItem']
+
+/** What a call was refused with; `connection_failed` and `unexpected_answer` are made by the client itself. */
+export type ErrorCode =
+  | components['schemas']['Problem']['code']
+  | 'connection_failed'
+  | 'unexpected_answer'
+  // Later versions of the service may add codes.
+  | (string & Record<never, never>)
+
+/** The one error that calls reject with, apart from an abort, which rejects with the signal's reason. */
+export class CreelError extends Error {
+  override readonly name = 'CreelError'
+  /** Stable within v1: branch on it. */
+  readonly code: ErrorCode
+  /** The HTTP status; 0 when no answer came. */
+  readonly status: number
+  /** One sentence for people. */
+  readonly detail: string
+  /** Every wrong part of the input, in document order; empty for other codes. */
+  readonly errors: readonly ProblemItem[]
+  /** The same in the service's log; null when the answer was not the service's. */
+  readonly traceId: string | null
+  /** Seconds after which a retry is served, where the service said so. */
+  readonly retryAfterSeconds: number | null
+
+  constructor(
+    facts: {
+      readonly code: ErrorCode
+      readonly status: number
+      readonly detail: string
+      readonly errors?: readonly ProblemItem[]
+      readonly traceId?: string | null
+      readonly retryAfterSeconds?: number | null
+    },
+    options?: ErrorOptions,
+  ) {
+    super(messageOf(facts), options)
+    this.code = facts.code
+    this.status = facts.status
+    this.detail = facts.detail
+    this.errors = facts.errors ?? []
+    this.traceId = facts.traceId ?? null
+    this.retryAfterSeconds = facts.retryAfterSeconds ?? null
+  }
+}
+
+function messageOf(facts: ConstructorParameters<typeof CreelError>[0]): string {
+  const items = (facts.errors ?? []).map(
+    ({ pointer, parameter, code, detail }) => `\n  ${pointer ?? parameter ?? 'input'}: ${detail} (${code})`,
+  )
+  const trace = facts.traceId == null ? '' : `, trace ${facts.traceId}`
+  return `${facts.detail} (${facts.code}, status ${facts.status}${trace})${items.join('')}`
+}
+
+/**
+ * The error that an answer stands for.
+ *
+ * @param body the answer's body as parsed by its media type, or its text
+ */
+export function errorOfAnswer(response: Response, body: unknown): CreelError {
+  const seconds = retryAfterSeconds(response)
+  if (isProblem(body)) {
+    return new CreelError({
+      code: body.code,
+      status: response.status,
+      detail: body.detail,
+      errors: body.errors ?? [],
+      traceId: body.traceId,
+      retryAfterSeconds: seconds,
+    })
+  }
+  // Something between us and the service: a proxy, or another service altogether.
+  return new CreelError({
+    code: 'unexpected_answer',
+    status: response.status,
+    detail: `The answer ${response.status} of ${response.url || 'the service'} is none of Creel's.`,
+    retryAfterSeconds: seconds,
+  })
+}
+
+function isProblem(body: unknown): body is components['schemas']['Problem'] {
+  return typeof body === 'object' && body !== null && 'code' in body && 'detail' in body && 'traceId' in body
+}
+
+/** `Retry-After` in seconds, also where it is a date; null when absent or unreadable. */
+export function retryAfterSeconds(response: Response): number | null {
+  const text = response.headers.get('retry-after')
+  if (text === null) return null
+  if (/^\d+$/.test(text)) return Number(text)
+  const at = Date.parse(text)
+  return Number.isNaN(at) ? null : Math.max(0, Math.ceil((at - Date.now()) / 1000))
+}

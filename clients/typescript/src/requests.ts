@@ -1,0 +1,172 @@
+import { type StreamEvent, type StreamOptions, streamEvents } from './follow.ts'
+import { itemsByIdOf, PAGE_SIZE } from './paging.ts'
+import { type CallOptions, dataOf, dataOrNull, signalOf, type Transport } from './transport.ts'
+import type { CapturedRequest, CapturedRequestSummary, ReplayResult, RequestFilters } from './types.ts'
+
+/** The longest that one await call blocks; the client asks again for longer waits. */
+const AWAIT_SECONDS_MAX = 60
+
+/** What an await waits for, and how long. */
+export type AwaitOptions = RequestFilters &
+  CallOptions & {
+    /** Seconds to wait, at least 1; 30 unless told. More than 60 takes several calls. */
+    readonly timeoutSeconds?: number
+  }
+
+/** Requests that an endpoint captured. Every method rejects with a `CreelError` when the service refuses it. */
+export class Requests {
+  readonly #transport: Transport
+  readonly #endpointId: string
+
+  /** @internal */
+  constructor(transport: Transport, endpointId: string) {
+    this.#transport = transport
+    this.#endpointId = endpointId
+  }
+
+  /**
+   * Waits for a request that matches; one that is stored already counts. With `afterId` it answers the lowest match above
+   * it, so that a loop misses nothing; without it, the newest.
+   *
+   * @returns null when none came in time
+   */
+  async await(options: AwaitOptions = {}): Promise<CapturedRequest | null> {
+    const { timeoutSeconds = 30, signal, ...filters } = options
+    const path = { endpointId: this.#endpointId }
+    for (let left = timeoutSeconds; left > 0; left -= AWAIT_SECONDS_MAX) {
+      const query = { ...filters, timeoutSeconds: Math.min(left, AWAIT_SECONDS_MAX) }
+      const found = await dataOrNull(
+        this.#transport.api.GET('/api/v1/endpoints/{endpointId}/requests/await', {
+          params: { path, query },
+          ...(signal === undefined ? {} : { signal }),
+        }),
+      )
+      if (found !== null) return found
+    }
+    return null
+  }
+
+  /** Stored requests, newest first, read page by page as the loop goes on. */
+  list(options: RequestFilters & CallOptions = {}): AsyncIterable<CapturedRequestSummary> {
+    const { signal, ...filters } = options
+    return itemsByIdOf((page) =>
+      dataOf(
+        this.#transport.api.GET('/api/v1/endpoints/{endpointId}/requests', {
+          params: {
+            path: { endpointId: this.#endpointId },
+            query: { ...filters, page, pageSize: PAGE_SIZE },
+          },
+          ...(signal === undefined ? {} : { signal }),
+        }),
+      ),
+    )
+  }
+
+  /** One request, whole. */
+  get(requestId: number, options: CallOptions = {}): Promise<CapturedRequest> {
+    return dataOf(
+      this.#transport.api.GET('/api/v1/endpoints/{endpointId}/requests/{requestId}', {
+        ...this.#at(requestId),
+        ...signalOf(options),
+      }),
+    )
+  }
+
+  /** Every capture as it comes, oldest first, each once, until the loop ends or `signal` aborts. */
+  async *follow(options: StreamOptions = {}): AsyncGenerator<CapturedRequestSummary, void, undefined> {
+    const afterId = options.afterId ?? (await this.#newestId(options))
+    let lastId = afterId
+    for await (const event of this.events({ ...options, afterId })) {
+      const arrivals =
+        event.type === 'arrived'
+          ? event.requests
+          : event.type === 'behind'
+            ? this.#newerThan(lastId, options)
+            : []
+      for await (const request of arrivals) {
+        if (request.id <= lastId) continue
+        lastId = request.id
+        yield request
+      }
+    }
+  }
+
+  /** The live stream itself: arrivals, changes of deliveries, and replays for a named listener. */
+  events(options: StreamOptions = {}): AsyncIterable<StreamEvent> {
+    return streamEvents(this.#transport, this.#endpointId, options, () => this.#newestId(options))
+  }
+
+  /** Sends a request again, now and once: through every action whose condition matches, or through one. */
+  replay(
+    requestId: number,
+    { actionId, ...options }: CallOptions & { readonly actionId?: string } = {},
+  ): Promise<ReplayResult> {
+    return dataOf(
+      this.#transport.api.POST('/api/v1/endpoints/{endpointId}/requests/{requestId}/replay', {
+        params: {
+          path: { endpointId: this.#endpointId, requestId },
+          query: actionId === undefined ? {} : { actionId },
+        },
+        ...signalOf(options),
+      }),
+    )
+  }
+
+  /** Moves a request to the recycle bin. */
+  async delete(requestId: number, options: CallOptions = {}): Promise<void> {
+    await dataOrNull(
+      this.#transport.api.DELETE('/api/v1/endpoints/{endpointId}/requests/{requestId}', {
+        ...this.#at(requestId),
+        ...signalOf(options),
+      }),
+    )
+  }
+
+  /** Moves every stored request to the recycle bin. */
+  clear(options: CallOptions = {}): Promise<{ deletedCount: number }> {
+    return dataOf(
+      this.#transport.api.DELETE('/api/v1/endpoints/{endpointId}/requests', {
+        params: { path: { endpointId: this.#endpointId } },
+        ...signalOf(options),
+      }),
+    )
+  }
+
+  #at(requestId: number) {
+    return { params: { path: { endpointId: this.#endpointId, requestId } } }
+  }
+
+  async #newestId(options: CallOptions): Promise<number> {
+    const page = await this.#page({ page: 1, pageSize: 1 }, options)
+    return page.items[0]?.id ?? 0
+  }
+
+  /**
+   * Oldest first. Always reads the last page of what is left: arrivals shift pages, but the oldest stay on the last one.
+   */
+  async *#newerThan(
+    id: number,
+    options: CallOptions,
+  ): AsyncGenerator<CapturedRequestSummary, void, undefined> {
+    for (let afterId = id; ; ) {
+      let page = await this.#page({ afterId, pageSize: PAGE_SIZE }, options)
+      while (page.page < page.totalPages) {
+        page = await this.#page({ afterId, pageSize: PAGE_SIZE, page: page.totalPages }, options)
+      }
+      const oldestFirst = [...page.items].reverse()
+      yield* oldestFirst
+      const last = oldestFirst.at(-1)
+      if (last === undefined) return
+      afterId = last.id
+    }
+  }
+
+  #page(query: { afterId?: number; page?: number; pageSize: number }, options: CallOptions) {
+    return dataOf(
+      this.#transport.api.GET('/api/v1/endpoints/{endpointId}/requests', {
+        params: { path: { endpointId: this.#endpointId }, query },
+        ...signalOf(options),
+      }),
+    )
+  }
+}

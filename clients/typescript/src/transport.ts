@@ -1,0 +1,155 @@
+import createFetchClient, { type Client } from 'openapi-fetch'
+import { CreelError, errorOfAnswer, retryAfterSeconds } from './error.ts'
+import type { paths } from './schema.ts'
+
+/** How a client reaches the service. */
+export interface CreelOptions {
+  /** The service's base URL, such as `https://creel.example.com`. */
+  readonly url: string
+  /** An API key. */
+  readonly key: string
+  /** How often a call is repeated that was answered with 429 or 503; 4 unless told, 0 for never. */
+  readonly retries?: number
+  /** The longest wait before a repeat, in seconds; a longer `Retry-After` ends the call. 60 unless told. */
+  readonly retryWaitSecondsMax?: number
+  /** Ends every call of this client. */
+  readonly signal?: AbortSignal
+  /** In place of the global `fetch`. */
+  readonly fetch?: (url: string, init: RequestInit) => Promise<Response>
+}
+
+/** What every call takes besides its own members. */
+export interface CallOptions {
+  /** Ends the call; it then rejects with the signal's reason. */
+  readonly signal?: AbortSignal
+}
+
+/** Every path of the API, typed by its description; answers come as `{ data, error, response }`. */
+export type RawApi = Client<paths>
+
+/** What calls of one client share. */
+export interface Transport {
+  readonly url: string
+  readonly api: RawApi
+  /** One request with the key, retried; for answers that are streamed. */
+  readonly send: (path: string, init?: RequestInit) => Promise<Response>
+}
+
+/** Opens no connection: each call makes its own. */
+export function createTransport(options: CreelOptions): Transport {
+  const url = options.url.replace(/\/+$/, '')
+  const fetchWithRetries = retrying(options)
+  const headers = { Authorization: `Bearer ${options.key}` }
+  const api = createFetchClient<paths>({ baseUrl: url, headers, fetch: fetchWithRetries })
+  return {
+    url,
+    api,
+    async send(path, init = {}) {
+      const request = new Request(url + path, { ...init, headers: { ...headers, ...init.headers } })
+      const response = await fetchWithRetries(request)
+      if (response.ok) return response
+      throw errorOfAnswer(response, parsed(await response.text()))
+    },
+  }
+}
+
+const DEFAULT_RETRIES = 4
+const DEFAULT_WAIT_SECONDS_MAX = 60
+
+/** 429 and 503 mean that nothing was done, so that any method may be repeated. */
+function retrying(options: CreelOptions): (request: Request) => Promise<Response> {
+  const { retries = DEFAULT_RETRIES, retryWaitSecondsMax = DEFAULT_WAIT_SECONDS_MAX } = options
+  const send = options.fetch ?? ((url, init) => fetch(url, init))
+  return async (given) => {
+    const signal =
+      options.signal === undefined ? given.signal : AbortSignal.any([given.signal, options.signal])
+    const { method, url } = given
+    // A request's body can be read once, and a repeat sends it again.
+    const body = given.body === null ? null : await given.arrayBuffer()
+    const headers: Record<string, string> = {}
+    given.headers.forEach((value, name) => {
+      headers[name] = value
+    })
+    for (let attempt = 0; ; attempt += 1) {
+      signal.throwIfAborted()
+      const mayRepeat = attempt < retries
+      const response = await send(url, { method, headers, body, signal }).catch((error: unknown) => {
+        signal.throwIfAborted()
+        const detail = `${options.url} cannot be reached: ${error instanceof Error ? error.message : String(error)}`
+        throw new CreelError({ code: 'connection_failed', status: 0, detail }, { cause: error })
+      })
+      if (!mayRepeat || (response.status !== 429 && response.status !== 503)) return response
+      const seconds = retryAfterSeconds(response) ?? 2 ** attempt
+      if (seconds > retryWaitSecondsMax) return response
+      await response.body?.cancel()
+      await wait(seconds * 1000, signal)
+    }
+  }
+}
+
+/**
+ * Sleeps.
+ *
+ * @throws the signal's reason, as soon as it is aborted
+ */
+export function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason)
+    const timer = setTimeout(() => {
+      signal.removeEventListener('abort', stop)
+      resolve()
+    }, milliseconds)
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal.reason)
+    }
+    signal.addEventListener('abort', stop, { once: true })
+  })
+}
+
+interface Answer<Data> {
+  readonly data?: Data
+  readonly error?: unknown
+  readonly response: Response
+}
+
+/**
+ * The data of an answer that has some.
+ *
+ * @throws CreelError for every answer that is not 2xx
+ */
+export async function dataOf<Data>(call: Promise<Answer<Data>>): Promise<NonNullable<Data>> {
+  const data = await dataOrNull(call)
+  if (data === null)
+    throw new CreelError({ code: 'unexpected_answer', status: 204, detail: 'The answer is empty.' })
+  return data
+}
+
+/** The data of an answer, or null where it is 204. */
+export async function dataOrNull<Data>(call: Promise<Answer<Data>>): Promise<NonNullable<Data> | null> {
+  const { data, error, response } = await call.catch((thrown: unknown) => {
+    // openapi-fetch parses JSON itself, and fails where a proxy answered.
+    if (thrown instanceof SyntaxError) {
+      throw new CreelError(
+        { code: 'unexpected_answer', status: 0, detail: 'The answer is not JSON.' },
+        { cause: thrown },
+      )
+    }
+    throw thrown
+  })
+  if (!response.ok) throw errorOfAnswer(response, error)
+  return response.status === 204 ? null : (data ?? null)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** The signal of a call, as a member that is absent where there is none. */
+export function signalOf({ signal }: CallOptions): { signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal }
+}

@@ -1,0 +1,236 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { type Creel, CreelError, createCreel, type Endpoint } from 'creel-client'
+import { verifyRequest, verifySignature } from 'creel-client/verify'
+import { typesOf } from '../../clients/typescript/generateTypes.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** The package creel-client against a service, from its sources; package.test.ts takes it as it is packed. */
+
+let service: TestService
+let creel: Creel
+
+beforeAll(async () => {
+  service = await startService({ limits: { apiRatePerMinute: 100_000 } })
+  creel = createCreel({ url: service.baseUrl, key: service.alice.key })
+})
+
+/** Sends webhooks one after the other. */
+async function send(endpoint: Endpoint, ...bodies: readonly string[]): Promise<void> {
+  for (const body of bodies) await fetch(endpoint.url, { method: 'POST', body })
+}
+
+/** What a call is refused with. */
+async function refusalOf(call: Promise<unknown>): Promise<CreelError> {
+  const error = await call.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof CreelError)) throw new Error(`The call was not refused: ${String(error)}`)
+  return error
+}
+
+test('the types are those of the promised description (`bun run openapi:snapshot`)', async () => {
+  const snapshot = await Bun.file(new URL('../contract/snapshots/openapi.v1.json', import.meta.url)).json()
+  const types = await Bun.file(new URL('../../clients/typescript/src/schema.ts', import.meta.url)).text()
+  expect(types).toBe(await typesOf(JSON.stringify(snapshot)))
+})
+
+describe('endpoints', () => {
+  test('are made, changed, listed and deleted', async () => {
+    const endpoint = await creel.endpoints.create({ name: 'orders', ttlSeconds: 600 })
+    expect((await endpoint.update({ name: 'paid orders' })).name).toBe('paid orders')
+    expect((await creel.endpoints.get(endpoint.id)).name).toBe('paid orders')
+    expect((await Array.fromAsync(creel.endpoints.list())).map(({ id }) => id)).toContain(endpoint.id)
+    await endpoint.delete()
+    expect(await refusalOf(endpoint.refresh())).toMatchObject({ code: 'not_found', status: 404 })
+  })
+
+  test('are deleted at the end of their block', async () => {
+    let id = ''
+    {
+      await using endpoint = await creel.endpoints.create()
+      id = endpoint.id
+    }
+    expect((await refusalOf(creel.endpoints.get(id))).code).toBe('not_found')
+  })
+})
+
+describe('requests', () => {
+  test('are awaited, one after the other, without a gap', async () => {
+    await using endpoint = await creel.endpoints.create()
+    const first = endpoint.requests.await({ q: 'wanted' })
+    await send(endpoint, 'other', 'wanted 1', 'wanted 2')
+    expect((await first)?.body).toBe('wanted 1')
+    const next = await endpoint.requests.await({ q: 'wanted', afterId: (await first)?.id ?? 0 })
+    expect(next?.body).toBe('wanted 2')
+    expect(await endpoint.requests.await({ q: 'never', timeoutSeconds: 1 })).toBeNull()
+  })
+
+  test('are listed past the end of a page, each once, also while more arrive', async () => {
+    await using endpoint = await creel.endpoints.create()
+    await Promise.all(Array.from({ length: 120 }, () => send(endpoint, 'one')))
+    const ids: number[] = []
+    for await (const { id } of endpoint.requests.list()) {
+      if (ids.length === 0) await send(endpoint, 'late', 'later')
+      ids.push(id)
+    }
+    expect(ids.length).toBe(120)
+    expect(new Set(ids).size).toBe(120)
+  })
+
+  test('are replayed, deleted and cleared', async () => {
+    await using receiver = await startReceiver()
+    await using endpoint = await creel.endpoints.create()
+    const action = await endpoint.actions.create({ kind: 'forward', url: receiver.url })
+    await endpoint.rules.create({ version: 1, name: 'Slim', steps: [{ op: 'remove', paths: ['body.card'] }] })
+    await send(endpoint, '{"id":1,"card":"4242"}')
+    const request = await endpoint.requests.await({ state: 'Succeeded' })
+    const replayed = await endpoint.requests.replay(request?.id ?? 0, { actionId: action.id })
+    expect(replayed).toMatchObject({ state: 'Succeeded', outcomes: [{ transformed: true }] })
+    expect((await receiver.take(2)).map(({ body }) => body.toString())).toEqual(['{"id":1}', '{"id":1}'])
+    const triggers = await Array.fromAsync(endpoint.deliveries.list(), ({ trigger }) => trigger)
+    expect(triggers).toEqual(['replay', 'capture'])
+    await endpoint.requests.delete(request?.id ?? 0)
+    await send(endpoint, 'a', 'b')
+    expect(await endpoint.requests.clear()).toEqual({ deletedCount: 2 })
+  })
+})
+
+test('a watchdog is armed, paused and removed', async () => {
+  await using endpoint = await creel.endpoints.create()
+  const watchdog = await creel.watchdogs.create({ endpointId: endpoint.id, expectedIntervalSeconds: 3600 })
+  expect(watchdog).toMatchObject({ state: 'waiting', graceSeconds: 720 })
+  expect((await creel.watchdogs.update(watchdog.id, { active: false })).active).toBe(false)
+  expect(await creel.watchdogs.suggest(endpoint.id)).toMatchObject({ available: false })
+  await creel.watchdogs.delete(watchdog.id)
+  expect((await refusalOf(creel.watchdogs.get(watchdog.id))).code).toBe('not_found')
+})
+
+describe('a refusal', () => {
+  test('says what the service said', async () => {
+    const error = await refusalOf(creel.endpoints.create({ ttlSeconds: 1, name: '' }))
+    expect(error).toMatchObject({
+      code: 'validation_failed',
+      status: 400,
+      traceId: expect.stringMatching(/^[0-9a-f]{32}$/),
+    })
+    expect(error.errors.map(({ pointer, code }) => [pointer, code])).toEqual([
+      ['#/ttlSeconds', 'out_of_range'],
+      ['#/name', 'too_short'],
+    ])
+    expect(error.message).toContain('#/name')
+  })
+
+  test('of a service that is not there is the same class', async () => {
+    const nowhere = createCreel({ url: 'http://127.0.0.1:1', key: 'none' })
+    expect(await refusalOf(nowhere.me())).toMatchObject({
+      code: 'connection_failed',
+      status: 0,
+      traceId: null,
+    })
+  })
+
+  test('of something else than a service is the same class', async () => {
+    using proxy = Bun.serve({ port: 0, fetch: () => new Response('<h1>Bad gateway</h1>', { status: 502 }) })
+    const error = await refusalOf(createCreel({ url: proxy.url.href, key: 'none' }).me())
+    expect(error).toMatchObject({ code: 'unexpected_answer', status: 502 })
+  })
+})
+
+describe('429 and 503', () => {
+  /** Answers so many calls with a status first, and notes the bodies it got. */
+  function busy(status: number, times: number, retryAfter: string) {
+    const bodies: string[] = []
+    const { promise: called, resolve: noteCall } = Promise.withResolvers<void>()
+    const server = Bun.serve({
+      port: 0,
+      fetch: async (request) => {
+        bodies.push(await request.text())
+        noteCall()
+        if (bodies.length <= times)
+          return new Response(null, { status, headers: { 'Retry-After': retryAfter } })
+        return fetch(service.baseUrl + new URL(request.url).pathname, {
+          method: request.method,
+          headers: { Authorization: `Bearer ${service.alice.key}`, 'Content-Type': 'application/json' },
+          ...(request.method === 'GET' ? {} : { body: bodies.at(-1) ?? '' }),
+        })
+      },
+    })
+    return { server, bodies, called, url: server.url.href }
+  }
+
+  test.each([429, 503])('%d is repeated after the time that it says, with its body', async (status) => {
+    const { server, bodies, url } = busy(status, 2, '0')
+    using _ = server
+    const endpoint = await createCreel({ url, key: 'any' }).endpoints.create({ name: 'in the end' })
+    expect(endpoint.name).toBe('in the end')
+    expect(bodies).toEqual(Array.from({ length: 3 }, () => '{"name":"in the end"}'))
+    await creel.endpoints.get(endpoint.id).then((made) => made.delete())
+  })
+
+  test('is not waited out for longer than allowed, nor more often', async () => {
+    const long = busy(429, 9, '3600')
+    using _ = long.server
+    const error = await refusalOf(createCreel({ url: long.url, key: 'any' }).me())
+    expect(error).toMatchObject({ status: 429, retryAfterSeconds: 3600 })
+    expect(long.bodies.length).toBe(1)
+    const often = busy(503, 9, '0')
+    using __ = often.server
+    await refusalOf(createCreel({ url: often.url, key: 'any', retries: 2 }).me())
+    expect(often.bodies.length).toBe(3)
+  })
+
+  test('is not waited out by a call that was aborted', async () => {
+    const { server, called, url } = busy(429, 9, '30')
+    using _ = server
+    const stop = new AbortController()
+    const call = createCreel({ url, key: 'any' }).me({ signal: stop.signal })
+    const ended = call.catch((error: unknown) => error)
+    await called
+    stop.abort(new Error('enough'))
+    expect(await ended).toEqual(new Error('enough'))
+  })
+})
+
+test('an abort ends an await with its reason', async () => {
+  await using endpoint = await creel.endpoints.create()
+  const waiting = endpoint.requests.await({ signal: AbortSignal.timeout(50) })
+  expect(await waiting.catch((error: Error) => error.name)).toBe('TimeoutError')
+})
+
+describe('creel-client/verify', () => {
+  test('accepts a forward, and says why it refuses another', async () => {
+    await using receiver = await startReceiver()
+    await using endpoint = await creel.endpoints.create()
+    const secret = 'sixteen characters'
+    await endpoint.actions.create({ kind: 'forward', url: receiver.url, signingSecret: secret })
+    await send(endpoint, '{"zürich":1.50}')
+    const [forward] = await receiver.take(1)
+    const header = forward?.header('creel-signature') ?? ''
+    const body = forward?.body.toString() ?? ''
+    const signedAt = Number(/t=(\d+)/.exec(header)?.[1]) * 1000
+    const verdictOf = (changed: Partial<Parameters<typeof verifySignature>[0]>) =>
+      verifySignature({ body, header, secret, now: signedAt, ...changed })
+
+    expect(await verdictOf({})).toEqual({ ok: true, signedAt: new Date(signedAt) })
+    expect(await verdictOf({ secret: ['the former secret', secret] })).toMatchObject({ ok: true })
+    expect(await verdictOf({ body: `${body} ` })).toEqual({ ok: false, reason: 'mismatch' })
+    expect(await verdictOf({ secret: 'another' })).toEqual({ ok: false, reason: 'mismatch' })
+    expect(await verdictOf({ now: signedAt + 301_000 })).toEqual({ ok: false, reason: 'expired' })
+    expect(await verdictOf({ header: null })).toEqual({ ok: false, reason: 'unsigned' })
+    expect(await verdictOf({ header: 'v1=zz' })).toEqual({ ok: false, reason: 'malformed' })
+
+    const request = new Request('http://receiver', {
+      method: 'POST',
+      body,
+      headers: { 'creel-signature': header },
+    })
+    const read = await verifyRequest(request, 'another')
+    expect([read.verdict.ok, new TextDecoder().decode(read.body), await request.text()]).toEqual([
+      false,
+      body,
+      body,
+    ])
+  })
+})

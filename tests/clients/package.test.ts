@@ -1,0 +1,128 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { cp, mkdir, realpath, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { gzipSync } from 'bun'
+import { buildClient } from '../../clients/typescript/build.ts'
+import { temporaryFolder } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** The package as strangers get it: packed, installed in an empty folder, compiled by their settings, and run. */
+
+const ROOT = join(import.meta.dir, '../..')
+const CLIENT_MODULES = join(ROOT, 'clients/typescript/node_modules')
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc')
+const NODE = Bun.which('node')
+const NPM = Bun.which('npm')
+
+let service: TestService
+let project: string
+let built: string
+
+async function run(cwd: string, ...command: string[]): Promise<string> {
+  const child = Bun.spawn(command, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const [out, error, code] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  if (code !== 0) throw new Error(`${command.join(' ')} ended with ${code}:\n${out}${error}`)
+  return out
+}
+
+/** A registry's package, from where it is installed already: the suite needs no registry. */
+const installed = (name: string) => realpath(join(CLIENT_MODULES, name))
+
+beforeAll(async () => {
+  service = await startService({ limits: { apiRatePerMinute: 100_000 } })
+  const folder = await temporaryFolder()
+  built = join(folder, 'built')
+  project = join(folder, 'project')
+  await buildClient(built)
+  await mkdir(project)
+  await writeFile(join(project, 'package.json'), '{"name":"stranger","private":true,"type":"module"}')
+  await cp(join(import.meta.dir, 'project/story.ts'), join(project, 'story.ts'))
+  await install()
+})
+
+/** With npm where it is there, as most do; Bun packs and installs the same. */
+async function install(): Promise<void> {
+  const helpers = await realpath(join(await installed('openapi-fetch'), '../openapi-typescript-helpers'))
+  const others = [await installed('openapi-fetch'), helpers]
+  const trpc = [await installed('@trpc/client'), await installed('@trpc/server')]
+  const npm = NPM === null ? [process.execPath] : [NPM]
+  const tarball = (
+    await run(built, ...npm, ...(NPM === null ? ['pm', 'pack', '--quiet'] : ['pack', '--silent']))
+  ).trim()
+  // Without the compiler that tRPC names as a peer: it would come from the registry.
+  const options =
+    NPM === null ? [] : ['--install-links', '--offline', '--legacy-peer-deps', '--no-audit', '--no-fund']
+  await run(project, ...npm, 'install', ...options, join(built, tarball), ...others, ...trpc)
+}
+
+/** Settings of strict projects; nothing is skipped. */
+const compilerOptions = {
+  target: 'ES2022',
+  lib: ['ES2023', 'DOM', 'DOM.Iterable'],
+  types: [],
+  strict: true,
+  exactOptionalPropertyTypes: true,
+  noUncheckedIndexedAccess: true,
+  skipLibCheck: false,
+}
+
+describe('a project in an empty folder', () => {
+  test.each([
+    ['nodenext', 'nodenext'],
+    ['esnext', 'bundler'],
+  ])('compiles with module %s, resolved as %s', async (module, moduleResolution) => {
+    const config = {
+      compilerOptions: { ...compilerOptions, module, moduleResolution, outDir: `out-${moduleResolution}` },
+      files: ['story.ts', 'globals.d.ts'],
+    }
+    await writeFile(
+      join(project, 'globals.d.ts'),
+      'declare const process: { readonly argv: readonly string[] }\n',
+    )
+    await writeFile(join(project, `tsconfig.${moduleResolution}.json`), JSON.stringify(config))
+    await run(project, process.execPath, '--bun', TSC, '-p', `tsconfig.${moduleResolution}.json`)
+  })
+
+  test.skipIf(NODE === null)('tells its story under Node, from what was compiled', async () => {
+    await using receiver = await startReceiver()
+    const said = await run(
+      project,
+      NODE ?? '',
+      'out-nodenext/story.js',
+      service.baseUrl,
+      service.alice.key,
+      receiver.url,
+    )
+    expect(said).toBe('story told\n')
+  })
+
+  test('tells its story under Bun', async () => {
+    await using receiver = await startReceiver()
+    const said = await run(
+      project,
+      process.execPath,
+      'story.ts',
+      service.baseUrl,
+      service.alice.key,
+      receiver.url,
+    )
+    expect(said).toBe('story told\n')
+  })
+
+  test('needs less than 8 KB in a browser', async () => {
+    const result = await Bun.build({
+      entrypoints: [join(project, 'node_modules/creel-client/index.js')],
+      target: 'browser',
+      minify: true,
+    })
+    const [bundle] = result.outputs
+    const bytes = gzipSync(await (bundle?.text() ?? '')).length
+    expect(bytes).toBeGreaterThan(1000)
+    expect(bytes).toBeLessThan(8 * 1024)
+  })
+})
