@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findEmbeddedPostgres, startEmbeddedPostgres } from '@creel/program'
@@ -159,6 +160,16 @@ describe('the embedded PostgreSQL', () => {
     const again = await start(dataDir)
     expect(again.adopted).toBe(false)
     await again.stop()
+  })
+
+  test('takes the folder of its socket away, also where a long path puts that outside of the data folder', async () => {
+    const dataDir = join(await temporaryFolder(), 'long'.repeat(20))
+    const postgres = await start(dataDir)
+    const socketFolder = decodeURIComponent(new URL(postgres.url).hostname)
+    expect(socketFolder).toStartWith('/tmp/creel-')
+    expect(existsSync(socketFolder)).toBe(true)
+    await postgres.stop()
+    expect(existsSync(socketFolder)).toBe(false)
   })
 
   test('begins anew where a first start was killed half-way', async () => {

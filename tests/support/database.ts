@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { atEnd } from './atEnd.ts'
-import { administer, TEMPLATE_DATABASE, urlOfDatabase } from './templateDatabase.ts'
+import { administer, urlOfDatabase } from './templateDatabase.ts'
 
 /** A database of a test's own. */
 export interface TestDatabase {
@@ -23,7 +23,9 @@ export async function createTestDatabase({ isEmpty = false } = {}): Promise<Test
   const admin = adminUrl()
   await administer(
     admin,
-    isEmpty ? `CREATE DATABASE ${name}` : `CREATE DATABASE ${name} TEMPLATE ${TEMPLATE_DATABASE}`,
+    isEmpty
+      ? `CREATE DATABASE ${name}`
+      : `CREATE DATABASE ${name} TEMPLATE ${process.env.CREEL_TEST_TEMPLATE}`,
   )
   const database: TestDatabase = {
     url: urlOfDatabase(admin, name),

@@ -1,11 +1,17 @@
+import { createHash } from 'node:crypto'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import { openDatabase } from '@creel/core'
 import { createBoss, createQueues } from '@creel/jobs'
 import { migrate } from '@creel/migrations'
 import { Client } from 'pg'
 import { pino } from 'pino'
 
-/** Migrated and empty; every test file works on a clone of it, which PostgreSQL makes by copying files (some 30 ms). */
-export const TEMPLATE_DATABASE = 'creel_template'
+const ROOT = join(import.meta.dir, '../..')
+/** What a migrated database is made of, queues included. */
+const SOURCES = ['migrations/src', 'jobs/src', 'core/src', 'bun.lock']
+/** What every run that makes a template waits for. */
+const LOCK = 4_400_001
 
 /** The URL of another database of the same server. */
 export function urlOfDatabase(url: string, database: string): string {
@@ -16,27 +22,40 @@ export function urlOfDatabase(url: string, database: string): string {
 
 /** Runs statements that cannot be in a transaction, e.g. CREATE DATABASE. */
 export async function administer(adminUrl: string, ...statements: string[]): Promise<void> {
-  const client = new Client({ connectionString: adminUrl })
-  await client.connect()
-  try {
+  await withClient(adminUrl, async (client) => {
     for (const statement of statements) await client.query(statement)
-  } finally {
-    await client.end()
-  }
+  })
+}
+
+/** The databases that tests have made and not dropped. */
+export function databasesOfTests(adminUrl: string): Promise<readonly string[]> {
+  return withClient(adminUrl, (client) => databasesLike(client, 'test\\_%'))
 }
 
 /**
- * Makes the template for a run of the suite.
+ * Makes the template unless there is one of these sources: migrated and empty. Every test file works on a clone of it, which
+ * PostgreSQL makes by copying files (some 30 ms).
  *
  * @param adminUrl a database of a server that may be filled with test databases
+ * @returns its name
  */
-export async function makeTemplateDatabase(adminUrl: string): Promise<void> {
-  await administer(
-    adminUrl,
-    `DROP DATABASE IF EXISTS ${TEMPLATE_DATABASE}`,
-    `CREATE DATABASE ${TEMPLATE_DATABASE}`,
-  )
-  const url = urlOfDatabase(adminUrl, TEMPLATE_DATABASE)
+export function makeTemplateDatabase(adminUrl: string): Promise<string> {
+  const name = `creel_template_${fingerprint()}`
+  return withClient(adminUrl, async (client) => {
+    // Another run of the same checkout may be making it.
+    await client.query('SELECT pg_advisory_lock($1)', [LOCK])
+    if ((await databasesLike(client, name)).length > 0) return name
+    // It gets its name when it is whole.
+    const unfinished = `${name}_unfinished`
+    await client.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
+    await client.query(`CREATE DATABASE ${unfinished}`)
+    await fill(urlOfDatabase(adminUrl, unfinished))
+    await client.query(`ALTER DATABASE ${unfinished} RENAME TO ${name}`)
+    return name
+  })
+}
+
+async function fill(url: string): Promise<void> {
   const database = openDatabase(url, 1)
   try {
     await migrate(database.db)
@@ -47,4 +66,36 @@ export async function makeTemplateDatabase(adminUrl: string): Promise<void> {
   await boss.start()
   await createQueues(boss)
   await boss.stop({ graceful: false })
+}
+
+async function withClient<Result>(url: string, during: (client: Client) => Promise<Result>): Promise<Result> {
+  const client = new Client({ connectionString: url })
+  await client.connect()
+  try {
+    return await during(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function databasesLike(client: Client, pattern: string): Promise<readonly string[]> {
+  const found = await client.query<{ datname: string }>(
+    'SELECT datname FROM pg_database WHERE datname LIKE $1',
+    [pattern],
+  )
+  return found.rows.map(({ datname }) => datname)
+}
+
+/** Of every source by its name and content. */
+function fingerprint(): string {
+  const hash = createHash('sha256')
+  const add = (path: string): void => {
+    if (statSync(join(ROOT, path)).isDirectory()) {
+      for (const name of readdirSync(join(ROOT, path)).sort()) add(join(path, name))
+    } else if (!path.startsWith('core/') || /queues?\w*\.ts$/i.test(path)) {
+      hash.update(path).update(readFileSync(join(ROOT, path)))
+    }
+  }
+  for (const source of SOURCES) add(source)
+  return hash.digest('hex').slice(0, 16)
 }

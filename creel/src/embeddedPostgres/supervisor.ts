@@ -1,3 +1,4 @@
+import { rm } from 'node:fs/promises'
 import type { Logger } from 'pino'
 import type { PostgresHome } from './home.ts'
 import { isPostmaster, stopPostmaster } from './postmaster.ts'
@@ -53,12 +54,14 @@ export function keepRunning({ pid: firstPid, home, log, start }: Supervised) {
         // Gone already.
       }
     },
-    /** Stops watching, lets a restart under way finish, and stops the postmaster. */
+    /** Stops watching, lets a restart under way finish, stops the postmaster, and removes the folder of its socket. */
     stop: async () => {
       stopping = true
       clearTimeout(timer)
       await check
       await stopPostmaster(pid, home.clusterFolder)
+      // It may lie outside of the home, where nobody would take it away.
+      await rm(home.socketFolder, { recursive: true, force: true })
     },
   }
 }

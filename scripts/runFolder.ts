@@ -1,0 +1,76 @@
+/** The folder of one run of the suite: its database, its executable, and the temporary files of its tests. */
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '../creel/src/embeddedPostgres/index.ts'
+import { isAlive, mountsIn, processesIn } from './processes.ts'
+
+const PREFIX = 'creel-suite-'
+const RUN_PID = 'run.pid'
+const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+
+export interface RunFolder {
+  /** Of a PostgreSQL that is the run's own; made when it starts. */
+  readonly database: string
+  readonly executables: string
+  /** TMPDIR of the tests. */
+  readonly temporary: string
+  /** What the tests have left: files, mounts and processes, each in a line. */
+  leftovers(): Promise<readonly string[]>
+  /** Takes it away with all that is in it. */
+  remove(): Promise<void>
+}
+
+/** Makes the folder of this run. Folders of runs that were killed are taken away first. */
+export async function makeRunFolder(): Promise<RunFolder> {
+  await removeAbandoned()
+  const folder = await mkdtemp(join(tmpdir(), PREFIX))
+  // Accounts that programs under test run as pass through.
+  await chmod(folder, 0o711)
+  await writeFile(join(folder, RUN_PID), String(process.pid))
+  const temporary = join(folder, 't')
+  await mkdir(temporary)
+  await chmod(temporary, 0o1777)
+  return {
+    database: join(folder, 'database'),
+    executables: folder,
+    temporary,
+    async leftovers() {
+      // Bun puts links to itself there.
+      const files = (await readdir(temporary)).filter((name) => !name.startsWith('bun-'))
+      return [
+        ...files.map((name) => `file ${join(temporary, name)}`),
+        ...mountsIn(temporary).map((place) => `mount ${place}`),
+        ...processesIn(temporary).map((process) => `process ${process}`),
+      ]
+    },
+    remove: () => removeFolder(folder),
+  }
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  for (const place of mountsIn(folder)) Bun.spawnSync(['umount', '-l', place])
+  // Where root runs the suite, a database may have had to live elsewhere.
+  const database = await realpath(join(folder, 'database', 'postgres')).catch(() => folder)
+  await rm(database, { recursive: true, force: true })
+  await rm(folder, { recursive: true, force: true })
+}
+
+/** A killed run's PostgreSQL still runs; that of a run under way is left alone. */
+async function removeAbandoned(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    if (!name.startsWith(PREFIX)) continue
+    const folder = join(tmpdir(), name)
+    const run = Number(await readFile(join(folder, RUN_PID), 'utf8').catch(() => ''))
+    if (!(run > 0) || isAlive(run)) continue
+    const dataDir = join(folder, 'database')
+    const hasDatabase = (await readdir(dataDir).catch(() => [])).length > 0
+    if (hasDatabase) {
+      const postgres = await startEmbeddedPostgres({ dataDir, log: quiet, durable: false }).catch(
+        () => undefined,
+      )
+      await postgres?.stop()
+    }
+    await removeFolder(folder)
+  }
+}
