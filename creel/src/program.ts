@@ -1,20 +1,16 @@
-import { Command } from 'commander'
-import { addCompletionCommand } from './commands/completion.ts'
-import { addConfigCommand } from './commands/config.ts'
-import { addContactCommands } from './commands/contact.ts'
-import { reportFailure } from './commands/failures.ts'
-import { addHealthcheckCommand } from './commands/healthcheck.ts'
-import { addHelpCommand } from './commands/help.ts'
-import { addKeyCommands } from './commands/key.ts'
-import { addMigrateCommand } from './commands/migrate.ts'
+import { Command, CommanderError } from 'commander'
+import { clientFailure } from './client/clientError.ts'
 import type { ProgramParts } from './commands/programParts.ts'
-import { addPurgeCommand } from './commands/purge.ts'
-import { addServeCommand } from './commands/serve.ts'
-import { addWorkspaceCommands } from './commands/workspace.ts'
+import { COMMAND_GROUPS, type CommandEntry, type ProgramTools } from './commandTable.ts'
+import { EXIT } from './exitCodes.ts'
 import { VERSION } from './version.ts'
 
 const HELP = `
-Environment:
+Environment of developers' commands:
+  CREEL_URL, CREEL_KEY      the service and the API key; default: of \`creel login\`, else of the data folder
+  NO_COLOR                  no colours
+
+Environment of the service:
   DATABASE_URL              PostgreSQL 15 or newer; default: an embedded one
   CREEL_DATA_DIR            embedded database and secret key; default .creel
   CREEL_HOST, CREEL_PORT    where the gateway listens; default 127.0.0.1, 4400 (0 = any free port)
@@ -39,27 +35,41 @@ Exit codes:
 
 Start here:
   creel serve                                     the service, on an embedded PostgreSQL
+  creel requests list                             what was captured, beside a running service
   creel key create --workspace default --name ci  another API key`
 
-/** Builds the command line: every command with its options and help. */
-export function createProgram(parts: ProgramParts): Command {
+/** The command line with every command's name and description, and the code of none. */
+function outline(): Command {
   const program = new Command('creel')
     .description('Captures webhooks, shows them, and plays them back.')
     .version(VERSION)
     .showSuggestionAfterError()
     .addHelpText('after', HELP)
+    .helpCommand(false)
     .exitOverride()
-  addServeCommand(program, parts)
-  addMigrateCommand(program, parts)
-  addConfigCommand(program)
-  addWorkspaceCommands(program, parts)
-  addKeyCommands(program, parts)
-  addContactCommands(program, parts)
-  addPurgeCommand(program, parts)
-  addHealthcheckCommand(program)
-  addCompletionCommand(program)
-  addHelpCommand(program)
+  for (const { heading, commands } of COMMAND_GROUPS) {
+    for (const { name, description } of commands) {
+      program.command(name).description(description).helpGroup(heading).helpCommand(false)
+    }
+  }
+  return program
+}
+
+const ENTRIES: readonly CommandEntry[] = COMMAND_GROUPS.flatMap(({ commands }) => commands)
+
+async function fill(program: Command, entries: readonly CommandEntry[], parts: ProgramParts): Promise<void> {
+  const tools: ProgramTools = { ...parts, whole: () => createProgram(parts) }
+  for (const { name, load } of entries) {
+    const command = program.commands.find((known) => known.name() === name)
+    if (command !== undefined) (await load())(command, tools)
+  }
   pointToHelp(program, 'creel')
+}
+
+/** Builds the whole command line: every command with its options and help. */
+export async function createProgram(parts: ProgramParts): Promise<Command> {
+  const program = outline()
+  await fill(program, ENTRIES, parts)
   return program
 }
 
@@ -70,14 +80,32 @@ function pointToHelp(command: Command, chain: string): void {
 }
 
 /**
- * Runs one command line and ends the process with its code, once what was printed has been written.
+ * Runs one command line and ends the process with its code, once what was printed has been written. Only the code of
+ * the command that runs is loaded.
  *
  * @param words the command line without program and script
  */
 export async function runProgram(words: readonly string[], parts: ProgramParts): Promise<void> {
   try {
-    await createProgram(parts).parseAsync([...words], { from: 'user' })
+    const program = outline()
+    const first = words.find((word) => !word.startsWith('-'))
+    await fill(
+      program,
+      ENTRIES.filter(({ name }) => name === first),
+      parts,
+    )
+    await program.parseAsync([...words], { from: 'user' })
   } catch (error) {
-    process.exitCode = reportFailure(error)
+    process.exitCode = await exitCodeOfFailure(error)
   }
+}
+
+async function exitCodeOfFailure(error: unknown): Promise<number> {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
+  const ofClient = clientFailure(error)
+  if (ofClient !== undefined) {
+    process.stderr.write(`${ofClient.lines.join('\n')}\n`)
+    return ofClient.exitCode
+  }
+  return (await import('./commands/failures.ts')).reportFailure(error)
 }

@@ -5,6 +5,8 @@ import { createProgram } from '@creel/program'
 import packageJson from '../../package.json' with { type: 'json' }
 import { codeSpansOf, documents, fencesOf, ROOT, SHELLS, textOf } from './markdown.ts'
 
+const program = await createProgram({ runtime: undefined })
+
 /** What is no command, so that none can hide: a fence in any other language fails. */
 const DATA: readonly string[] = ['json', 'http', 'js', 'ts', 'python']
 
@@ -82,12 +84,13 @@ function isSound(span: string): boolean {
 
 /** `creel` words: a chain of commands, then options of the last one. */
 function isCommand(words: readonly string[]): boolean {
-  let command = createProgram({ runtime: undefined })
+  let command = program
   if (words[0] === 'help') return words.slice(1).every((word) => word.startsWith('<') || isCommand([word]))
   for (const word of words) {
     if (word.startsWith('-')) {
       const name = word.split('=')[0]
-      if (name !== '--help' && !command.options.some(({ long }) => long === name)) return false
+      if (name !== '--help' && !command.options.some(({ long, short }) => long === name || short === name))
+        return false
       continue
     }
     const next = command.commands.find((sub) => sub.name() === word)

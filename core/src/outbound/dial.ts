@@ -24,6 +24,7 @@ interface DialOptions {
   readonly connectTimeoutMs: number
   /** PEM certificates to trust instead of the built-in ones: for tests and private authorities. */
   readonly certificateAuthorities?: string | undefined
+  readonly trustsAnyCertificate?: boolean
 }
 
 /**
@@ -91,6 +92,7 @@ function connectTo(
             ? { servername: hostOf(target.servername ?? target.hostname) }
             : {}),
           ...(options.certificateAuthorities === undefined ? {} : { ca: options.certificateAuthorities }),
+          rejectUnauthorized: options.trustsAnyCertificate !== true,
           ALPNProtocols: ['http/1.1'],
         })
       : net.connect(where)

@@ -57,6 +57,8 @@ export interface OutboundOptions {
   readonly connectTimeoutMs?: number
   /** PEM certificates to trust instead of the built-in ones. */
   readonly certificateAuthorities?: string
+  /** Takes whatever certificate a host shows. Only for destinations of the user's own machine; default false. */
+  readonly trustsAnyCertificate?: boolean
 }
 
 /** The longest response header section that is read, in bytes. */
@@ -69,9 +71,10 @@ const MAX_HEADER_BYTES = 65_536
  */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { connectTimeoutMs = 5000, resolve = systemResolve, certificateAuthorities } = options
+  const trustsAnyCertificate = options.trustsAnyCertificate ?? false
   const fence = { allow: parseAllowList(options.allowDestinations), ownHosts: options.ownHosts, resolve }
   const agent = new Agent({
-    connect: fencedConnector({ fence, connectTimeoutMs, certificateAuthorities }),
+    connect: fencedConnector({ fence, connectTimeoutMs, certificateAuthorities, trustsAnyCertificate }),
     allowH2: false,
     pipelining: 1,
     maxHeaderSize: MAX_HEADER_BYTES,

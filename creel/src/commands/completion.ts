@@ -1,16 +1,15 @@
 import { Argument, type Command } from 'commander'
+import type { ProgramTools } from '../commandTable.ts'
 import { printText } from './print.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
 type Shell = (typeof SHELLS)[number]
 
 /** `creel completion <shell>` */
-export function addCompletionCommand(program: Command): void {
-  program
-    .command('completion')
-    .description('print a completion script, e.g. for `source <(creel completion bash)`')
+export function addCompletionCommand(command: Command, tools: ProgramTools): void {
+  command
     .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
-    .action((shell: Shell) => printText(SCRIPTS[shell](wordsOf(program))))
+    .action(async (shell: Shell) => printText(SCRIPTS[shell](wordsOf(await tools.whole()))))
 }
 
 /** What may follow each chain of commands (`''` for the program itself, `key create` for a subcommand) and each option. */

@@ -4,29 +4,25 @@ import { decodeConfig, maskedConfig } from '../config/index.ts'
 import { type JsonOption, printHint, printJson, printTable, printText } from './print.ts'
 
 /** `creel config` */
-export function addConfigCommand(program: Command): void {
-  program
-    .command('config')
-    .description('print the effective configuration, secrets masked')
-    .option('--json', 'print one JSON object on one line')
-    .action(({ json }: JsonOption) => {
-      const { config, warnings } = decodeConfig(process.env)
-      for (const warning of warnings) printHint(`warning: ${warning}`)
-      const { variables, plans } = maskedConfig(config)
-      if (json === true) return printJson({ ...variables, plans })
-      printTable(Object.entries(variables), {
-        Variable: ([name]) => name,
-        Value: ([, value]) => shown(value),
-      })
-      printText('')
-      printTable(LIMIT_NAMES, {
-        Limit: (limit) => limit,
-        free: (limit) => shown(plans.free[limit]),
-        solo: (limit) => shown(plans.solo[limit]),
-        pro: (limit) => shown(plans.pro[limit]),
-        team: (limit) => shown(plans.team[limit]),
-      })
+export function addConfigCommand(command: Command): void {
+  command.option('--json', 'print one JSON object on one line').action(({ json }: JsonOption) => {
+    const { config, warnings } = decodeConfig(process.env)
+    for (const warning of warnings) printHint(`warning: ${warning}`)
+    const { variables, plans } = maskedConfig(config)
+    if (json === true) return printJson({ ...variables, plans })
+    printTable(Object.entries(variables), {
+      Variable: ([name]) => name,
+      Value: ([, value]) => shown(value),
     })
+    printText('')
+    printTable(LIMIT_NAMES, {
+      Limit: (limit) => limit,
+      free: (limit) => shown(plans.free[limit]),
+      solo: (limit) => shown(plans.solo[limit]),
+      pro: (limit) => shown(plans.pro[limit]),
+      team: (limit) => shown(plans.team[limit]),
+    })
+  })
 }
 
 function shown(value: unknown): string {

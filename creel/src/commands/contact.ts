@@ -4,10 +4,8 @@ import { type JsonOption, printJson, printTable, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
 /** `creel contact …` */
-export function addContactCommands(program: Command, parts: ProgramParts): void {
-  const contact = program.command('contact').description('People whom alerts are mailed to')
-
-  contact
+export function addContactCommands(command: Command, parts: ProgramParts): void {
+  command
     .command('add')
     .description('add a contact')
     .requiredOption('--workspace <id|name>', 'whose')
@@ -21,7 +19,7 @@ export function addContactCommands(program: Command, parts: ProgramParts): void 
       printText(`Alerts of the workspace may be mailed to ${added.email} now.`)
     })
 
-  contact
+  command
     .command('list')
     .description('list the contacts, newest first')
     .requiredOption('--workspace <id|name>', 'whose')
@@ -37,7 +35,7 @@ export function addContactCommands(program: Command, parts: ProgramParts): void 
       })
     })
 
-  contact
+  command
     .command('remove')
     .description('remove a contact')
     .requiredOption('--workspace <id|name>', 'whose')

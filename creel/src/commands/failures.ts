@@ -1,7 +1,6 @@
 import { DomainError } from '@creel/core'
 import { detailOf } from '@creel/core/operator'
 import { TRPCError } from '@trpc/server'
-import { CommanderError } from 'commander'
 import { z } from 'zod'
 import { ConfigError } from '../config/index.ts'
 import { EXIT } from '../exitCodes.ts'
@@ -22,7 +21,6 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
  * @returns the code that the program ends with
  */
 export function reportFailure(thrown: unknown): number {
-  if (thrown instanceof CommanderError) return thrown.exitCode === 0 ? EXIT.ok : EXIT.usage
   if (thrown instanceof ConfigError) {
     printHint('The configuration is wrong:', ...thrown.mistakes.map((mistake) => `  ${mistake}`))
     printHint('`creel help` lists the variables.')

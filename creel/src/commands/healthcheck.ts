@@ -7,10 +7,8 @@ import { printHint, printText } from './print.ts'
 const TIMEOUT_SECONDS = 5
 
 /** `creel healthcheck` */
-export function addHealthcheckCommand(program: Command): void {
-  program
-    .command('healthcheck')
-    .description('ask the service on this machine whether it is ready; ends with 1 when it is not')
+export function addHealthcheckCommand(command: Command): void {
+  command
     .option('--url <url>', 'what to ask; default /readyz on CREEL_HOST and CREEL_PORT', httpUrl)
     .action(async ({ url }: { url?: string }) => {
       const { config } = decodeConfig(process.env)

@@ -4,10 +4,8 @@ import { type JsonOption, printHint, printJson, printTable, printText } from './
 import type { ProgramParts } from './programParts.ts'
 
 /** `creel key …` */
-export function addKeyCommands(program: Command, parts: ProgramParts): void {
-  const key = program.command('key').description('API keys of a workspace')
-
-  key
+export function addKeyCommands(command: Command, parts: ProgramParts): void {
+  command
     .command('create')
     .description('make a key and print it, for the only time')
     .requiredOption('--workspace <id|name>', 'whose')
@@ -20,7 +18,7 @@ export function addKeyCommands(program: Command, parts: ProgramParts): void {
       printHint('This is the only time that the key is shown: keep it now.')
     })
 
-  key
+  command
     .command('list')
     .description('list the keys, newest first, revoked ones included')
     .requiredOption('--workspace <id|name>', 'whose')
@@ -36,7 +34,7 @@ export function addKeyCommands(program: Command, parts: ProgramParts): void {
       })
     })
 
-  key
+  command
     .command('revoke')
     .description('revoke a key; the next call with it answers 401')
     .requiredOption('--workspace <id|name>', 'whose')

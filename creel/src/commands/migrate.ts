@@ -7,22 +7,18 @@ import { type JsonOption, printJson, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
 /** `creel migrate` */
-export function addMigrateCommand(program: Command, parts: ProgramParts): void {
-  program
-    .command('migrate')
-    .description('bring the database up to date; serve does so too, and several at once do no harm')
-    .option('--json', 'print {"applied":[…]} on one line')
-    .action(async ({ json }: JsonOption) => {
-      const { config } = decodeConfig(process.env)
-      const log = createLog(config.CREEL_LOG_LEVEL)
-      const connected = await connectAsGuest({ config, log, runtime: parts.runtime, maxConnections: 2 })
-      try {
-        const applied = await migrate(connected.database.db)
-        if (json === true) return printJson({ applied })
-        if (applied.length === 0) return printText('The database is up to date.')
-        printText('Applied:', ...applied.map((name) => `  ${name}`))
-      } finally {
-        await connected.close()
-      }
-    })
+export function addMigrateCommand(command: Command, parts: ProgramParts): void {
+  command.option('--json', 'print {"applied":[…]} on one line').action(async ({ json }: JsonOption) => {
+    const { config } = decodeConfig(process.env)
+    const log = createLog(config.CREEL_LOG_LEVEL)
+    const connected = await connectAsGuest({ config, log, runtime: parts.runtime, maxConnections: 2 })
+    try {
+      const applied = await migrate(connected.database.db)
+      if (json === true) return printJson({ applied })
+      if (applied.length === 0) return printText('The database is up to date.')
+      printText('Applied:', ...applied.map((name) => `  ${name}`))
+    } finally {
+      await connected.close()
+    }
+  })
 }

@@ -1,4 +1,4 @@
-import Table from 'cli-table3'
+import { styleText } from 'node:util'
 
 /** Every command that answers something takes `--json`. */
 export interface JsonOption {
@@ -20,25 +20,6 @@ export function printHint(...lines: string[]): void {
   process.stderr.write(`${lines.join('\n')}\n`)
 }
 
-/** Columns alone, so that a list of many stays readable. */
-const NO_LINES = {
-  top: '',
-  'top-mid': '',
-  'top-left': '',
-  'top-right': '',
-  bottom: '',
-  'bottom-mid': '',
-  'bottom-left': '',
-  'bottom-right': '',
-  left: '',
-  'left-mid': '',
-  mid: '',
-  'mid-mid': '',
-  right: '',
-  'right-mid': '',
-  middle: ' ',
-}
-
 const isTerminal = () => process.stdout.isTTY === true
 
 /**
@@ -56,12 +37,14 @@ export function printTable<Row>(
     printText(...[headings, ...cells].map((line) => line.join('\t')))
     return
   }
-  const table = new Table({
-    head: headings,
-    chars: NO_LINES,
-    style: { head: ['bold'], border: [], 'padding-left': 0 },
-  })
-  table.push(...cells)
-  printText(table.toString())
+  const widths = headings.map((heading, at) =>
+    Math.max(...[heading, ...cells.map((line) => line[at] ?? '')].map((cell) => Bun.stringWidth(cell))),
+  )
+  const aligned = (line: readonly string[]) =>
+    line
+      .map((cell, at) => cell + ' '.repeat((widths[at] ?? 0) - Bun.stringWidth(cell)))
+      .join('  ')
+      .trimEnd()
+  printText(styleText('bold', aligned(headings)), ...cells.map(aligned))
   if (rows.length === 0) printHint('None.')
 }

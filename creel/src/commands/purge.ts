@@ -12,10 +12,8 @@ interface PurgeOptions extends JsonOption {
 }
 
 /** `creel purge` */
-export function addPurgeCommand(program: Command, parts: ProgramParts): void {
-  program
-    .command('purge')
-    .description('remove stored requests for good, the recycle bin included')
+export function addPurgeCommand(command: Command, parts: ProgramParts): void {
+  command
     .requiredOption('--workspace <id|name>', 'whose')
     .option('--endpoint <id>', 'of this endpoint alone')
     .option('--request <id>', 'this request alone; needs --endpoint', requestId)

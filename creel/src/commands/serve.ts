@@ -7,7 +7,8 @@ import { EXIT } from '../exitCodes.ts'
 import { firstBoot } from '../firstBoot.ts'
 import { createLog } from '../log.ts'
 import { secretKeyOf } from '../secretKey.ts'
-import { type RunningService, type ServicePart, startService } from '../service/index.ts'
+import { hostInUrl, type RunningService, type ServicePart, startService } from '../service/index.ts'
+import { removeServiceFile, writeServiceFile } from '../serviceFile.ts'
 import { StartupError } from '../startupError.ts'
 import { listenForStop } from '../stopping.ts'
 import { VERSION } from '../version.ts'
@@ -15,10 +16,8 @@ import { printHint, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
 /** `creel serve` */
-export function addServeCommand(program: Command, parts: ProgramParts): void {
-  program
-    .command('serve')
-    .description('run the service until it is told to stop')
+export function addServeCommand(command: Command, parts: ProgramParts): void {
+  command
     .addOption(
       new Option('--only <part>', 'run one half, beside others on the same DATABASE_URL').choices([
         'gateway',
@@ -61,10 +60,14 @@ async function serve({ runtime, stopWhen }: ProgramParts, parts: ReadonlySet<Ser
       clock: systemClock,
       version: VERSION,
     })
+    const isLocal = config.DATABASE_URL === undefined && service.port !== undefined
+    const localUrl = `http://${hostInUrl(config.CREEL_HOST)}:${service.port}`
+    if (isLocal) await writeServiceFile(config.CREEL_DATA_DIR, localUrl)
     await announce(service, parts, config)
     const stop = await stopAsked
     exitCode = stop.exitCode
     log.info({ reason: stop.reason }, 'draining: what is in flight may end')
+    if (isLocal) await removeServiceFile(config.CREEL_DATA_DIR)
     await service.stop()
   } finally {
     await connected.close()

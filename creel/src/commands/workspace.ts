@@ -9,12 +9,8 @@ type PlanKey = (typeof PLAN_KEYS)[number]
 const planOption = () => new Option('--plan <plan>', 'the limits that hold for it').choices(PLAN_KEYS)
 
 /** `creel workspace …` */
-export function addWorkspaceCommands(program: Command, parts: ProgramParts): void {
-  const workspace = program
-    .command('workspace')
-    .description('Workspaces: who owns endpoints, keys and limits')
-
-  workspace
+export function addWorkspaceCommands(command: Command, parts: ProgramParts): void {
+  command
     .command('create')
     .description('make a workspace')
     .requiredOption('--name <name>', 'unique, 1-100 characters')
@@ -27,7 +23,7 @@ export function addWorkspaceCommands(program: Command, parts: ProgramParts): voi
       printHint(`Next: creel key create --workspace ${made.id} --name <name>`)
     })
 
-  workspace
+  command
     .command('list')
     .description('list the workspaces, newest first')
     .option('--json', 'print one JSON array on one line')
@@ -42,7 +38,7 @@ export function addWorkspaceCommands(program: Command, parts: ProgramParts): voi
       })
     })
 
-  workspace
+  command
     .command('set-plan')
     .description('put a workspace on another plan; nothing is deleted by it')
     .requiredOption('--workspace <id|name>', 'which one')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { overridePlans, PLANS, type Plans } from '@creel/core'
 import { z } from 'zod'
-import { VARIABLE_NAMES, Variables } from './variables.ts'
+import { CLIENT_VARIABLES, VARIABLE_NAMES, Variables } from './variables.ts'
 
 type Values = z.infer<typeof Variables>
 
@@ -76,7 +76,7 @@ function readPlans(file: string | undefined, mistakes: string[]): Plans {
 
 /** Likely typing mistakes: a misspelt variable would otherwise be silently without effect. */
 function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const known: readonly string[] = VARIABLE_NAMES
+  const known: readonly string[] = [...VARIABLE_NAMES, ...CLIENT_VARIABLES]
   return Object.keys(environment)
     .filter((name) => name.startsWith('CREEL_') && !known.includes(name))
     .map((name) => `${name} is not a variable that creel knows; it has no effect`)

@@ -73,6 +73,9 @@ export type VariableName = keyof typeof Variables.shape
 
 export const VARIABLE_NAMES = Variables.keyof().options
 
+/** What developers' commands read; the service passes over them without a warning. */
+export const CLIENT_VARIABLES = ['CREEL_URL', 'CREEL_KEY'] as const
+
 function isPublicUrl(text: string): boolean {
   if (!URL.canParse(text)) return false
   const { protocol, search, hash, username, password } = new URL(text)

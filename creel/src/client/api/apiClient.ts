@@ -1,0 +1,214 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { z } from 'zod'
+import { ClientError } from '../clientError.ts'
+import type { Connection } from '../connection/connection.ts'
+import { Problem } from './shapes.ts'
+
+/** How long one call may take; awaits and streams bring a signal of their own. */
+const CALL_MILLISECONDS = 30_000
+
+/** The longest that a spent budget is waited for, over all waits of one call. */
+const BUDGET_MILLISECONDS = 120_000
+
+/** Members of a query string; undefined ones are left out. */
+export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** What a call sends besides its path. */
+export interface CallOptions {
+  readonly query?: Query
+  /** Sent as JSON. */
+  readonly body?: unknown
+  /** In place of the time-out of 30 s. */
+  readonly signal?: AbortSignal
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+/** What helps after a refusal, by its code. */
+const NEXT_STEPS: Readonly<Record<string, string>> = {
+  forwarding_disabled: 'To send it from this machine, name a port or a URL: `creel replay <id> --to 3000`.',
+  limit_reached: 'Delete one that is not needed, or raise the plan.',
+}
+
+/** The service answered with a problem. */
+export class ApiProblem extends ClientError {
+  /**
+   * @param status of the answer
+   * @param code of the problem; `unknown` where the answer was none of ours
+   */
+  constructor(
+    readonly status: number,
+    readonly code: string,
+    message: string,
+    nextStep: readonly string[],
+  ) {
+    super(message, nextStep)
+  }
+}
+
+/** The service could not be reached, or broke off. Trying again may help. */
+export class Unreachable extends ClientError {}
+
+/** Calls the API of one service with one key. */
+export class ApiClient {
+  private key: string
+
+  constructor(readonly connection: Connection) {
+    this.key = connection.key
+  }
+
+  /**
+   * One call. A spent budget is waited for, up to two minutes in all, as `Retry-After` says.
+   *
+   * @param path starts with `/api/v1`
+   * @returns the answer's JSON, undefined for one without body
+   * @throws ApiProblem when the service refuses, Unreachable when it does not answer
+   */
+  async call(method: string, path: string, options: CallOptions = {}): Promise<unknown> {
+    const text = await (await this.open(method, path, options)).text().catch((error: unknown) => {
+      throw this.unreachable(error)
+    })
+    if (text === '') return undefined
+    try {
+      return JSON.parse(text)
+    } catch {
+      throw new ClientError(`${this.connection.url} answered something that is not JSON.`, [
+        `Is it a Creel service? The address is from ${this.connection.urlSource}.`,
+      ])
+    }
+  }
+
+  /** A GET whose answer must have the shape. */
+  async get<Shape extends z.ZodType>(
+    path: string,
+    shape: Shape,
+    query: Query = {},
+  ): Promise<z.output<Shape>> {
+    return this.decoded(shape, await this.call('GET', path, { query }))
+  }
+
+  /** A call whose answer must have the shape. */
+  async expect<Shape extends z.ZodType>(
+    shape: Shape,
+    ...call: Parameters<ApiClient['call']>
+  ): Promise<z.output<Shape>> {
+    return this.decoded(shape, await this.call(...call))
+  }
+
+  /** The answer of a call that succeeded, its body unread: for streams. */
+  async open(method: string, path: string, options: CallOptions = {}): Promise<Response> {
+    let waited = 0
+    let renewed = false
+    for (;;) {
+      const response = await this.send(method, path, options)
+      if (response.ok) return response
+      const text = await response.text().catch(() => '')
+      if (response.status === 401 && this.connection.renewKey !== undefined && !renewed) {
+        renewed = true
+        this.key = await this.connection.renewKey()
+        continue
+      }
+      const seconds = Number(response.headers.get('retry-after') ?? 'NaN')
+      if (response.status === 429 && seconds >= 0 && waited + seconds * 1000 <= BUDGET_MILLISECONDS) {
+        waited += seconds * 1000
+        await sleep(seconds * 1000, undefined, options.signal === undefined ? {} : { signal: options.signal })
+        continue
+      }
+      throw this.problem(response.status, text)
+    }
+  }
+
+  private async send(method: string, path: string, options: CallOptions): Promise<Response> {
+    const { query = {}, body, headers = {}, signal = AbortSignal.timeout(CALL_MILLISECONDS) } = options
+    const search = new URLSearchParams()
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) search.set(name, String(value))
+    const suffix = search.size === 0 ? '' : `?${search}`
+    try {
+      return await fetch(this.connection.url + path + suffix, {
+        method,
+        headers: {
+          Authorization: `Bearer ${this.key}`,
+          Accept: 'application/json',
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        redirect: 'manual',
+        signal,
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      })
+    } catch (error) {
+      throw this.unreachable(error)
+    }
+  }
+
+  private decoded<Shape extends z.ZodType>(shape: Shape, answer: unknown): z.output<Shape> {
+    const decoded = shape.safeParse(answer)
+    if (decoded.success) return decoded.data
+    const places = decoded.error.issues.map(({ path }) => path.join('.')).join(', ')
+    throw new ClientError(
+      `${this.connection.url} answered what this creel does not understand (${places}).`,
+      ['It may be another version, or no Creel service.'],
+    )
+  }
+
+  private unreachable(error: unknown): Unreachable {
+    const { url, urlSource } = this.connection
+    return new Unreachable(`${url} does not answer: ${reasonOf(error)}.`, [
+      `The address is from ${urlSource}. Is the service running? \`creel serve\` starts one here.`,
+    ])
+  }
+
+  private problem(status: number, text: string): ApiProblem {
+    const { url, urlSource, keySource } = this.connection
+    const parsed = Problem.safeParse(jsonOf(text))
+    if (!parsed.success) {
+      return new ApiProblem(
+        status,
+        'unknown',
+        `${url} answered ${status}, which is no answer of Creel's API.`,
+        [`The address is from ${urlSource}. A proxy in between may be the one that answers.`],
+      )
+    }
+    const { code, detail, traceId, errors = [] } = parsed.data
+    if (code === 'unauthorized') {
+      const message = `${url} refuses the key ${masked(this.key)} (from ${keySource}).`
+      return new ApiProblem(status, code, message, [
+        'Keep another with `creel login`; an operator makes one with `creel key create`.',
+      ])
+    }
+    const parts = errors.map(
+      ({ detail: part, pointer, parameter }) => `  ${pointer ?? parameter ?? ''} ${part}`,
+    )
+    const trace = status >= 500 ? [`Its log knows more under ${traceId}.`] : []
+    const nextStep = NEXT_STEPS[code]
+    return new ApiProblem(status, code, detail, [
+      ...(nextStep === undefined ? [] : [nextStep]),
+      ...(parts.length > 1 ? parts : []),
+      ...trace,
+    ])
+  }
+}
+
+/** As much of a key as may be shown. */
+export function masked(key: string): string {
+  return key.length <= 20 ? `${key.slice(0, 4)}…` : `${key.slice(0, 16)}…`
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Why a call brought no answer, in words. */
+export function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const code = 'code' in error ? String(error.code) : ''
+  if (code === 'ConnectionRefused' || code === 'ECONNREFUSED') return 'nothing listens there'
+  if (code === 'FailedToOpenSocket' || code === 'ENOTFOUND') return 'the host is unknown or out of reach'
+  if (error.name === 'TimeoutError') return 'it took too long'
+  if (code === 'ConnectionClosed' || code === 'ECONNRESET') return 'it closed the connection'
+  return error.message.replace(/\.$/, '')
+}

@@ -1,0 +1,104 @@
+import { ClientError } from '../clientError.ts'
+import type { ApiClient } from './apiClient.ts'
+import { Endpoint, pageOf } from './shapes.ts'
+
+const Endpoints = pageOf(Endpoint)
+
+/** How many names an error lists. */
+const NAMES_MAX = 5
+
+/** Every endpoint of the workspace, newest first. */
+export async function allEndpoints(api: ApiClient): Promise<Endpoint[]> {
+  const endpoints: Endpoint[] = []
+  for (let page = 1; ; page += 1) {
+    const { items, totalPages } = await api.get('/api/v1/endpoints', Endpoints, { page, pageSize: 100 })
+    endpoints.push(...items)
+    if (page >= totalPages) return endpoints
+  }
+}
+
+/**
+ * The endpoint that somebody means: by name, id, the beginning of its id, or its capture URL. Without a word the only one
+ * there is.
+ *
+ * @throws ClientError naming close ones when none or several fit
+ */
+export async function chooseEndpoint(api: ApiClient, wanted: string | undefined): Promise<Endpoint> {
+  const endpoints = await allEndpoints(api)
+  if (wanted === undefined) {
+    const [only] = endpoints
+    if (only === undefined) {
+      throw new ClientError('The workspace has no endpoint.', [
+        'Make one: `creel endpoints create --name <name>`.',
+      ])
+    }
+    if (endpoints.length === 1) return only
+    throw new ClientError('The workspace has several endpoints: name one.', listed(endpoints))
+  }
+  const [found, ...others] = fitting(endpoints, wanted)
+  if (found === undefined) {
+    const close = closest(endpoints, wanted)
+    throw new ClientError(
+      `There is no endpoint "${wanted}" in this workspace.`,
+      close.length === 0
+        ? ['`creel endpoints list` shows what there is; `creel endpoints create` makes one.']
+        : ['Did you mean one of these?', ...listed(close)],
+    )
+  }
+  if (others.length > 0) {
+    throw new ClientError(`Several endpoints are called "${wanted}": give an id.`, listed([found, ...others]))
+  }
+  return found
+}
+
+/** The endpoints that a word fits, by the first way in which it fits any. */
+function fitting(endpoints: readonly Endpoint[], wanted: string): readonly Endpoint[] {
+  const id = /\/hook\/([0-9a-f-]+)/i.exec(wanted)?.[1] ?? wanted
+  const ways: readonly ((endpoint: Endpoint) => boolean)[] = [
+    (endpoint) => endpoint.id === id.toLowerCase(),
+    (endpoint) => endpoint.name === wanted,
+    (endpoint) => endpoint.name.toLowerCase() === wanted.toLowerCase(),
+    (endpoint) => wanted.length >= 4 && endpoint.id.startsWith(wanted.toLowerCase()),
+  ]
+  for (const fits of ways) {
+    const found = endpoints.filter(fits)
+    if (found.length > 0) return found
+  }
+  return []
+}
+
+const listed = (endpoints: readonly Endpoint[]) => [
+  ...endpoints.slice(0, NAMES_MAX).map(({ id, name }) => `  ${name} (${id.slice(0, 8)})`),
+  ...(endpoints.length > NAMES_MAX
+    ? [`  and ${endpoints.length - NAMES_MAX} more: \`creel endpoints list\``]
+    : []),
+]
+
+/** Endpoints whose name holds the word or is few letters away from it, the nearest first. */
+function closest(endpoints: readonly Endpoint[], wanted: string): Endpoint[] {
+  const word = wanted.toLowerCase()
+  return endpoints
+    .map((endpoint) => {
+      const name = endpoint.name.toLowerCase()
+      const distances = [name, ...name.split(/\s+/)].map((part) => editDistance(part, word))
+      const distance = name.includes(word) || word.includes(name) ? 0 : Math.min(...distances)
+      return { endpoint, distance }
+    })
+    .filter(({ distance }) => distance <= Math.max(2, word.length / 2))
+    .sort((left, right) => left.distance - right.distance)
+    .map(({ endpoint }) => endpoint)
+}
+
+/** How many letters have to be changed, added or taken away to make one word of the other. */
+export function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, at) => at)
+  for (let i = 1; i <= left.length; i += 1) {
+    const next = [i]
+    for (let j = 1; j <= right.length; j += 1) {
+      const change = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1)
+      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
+    }
+    row = next
+  }
+  return row[right.length] ?? 0
+}

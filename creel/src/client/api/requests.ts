@@ -1,0 +1,34 @@
+import type { z } from 'zod'
+import type { ApiClient, Query } from './apiClient.ts'
+import { pageOf, RequestDetail } from './shapes.ts'
+
+/** The path of an endpoint's requests, or of one of them. */
+export function requestsPath(endpointId: string, requestId?: number): string {
+  const requests = `/api/v1/endpoints/${encodeURIComponent(endpointId)}/requests`
+  return requestId === undefined ? requests : `${requests}/${requestId}`
+}
+
+/** A captured request, whole. */
+export function requestOf(api: ApiClient, endpointId: string, requestId: number): Promise<RequestDetail> {
+  return api.get(requestsPath(endpointId, requestId), RequestDetail)
+}
+
+/** Every item of a list, page by page, each once: what arrives meanwhile shifts the pages and is passed over. */
+export async function* pagesOf<Item extends z.ZodType<{ readonly id: number | string }>>(
+  api: ApiClient,
+  path: string,
+  item: Item,
+  query: Query = {},
+): AsyncGenerator<z.output<Item>> {
+  const page = pageOf(item)
+  const seen = new Set<number | string>()
+  for (let number = 1; ; number += 1) {
+    const { items, totalPages } = await api.get(path, page, { ...query, page: number, pageSize: 100 })
+    for (const one of items) {
+      if (seen.has(one.id)) continue
+      seen.add(one.id)
+      yield one
+    }
+    if (number >= totalPages) return
+  }
+}

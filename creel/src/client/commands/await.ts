@@ -1,0 +1,58 @@
+import type { Command } from 'commander'
+import { printHint, printJson } from '../../commands/print.ts'
+import type { ProgramTools } from '../../commandTable.ts'
+import { EXIT } from '../../exitCodes.ts'
+import type { ApiClient } from '../api/apiClient.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { requestsPath } from '../api/requests.ts'
+import { RequestDetail } from '../api/shapes.ts'
+import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
+import { spanText } from '../output/text.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { spanOption } from '../words.ts'
+
+/** What the API waits for at most in one call. */
+const CALL_SECONDS_MAX = 60
+const DEFAULT_MILLISECONDS = 30_000
+
+/** `creel await` */
+export function addAwaitCommand(command: Command, tools: ProgramTools): void {
+  withClientOptions(
+    withFilterOptions(
+      command.option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one'),
+    ).option('--timeout <span>', 'how long to wait, e.g. 20s; default 30s', spanOption),
+    {
+      json: 'the same: the request is printed as one JSON object either way',
+      examples: [
+        'creel await --q order-1234 --timeout 20s',
+        'creel await -e ci --label order.paid --since now | jq -r .body',
+      ],
+    },
+  ).action(async (options: ClientOptions & FilterOptions & { endpoint?: string; timeout?: number }) => {
+    const api = await openApi(options, tools)
+    const { id } = await chooseEndpoint(api, options.endpoint)
+    const span = options.timeout ?? DEFAULT_MILLISECONDS
+    const found = await awaited(api, id, options, Date.now() + span)
+    if (found !== undefined) return printJson(found)
+    printHint(`creel: nothing that matches came within ${spanText(span / 1000)}.`)
+    process.exitCode = EXIT.failed
+  })
+}
+
+async function awaited(
+  api: ApiClient,
+  endpointId: string,
+  options: FilterOptions,
+  deadline: number,
+): Promise<RequestDetail | undefined> {
+  const filters = filterQuery(options)
+  for (;;) {
+    const seconds = Math.min(CALL_SECONDS_MAX, Math.ceil((deadline - Date.now()) / 1000))
+    if (seconds < 1) return undefined
+    const answer = await api.call('GET', `${requestsPath(endpointId)}/await`, {
+      query: { ...filters, timeoutSeconds: seconds },
+      signal: AbortSignal.timeout((seconds + 15) * 1000),
+    })
+    if (answer !== undefined) return RequestDetail.parse(answer)
+  }
+}

@@ -1,0 +1,63 @@
+import type { Command } from 'commander'
+import { printJson, printTable } from '../../commands/print.ts'
+import type { ProgramTools } from '../../commandTable.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { pagesOf } from '../api/requests.ts'
+import { Attempt } from '../api/shapes.ts'
+import { clockText, harmless } from '../output/text.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { countOption, requestIdOption } from '../words.ts'
+
+interface DeliveryOptions extends ClientOptions {
+  readonly endpoint?: string
+  readonly request?: number
+  readonly state?: string
+  readonly attempt?: number
+  readonly limit?: number
+}
+
+/** `creel deliveries` */
+export function addDeliveriesCommand(command: Command, tools: ProgramTools): void {
+  withClientOptions(
+    command
+      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one')
+      .option('--request <id>', 'of this request alone', requestIdOption)
+      .option('--state <state>', 'Succeeded, Failed, Errored, Pending, Interrupted or DeadLetter')
+      .option('--attempt <id>', 'this one, with exactly what was sent and received, as JSON', requestIdOption)
+      .option('--limit <n>', 'at most so many; default 20', countOption),
+    {
+      json: 'print a JSON object a line',
+      examples: [
+        'creel deliveries --request 12',
+        'creel deliveries -e orders --state DeadLetter',
+        'creel deliveries --attempt 7 | jq .received',
+      ],
+    },
+  ).action(async (options: DeliveryOptions) => {
+    const api = await openApi(options, tools)
+    const { id } = await chooseEndpoint(api, options.endpoint)
+    const path = `/api/v1/endpoints/${id}/deliveries`
+    if (options.attempt !== undefined) return printJson(await api.call('GET', `${path}/${options.attempt}`))
+    const rows: Attempt[] = []
+    const query = { requestId: options.request, state: options.state }
+    for await (const row of pagesOf(api, path, Attempt, query)) {
+      rows.push(row)
+      if (rows.length >= (options.limit ?? 20)) break
+    }
+    if (options.json === true) {
+      for (const row of rows) printJson(row)
+      return
+    }
+    printTable(rows, {
+      Id: (row) => String(row.id),
+      Request: ({ requestId }) => String(requestId),
+      At: ({ at }) => `${at.slice(0, 10)} ${clockText(at)}`,
+      Action: ({ actionName }) => harmless(actionName),
+      Attempt: ({ attemptNumber }) => String(attemptNumber),
+      State: ({ state }) => state,
+      Status: ({ statusCode, error }) => String(statusCode ?? error ?? ''),
+      Ms: ({ durationMs }) => String(durationMs ?? ''),
+      Url: ({ url }) => harmless(url),
+    })
+  })
+}

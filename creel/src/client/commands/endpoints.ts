@@ -1,0 +1,110 @@
+import type { Command } from 'commander'
+import { printHint, printJson, printTable, printText } from '../../commands/print.ts'
+import type { ProgramTools } from '../../commandTable.ts'
+import { EXIT } from '../../exitCodes.ts'
+import { allEndpoints, chooseEndpoint } from '../api/endpointChoice.ts'
+import { Endpoint } from '../api/shapes.ts'
+import { agoText, harmless } from '../output/text.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { type MemberOptions, membersOf, withMemberOptions } from './endpointMembers.ts'
+
+const JSON_ONE = 'print the endpoint on one line'
+
+/** `creel endpoints …` */
+export function addEndpointsCommands(command: Command, tools: ProgramTools): void {
+  withClientOptions(command.command('list').description('list the endpoints, newest first'), {
+    json: 'print one JSON array on one line',
+    examples: ['creel endpoints list', "creel endpoints list --json | jq -r '.[].url'"],
+  }).action(async (options: ClientOptions) => {
+    const endpoints = await allEndpoints(await openApi(options, tools))
+    if (options.json === true) return printJson(endpoints)
+    const now = Date.now()
+    printTable(endpoints, {
+      Name: ({ name }) => harmless(name),
+      Url: ({ url }) => url,
+      Stored: ({ storedRequestCount }) => String(storedRequestCount),
+      'Last request': ({ lastRequestAt }) => agoText(lastRequestAt, now),
+      State: ({ isActive }) => (isActive ? 'on' : 'off'),
+    })
+  })
+
+  withMemberOptions(
+    withClientOptions(command.command('create').description('make an endpoint and print its capture URL'), {
+      json: JSON_ONE,
+      examples: [
+        'creel endpoints create --name orders',
+        'creel endpoints create --name ci --ttl 15m',
+        'creel endpoints create --name stripe --provider stripe --signing-secret whsec_…',
+      ],
+    }),
+    { isNew: true },
+  ).action(async (options: ClientOptions & MemberOptions) => {
+    const api = await openApi(options, tools)
+    const body = membersOf(options)
+    const made = await api.expect(Endpoint, 'POST', '/api/v1/endpoints', { body })
+    if (options.json === true) return printJson(made)
+    printText(made.url)
+    printHint(
+      `Made the endpoint "${harmless(made.name)}". Next: creel listen ${made.id.slice(0, 8)} --to <port>`,
+    )
+  })
+
+  withClientOptions(
+    command.command('get').description('read an endpoint').argument('[endpoint]', 'name, id or capture URL'),
+    { json: JSON_ONE, examples: ['creel endpoints get orders'] },
+  ).action(async (wanted: string | undefined, options: ClientOptions) => {
+    const endpoint = await chooseEndpoint(await openApi(options, tools), wanted)
+    if (options.json === true) return printJson(endpoint)
+    printTable(Object.entries(endpoint), {
+      Member: ([name]) => name,
+      Value: ([, value]) => harmless(typeof value === 'string' ? value : JSON.stringify(value)),
+    })
+  })
+
+  withMemberOptions(
+    withClientOptions(
+      command
+        .command('update')
+        .description('change an endpoint; what is not named stays')
+        .argument('<endpoint>', 'name, id or capture URL'),
+      {
+        json: JSON_ONE,
+        examples: [
+          'creel endpoints update orders --name orders-eu',
+          'creel endpoints update orders --set responseStatusCode=202',
+        ],
+      },
+    ),
+    { isNew: false },
+  ).action(async (wanted: string, options: ClientOptions & MemberOptions) => {
+    const api = await openApi(options, tools)
+    const { id } = await chooseEndpoint(api, wanted)
+    const body = membersOf(options)
+    const changed = await api.expect(Endpoint, 'PATCH', `/api/v1/endpoints/${id}`, { body })
+    if (options.json === true) return printJson(changed)
+    printText(`Changed the endpoint "${harmless(changed.name)}".`)
+  })
+
+  withClientOptions(
+    command
+      .command('delete')
+      .description('delete an endpoint with all that it captured; nothing brings it back')
+      .argument('<endpoint>', 'name, id or capture URL')
+      .option('--yes', 'really do it'),
+    { json: 'print {"deleted"} on one line', examples: ['creel endpoints delete ci --yes'] },
+  ).action(async (wanted: string, options: ClientOptions & { yes?: boolean }) => {
+    const api = await openApi(options, tools)
+    const { id, name, storedRequestCount } = await chooseEndpoint(api, wanted)
+    if (options.yes !== true) {
+      printHint(
+        `This would delete "${harmless(name)}" and its ${storedRequestCount} stored requests for good.`,
+        'Add --yes to do it.',
+      )
+      process.exitCode = EXIT.usage
+      return
+    }
+    await api.call('DELETE', `/api/v1/endpoints/${id}`)
+    if (options.json === true) return printJson({ deleted: id })
+    printText(`Deleted the endpoint "${harmless(name)}".`)
+  })
+}

@@ -1,0 +1,60 @@
+import { createInterface } from 'node:readline/promises'
+import type { Command } from 'commander'
+import { printJson, printText } from '../../commands/print.ts'
+import type { ProgramTools } from '../../commandTable.ts'
+import { ApiClient } from '../api/apiClient.ts'
+import { Me } from '../api/shapes.ts'
+import { usageError } from '../clientError.ts'
+import { baseUrlOf } from '../connection/connection.ts'
+import { removeProfile, writeProfile } from '../connection/profile.ts'
+import { type ClientOptions, withClientOptions } from '../session.ts'
+
+/** `creel login` */
+export function addLoginCommand(command: Command, _tools: ProgramTools): void {
+  withClientOptions(command, {
+    json: 'print {"file","url","workspace"} on one line',
+    examples: [
+      'creel login                                        asks for both',
+      'creel login --url https://creel.example.com < key.txt',
+      'creel login --url http://127.0.0.1:4400 --key creel_live_…',
+    ],
+  }).action(login)
+}
+
+async function login(options: ClientOptions): Promise<void> {
+  const url = options.url ?? process.env.CREEL_URL ?? (await asked('Address of the service: '))
+  const key = options.key ?? process.env.CREEL_KEY ?? (await asked('API key: '))
+  if (url === '') throw usageError('There is no address to log in to.', 'Give one with --url.')
+  if (key === '') throw usageError('There is no key to keep.', 'Give one with --key, or on stdin.')
+  const connection = { url: baseUrlOf(url, '--url'), key, urlSource: '--url', keySource: 'what was given' }
+  const me = await new ApiClient(connection).get('/api/v1/me', Me)
+  const file = await writeProfile(process.env, { url: connection.url, key })
+  if (options.json === true) return printJson({ file, url: connection.url, workspace: me.workspace.name })
+  printText(
+    `Logged in to ${connection.url}: the workspace ${me.workspace.name}, with the key "${me.key.name}".`,
+    `Kept in ${file}, readable by you alone.`,
+  )
+}
+
+/** One line of stdin; asked for where somebody sits. */
+async function asked(question: string): Promise<string> {
+  const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
+  try {
+    if (process.stdin.isTTY === true) return (await lines.question(question)).trim()
+    for await (const line of lines) return line.trim()
+    return ''
+  } finally {
+    lines.close()
+  }
+}
+
+/** `creel logout` */
+export function addLogoutCommand(command: Command, _tools: ProgramTools): void {
+  command
+    .option('--json', 'print {"removed"} on one line')
+    .action(async ({ json }: Pick<ClientOptions, 'json'>) => {
+      const removed = await removeProfile(process.env)
+      if (json === true) return printJson({ removed })
+      printText(removed ? 'The key is forgotten here; it still works elsewhere.' : 'Nobody was logged in.')
+    })
+}

@@ -1,0 +1,130 @@
+import type { Command } from 'commander'
+import { printJson, printText } from '../../commands/print.ts'
+import type { ProgramTools } from '../../commandTable.ts'
+import { EXIT } from '../../exitCodes.ts'
+import type { ApiClient } from '../api/apiClient.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { requestOf, requestsPath } from '../api/requests.ts'
+import { ActionList, ReplayResult } from '../api/shapes.ts'
+import { ClientError } from '../clientError.ts'
+import { createLocalSender, isTarget } from '../listen/localSender.ts'
+import { harmless } from '../output/text.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { requestIdOption } from '../words.ts'
+
+interface ReplayOptions extends ClientOptions {
+  readonly endpoint?: string
+  readonly to?: string
+  readonly skipVerify?: boolean
+}
+
+/** What became of one request, for people and as JSON. */
+interface Replayed {
+  readonly isGood: boolean
+  readonly lines: readonly string[]
+  readonly json: unknown
+}
+
+/** `creel replay` */
+export function addReplayCommand(command: Command, tools: ProgramTools): void {
+  withClientOptions(
+    command
+      .argument('<ids...>', 'ids of captured requests')
+      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one')
+      .option('--to <where>', 'an action, or a port or URL that this machine sends to; default every action')
+      .option('--skip-verify', 'take any TLS certificate of a URL'),
+    {
+      json: 'print the outcome of each request on a line of its own',
+      examples: ['creel replay 12', 'creel replay 12 13 --to Billing', 'creel replay 12 --to 3000'],
+    },
+  ).action(async (texts: readonly string[], options: ReplayOptions) => {
+    const ids = texts.map(requestIdOption)
+    const api = await openApi(options, tools)
+    const { id: endpointId } = await chooseEndpoint(api, options.endpoint)
+    const replay = await replayer(api, endpointId, options)
+    try {
+      for (const id of ids) {
+        const { isGood, lines, json } = await replay.one(id)
+        if (options.json === true) printJson(json)
+        else printText(...lines)
+        if (!isGood) process.exitCode = EXIT.failed
+      }
+    } finally {
+      await replay.close()
+    }
+  })
+}
+
+interface Replayer {
+  one(requestId: number): Promise<Replayed>
+  close(): Promise<void>
+}
+
+async function replayer(
+  api: ApiClient,
+  endpointId: string,
+  { to, skipVerify }: ReplayOptions,
+): Promise<Replayer> {
+  if (to !== undefined && isTarget(to))
+    return fromHere(api, endpointId, { to, skipVerify: skipVerify === true })
+  const actionId = to === undefined ? undefined : await actionNamed(api, endpointId, to)
+  return {
+    one: (requestId) => throughActions(api, endpointId, requestId, actionId),
+    close: () => Promise.resolve(),
+  }
+}
+
+async function actionNamed(api: ApiClient, endpointId: string, wanted: string): Promise<string> {
+  const { actions } = await api.get(`/api/v1/endpoints/${endpointId}/actions`, ActionList)
+  const word = wanted.toLowerCase()
+  const found = actions.find(({ id, name }) => id === word || name.toLowerCase() === word)
+  if (found !== undefined) return found.id
+  throw new ClientError(`The endpoint has no action "${wanted}".`, [
+    ...(actions.length === 0 ? [] : ['It has:', ...actions.map(({ name, kind }) => `  ${name} (${kind})`)]),
+    'A port or a URL sends from this machine: --to 3000, --to http://localhost:3000/hooks.',
+  ])
+}
+
+async function throughActions(
+  api: ApiClient,
+  endpointId: string,
+  requestId: number,
+  actionId: string | undefined,
+): Promise<Replayed> {
+  const path = `${requestsPath(endpointId, requestId)}/replay`
+  const result = await api.expect(ReplayResult, 'POST', path, { query: { actionId } })
+  const lines = result.outcomes.map(({ actionName, state, statusCode, error, durationMs, url }) => {
+    const answer = error ?? (statusCode === null ? '' : String(statusCode))
+    const time = durationMs === null ? '' : `${durationMs} ms`
+    return harmless(
+      [`#${requestId}`, state, actionName, answer, time, url ?? ''].filter((part) => part !== '').join('  '),
+    )
+  })
+  return {
+    isGood: result.state === 'Succeeded' || result.state === 'Skipped',
+    lines: lines.length === 0 ? [`#${requestId}  Skipped  no action matches it`] : lines,
+    json: result,
+  }
+}
+
+/** Sends the captured bytes from this machine. */
+function fromHere(
+  api: ApiClient,
+  endpointId: string,
+  { to, skipVerify }: { to: string; skipVerify: boolean },
+): Replayer {
+  const sender = createLocalSender({ target: to, skipVerify })
+  return {
+    async one(requestId) {
+      const request = await requestOf(api, endpointId, requestId)
+      const answer = await sender.send(request)
+      const said = answer.statusCode === null ? answer.error : String(answer.statusCode)
+      return {
+        isGood: answer.statusCode !== null && answer.statusCode < 400,
+        lines: [harmless(`#${requestId}  ${said}  ${answer.durationMs} ms  ${answer.method} ${answer.url}`)],
+        json: { requestId, ...answer },
+      }
+    },
+    close: () => sender.close(),
+  }
+}

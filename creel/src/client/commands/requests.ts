@@ -1,0 +1,153 @@
+import type { Command } from 'commander'
+import { printHint, printJson, printTable, printText } from '../../commands/print.ts'
+import type { ProgramTools } from '../../commandTable.ts'
+import { EXIT } from '../../exitCodes.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { pagesOf, requestOf, requestsPath } from '../api/requests.ts'
+import { RequestSummary } from '../api/shapes.ts'
+import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
+import { requestText } from '../output/requestText.ts'
+import { clockText, harmless, sizeText } from '../output/text.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { countOption, requestIdOption } from '../words.ts'
+
+interface EndpointOption extends ClientOptions {
+  readonly endpoint?: string
+}
+
+const ENDPOINT = ['-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one'] as const
+
+/** `creel requests …` */
+export function addRequestsCommands(command: Command, tools: ProgramTools): void {
+  const list = command
+    .command('list')
+    .description('list captured requests, newest first')
+    .option(...ENDPOINT)
+  withClientOptions(
+    withFilterOptions(list).option('--limit <n>', 'at most so many; default 20', countOption),
+    {
+      json: 'print a JSON object a line',
+      examples: [
+        'creel requests list',
+        'creel requests list -e orders --q ada@example.com --since 2h',
+        'creel requests list --state DeadLetter --json',
+      ],
+    },
+  ).action(async (options: EndpointOption & FilterOptions & { limit?: number }) => {
+    const api = await openApi(options, tools)
+    const endpoint = await chooseEndpoint(api, options.endpoint)
+    const rows: RequestSummary[] = []
+    for await (const row of pagesOf(api, requestsPath(endpoint.id), RequestSummary, filterQuery(options))) {
+      rows.push(row)
+      if (rows.length >= (options.limit ?? 20)) break
+    }
+    if (options.json === true) {
+      for (const row of rows) printJson(row)
+      return
+    }
+    printTable(rows, {
+      Id: ({ id }) => String(id),
+      Received: ({ receivedAt }) => `${receivedAt.slice(0, 10)} ${clockText(receivedAt)}`,
+      Method: ({ method }) => harmless(method),
+      Path: ({ path }) => harmless(path === '' ? '/' : path),
+      Label: ({ label }) => harmless(label ?? ''),
+      Verdict: ({ verification }) => verification?.verdict ?? '',
+      Size: ({ sizeBytes }) => sizeText(sizeBytes),
+      State: ({ state }) => state,
+    })
+  })
+
+  withClientOptions(
+    command
+      .command('get')
+      .description('read a captured request, whole')
+      .argument('<id>', 'its id', requestIdOption)
+      .option(...ENDPOINT)
+      .option('--body', 'print the body alone, byte for byte'),
+    {
+      json: 'print the request on one line',
+      examples: [
+        'creel requests get 12',
+        'creel requests get 12 --body | jq .',
+        'creel requests get 12 --json',
+      ],
+    },
+  ).action(async (id: number, options: EndpointOption & { body?: boolean }) => {
+    const api = await openApi(options, tools)
+    const endpoint = await chooseEndpoint(api, options.endpoint)
+    const request = await requestOf(api, endpoint.id, id)
+    if (options.json === true) return printJson(request)
+    if (options.body === true) {
+      process.stdout.write(Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8'))
+      return
+    }
+    printText(...requestText(request, { width: process.stdout.columns ?? 100 }))
+  })
+
+  withClientOptions(
+    command
+      .command('delete')
+      .description('move captured requests to the recycle bin')
+      .argument('[ids...]', 'their ids')
+      .option(...ENDPOINT)
+      .option('--all', 'every request of the endpoint; needs --yes')
+      .option('--yes', 'really do it'),
+    {
+      json: 'print {"deletedCount"} on one line',
+      examples: ['creel requests delete 12 13', 'creel requests delete --all --yes -e ci'],
+    },
+  ).action(deleteRequests(tools))
+
+  withClientOptions(
+    withFilterOptions(
+      command
+        .command('export')
+        .description('print captured requests whole, oldest last, one JSON object a line')
+        .option(...ENDPOINT),
+    ).option('--limit <n>', 'at most so many', countOption),
+    {
+      json: 'the same; for uniformity',
+      examples: ['creel requests export -e orders --since 2026-11-01 > orders.ndjson'],
+    },
+  ).action(async (options: EndpointOption & FilterOptions & { limit?: number }) => {
+    const api = await openApi(options, tools)
+    const endpoint = await chooseEndpoint(api, options.endpoint)
+    let count = 0
+    for await (const { id } of pagesOf(
+      api,
+      requestsPath(endpoint.id),
+      RequestSummary,
+      filterQuery(options),
+    )) {
+      if (count >= (options.limit ?? Number.POSITIVE_INFINITY)) break
+      printJson(await requestOf(api, endpoint.id, id))
+      count += 1
+    }
+    printHint(`Exported ${count} requests.`)
+  })
+}
+
+function deleteRequests(tools: ProgramTools) {
+  return async (
+    texts: readonly string[],
+    options: EndpointOption & { readonly all?: boolean; readonly yes?: boolean },
+  ): Promise<void> => {
+    const requestIds = texts.map(requestIdOption)
+    const api = await openApi(options, tools)
+    const { id, name, storedRequestCount } = await chooseEndpoint(api, options.endpoint)
+    if (requestIds.length === 0 && (options.all !== true || options.yes !== true)) {
+      printHint(
+        `Name the requests, or all ${storedRequestCount} of "${harmless(name)}" with --all --yes.`,
+        'Deleted requests can be restored from the recycle bin.',
+      )
+      process.exitCode = EXIT.usage
+      return
+    }
+    const answer =
+      requestIds.length === 0
+        ? await api.call('DELETE', requestsPath(id))
+        : await api.call('POST', `${requestsPath(id)}/bulk-delete`, { body: { requestIds } })
+    if (options.json === true) return printJson(answer)
+    printText(`Moved ${Object(answer).deletedCount} requests to the recycle bin.`)
+  }
+}

@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import { printJson, printTable } from '../../commands/print.ts'
+import type { ProgramTools } from '../../commandTable.ts'
+import { pagesOf } from '../api/requests.ts'
+import { Watchdog } from '../api/shapes.ts'
+import { agoText, harmless, spanText } from '../output/text.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+
+/** `creel watchdogs` */
+export function addWatchdogsCommand(command: Command, tools: ProgramTools): void {
+  withClientOptions(command.option('--state <state>', 'waiting, onTime, late, alarmed or paused'), {
+    json: 'print a JSON object a line',
+    examples: ['creel watchdogs', 'creel watchdogs --state alarmed --json'],
+  }).action(async (options: ClientOptions & { state?: string }) => {
+    const api = await openApi(options, tools)
+    const rows: (typeof Watchdog)['_output'][] = []
+    for await (const row of pagesOf(api, '/api/v1/watchdogs', Watchdog)) {
+      if (options.state === undefined || row.state === options.state) rows.push(row)
+    }
+    if (options.json === true) {
+      for (const row of rows) printJson(row)
+      return
+    }
+    const now = Date.now()
+    printTable(rows, {
+      Name: ({ name }) => harmless(name),
+      Endpoint: ({ endpointName }) => harmless(endpointName),
+      State: ({ state }) => state,
+      Every: ({ expectedIntervalSeconds: seconds }) => spanText(seconds),
+      Grace: ({ graceSeconds }) => spanText(graceSeconds),
+      'Last match': ({ lastMatchedAt }) => agoText(lastMatchedAt, now),
+      Due: ({ dueAt }) => dueAt ?? '',
+    })
+  })
+}

@@ -1,0 +1,23 @@
+import type { Command } from 'commander'
+import { printJson, printText } from '../../commands/print.ts'
+import type { ProgramTools } from '../../commandTable.ts'
+import { Me } from '../api/shapes.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+
+/** `creel whoami` */
+export function addWhoamiCommand(command: Command, tools: ProgramTools): void {
+  withClientOptions(command, {
+    json: 'print service, key, workspace, plan and limits on one line',
+    examples: ['creel whoami', 'creel whoami --url https://creel.example.com --key creel_live_…'],
+  }).action(async (options: ClientOptions) => {
+    const api = await openApi(options, tools)
+    const me = await api.get('/api/v1/me', Me)
+    const { url, urlSource, keySource } = api.connection
+    if (options.json === true) return printJson({ url, urlSource, keySource, ...me })
+    printText(
+      `Service    ${url} (from ${urlSource})`,
+      `Key        ${me.key.prefix}… "${me.key.name}" (from ${keySource})`,
+      `Workspace  ${me.workspace.name}, on the ${me.plan.displayName} plan`,
+    )
+  })
+}

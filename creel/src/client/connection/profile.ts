@@ -1,0 +1,75 @@
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { homedir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { z } from 'zod'
+import { ClientError } from '../clientError.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+const Profile = z.object({ url: z.string(), key: z.string() })
+
+/** The service and the key that `creel login` kept. */
+export interface Profile extends z.infer<typeof Profile> {
+  readonly file: string
+}
+
+/** The file of the profile, in the user's configuration folder. */
+export function profileFile(environment: Environment): string {
+  const folder = environment.XDG_CONFIG_HOME ?? join(environment.HOME ?? homedir(), '.config')
+  return join(folder, 'creel', 'profile.json')
+}
+
+/**
+ * The profile, undefined when nobody has logged in.
+ *
+ * @throws ClientError when the file is there and cannot be used
+ */
+export async function readProfile(environment: Environment): Promise<Profile | undefined> {
+  const file = profileFile(environment)
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return undefined
+    throw new ClientError(`The profile ${file} cannot be read: ${error.message}`)
+  })
+  if (text === undefined) return undefined
+  const profile = Profile.safeParse(jsonOf(text))
+  if (!profile.success) {
+    throw new ClientError(`The profile ${file} is damaged.`, [
+      '`creel login` writes it anew; `creel logout` removes it.',
+    ])
+  }
+  return { ...profile.data, file }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** Keeps a profile, readable by its owner alone, in place of the one before. Returns the file. */
+export async function writeProfile(
+  environment: Environment,
+  profile: { url: string; key: string },
+): Promise<string> {
+  const file = profileFile(environment)
+  await writePrivately(file, `${JSON.stringify(profile, null, 2)}\n`)
+  return file
+}
+
+/** Removes the profile; false when there was none. */
+export async function removeProfile(environment: Environment): Promise<boolean> {
+  const file = profileFile(environment)
+  if ((await readFile(file).catch(() => undefined)) === undefined) return false
+  await rm(file, { force: true })
+  return true
+}
+
+/** Writes a file of mode 0600 at once: a reader sees the old text or the new one. */
+export async function writePrivately(file: string, text: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+  const unfinished = `${file}.${process.pid}`
+  await writeFile(unfinished, text, { mode: 0o600 })
+  await rename(unfinished, file)
+}

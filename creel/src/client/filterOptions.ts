@@ -1,0 +1,47 @@
+import type { Command } from 'commander'
+import type { Query } from './api/apiClient.ts'
+import { requestIdOption, requiredMoment } from './words.ts'
+
+/** The filters of the API's list, as options. */
+export interface FilterOptions {
+  readonly q?: string
+  readonly method?: string
+  readonly label?: string
+  readonly state?: string
+  readonly verification?: string
+  readonly since?: string
+  readonly until?: string
+  readonly after?: number
+}
+
+/** Adds the filters of the API's list; all of them combine with AND. */
+export function withFilterOptions(command: Command): Command {
+  return command
+    .option('--q <text>', 'text in path, query, header values or body, whatever its case')
+    .option('--method <method>', 'HTTP method')
+    .option('--label <type>', 'event type, e.g. order.paid')
+    .option('--state <state>', 'latest delivery state, e.g. Failed')
+    .option('--verification <verdict>', 'verified, failed, unsigned, unverifiable or none')
+    .option('--since <when>', 'received since, e.g. 10m, 2026-11-01')
+    .option('--until <when>', 'received before')
+    .option('--after <id>', 'with a greater id', requestIdOption)
+}
+
+/**
+ * The filters as the API takes them.
+ *
+ * @throws ClientError for a time that means nothing
+ */
+export function filterQuery(options: FilterOptions): Query {
+  const { q, method, label, state, verification, since, until, after } = options
+  return {
+    q,
+    method,
+    label,
+    state,
+    verification,
+    since: since === undefined ? undefined : requiredMoment(since, '--since'),
+    until: until === undefined ? undefined : requiredMoment(until, '--until'),
+    afterId: after,
+  }
+}

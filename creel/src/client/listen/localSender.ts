@@ -1,0 +1,177 @@
+import type { Outbound } from '@creel/core/outbound'
+import type { RequestDetail } from '../api/shapes.ts'
+import { usageError } from '../clientError.ts'
+import { listenDeliveryId } from './deliveryId.ts'
+
+/** How long a local server may take to answer unless the user says otherwise. */
+export const ANSWER_MILLISECONDS = 60_000
+
+/** Fields that belong to the connection that the capture came over; the new connection brings its own. */
+const OF_CONNECTION = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** What the local server made of a request. */
+export interface LocalAnswer {
+  readonly method: string
+  readonly url: string
+  /** When it was sent. */
+  readonly at: string
+  readonly durationMs: number
+  readonly statusCode: number | null
+  /** Why there is no status, in words; null when there is one. */
+  readonly error: string | null
+  /** Nothing was sent: there is no server at the port. */
+  readonly isRefused: boolean
+  readonly deliveryId: string
+  readonly sent: LocalMessage
+  readonly received: LocalMessage | null
+}
+
+/** One side of the exchange. Header values are text. */
+export interface LocalMessage {
+  readonly headers: readonly (readonly [name: string, value: string])[]
+  readonly body: Uint8Array
+}
+
+/** Sends captured requests to a server that this machine can reach. */
+export interface LocalSender {
+  /** Where requests go, as a URL without path suffix and query of captures. */
+  readonly url: string
+  /** Sends one. What goes wrong is part of the answer; nothing is thrown. */
+  send(request: RequestDetail, signal?: AbortSignal): Promise<LocalAnswer>
+  close(): Promise<void>
+}
+
+interface LocalSenderOptions {
+  /** A port, `host:port`, or an http or https URL. */
+  readonly target: string
+  /** Takes any TLS certificate. */
+  readonly skipVerify: boolean
+  readonly answerMilliseconds?: number
+}
+
+/** Whether a word names a place to send to: a port, `host:port`, or a URL. */
+export function isTarget(text: string): boolean {
+  return /^:?\d{1,5}(\/|$)/.test(text) || /^https?:\/\//.test(text) || /^[\w.-]+:\d{1,5}(\/|$)/.test(text)
+}
+
+/**
+ * The URL that a target stands for: `3000` is `http://localhost:3000`.
+ *
+ * @throws ClientError when it is none
+ */
+export function targetUrl(target: string): string {
+  const text =
+    /^:?\d/.test(target) && !/^[\d.]+:/.test(target) ? `localhost:${target.replace(/^:/, '')}` : target
+  const url = /^https?:\/\//.test(text) ? text : `http://${text}`
+  if (!isTarget(target) || !URL.canParse(url)) {
+    throw usageError(
+      `"${target}" is no place to send to.`,
+      'Write a port (3000), or a URL (http://localhost:3000/hooks).',
+    )
+  }
+  return url.replace(/\/+$/, '')
+}
+
+/** Opens a sender. Connections are kept open between requests. */
+export function createLocalSender({
+  target,
+  skipVerify,
+  answerMilliseconds,
+}: LocalSenderOptions): LocalSender {
+  const url = targetUrl(target)
+  // Read while the command asks the service: a tenth of a second that nobody waits for.
+  const opening = openOutbound(skipVerify)
+  return {
+    url,
+    async send(request, signal) {
+      const outbound = await opening
+      const destination = urlOf(url, request)
+      const deliveryId = listenDeliveryId(request.endpointId, request.id)
+      const headers = headersOf(request, deliveryId)
+      const body = Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8')
+      const at = new Date().toISOString()
+      const once = () =>
+        outbound.send({
+          method: request.method,
+          url: destination,
+          headers,
+          body,
+          totalTimeoutMs: answerMilliseconds ?? ANSWER_MILLISECONDS,
+          signal,
+        })
+      let result = await once()
+      // A kept connection that the server has just closed breaks like this; a new one shows whether it is more.
+      if (result.outcome === 'reset') result = await once()
+      const facts = {
+        method: request.method,
+        url: destination,
+        at,
+        durationMs: result.durationMs,
+        deliveryId,
+      }
+      const sent = { headers: result.sentHeaders, body }
+      if (result.outcome === 'response') {
+        const received = { headers: result.headers, body: result.body }
+        return { ...facts, statusCode: result.statusCode, error: null, isRefused: false, sent, received }
+      }
+      const isRefused = result.outcome === 'connect' || result.outcome === 'dns'
+      const error = `${result.outcome}: ${result.detail}`
+      return { ...facts, statusCode: null, error, isRefused, sent, received: null }
+    },
+    close: async () => (await opening).close(),
+  }
+}
+
+async function openOutbound(skipVerify: boolean): Promise<Outbound> {
+  const { createOutbound } = await import('@creel/core/outbound')
+  return createOutbound({
+    // The user names the destination, on the user's own machine: nothing of it is out of bounds.
+    allowDestinations: ['0.0.0.0/0', '::/0', 'localhost'],
+    ownHosts: () => [],
+    trustsAnyCertificate: skipVerify,
+  })
+}
+
+/** The target with the captured path suffix and query appended, as they were sent. */
+function urlOf(target: string, { path, queryString }: RequestDetail): string {
+  const at = target.indexOf('?')
+  const [base, ownQuery] = at === -1 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
+  const queries = [ownQuery, queryString ?? ''].filter((query) => query !== '')
+  const suffix = base.replace(/^https?:\/\/[^/]+/, '') === '' && path === '' ? '/' : path
+  return `${base}${suffix}${queries.length === 0 ? '' : `?${queries.join('&')}`}`
+}
+
+/** The captured fields in their order and spelling, without those of the connection, and then ours. */
+function headersOf(request: RequestDetail, deliveryId: string): (readonly [string, string])[] {
+  const named = new Set(
+    request.rawHeaders
+      .filter(({ name }) => name.toLowerCase() === 'connection')
+      .flatMap(({ value }) => value.split(',').map((token) => token.trim().toLowerCase())),
+  )
+  const kept = request.rawHeaders.filter(({ name }) => {
+    const field = name.toLowerCase()
+    return !OF_CONNECTION.has(field) && !named.has(field) && !/^creel-(delivery|request)-id$/.test(field)
+  })
+  return [
+    ...kept.map(({ name, value }) => [name, bytesOf(value)] as const),
+    ['creel-delivery-id', deliveryId],
+    ['creel-request-id', String(request.id)],
+  ]
+}
+
+/** A header value as the latin1 byte string that goes on the wire: the API shows UTF-8 as text. */
+function bytesOf(value: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII needs no coding.
+  return /^[\x00-\x7f]*$/.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1')
+}

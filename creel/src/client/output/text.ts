@@ -1,0 +1,46 @@
+/** `1.4 kB`: a size in at most six characters. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`
+  for (const [unit, factor] of [
+    ['kB', 1e3],
+    ['MB', 1e6],
+  ] as const) {
+    const size = bytes / factor
+    if (size < 1000 || unit === 'MB') return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${unit}`
+  }
+  return ''
+}
+
+/** A span of time for people: `12 s`, `4 min`, `3 h`, `2 d`. */
+export function spanText(seconds: number): string {
+  if (seconds < 120) return `${Math.round(seconds)} s`
+  if (seconds < 7200) return `${Math.round(seconds / 60)} min`
+  if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`
+  return `${Math.round(seconds / 86_400)} d`
+}
+
+/** How long ago a moment was, e.g. `4 min ago`; `` for null. */
+export function agoText(timestamp: string | null, now: number): string {
+  if (timestamp === null) return ''
+  return `${spanText(Math.max(0, (now - Date.parse(timestamp)) / 1000))} ago`
+}
+
+/** The clock of a moment in the user's own time zone: `14:03:07`. */
+export function clockText(timestamp: string): string {
+  const date = new Date(timestamp)
+  return [date.getHours(), date.getMinutes(), date.getSeconds()]
+    .map((part) => String(part).padStart(2, '0'))
+    .join(':')
+}
+
+/**
+ * Text of strangers without what a terminal would obey: control characters and marks that turn the direction of writing
+ * become visible, line breaks stay only where the caller wants them.
+ */
+export function harmless(text: string, { keepLines = false }: { keepLines?: boolean } = {}): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones to take out.
+  return text.replace(/[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) => {
+    if (keepLines && (character === '\n' || character === '\t')) return character
+    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
+  })
+}

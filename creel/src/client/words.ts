@@ -1,0 +1,74 @@
+import { InvalidArgumentError } from 'commander'
+import { usageError } from './clientError.ts'
+
+const UNIT_MILLISECONDS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  m: 60_000,
+  h: 3_600_000,
+  d: 86_400_000,
+}
+
+/** `20s`, `10m`, `1.5h` or `2d` in milliseconds; a bare number counts seconds. Undefined for anything else. */
+export function milliseconds(text: string): number | undefined {
+  const [, count = '', unit = 's'] = /^(\d+(?:\.\d+)?)(ms|s|m|h|d)?$/.exec(text) ?? []
+  const factor = UNIT_MILLISECONDS[unit]
+  return count === '' || factor === undefined ? undefined : Math.round(Number(count) * factor)
+}
+
+/** For commander: a span of time, in milliseconds. */
+export function spanOption(text: string): number {
+  const span = milliseconds(text)
+  if (span === undefined) throw new InvalidArgumentError('Write it like 20s, 10m, 2h or 1d.')
+  return span
+}
+
+/** For commander: a whole number from 1 on. */
+export function countOption(text: string): number {
+  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('It must be a whole number from 1 on.')
+  return Number(text)
+}
+
+/** For commander: the id of a request, which may be written `#12`. */
+export function requestIdOption(text: string): number {
+  return countOption(text.replace(/^#/, ''))
+}
+
+/**
+ * A moment as somebody writes it, as the API takes it: `10m` ago, `now`, a date or a timestamp. Undefined for anything else.
+ *
+ * @param now in milliseconds since 1970
+ */
+export function momentOf(text: string, now: number): string | undefined {
+  if (text === 'now') return new Date(now).toISOString()
+  const ago = /[a-z]$/.test(text) ? milliseconds(text) : undefined
+  if (ago !== undefined) return new Date(now - ago).toISOString()
+  if (!/^\d{4}-\d{2}-\d{2}([T ]|$)/.test(text)) return undefined
+  const time = Date.parse(text.replace(' ', 'T'))
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString()
+}
+
+/**
+ * The same, where nothing else will do.
+ *
+ * @throws ClientError naming the option
+ */
+export function requiredMoment(text: string, option: string): string {
+  const moment = momentOf(text, Date.now())
+  if (moment === undefined) {
+    throw usageError(
+      `${option} does not understand "${text}".`,
+      'Write it like 10m, 2h, 2026-11-01 or 2026-11-01T08:00Z.',
+    )
+  }
+  return moment
+}
+
+/** A value as somebody types it: JSON where it is, else the text itself. */
+export function jsonOrText(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}

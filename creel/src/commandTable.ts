@@ -1,0 +1,140 @@
+import type { Command } from 'commander'
+import type { ProgramParts } from './commands/programParts.ts'
+
+/** What a command may need besides its own words. */
+export interface ProgramTools extends ProgramParts {
+  /** The whole command line, every command loaded: for help and completion. */
+  readonly whole: () => Promise<Command>
+}
+
+/** Adds arguments, options, subcommands and the action to a command that has its name and description already. */
+type Configure = (command: Command, tools: ProgramTools) => void
+
+/** One command of the program, without its code. */
+export interface CommandEntry {
+  readonly name: string
+  /** One line, as `creel --help` shows it. */
+  readonly description: string
+  /** Reads the command's code. Nothing else does: a command costs only those who run it. */
+  readonly load: () => Promise<Configure>
+}
+
+/** Commands that belong together in `creel --help`. */
+export interface CommandGroup {
+  readonly heading: string
+  readonly commands: readonly CommandEntry[]
+}
+
+/** Every command, in the order of `creel --help`. */
+export const COMMAND_GROUPS: readonly CommandGroup[] = [
+  {
+    heading: 'For developers, over the API:',
+    commands: [
+      {
+        name: 'whoami',
+        description: 'show which service, workspace and key commands use',
+        load: async () => (await import('./client/commands/whoami.ts')).addWhoamiCommand,
+      },
+      {
+        name: 'login',
+        description: 'check a key and keep it for later commands',
+        load: async () => (await import('./client/commands/login.ts')).addLoginCommand,
+      },
+      {
+        name: 'logout',
+        description: 'forget the key that login kept',
+        load: async () => (await import('./client/commands/login.ts')).addLogoutCommand,
+      },
+      {
+        name: 'endpoints',
+        description: 'list, make, read, change and delete capture endpoints',
+        load: async () => (await import('./client/commands/endpoints.ts')).addEndpointsCommands,
+      },
+      {
+        name: 'requests',
+        description: 'list, read, delete and export captured requests',
+        load: async () => (await import('./client/commands/requests.ts')).addRequestsCommands,
+      },
+      {
+        name: 'await',
+        description: 'wait for a matching request; ends with 1 when none came in time',
+        load: async () => (await import('./client/commands/await.ts')).addAwaitCommand,
+      },
+      {
+        name: 'replay',
+        description: 'send captured requests again',
+        load: async () => (await import('./client/commands/replay.ts')).addReplayCommand,
+      },
+      {
+        name: 'deliveries',
+        description: 'list delivery attempts, or read one whole',
+        load: async () => (await import('./client/commands/deliveries.ts')).addDeliveriesCommand,
+      },
+      {
+        name: 'watchdogs',
+        description: 'list watchdogs and what they wait for',
+        load: async () => (await import('./client/commands/watchdogs.ts')).addWatchdogsCommand,
+      },
+    ],
+  },
+  {
+    heading: 'For operators, beside the database:',
+    commands: [
+      {
+        name: 'serve',
+        description: 'run the service until it is told to stop',
+        load: async () => (await import('./commands/serve.ts')).addServeCommand,
+      },
+      {
+        name: 'migrate',
+        description: 'bring the database up to date; serve does so too, and several at once do no harm',
+        load: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
+      },
+      {
+        name: 'config',
+        description: 'print the effective configuration, secrets masked',
+        load: async () => (await import('./commands/config.ts')).addConfigCommand,
+      },
+      {
+        name: 'workspace',
+        description: 'workspaces: who owns endpoints, keys and limits',
+        load: async () => (await import('./commands/workspace.ts')).addWorkspaceCommands,
+      },
+      {
+        name: 'key',
+        description: 'API keys of a workspace',
+        load: async () => (await import('./commands/key.ts')).addKeyCommands,
+      },
+      {
+        name: 'contact',
+        description: 'people whom alerts are mailed to',
+        load: async () => (await import('./commands/contact.ts')).addContactCommands,
+      },
+      {
+        name: 'purge',
+        description: 'remove stored requests for good, the recycle bin included',
+        load: async () => (await import('./commands/purge.ts')).addPurgeCommand,
+      },
+      {
+        name: 'healthcheck',
+        description: 'ask the service on this machine whether it is ready; ends with 1 when it is not',
+        load: async () => (await import('./commands/healthcheck.ts')).addHealthcheckCommand,
+      },
+    ],
+  },
+  {
+    heading: 'About the command line:',
+    commands: [
+      {
+        name: 'completion',
+        description: 'print a completion script, e.g. for `source <(creel completion bash)`',
+        load: async () => (await import('./commands/completion.ts')).addCompletionCommand,
+      },
+      {
+        name: 'help',
+        description: 'describe what a command does and takes, e.g. `creel help key create`',
+        load: async () => (await import('./commands/help.ts')).addHelpCommand,
+      },
+    ],
+  },
+]

@@ -1,0 +1,223 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { TestEndpoint } from '../support/client.ts'
+import { PROGRAM, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { emptyHome, environmentOf, fails, succeeds } from './support.ts'
+
+let service: TestService
+let endpoint: TestEndpoint
+let home: string
+let env: Record<string, string>
+
+beforeAll(async () => {
+  service = await startService()
+  endpoint = await service.alice.endpoint({ name: 'orders' })
+  home = await emptyHome()
+  env = environmentOf(service.alice, home)
+})
+
+const lines = (text: string): unknown[] =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+describe('where commands talk to', () => {
+  test('options, then variables, then the profile; each says where it was found', async () => {
+    expect(JSON.parse(await succeeds(['whoami', '--json'], env))).toMatchObject({
+      url: service.baseUrl,
+      urlSource: 'the variable CREEL_URL',
+      keySource: 'the variable CREEL_KEY',
+    })
+    const loggedIn = { HOME: await emptyHome() }
+    const login = ['login', '--url', `${service.baseUrl}/`, '--key', service.charlie.key, '--json']
+    const { file } = JSON.parse(await succeeds(login, loggedIn))
+    expect((await stat(file)).mode & 0o777).toBe(0o600)
+    expect(await succeeds(['whoami'], loggedIn)).toContain(`(from ${file})`)
+    expect(await succeeds(['endpoints', 'list'], loggedIn)).not.toContain('orders')
+    const both = JSON.parse(await succeeds(['whoami', '--json', '--key', service.alice.key], loggedIn))
+    expect(both).toMatchObject({ urlSource: file, keySource: '--key' })
+    await succeeds(['logout'], loggedIn)
+    expect((await fails(['whoami'], loggedIn)).stderr).toContain('creel serve')
+  })
+
+  test('login refuses a bad key and keeps nothing of it', async () => {
+    const nobody = { HOME: await emptyHome() }
+    const refused = await fails(['login', '--url', service.baseUrl, '--key', service.bob.key], nobody)
+    expect(refused.stderr).toContain('refuses the key')
+    expect((await fails(['whoami'], nobody)).stderr).toContain('no service')
+  })
+
+  test('a bad key says where it came from; a port without a service says so', async () => {
+    const bad = await fails(['whoami'], { ...env, CREEL_KEY: 'creel_live_nonsense' })
+    expect(bad).toMatchObject({ exitCode: 1 })
+    expect(bad.stderr).toContain('(from the variable CREEL_KEY)')
+    const silent = await fails(['whoami', '--url', 'http://127.0.0.1:9'], env)
+    expect(silent.stderr).toContain('http://127.0.0.1:9 does not answer: nothing listens there.')
+    expect(await fails(['whoami', '--url', 'http://'], env)).toMatchObject({ exitCode: 2 })
+  })
+
+  test('beside a local service nothing has to be set up, also after its key was revoked', async () => {
+    const dataDir = join(await temporaryFolder(), '.creel')
+    const beside = { CREEL_DATA_DIR: dataDir, HOME: home }
+    const local = await startProcess({ env: beside })
+    const me = JSON.parse(await succeeds(['whoami', '--json'], beside))
+    expect(me).toMatchObject({
+      url: local.baseUrl,
+      workspace: { name: 'default' },
+      key: { name: 'terminal' },
+    })
+    expect((await stat(join(dataDir, 'terminal.key'))).mode & 0o777).toBe(0o600)
+    await succeeds(['key', 'revoke', '--workspace', 'default', '--key', me.key.prefix], beside)
+    const again = JSON.parse(await succeeds(['whoami', '--json'], beside))
+    expect(again.key.prefix).not.toBe(me.key.prefix)
+    await local.stop()
+    expect((await fails(['whoami'], beside)).stderr).toContain('creel serve')
+  })
+})
+
+describe('creel endpoints', () => {
+  test('create, get, update, list and delete', async () => {
+    const words = ['endpoints', 'create', '--name', 'ci', '--ttl', '15m', '--set', 'responseStatusCode=202']
+    const made = JSON.parse(await succeeds([...words, '--json'], env))
+    expect(made).toMatchObject({ name: 'ci', responseStatusCode: 202, expiresAt: expect.any(String) })
+    await succeeds(['endpoints', 'update', made.id.slice(0, 8), '--name', 'CI two', '--off'], env)
+    expect(JSON.parse(await succeeds(['endpoints', 'get', made.url, '--json'], env))).toMatchObject({
+      name: 'CI two',
+      isActive: false,
+    })
+    expect(await succeeds(['endpoints', 'list'], env)).toContain(`CI two\t${made.url}\t0\t\toff`)
+    expect(await fails(['endpoints', 'delete', 'ci two'], env)).toMatchObject({ exitCode: 2 })
+    await succeeds(['endpoints', 'delete', 'ci two', '--yes'], env)
+    expect(await succeeds(['endpoints', 'list'], env)).not.toContain('CI two')
+  })
+
+  test('an unknown endpoint lists close names; everything wrong is named', async () => {
+    const unknown = await fails(['endpoints', 'get', 'oders'], env)
+    expect(unknown.stderr).toContain('There is no endpoint "oders"')
+    expect(unknown.stderr).toContain(`  orders (${endpoint.id.slice(0, 8)})`)
+    const wrong = ['endpoints', 'create', '--set', 'responseStatusCode=302', 'responseBody=1']
+    const { stderr } = await fails(wrong, env)
+    expect(stderr).toContain('responseStatusCode')
+    expect(stderr).toContain('#/responseBody')
+  })
+})
+
+describe('creel requests', () => {
+  test('list filters, get prints the body byte for byte, export prints every request whole', async () => {
+    const own = await service.alice.endpoint({ name: 'listed' })
+    const bytes = new Uint8Array([0, 255, 10, 13, 27])
+    const first = await own.capture({ body: '{"type":"order.paid","amount":1.50}', suffix: '/eu?a=1' })
+    const second = await own.capture({
+      method: 'PUT',
+      body: bytes,
+      headers: { 'Content-Type': 'application/octet-stream' },
+    })
+
+    const listed = lines(await succeeds(['requests', 'list', '-e', 'listed', '--json'], env))
+    expect(listed).toMatchObject([
+      { id: 2, method: 'PUT' },
+      { id: 1, path: '/eu' },
+    ])
+    const table = await succeeds(['requests', 'list', '-e', 'listed', '--q', 'ORDER.PAID'], env)
+    expect(table.split('\n')).toHaveLength(3)
+    expect(table).toStartWith('Id\tReceived\tMethod\tPath')
+
+    const shown = await succeeds(['requests', 'get', `${first.id}`, '-e', 'listed'], env)
+    expect(shown).toContain('POST /eu?a=1')
+    expect(shown).toContain('  "amount": 1.50')
+    const file = join(await temporaryFolder(), 'body')
+    await writeFile(file, await bytesOf(['requests', 'get', `${second.id}`, '-e', 'listed', '--body']))
+    expect(Buffer.from(await Bun.file(file).bytes())).toEqual(Buffer.from(bytes))
+
+    const exported = lines(await succeeds(['requests', 'export', '-e', 'listed'], env))
+    expect(exported).toMatchObject([
+      { id: 2, bodyIsBinary: true },
+      { id: 1, queryString: 'a=1' },
+    ])
+    expect(
+      await succeeds(['requests', 'delete', `${first.id}`, `${second.id}`, '-e', 'listed'], env),
+    ).toContain('Moved 2')
+    expect(await fails(['requests', 'get', `${first.id}`, '-e', 'listed'], env)).toMatchObject({
+      exitCode: 1,
+    })
+    expect(await fails(['requests', 'delete', '-e', 'listed'], env)).toMatchObject({ exitCode: 2 })
+  })
+
+  test('what strangers sent cannot steer the terminal', async () => {
+    const own = await service.alice.endpoint({ name: 'hostile' })
+    const evil = Buffer.from('a\u202eb').toString('latin1')
+    const { id } = await own.capture({ headers: { 'X-Evil': evil }, body: 'a\u001b[31mred\r' })
+    const shown = await succeeds(['requests', 'get', `${id}`, '-e', 'hostile'], env)
+    expect(shown).toContain('\\u202e')
+    expect(shown).toContain('\\u001b[31mred\\u000d')
+  })
+})
+
+async function bytesOf(words: readonly string[]): Promise<Uint8Array> {
+  const child = Bun.spawn([...PROGRAM, ...words], { env, stdio: ['ignore', 'pipe', 'inherit'] })
+  return await new Response(child.stdout).bytes()
+}
+
+describe('creel await', () => {
+  test('prints the request that is there or comes, and ends with 1 when none came in time', async () => {
+    const own = await service.alice.endpoint({ name: 'awaited' })
+    const waiting = succeeds(['await', '-e', 'awaited', '--q', 'ready', '--timeout', '20s'], env)
+    await own.send({ body: 'ready=yes' })
+    const { id, body } = JSON.parse(await waiting)
+    expect(body).toBe('ready=yes')
+    const late = await runCreel(['await', '-e', 'awaited', '--after', `${id}`, '--timeout', '1s'], { env })
+    expect(late).toMatchObject({ exitCode: 1, stdout: '' })
+    expect(late.stderr).toContain('1 s')
+  })
+})
+
+describe('creel replay, deliveries and watchdogs', () => {
+  test('replay goes through actions, or from here byte for byte; deliveries show the attempts', async () => {
+    await using receiver = await startReceiver()
+    const own = await service.alice.endpoint({ name: 'replayed' })
+    await service.alice.post(own.at('/actions'), {
+      kind: 'forward',
+      name: 'Billing',
+      url: receiver.url,
+      isActive: true,
+    })
+    const { id } = await own.capture({ body: 'zoë', suffix: '/a%2Fb?x=1&x=2', headers: { 'X-Order': 'one' } })
+    await receiver.take(1)
+    expect(await succeeds(['replay', `${id}`, '-e', 'replayed', '--to', 'billing'], env)).toContain(
+      'Succeeded  Billing  200',
+    )
+    const attempts = lines(await succeeds(['deliveries', '-e', 'replayed', '--json'], env))
+    expect(attempts).toMatchObject([{ trigger: 'replay' }, { trigger: 'capture' }])
+
+    await succeeds(
+      ['replay', `${id}`, '-e', 'replayed', '--to', `http://127.0.0.1:${receiver.port}/local`],
+      env,
+    )
+    const local = (await receiver.take(3)).at(-1)
+    expect(local).toMatchObject({ method: 'POST', url: '/local/a%2Fb?x=1&x=2', body: Buffer.from('zoë') })
+    expect(local?.header('creel-request-id')).toBe(String(id))
+
+    const unknown = await fails(['replay', `${id}`, '-e', 'replayed', '--to', 'nobody'], env)
+    expect(unknown.stderr).toContain('Billing (forward)')
+    expect(await fails(['replay', `${id}`, '-e', 'replayed', '--to', '9'], env)).toMatchObject({
+      exitCode: 1,
+    })
+  })
+
+  test('watchdogs are listed', async () => {
+    await service.alice.post('/api/v1/watchdogs', { endpointId: endpoint.id, expectedIntervalSeconds: 3600 })
+    expect(await succeeds(['watchdogs'], env)).toContain('orders\torders\twaiting\t60 min')
+    expect(await succeeds(['watchdogs', '--state', 'alarmed', '--json'], env)).toBe('')
+  })
+})
+
+test('a command costs only its own code: help takes less than 300 ms of work', async () => {
+  const child = Bun.spawn([...PROGRAM, '--help'], { stdio: ['ignore', 'pipe', 'inherit'] })
+  expect(await new Response(child.stdout).text()).toStartWith('Usage: creel')
+  await child.exited
+  expect(Number(child.resourceUsage()?.cpuTime.total) / 1000).toBeLessThan(300)
+})

@@ -1,0 +1,33 @@
+import type { Client } from '../support/client.ts'
+import { type CommandResult, runCreel, temporaryFolder } from '../support/process.ts'
+
+/** A folder that nothing of the user's own configuration is in: what every command of a test calls home. */
+export async function emptyHome(): Promise<string> {
+  return await temporaryFolder()
+}
+
+/** Where commands find the service and the key of a client. */
+export function environmentOf(client: Client, home: string): Record<string, string> {
+  return { CREEL_URL: client.baseUrl, CREEL_KEY: client.key, HOME: home }
+}
+
+/** Runs a command that must succeed; answers its stdout. */
+export async function succeeds(
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  const { exitCode, stdout, stderr } = await runCreel(words, { env })
+  if (exitCode !== 0) throw new Error(`creel ${words.join(' ')} ended with ${exitCode}: ${stderr}`)
+  return stdout
+}
+
+/** Runs a command that must fail, without a stack; answers what it says on stderr, and its code. */
+export async function fails(
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): Promise<Pick<CommandResult, 'exitCode' | 'stderr'>> {
+  const { exitCode, stderr } = await runCreel(words, { env })
+  if (exitCode === 0 || /^ {4}at /m.test(stderr))
+    throw new Error(`creel ${words.join(' ')}: ${exitCode} ${stderr}`)
+  return { exitCode, stderr }
+}
