@@ -3,8 +3,7 @@
  * together, as the capture path asks for them, on a prepared endpoint. No network, no database.
  */
 import { parseArgs } from 'node:util'
-import { findProvider } from '@creel/core/providers'
-import type { CapturedRequest } from '@creel/core/requests'
+import { findProvider } from '@creel/core/engine/providers'
 import {
   handshakeAnswer,
   judge,
@@ -12,9 +11,10 @@ import {
   prepareVerification,
   SIGNATURE_ALGORITHMS,
   type VerificationSettings,
-} from '@creel/core/verification'
-import { manualSchemeRow } from '../core/src/verification/settings.ts'
-import { type SignedRequest, signedRequest, testKey } from '../core/src/verification/testSigner.ts'
+} from '@creel/core/engine/verification'
+import type { CapturedRequest } from '@creel/core/requests'
+import { manualSchemeRow } from '../core/src/engine/verification/settings.ts'
+import { type SignedRequest, signedRequest, testKey } from '../core/src/engine/verification/testSigner.ts'
 import { report } from './support/report.ts'
 
 const { values } = parseArgs({ options: { milliseconds: { type: 'string', default: '300' } } })

@@ -1,11 +1,11 @@
 /**
- * Writes core/src/db/tables.ts from a migrated database, so that the schema is declared once: in migrations.
+ * Writes core/src/platform/db/tables.ts from a migrated database, so that the schema is declared once: in migrations.
  *
  * Usage: DATABASE_URL=postgres://… bun scripts/dbTypes.ts [--check]
  */
 import pg from 'pg'
 
-const TARGET = new URL('../core/src/db/tables.ts', import.meta.url)
+const TARGET = new URL('../core/src/platform/db/tables.ts', import.meta.url)
 const TYPES: Record<string, string> = {
   bigint: 'number',
   boolean: 'boolean',
@@ -63,7 +63,7 @@ text += '}\n'
 
 if (process.argv.includes('--check')) {
   if ((await Bun.file(TARGET).text()) !== text) {
-    console.error('core/src/db/tables.ts is stale: run bun scripts/dbTypes.ts')
+    console.error('core/src/platform/db/tables.ts is stale: run bun scripts/dbTypes.ts')
     process.exit(1)
   }
 } else {

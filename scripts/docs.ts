@@ -3,9 +3,9 @@
  * docs/routes.md and docs/rules-functions.md. A test fails when they are stale.
  */
 import { join } from 'node:path'
+import { functionsPage } from '../core/src/engine/rules/functions/docs.ts'
 import { ERRORS, ROUTES } from '../core/src/index.ts'
 import { providersPage } from '../core/src/providers/docs.ts'
-import { functionsPage } from '../core/src/transformations/functions/docs.ts'
 
 /** The generated pages by their path from the repository's root. */
 export const PAGES: Readonly<Record<string, () => string>> = {

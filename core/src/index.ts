@@ -1,4 +1,20 @@
-export type { Caller, Context } from './context.ts'
+export type { Caller, Context } from './api/context.ts'
+export { DomainError, ERRORS, type ErrorCode, ITEM_CODES, notFound, validationFailed } from './api/errors.ts'
+export {
+  type Locate,
+  locateInBody,
+  Problem,
+  pointerTo,
+  refusalOf,
+  TracedError,
+  toProblem,
+} from './api/problem.ts'
+export { REFUSED, type RouteContract } from './api/route.ts'
+export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
+export { authenticate } from './keys/index.ts'
+export { applyChangedPlans } from './planLimits/applyPlanLimits.ts'
+export { overridePlans, PLANS, type Plans } from './plans/index.ts'
+export type { Wakeups } from './platform/changes/index.ts'
 export {
   checkDatabase,
   type Db,
@@ -8,23 +24,14 @@ export {
   type Statement,
   statement,
   type Trx,
-} from './db/index.ts'
-export { DomainError, ERRORS, type ErrorCode, ITEM_CODES, notFound, validationFailed } from './errors.ts'
-export { authenticate } from './keys/index.ts'
-export { overridePlans, PLANS, type Plans } from './plans/index.ts'
-export { applyChangedPlans } from './plans/suspension.ts'
+} from './platform/db/index.ts'
 export {
-  type Locate,
-  locateInBody,
-  Problem,
-  pointerTo,
-  refusalOf,
-  TracedError,
-  toProblem,
-} from './problem.ts'
-export { type Enqueue, type Job, type Payload, QUEUES, type QueueName, type QueueSpec } from './queues.ts'
-export { REFUSED, type RouteContract } from './route.ts'
+  type Enqueue,
+  type Job,
+  type Payload,
+  QUEUES,
+  type QueueName,
+  type QueueSpec,
+} from './platform/queues.ts'
+export { checkSecretKey, createSecretBox, type SecretBox } from './platform/secrets/index.ts'
 export { type AppRouter, appRouter, createCaller, ROUTES, type Route } from './router.ts'
-export { checkSecretKey, createSecretBox, type SecretBox } from './secrets/index.ts'
-export { type Clock, type Services, systemClock, type Urls } from './services.ts'
-export type { Wakeups } from './wakeups/index.ts'

@@ -1,12 +1,12 @@
 import { actionRoutes } from './actions/routes.ts'
 import { alertChannelRoutes } from './alertChannels/routes.ts'
+import { createCallerFactory, type RouteContract, router } from './api/route.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
 import { recycleBinRoutes } from './recycleBin/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
-import { createCallerFactory, type RouteContract, router } from './route.ts'
 import { transformationRoutes } from './transformations/routes.ts'
 import { watchdogRoutes } from './watchdogs/routes.ts'
 

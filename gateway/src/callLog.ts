@@ -1,5 +1,5 @@
 import type { Caller, Services } from '@creel/core'
-import { apiRequestSeconds } from '@creel/core/metrics'
+import { apiRequestSeconds } from '@creel/core/platform/metrics'
 import { traceIdOf } from './requestIdentity.ts'
 
 /** What is learned about a call while it is answered. */

@@ -1,4 +1,4 @@
-import { registry } from '@creel/core/metrics'
+import { registry } from '@creel/core/platform/metrics'
 import type { Logger } from 'pino'
 import type { FetchHandler } from './app.ts'
 

@@ -93,13 +93,13 @@ describe('packages', () => {
 
   test("undici is the real one, and only core's outbound client has it", () => {
     const isWrong = (from: string, file: SourceFile) =>
-      from === 'undici' || (/^undici\//.test(from) && !file.path.startsWith('core/src/outbound/'))
+      from === 'undici' || (/^undici\//.test(from) && !file.path.startsWith('core/src/platform/outbound/'))
     expect(faults(product, importsWhere(isWrong))).toEqual([])
   })
 
   test('effect schema stays in its one room', () => {
     const isEffect = (from: string, file: SourceFile) =>
-      /^(effect|@effect\/schema)(\/|$)/.test(from) && !file.path.startsWith('core/src/transformations/')
+      /^(effect|@effect\/schema)(\/|$)/.test(from) && !file.path.startsWith('core/src/engine/rules/')
     expect(faults(everything, importsWhere(isEffect))).toEqual([])
   })
 
@@ -110,7 +110,7 @@ describe('packages', () => {
 
   test("core asks its clock for the time of day, never the machine's", () => {
     const asks = (file: SourceFile) =>
-      file.path === 'core/src/services.ts'
+      file.path === 'core/src/api/services.ts'
         ? []
         : (withoutComments(file.text).match(/\bDate\.now\(\)|\bnew Date\(\)/g) ?? [])
     expect(faults(core, asks)).toEqual([])
@@ -144,7 +144,7 @@ describe('nouns of core', () => {
   })
 
   test('every table has its writers listed', () => {
-    const tables = byPath.get('core/src/db/tables.ts')?.text ?? ''
+    const tables = byPath.get('core/src/platform/db/tables.ts')?.text ?? ''
     const names = [...tables.matchAll(/^ {2}(\w+): \w+Table$/gm)].map((match) => match[1] ?? '')
     expect(names.length).toBeGreaterThan(0)
     expect(names.sort()).toEqual(Object.keys(WRITERS).sort())

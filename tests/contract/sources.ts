@@ -9,7 +9,7 @@ export interface Import {
 }
 
 export interface SourceFile {
-  /** From the repository's root: `core/src/route.ts`. */
+  /** From the repository's root: `core/src/api/route.ts`. */
   readonly path: string
   readonly text: string
   readonly imports: readonly Import[]

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { registry } from '@creel/core/metrics'
+import { registry } from '@creel/core/platform/metrics'
 import { z } from 'zod'
 import { fencesRunBy, ROOT } from '../docs/markdown.ts'
 

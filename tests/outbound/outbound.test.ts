@@ -9,7 +9,7 @@ import {
   type Outbound,
   type OutboundOptions,
   type OutboundRequest,
-} from '@creel/core/outbound'
+} from '@creel/core/platform/outbound'
 
 const open: (() => unknown)[] = []
 afterEach(async () => {

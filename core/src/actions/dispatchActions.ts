@@ -1,5 +1,5 @@
-import { storedCondition } from '../conditions/index.ts'
-import type { Db } from '../db/index.ts'
+import { storedCondition } from '../engine/conditions/index.ts'
+import type { Db } from '../platform/db/index.ts'
 import type { DispatchAction } from './planDispatch.ts'
 
 /**

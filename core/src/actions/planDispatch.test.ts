@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { storedCondition } from '../conditions/index.ts'
-import type { JudgedRequest } from '../requests/capturedRequest.ts'
+import { storedCondition } from '../engine/conditions/index.ts'
+import type { JudgedRequest } from '../engine/message/capturedRequest.ts'
 import { type DispatchAction, planDispatch } from './planDispatch.ts'
 
 const request: JudgedRequest = {

@@ -1,7 +1,7 @@
-import type { Trx } from '../db/index.ts'
+import type { Services } from '../api/services.ts'
 import { resumeDeliveries } from '../deliveries/index.ts'
 import type { Plan } from '../plans/index.ts'
-import type { Services } from '../services.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { fitActions } from './queries.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import type { ActionsTable, Db, Trx } from '../db/index.ts'
+import type { ActionsTable, Db, Trx } from '../platform/db/index.ts'
 
 /** An action with what the list shows beside it. */
 export interface ActionRow extends Selectable<ActionsTable> {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { ConditionDocument } from '../conditions/index.ts'
-import { optional, Timestamp } from '../route.ts'
+import { optional, Timestamp } from '../api/route.ts'
+import { ConditionDocument } from '../engine/conditions/index.ts'
 
 /** Every kind of action, whether or not a plan has it. */
 export const ACTION_KINDS = ['forward', 'notify'] as const

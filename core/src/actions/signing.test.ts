@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
-import { createSecretBox } from '../secrets/index.ts'
+import { createSecretBox } from '../platform/secrets/index.ts'
 import { signingColumns } from './signing.ts'
 
 const secrets = createSecretBox(randomBytes(32))

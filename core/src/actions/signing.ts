@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
-import type { ActionsTable } from '../db/index.ts'
-import type { SecretBox } from '../secrets/index.ts'
+import type { ActionsTable } from '../platform/db/index.ts'
+import type { SecretBox } from '../platform/secrets/index.ts'
 
 /** For so long after a rotation the previous secret signs too (CONTRACT §7). */
 export const DUAL_SECRET_HOURS = 24

@@ -1,5 +1,5 @@
-import type { ReadRoot } from '../conditions/index.ts'
-import { renderTemplate, type Template } from '../templates/index.ts'
+import type { ReadRoot } from '../engine/conditions/index.ts'
+import { renderTemplate, type Template } from '../engine/templates/index.ts'
 import { type ChannelKindName, channelKind } from './kinds/index.ts'
 import { cut } from './kinds/text.ts'
 

@@ -1,6 +1,6 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
-import type { AlertChannelsTable, Db, Trx } from '../db/index.ts'
-import { type Page, window } from '../pagination.ts'
+import { type Page, window } from '../api/pagination.ts'
+import type { AlertChannelsTable, Db, Trx } from '../platform/db/index.ts'
 import type { ChannelRow } from './channel.ts'
 import type { HealthState } from './health.ts'
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { EVENTS } from '../alerts/index.ts'
 import { findAlert, insertAlert, outboxRow } from '../alerts/outbox.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../api/context.ts'
 import type { Channel } from './channel.ts'
 import { channelOf } from './channel.ts'
 import { healthAfter } from './health.ts'

@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { AlertsTable, Db } from '../db/index.ts'
+import type { AlertsTable, Db } from '../platform/db/index.ts'
 import type { Alert } from './alert.ts'
 import { EVENTS, isEventKind } from './events.ts'
 import { severityOf } from './incidents.ts'

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Trx } from '../db/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { CLOSED_BY, EVENTS, type OpeningKind, SEVERITIES, type Severity } from './events.ts'
 import { closeOpen, openOrCount } from './queries.ts'
 import { type Occasion, type RaiseServices, raiseAlert } from './raise.ts'

@@ -1,5 +1,5 @@
 import { type Insertable, sql } from 'kysely'
-import type { AlertsTable, IncidentsTable, Trx } from '../db/index.ts'
+import type { AlertsTable, IncidentsTable, Trx } from '../platform/db/index.ts'
 import type { OpeningKind } from './events.ts'
 
 export type NewIncident = Omit<Insertable<IncidentsTable>, 'closedAt'>

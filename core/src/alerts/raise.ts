@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import type { Trx } from '../db/index.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../api/services.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { EVENTS, type EventKind, type Severity, type SingleKind } from './events.ts'
 import { insertAlert } from './queries.ts'
 

@@ -1,5 +1,5 @@
-import { captureBatchSize, captureCommitSeconds } from '../metrics/index.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../api/services.ts'
+import { captureBatchSize, captureCommitSeconds } from '../platform/metrics/index.ts'
 import type { CaptureConnection } from './captureConnection.ts'
 import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureStatement.ts'
 import { applyConsequences, hasConsequences } from './consequences.ts'

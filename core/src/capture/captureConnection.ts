@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { type Db, onConnection } from '../db/index.ts'
+import { type Db, onConnection } from '../platform/db/index.ts'
 import { prepareConnection } from './captureStatement.ts'
 
 /** A connection that only captures use, prepared for their statement. */

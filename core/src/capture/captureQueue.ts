@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { Services } from '../services.ts'
+import type { Services } from '../api/services.ts'
 import { storeBatch } from './captureBatch.ts'
 import { keepConnection } from './captureConnection.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX } from './captureStatement.ts'

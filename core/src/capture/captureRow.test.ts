@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { JudgedRequest } from '../requests/capturedRequest.ts'
+import type { JudgedRequest } from '../engine/message/capturedRequest.ts'
 import { captureRow } from './captureRow.ts'
 
 const rowOf = (members: Partial<JudgedRequest>) =>

@@ -1,9 +1,13 @@
 import { type DispatchAction, loadDispatchActions } from '../actions/index.ts'
-import { ConditionSet, storedCondition } from '../conditions/index.ts'
+import type { Services } from '../api/services.ts'
 import { type ServedResponse, safeResponse } from '../endpoints/index.ts'
+import { ConditionSet, storedCondition } from '../engine/conditions/index.ts'
+import {
+  type PreparedVerification,
+  prepareVerification,
+  storedSettings,
+} from '../engine/verification/index.ts'
 import { planOf } from '../plans/index.ts'
-import type { Services } from '../services.ts'
-import { type PreparedVerification, prepareVerification, storedSettings } from '../verification/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
 
 /** Everything of an endpoint that a capture is judged and answered by. */

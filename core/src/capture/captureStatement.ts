@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import type { Plans } from '../plans/index.ts'
 import {
   BOOL,
   BYTE_STRING,
@@ -10,8 +11,7 @@ import {
   TEXT,
   TIMESTAMPTZ,
   UUID,
-} from '../db/index.ts'
-import type { Plans } from '../plans/index.ts'
+} from '../platform/db/index.ts'
 import type { CaptureRow } from './captureRow.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 

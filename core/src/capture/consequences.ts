@@ -1,6 +1,6 @@
-import type { Trx } from '../db/index.ts'
+import type { Services } from '../api/services.ts'
 import { insertDeliveries, type NewDelivery } from '../deliveries/index.ts'
-import type { Services } from '../services.ts'
+import type { Trx } from '../platform/db/index.ts'
 import type { JudgedCapture } from './judgeCapture.ts'
 
 /** A capture that was stored in the transaction under way. */

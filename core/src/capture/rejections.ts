@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { raiseSingle } from '../alerts/index.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../api/services.ts'
 
 /** One alert an endpoint in this time, with the count of what was rejected since the last (CONTRACT §10). */
 export const REJECTION_ALERT_SECONDS = 3600

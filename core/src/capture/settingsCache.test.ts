@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
-import { ConditionSet } from '../conditions/index.ts'
 import { safeResponse } from '../endpoints/index.ts'
-import { prepareVerification } from '../verification/index.ts'
+import { ConditionSet } from '../engine/conditions/index.ts'
+import { prepareVerification } from '../engine/verification/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { createSettingsCache } from './settingsCache.ts'
 

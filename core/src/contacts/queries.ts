@@ -1,4 +1,4 @@
-import type { Db, Trx } from '../db/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
 
 /** The workspace's contacts, newest first. */
 export function listContacts(db: Db, workspaceId: string) {

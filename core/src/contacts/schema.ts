@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Timestamp } from '../route.ts'
+import { Timestamp } from '../api/route.ts'
 
 /** Somebody whom alerts are mailed to when no channel is there for them (CONTRACT R43). */
 export const Contact = z.object({

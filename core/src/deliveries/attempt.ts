@@ -1,5 +1,5 @@
-import type { Response } from '../outbound/index.ts'
-import type { JudgedRequest, WireHeader } from '../requests/capturedRequest.ts'
+import type { JudgedRequest, WireHeader } from '../engine/message/capturedRequest.ts'
+import type { Response } from '../platform/outbound/index.ts'
 import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
 import type { Trigger } from './states.ts'
 

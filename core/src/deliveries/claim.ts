@@ -1,5 +1,5 @@
-import { run, statement } from '../db/index.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../api/services.ts'
+import { run, statement } from '../platform/db/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, leaseFrom } from './attemptOf.ts'

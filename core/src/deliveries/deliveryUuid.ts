@@ -1,4 +1,4 @@
-import { uuidV5 } from '../uuidV5.ts'
+import { uuidV5 } from '../engine/uuidV5.ts'
 
 /** The namespace of our version-5 ids: a random one, fixed for ever. */
 const NAMESPACE = Buffer.from('5f0b3c1e9a6d4b7a8e21c4d07f93ab56', 'hex')

@@ -1,6 +1,6 @@
 import type { ChannelSend } from '../alertChannels/index.ts'
-import type { Trx } from '../db/index.ts'
-import type { WireHeader } from '../requests/capturedRequest.ts'
+import type { WireHeader } from '../engine/message/capturedRequest.ts'
+import type { Trx } from '../platform/db/index.ts'
 
 /** Bodies are recorded up to here (SPEC Limits). */
 export const RECORDED_BODY_BYTES = 262_144

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
-import { type ActionsTable, encodeArray, INT4, INT8 } from '../db/index.ts'
-import type { Payload } from '../queues.ts'
+import { type ActionsTable, encodeArray, INT4, INT8 } from '../platform/db/index.ts'
+import type { Payload } from '../platform/queues.ts'
 import type { StoredRequestRow } from '../requests/storedRequest.ts'
 
 /** A try that is due: the payload of its job. */

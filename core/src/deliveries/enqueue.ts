@@ -8,8 +8,8 @@ import {
   TIMESTAMPTZ,
   type Trx,
   UUID,
-} from '../db/index.ts'
-import type { Enqueue } from '../queues.ts'
+} from '../platform/db/index.ts'
+import type { Enqueue } from '../platform/queues.ts'
 import type { Trigger } from './states.ts'
 
 /** A run to start: one captured request through one action. */

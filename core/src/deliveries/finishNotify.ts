@@ -1,5 +1,5 @@
 import type { NotifyReport } from '../alertChannels/index.ts'
-import type { Trx } from '../db/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { replaceDetail } from './details.ts'
 import { announceDeliveries } from './queries.ts'
 import type { AttemptState } from './states.ts'

@@ -1,3 +1,4 @@
+import type { WireHeader } from '../engine/message/capturedRequest.ts'
 import {
   BOOL,
   BYTEA,
@@ -12,8 +13,7 @@ import {
   TIMESTAMPTZ,
   type Trx,
   UUID,
-} from '../db/index.ts'
-import type { WireHeader } from '../requests/capturedRequest.ts'
+} from '../platform/db/index.ts'
 import type { RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
 import { headersToText, RECORDED_BODY_BYTES, recorded } from './details.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import type { WireHeader } from '../requests/capturedRequest.ts'
+import type { WireHeader } from '../engine/message/capturedRequest.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
 import { creelHeaders, forwardableHeaders, hopsOf } from './forwardHeaders.ts'
 

@@ -1,5 +1,5 @@
-import { headerValues, type WireHeader } from '../requests/capturedRequest.ts'
-import { SIGNATURE_HEADER } from '../signing/index.ts'
+import { headerValues, type WireHeader } from '../engine/message/capturedRequest.ts'
+import { SIGNATURE_HEADER } from '../engine/signing/index.ts'
 
 /** A capture that arrives after this many forwards of ours is stored and not forwarded again (CONTRACT R37). */
 export const HOPS_MAX = 3

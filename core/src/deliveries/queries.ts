@@ -1,5 +1,5 @@
 import { type Insertable, sql } from 'kysely'
-import { type Db, type DeliveryAttemptsTable, run, statement, type Trx } from '../db/index.ts'
+import { type Db, type DeliveryAttemptsTable, run, statement, type Trx } from '../platform/db/index.ts'
 
 export type NewAttempt = Insertable<DeliveryAttemptsTable>
 

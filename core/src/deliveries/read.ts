@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/index.ts'
-import { type Page, window } from '../pagination.ts'
+import { type Page, window } from '../api/pagination.ts'
+import type { Db } from '../platform/db/index.ts'
 import { RECORDED_BODY_BYTES } from './details.ts'
 import type { AttemptState } from './states.ts'
 

@@ -1,4 +1,4 @@
-import type { Services } from '../services.ts'
+import type { Services } from '../api/services.ts'
 import { NO_RULES } from '../transformations/index.ts'
 import { finishTries } from './finishStatement.ts'
 import { findOpenRuns, lockOverdue, type OpenRun } from './queries.ts'

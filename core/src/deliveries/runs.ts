@@ -1,6 +1,6 @@
 import { closeIncidentsSilently, openIncident } from '../alerts/index.ts'
-import type { Trx } from '../db/index.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../api/services.ts'
+import type { Trx } from '../platform/db/index.ts'
 import type { DueTry } from './dueTries.ts'
 import {
   announceDeliveries,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { pageInput } from '../pagination.ts'
-import { byName, Int64, Int64Filter, optional, Timestamp } from '../route.ts'
+import { pageInput } from '../api/pagination.ts'
+import { byName, Int64, Int64Filter, optional, Timestamp } from '../api/route.ts'
 import { ATTEMPT_STATES, TRIGGERS } from './states.ts'
 
 export const listInput = {

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { headerText, type WireHeader } from '../requests/capturedRequest.ts'
+import { headerText, type WireHeader } from '../engine/message/capturedRequest.ts'
 import { joinedHeaders } from '../requests/view.ts'
 import { headersFromText } from './details.ts'
 import type { AttemptRow, DetailRow } from './read.ts'

@@ -1,4 +1,4 @@
-import type { Services } from '../services.ts'
+import type { Services } from '../api/services.ts'
 import { announceEndpointChange } from './queries.ts'
 
 /**

@@ -8,10 +8,10 @@ import {
   signingColumns,
   writeAction,
 } from '../actions/index.ts'
-import { ALWAYS } from '../conditions/index.ts'
-import type { Context } from '../context.ts'
-import type { Trx } from '../db/index.ts'
-import { DomainError, type InputIssue, type ItemCode } from '../errors.ts'
+import type { Context } from '../api/context.ts'
+import { DomainError, type InputIssue, type ItemCode } from '../api/errors.ts'
+import { ALWAYS } from '../engine/conditions/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 import type { EndpointRow } from './queries.ts'
 import type { CreateInput } from './schema.ts'
 

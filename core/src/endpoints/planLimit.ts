@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
-import type { Trx } from '../db/index.ts'
+import type { Clock } from '../api/services.ts'
 import type { Plan } from '../plans/index.ts'
-import type { Clock } from '../services.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { announceEndpointChange } from './queries.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
-import { type Db, type EndpointsTable, run, statement, type Trx } from '../db/index.ts'
-import { type Page, window } from '../pagination.ts'
+import { type Page, window } from '../api/pagination.ts'
+import { type Db, type EndpointsTable, run, statement, type Trx } from '../platform/db/index.ts'
 
 /** An endpoint with its counts and what its first forward action says for the deprecated members. */
 export interface EndpointRow extends Selectable<EndpointsTable> {

@@ -1,5 +1,5 @@
-import type { Context } from '../context.ts'
-import { applyPlanLimits } from '../plans/suspension.ts'
+import type { Context } from '../api/context.ts'
+import { applyPlanLimits } from '../planLimits/applyPlanLimits.ts'
 import { announceEndpointChange, lockWorkspace, markEndpointDeleted } from './queries.ts'
 
 /**

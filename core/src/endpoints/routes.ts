@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { envelope, paged, pageInput } from '../pagination.ts'
-import { route, router } from '../route.ts'
+import { envelope, paged, pageInput } from '../api/pagination.ts'
+import { route, router } from '../api/route.ts'
 import { checkNewEndpoint, createEndpoint } from './create.ts'
 import { findsEndpoint } from './find.ts'
 import { listEndpoints } from './queries.ts'

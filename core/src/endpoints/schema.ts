@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { optional, Timestamp } from '../route.ts'
-import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../verification/index.ts'
+import { optional, Timestamp } from '../api/route.ts'
+import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../engine/verification/index.ts'
 
 /** Bounds of CONTRACT §2. */
 export const TTL_SECONDS = { min: 60, max: 86_400 } as const

@@ -1,6 +1,6 @@
 import type { Insertable } from 'kysely'
-import type { EndpointsTable } from '../db/index.ts'
-import type { SecretBox } from '../secrets/index.ts'
+import type { EndpointsTable } from '../platform/db/index.ts'
+import type { SecretBox } from '../platform/secrets/index.ts'
 import type { CreateInput } from './schema.ts'
 
 type Settings = Omit<CreateInput, 'ttlSeconds' | 'forwardUrl' | 'forwardingEnabled' | 'forwardSigningSecret'>

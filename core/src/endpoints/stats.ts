@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import { z } from 'zod'
-import type { Context } from '../context.ts'
-import { notFound } from '../errors.ts'
-import { Timestamp } from '../route.ts'
+import type { Context } from '../api/context.ts'
+import { notFound } from '../api/errors.ts'
+import { Timestamp } from '../api/route.ts'
 import type { EndpointRow } from './queries.ts'
 
 /** What an endpoint holds, gets and still owes (CONTRACT §9). */

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { Services, Urls } from '../services.ts'
-import { storedFacts, verificationView } from '../verification/index.ts'
+import type { Services, Urls } from '../api/services.ts'
+import { storedFacts, verificationView } from '../engine/verification/index.ts'
 import type { EndpointRow } from './queries.ts'
 import type { Endpoint } from './schema.ts'
 

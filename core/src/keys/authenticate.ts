@@ -1,9 +1,9 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Caller } from '../context.ts'
-import { run, statement } from '../db/index.ts'
-import { DomainError } from '../errors.ts'
+import type { Caller } from '../api/context.ts'
+import { DomainError } from '../api/errors.ts'
+import type { Services } from '../api/services.ts'
 import { planOf } from '../plans/index.ts'
-import type { Services } from '../services.ts'
+import { run, statement } from '../platform/db/index.ts'
 import { fingerprint } from './key.ts'
 
 /** The API budget's window (SPEC Limits). */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { Services } from '../api/services.ts'
 import { planOf, requireRoom } from '../plans/index.ts'
-import type { Services } from '../services.ts'
 import { getWorkspace, lockWorkspace } from '../workspaces/index.ts'
 import { newKey } from './key.ts'
 import { countActiveKeys, insertKey } from './queries.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { operatorProcedure, operatorRouterOf } from '../operator/procedure.ts'
+import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
 import { getWorkspace, WorkspaceReference } from '../workspaces/index.ts'
 import { createKey } from './create.ts'
 import { listKeys } from './queries.ts'

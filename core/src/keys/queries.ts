@@ -1,4 +1,4 @@
-import type { Db, Trx } from '../db/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
 
 /** Every key of the workspace, newest first, revoked ones included. */
 export function listKeys(db: Db, workspaceId: string) {

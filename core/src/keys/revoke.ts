@@ -1,5 +1,5 @@
-import { DomainError, validationFailed } from '../errors.ts'
-import type { Services } from '../services.ts'
+import { DomainError, validationFailed } from '../api/errors.ts'
+import type { Services } from '../api/services.ts'
 import { getWorkspace } from '../workspaces/index.ts'
 import { listKeys, revoke } from './queries.ts'
 

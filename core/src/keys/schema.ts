@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Timestamp } from '../route.ts'
+import { Timestamp } from '../api/route.ts'
 
 /** A key as operators see it: never the key itself. */
 export const ApiKey = z.object({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { route, router } from '../api/route.ts'
 import type { LimitName } from '../plans/index.ts'
-import { route, router } from '../route.ts'
 
 const limit = (description: string) => z.int().meta({ description })
 

@@ -1,2 +1,2 @@
-export { detailOf } from '../zodIssues.ts'
+export { detailOf } from '../api/issues.ts'
 export { createOperatorCaller, operatorRouter } from './router.ts'

@@ -1,8 +1,8 @@
+import { createOperatorCallerFactory, operatorRouterOf } from '../api/operatorProcedure.ts'
 import { contactOperatorRoutes } from '../contacts/operatorRoutes.ts'
 import { keyOperatorRoutes } from '../keys/operatorRoutes.ts'
 import { retentionOperatorRoutes } from '../retention/operatorRoutes.ts'
 import { workspaceOperatorRoutes } from '../workspaces/operatorRoutes.ts'
-import { createOperatorCallerFactory, operatorRouterOf } from './procedure.ts'
 
 /** The table of contents of what an operator may do: one line a noun. */
 export const operatorRouter = operatorRouterOf({

@@ -1,4 +1,4 @@
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../api/errors.ts'
 import type { Limits, Plan } from './plans.ts'
 
 /** What a plan may lack altogether, and the limit that switches it (CONTRACT R12). */

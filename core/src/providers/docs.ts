@@ -1,5 +1,5 @@
-import { PROVIDERS } from './catalog.ts'
-import type { ProviderRow } from './catalogSchema.ts'
+import { PROVIDERS } from '../engine/providers/catalog.ts'
+import type { ProviderRow } from '../engine/providers/catalogSchema.ts'
 
 /** `docs/providers.md`: the catalog as people look things up in it. */
 export function providersPage(): string {

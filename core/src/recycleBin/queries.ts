@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
-import type { Database, Db, Trx } from '../db/index.ts'
-import { type Page, window } from '../pagination.ts'
+import { type Page, window } from '../api/pagination.ts'
+import type { Database, Db, Trx } from '../platform/db/index.ts'
 import { BIN_DAYS } from './rules.ts'
 
 /** Whose bin, and what of it can still be restored now. */

@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { Context } from '../api/context.ts'
 import { type BinScope, findBinned, lockStoredCounts, takeFromBin } from './queries.ts'
 import { planRestore } from './rules.ts'
 

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Int64, optional, Timestamp } from '../route.ts'
+import { Int64, optional, Timestamp } from '../api/route.ts'
 
 export const binFilters = {
   endpointId: optional(z.guid()).meta({ description: 'Only requests of this endpoint' }),

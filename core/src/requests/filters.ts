@@ -1,5 +1,5 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import type { Database } from '../db/index.ts'
+import type { Database } from '../platform/db/index.ts'
 import type { RequestFilters } from './schema.ts'
 import { containsText } from './search.ts'
 

@@ -1,8 +1,8 @@
 import { type SqlBool, sql } from 'kysely'
-import { type Condition, matches } from '../conditions/index.ts'
-import type { Db } from '../db/index.ts'
+import { type Condition, matches } from '../engine/conditions/index.ts'
+import { PARSED_BODY_BYTES_MAX } from '../engine/message/parsedBody.ts'
+import type { Db } from '../platform/db/index.ts'
 import { columnsRead, narrowing } from './narrowing.ts'
-import { PARSED_BODY_BYTES_MAX } from './parsedBody.ts'
 import { type StoredRequestRow, storedRequest } from './storedRequest.ts'
 
 /** A stored request that satisfied a condition. */

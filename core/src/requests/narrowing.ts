@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import type { Condition, Leaf, Test } from '../conditions/index.ts'
+import type { Condition, Leaf, Test } from '../engine/conditions/index.ts'
 
 type Narrowing = RawBuilder<SqlBool>
 

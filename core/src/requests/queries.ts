@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely'
-import type { Db, RequestsTable, Trx } from '../db/index.ts'
-import { type Page, window } from '../pagination.ts'
+import { type Page, window } from '../api/pagination.ts'
+import type { Db, RequestsTable, Trx } from '../platform/db/index.ts'
 import { applyFilters, type DeliverySummary, hasFilters, requestState } from './filters.ts'
 import type { RequestFilters } from './schema.ts'
 import { STORED_REQUEST_COLUMNS } from './storedRequest.ts'

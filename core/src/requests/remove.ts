@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { Context } from '../api/context.ts'
 import { lockCounters, moveToBin } from './queries.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { type Db, run, statement } from '../db/index.ts'
+import { type Db, run, statement } from '../platform/db/index.ts'
 
 /** What became of a request at one action, over the capture's run and its replays. */
 export interface DeliveryOfRequestRow {

@@ -1,15 +1,15 @@
 import { z } from 'zod'
+import { envelope, paged } from '../api/pagination.ts'
+import { Int64, optional, route, router } from '../api/route.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
-import { envelope, paged } from '../pagination.ts'
 import { requireFeature } from '../plans/index.ts'
-import { Int64, optional, route, router } from '../route.ts'
+import { bulkReplay } from '../replay/bulkReplay.ts'
+import { replayRequest } from '../replay/replayRequest.ts'
+import { BulkReplayResult, ReplayResult, replayView } from '../replay/schema.ts'
 import { AWAIT_SECONDS, awaitRequest } from './await.ts'
-import { bulkReplay } from './bulkReplay.ts'
 import { findsRequest, requestView } from './find.ts'
 import { listRequests } from './queries.ts'
 import { binRequests } from './remove.ts'
-import { replayRequest } from './replay.ts'
-import { BulkReplayResult, ReplayResult, replayView } from './replaySchema.ts'
 import {
   filterInput,
   issuesOfFilters,

@@ -1,6 +1,6 @@
 import type { Selectable } from 'kysely'
-import type { RequestsTable } from '../db/index.ts'
-import type { JudgedRequest, Verdict } from './capturedRequest.ts'
+import type { JudgedRequest, Verdict } from '../engine/message/capturedRequest.ts'
+import type { RequestsTable } from '../platform/db/index.ts'
 import { storedHeaders } from './view.ts'
 
 /** The columns of which a captured request is made again. */

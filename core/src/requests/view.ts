@@ -1,11 +1,11 @@
 import type { z } from 'zod'
+import type { Urls } from '../api/services.ts'
 import { captureUrlOf } from '../endpoints/index.ts'
-import type { Urls } from '../services.ts'
-import { headerText, type WireHeader } from './capturedRequest.ts'
+import { headerText, type WireHeader } from '../engine/message/capturedRequest.ts'
+import { urlEncodedPairs } from '../engine/message/urlEncoded.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { DeliveryOfRequestRow } from './requestDeliveries.ts'
 import { REQUEST_STATES, type RequestDetail, type RequestSummary, VERDICTS } from './schema.ts'
-import { urlEncodedPairs } from './urlEncoded.ts'
 
 /** The row as lists show it. */
 export function summaryView(row: RequestSummaryRow, endpointId: string): z.input<typeof RequestSummary> {

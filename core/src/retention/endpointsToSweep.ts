@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/index.ts'
 import { planOf } from '../plans/index.ts'
+import type { Db } from '../platform/db/index.ts'
 import type { SweepServices } from './pace.ts'
 
 /** An endpoint, and from when on what it received is kept. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { operatorProcedure, operatorRouterOf } from '../operator/procedure.ts'
+import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
 import { WorkspaceReference } from '../workspaces/index.ts'
 import { countPurge, purge } from './purge.ts'
 

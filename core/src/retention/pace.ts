@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import { sql } from 'kysely'
-import type { Db, Trx } from '../db/index.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../api/services.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
 
 /** What a sweep needs of the process. */
 export type SweepServices = Pick<Services, 'db' | 'clock' | 'plans' | 'enqueue'>

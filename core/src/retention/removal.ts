@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Trx } from '../db/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 
 /** Which requests of an endpoint go for good. */
 export interface Removal {

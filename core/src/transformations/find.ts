@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { notFound } from '../api/errors.ts'
+import type { Finds } from '../api/route.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
-import { notFound } from '../errors.ts'
-import type { Finds } from '../route.ts'
 import {
   type Destination,
   findDestination,

@@ -5,7 +5,7 @@ import type {
   TransformationRulesTable,
   TransformationRuleVersionsTable,
   Trx,
-} from '../db/index.ts'
+} from '../platform/db/index.ts'
 
 export type RuleRow = Selectable<TransformationRulesTable>
 export type VersionRow = Selectable<TransformationRuleVersionsTable>

@@ -1,7 +1,7 @@
-import type { Db } from '../db/index.ts'
-import { type RunInput, runRules, type TransformedRequest } from './engine/index.ts'
-import { storedRule } from './language/decode.ts'
-import type { FaultCode } from './language/fault.ts'
+import { type RunInput, runRules, type TransformedRequest } from '../engine/rules/execution/index.ts'
+import { storedRule } from '../engine/rules/language/decode.ts'
+import type { FaultCode } from '../engine/rules/language/fault.ts'
+import type { Db } from '../platform/db/index.ts'
 import { listRulesOf } from './queries.ts'
 
 /** A saved rule as it was when an attempt began. */

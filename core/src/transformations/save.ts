@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import type { Context } from '../context.ts'
-import type { Trx } from '../db/index.ts'
-import { DomainError, type InputIssue, notFound, validationFailed } from '../errors.ts'
-import { memberText } from '../json/index.ts'
+import type { Context } from '../api/context.ts'
+import { DomainError, type InputIssue, notFound, validationFailed } from '../api/errors.ts'
+import { memberText } from '../engine/json/index.ts'
+import { decodeRule, sameDocument, storedRule } from '../engine/rules/language/decode.ts'
+import type { Rule } from '../engine/rules/language/rule.ts'
 import { requireFeature, requireRoom } from '../plans/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 import type { FoundSet } from './find.ts'
-import { decodeRule, sameDocument, storedRule } from './language/decode.ts'
-import type { Rule } from './language/rule.ts'
 import {
   type Destination,
   deleteRule,

@@ -1,10 +1,10 @@
 import type { z } from 'zod'
-import { describeCondition } from '../conditions/index.ts'
-import type { Context } from '../context.ts'
-import { shownJson } from '../json/index.ts'
+import type { Context } from '../api/context.ts'
+import { describeCondition } from '../engine/conditions/index.ts'
+import { shownJson } from '../engine/json/index.ts'
+import { storedRule } from '../engine/rules/language/decode.ts'
 import { hasFeature } from '../plans/index.ts'
 import type { FoundSet } from './find.ts'
-import { storedRule } from './language/decode.ts'
 import { listRules, type RuleRow, type VersionRow } from './queries.ts'
 import type {
   FirstTransformationRule,

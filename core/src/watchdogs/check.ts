@@ -1,6 +1,6 @@
-import { storedCondition } from '../conditions/index.ts'
+import type { Services } from '../api/services.ts'
+import { storedCondition } from '../engine/conditions/index.ts'
 import { newestMatching } from '../requests/index.ts'
-import type { Services } from '../services.ts'
 import { gatewayIsUp } from './downtime.ts'
 import { findWatchdogsToRecheck, listOutages, lockWatchdogs, lockWatchdogsToCheck } from './queries.ts'
 import { evaluate } from './rules.ts'

@@ -1,4 +1,4 @@
-import type { Db } from '../db/index.ts'
+import type { Db } from '../platform/db/index.ts'
 
 /** One thing that an endpoint's captures are held against, on behalf of every watchdog with the same `match`. */
 export interface Criteria {

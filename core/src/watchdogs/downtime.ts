@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import type { Db } from '../db/index.ts'
+import type { Db } from '../platform/db/index.ts'
 import { CREDITED_DOWNTIME_SECONDS } from './rules.ts'
 
 /** How often a gateway that can take captures says so. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { notFound } from '../errors.ts'
-import type { Finds } from '../route.ts'
+import { notFound } from '../api/errors.ts'
+import type { Finds } from '../api/route.ts'
 import { findWatchdog, type WatchdogRow } from './queries.ts'
 
 /**

@@ -1,6 +1,6 @@
-import { ALWAYS, type Condition, parseCondition } from '../conditions/index.ts'
-import type { InputIssue } from '../errors.ts'
-import { canonicalJson, memberText, parseJson } from '../json/index.ts'
+import type { InputIssue } from '../api/errors.ts'
+import { ALWAYS, type Condition, parseCondition } from '../engine/conditions/index.ts'
+import { canonicalJson, memberText, parseJson } from '../engine/json/index.ts'
 
 /**
  * Reads `match` as a client sent it.

@@ -1,6 +1,6 @@
-import type { Trx } from '../db/index.ts'
 import { announceEndpointChange } from '../endpoints/index.ts'
 import type { Plan } from '../plans/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { listOutages, lockWatchdogsOfWorkspace } from './queries.ts'
 import { setPaused } from './rules.ts'
 import { stepWatchdog } from './settle.ts'

@@ -1,7 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { Db, Trx, WatchdogsTable } from '../db/index.ts'
-import { type Page, window } from '../pagination.ts'
+import { type Page, window } from '../api/pagination.ts'
+import type { Db, Trx, WatchdogsTable } from '../platform/db/index.ts'
 import { MAX_LABELS } from './bounds.ts'
 import type { Outage, Phase, WatchdogClock } from './rules.ts'
 

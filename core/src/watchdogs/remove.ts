@@ -1,5 +1,5 @@
 import { closeIncidentsSilently } from '../alerts/index.ts'
-import type { Context } from '../context.ts'
+import type { Context } from '../api/context.ts'
 import { announceEndpointChange } from '../endpoints/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { applyWatchdogLimit } from './planPause.ts'

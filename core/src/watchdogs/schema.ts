@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { CONDITION_GRAMMAR } from '../conditions/index.ts'
-import { Int64, optional, Timestamp } from '../route.ts'
+import { Int64, optional, Timestamp } from '../api/route.ts'
+import { CONDITION_GRAMMAR } from '../engine/conditions/index.ts'
 import {
   MAX_ALERT_CONTACTS,
   MAX_GRACE_SECONDS,

@@ -1,4 +1,4 @@
-import type { Trx } from '../db/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 import {
   clockColumns,
   listOutages,

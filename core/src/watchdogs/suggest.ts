@@ -1,4 +1,4 @@
-import type { Context } from '../context.ts'
+import type { Context } from '../api/context.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { newestMatching } from '../requests/index.ts'
 import { matchOf, parseMatchText } from './match.ts'

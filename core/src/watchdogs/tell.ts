@@ -1,6 +1,6 @@
 import { closeIncidents, closeIncidentsSilently, openIncident } from '../alerts/index.ts'
-import type { Trx } from '../db/index.ts'
-import type { Services } from '../services.ts'
+import type { Services } from '../api/services.ts'
+import type { Trx } from '../platform/db/index.ts'
 import type { WatchdogRow } from './queries.ts'
 import type { WatchdogClock, WatchdogEvent } from './rules.ts'
 import { contactIdsOf } from './view.ts'

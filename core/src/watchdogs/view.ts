@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { shownJson } from '../json/index.ts'
+import { shownJson } from '../engine/json/index.ts'
 import type { WatchdogRow } from './queries.ts'
 import { deadlines, type Match, noticeMatch, type Outage, stateOf, type WatchdogClock } from './rules.ts'
 import type { Watchdog } from './schema.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { validationFailed } from '../errors.ts'
+import { validationFailed } from '../api/errors.ts'
+import type { Services } from '../api/services.ts'
 import { type PlanKey, planOf } from '../plans/index.ts'
-import type { Services } from '../services.ts'
 import { insertWorkspace } from './queries.ts'
 
 /**

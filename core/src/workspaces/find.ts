@@ -1,5 +1,5 @@
-import type { Db } from '../db/index.ts'
-import { DomainError } from '../errors.ts'
+import { DomainError } from '../api/errors.ts'
+import type { Db } from '../platform/db/index.ts'
 import { findWorkspace } from './queries.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { operatorProcedure, operatorRouterOf } from '../operator/procedure.ts'
+import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
 import { planOf } from '../plans/index.ts'
 import { createWorkspace } from './create.ts'
 import { listWorkspaces } from './queries.ts'

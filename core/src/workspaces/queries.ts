@@ -1,5 +1,5 @@
-import type { Db, Trx } from '../db/index.ts'
 import type { PlanKey } from '../plans/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
 
 /** Every workspace, newest first. */
 export function listWorkspaces(db: Db) {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import { Timestamp } from '../api/route.ts'
 import { PLAN_KEYS } from '../plans/index.ts'
-import { Timestamp } from '../route.ts'
 
 /** A workspace as operators see it. */
 export const Workspace = z.object({

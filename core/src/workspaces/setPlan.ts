@@ -1,6 +1,6 @@
+import type { Services } from '../api/services.ts'
+import { applyPlanLimits } from '../planLimits/applyPlanLimits.ts'
 import { type PlanKey, planOf } from '../plans/index.ts'
-import { applyPlanLimits } from '../plans/suspension.ts'
-import type { Services } from '../services.ts'
 import { getWorkspace } from './find.ts'
 import { lockWorkspace, updatePlan } from './queries.ts'
 

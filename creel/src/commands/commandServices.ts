@@ -1,6 +1,6 @@
 import { createSecretBox, type Enqueue, type Services, systemClock } from '@creel/core'
-import { createMailer } from '@creel/core/mail'
-import { createOutbound } from '@creel/core/outbound'
+import { createMailer } from '@creel/core/platform/mail'
+import { createOutbound } from '@creel/core/platform/outbound'
 import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
 import type { Logger } from 'pino'
 import { type Config, mailOptions } from '../config/index.ts'

@@ -1,4 +1,4 @@
-import type { MailerOptions } from '@creel/core/mail'
+import type { MailerOptions } from '@creel/core/platform/mail'
 import type { Config } from './config.ts'
 
 /** How alert mail goes out, as configured. */

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { parseAllowList } from '@creel/core/outbound'
+import { parseAllowList } from '@creel/core/platform/outbound'
 import { z } from 'zod'
 
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const

@@ -1,5 +1,5 @@
 import { checkDatabase } from '@creel/core'
-import { queueDepth, queueLagSeconds } from '@creel/core/metrics'
+import { queueDepth, queueLagSeconds } from '@creel/core/platform/metrics'
 import type { Operations } from '@creel/gateway'
 import { checkQueue, readQueueLoad } from '@creel/jobs'
 import type { OpenServices } from './services.ts'

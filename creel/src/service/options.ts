@@ -1,5 +1,5 @@
 import type { Clock, OpenDatabase, Plans } from '@creel/core'
-import type { MailerOptions } from '@creel/core/mail'
+import type { MailerOptions } from '@creel/core/platform/mail'
 import type { Clock as JobClock } from 'pg-boss'
 import type { Logger } from 'pino'
 

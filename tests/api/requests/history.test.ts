@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { matches, parseCondition } from '@creel/core/conditions'
+import { matches, parseCondition } from '@creel/core/engine/conditions'
 import { newestMatching, STORED_REQUEST_COLUMNS, storedRequest } from '@creel/core/requests'
 import fc from 'fast-check'
 import type { TestEndpoint } from '../../support/client.ts'

@@ -1,13 +1,13 @@
 import { describe, expect, test } from 'bun:test'
-import { PROVIDERS, type SchemeRow } from '@creel/core/providers'
-import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '@creel/core/verification'
-import { manualSchemeRow } from '../../../core/src/verification/settings.ts'
+import { PROVIDERS, type SchemeRow } from '@creel/core/engine/providers'
+import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '@creel/core/engine/verification'
+import { manualSchemeRow } from '../../../core/src/engine/verification/settings.ts'
 import {
   type SignedRequest,
   signedRequest,
   type TestKey,
   testKey,
-} from '../../../core/src/verification/testSigner.ts'
+} from '../../../core/src/engine/verification/testSigner.ts'
 import { startVerificationService, subject } from './support.ts'
 
 const service = await startVerificationService()

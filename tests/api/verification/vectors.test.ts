@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { createHash, createHmac } from 'node:crypto'
-import { findProvider, type SchemeRow } from '@creel/core/providers'
-import { Evidence } from '../../../core/src/verification/evidence.ts'
-import { compileMessage } from '../../../core/src/verification/message.ts'
-import vectors from '../../../core/src/verification/vectors.json' with { type: 'json' }
+import { findProvider, type SchemeRow } from '@creel/core/engine/providers'
+import { Evidence } from '../../../core/src/engine/verification/evidence.ts'
+import { compileMessage } from '../../../core/src/engine/verification/message.ts'
+import vectors from '../../../core/src/engine/verification/vectors.json' with { type: 'json' }
 import { startVerificationService, subject } from './support.ts'
 
 type Vector = (typeof vectors)[number]

@@ -1,5 +1,5 @@
 import { isMarkup } from '../../alerts/alert.ts'
-import { escapeHtml } from '../../lib/escapeHtml.ts'
+import { escapeHtml } from '../escapeHtml.ts'
 import { textSetting } from '../settings.ts'
 import { DELIVERED, jsonObject, refused, textMember } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'

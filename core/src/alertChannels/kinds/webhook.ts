@@ -1,5 +1,5 @@
 import type { Alert } from '../../alerts/alert.ts'
-import { creelSignature, SIGNATURE_HEADER } from '../../signing/index.ts'
+import { creelSignature, SIGNATURE_HEADER } from '../../engine/signing/index.ts'
 import { headersSetting, textSetting } from '../settings.ts'
 import { readByStatus } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'

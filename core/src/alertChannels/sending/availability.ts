@@ -1,6 +1,6 @@
-import type { Db } from '../../db/index.ts'
+import type { Services } from '../../api/services.ts'
 import { type Plan, planOf } from '../../plans/index.ts'
-import type { Services } from '../../services.ts'
+import type { Db } from '../../platform/db/index.ts'
 import { type Channel, channelOf, isConnected, isMuted } from '../channel.ts'
 import { countOlderChannels, findChannelRow } from '../queries.ts'
 

@@ -1,6 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
-import type { AlertDeliveriesTable, Db, Trx } from '../../db/index.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../api/services.ts'
+import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
 import type { Outcome } from '../schema.ts'
 import { CLAIM_SECONDS, EARLY_SECONDS } from './tries.ts'
 

@@ -1,5 +1,5 @@
 import { findAlert } from '../../alerts/outbox.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../api/services.ts'
 import { availabilityOf } from './availability.ts'
 import { sendToChannel } from './channelSend.ts'
 import { mailAlert } from './mailAlert.ts'

@@ -1,5 +1,5 @@
 import { pruneAlerts, waitingSince } from '../../alerts/outbox.ts'
-import type { Services } from '../../services.ts'
+import type { Services } from '../../api/services.ts'
 import { overdueSince, queueSends } from './queries.ts'
 
 /** How long the history is kept (CONTRACT §10). */

@@ -1,0 +1,55 @@
+import { describe, expect, test } from 'bun:test'
+import { inDocumentOrder, nulIssues } from './issues.ts'
+
+const issue = (...path: (string | number)[]) => ({ path, code: 'type', detail: 'wrong' }) as const
+
+describe('inDocumentOrder', () => {
+  test('puts issues where their members stand, and a missing member where its parent ends', () => {
+    const input = { b: { y: 1, x: [1, 2] }, a: 1 }
+    const sorted = inDocumentOrder(
+      [
+        issue('missing'),
+        issue('a'),
+        issue('b', 'gone'),
+        issue('b', 'x', 1),
+        issue('b', 'y'),
+        issue('b', 'x', 0),
+      ],
+      input,
+    )
+    expect(sorted.map(({ path }) => path.join('.'))).toEqual([
+      'b.y',
+      'b.x.0',
+      'b.x.1',
+      'b.gone',
+      'a',
+      'missing',
+    ])
+  })
+
+  test('takes no longer than it must for a body full of wrong members', () => {
+    const names = Array.from({ length: 100_000 }, (_, at) => `m${at}`)
+    const input = Object.fromEntries(names.map((name) => [name, 1]))
+    const startedAt = performance.now()
+    expect(
+      inDocumentOrder(
+        names.toReversed().map((name) => issue(name)),
+        input,
+      )[0]?.path,
+    ).toEqual(['m0'])
+    // Quadratic, it took minutes.
+    expect(performance.now() - startedAt).toBeLessThan(5000)
+  })
+})
+
+describe('nulIssues', () => {
+  test('names the members that hold NUL, down to those of lists and objects, and no deeper', () => {
+    const input = {
+      name: 'a\0',
+      list: ['b', '\0'],
+      record: { inner: '\0', document: { deep: '\0' } },
+      fine: 'x',
+    }
+    expect(nulIssues(input).map(({ path }) => path.join('.'))).toEqual(['name', 'list.1', 'record.inner'])
+  })
+})

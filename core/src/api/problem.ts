@@ -1,0 +1,144 @@
+import { TRPCError } from '@trpc/server'
+import { z } from 'zod'
+import {
+  DomainError,
+  ERRORS,
+  type ErrorCode,
+  type InputIssue,
+  ITEM_CODES,
+  MAX_PROBLEM_ITEMS,
+  validationFailed,
+} from './errors.ts'
+import { issuesOf } from './issues.ts'
+
+/** One item of a problem's `errors` (CONTRACT §0, R5). */
+export const ProblemItem = z
+  .object({
+    pointer: z
+      .string()
+      .nullable()
+      .meta({ description: 'JSON Pointer into the request body, as URI fragment; null for query input' }),
+    parameter: z
+      .string()
+      .nullable()
+      .meta({ description: 'Name of the query parameter; null for body input' }),
+    code: z.string().meta({ description: `One of ${ITEM_CODES.join(', ')}; more may come` }),
+    detail: z.string().meta({ description: 'One sentence for people' }),
+  })
+  .meta({ id: 'ProblemItem', description: 'One wrong part of an input' })
+
+const codes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]
+
+/** Every non-2xx answer under `/api/v1` (RFC 9457, SPEC "Problem"). */
+export const Problem = z
+  .object({
+    type: z.literal('about:blank'),
+    title: z.string().meta({ description: "The status' phrase" }),
+    status: z.int(),
+    detail: z.string().meta({ description: 'For people; may be reworded' }),
+    code: z.enum(codes).meta({ description: 'Branch on this: stable within v1' }),
+    traceId: z
+      .string()
+      .regex(/^[0-9a-f]{32}$/)
+      .meta({ description: 'W3C trace id; the same in the log of the service' }),
+    errors: z
+      .array(ProblemItem)
+      .max(MAX_PROBLEM_ITEMS)
+      .optional()
+      .meta({ description: 'With `validation_failed`: every wrong part, in document order' }),
+  })
+  .meta({ id: 'Problem', description: 'Why a call was not done (RFC 9457)' })
+
+export type Problem = z.infer<typeof Problem>
+
+/** Where a member of the input came from; `body` members are pointed at below `prefix`. */
+export type Locate = (path: readonly (string | number)[]) => {
+  pointer: string | null
+  parameter: string | null
+}
+
+/** All members came from one JSON body: how tRPC callers send them. */
+export const locateInBody: Locate = (path) => ({ pointer: pointerTo(path), parameter: null })
+
+/**
+ * A JSON Pointer as URI fragment (RFC 6901 §6): `#/steps/1/op`; the root is `#`. A half of a surrogate pair in a member's
+ * name, which JSON may hold and no URI can, is written as U+FFFD.
+ */
+export function pointerTo(path: readonly (string | number)[]): string {
+  const token = (part: string | number) =>
+    encodeURIComponent(String(part).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'))
+  return `#${path.map((part) => `/${token(part)}`).join('')}`
+}
+
+/** What went wrong before there was a context that knows the call's traceId. */
+export class TracedError extends Error {
+  override readonly name = 'TracedError'
+
+  constructor(
+    readonly traceId: string,
+    cause: unknown,
+  ) {
+    super('The call could not be opened.', { cause })
+  }
+}
+
+/** The traceId inside whatever tRPC wrapped around it; empty when nobody knew. */
+export function traceIdIn(error: unknown): string {
+  if (error instanceof TracedError) return error.traceId
+  return error instanceof TRPCError ? traceIdIn(error.cause) : ''
+}
+
+/**
+ * The expected refusal inside whatever tRPC wrapped around it.
+ *
+ * @param input the raw input, to tell a missing member from a wrong one
+ * @returns null for anything unexpected: that is `internal_error`
+ */
+export function refusalOf(error: unknown, input?: unknown): DomainError | null {
+  if (error instanceof DomainError) return error
+  if (error instanceof TracedError) return refusalOf(error.cause, input)
+  if (error instanceof TRPCError) {
+    const inner = refusalOf(error.cause, input)
+    if (inner !== null) return inner
+    if (error.code === 'BAD_REQUEST' && error.cause instanceof z.ZodError) {
+      return validationFailed(issuesOf(error.cause, input))
+    }
+    if (error.code === 'NOT_FOUND') return new DomainError('not_found', 'There is no such procedure.')
+    if (
+      error.code === 'PARSE_ERROR' ||
+      error.code === 'BAD_REQUEST' ||
+      error.code === 'UNSUPPORTED_MEDIA_TYPE'
+    ) {
+      return new DomainError('request_invalid', 'The request could not be read.')
+    }
+  }
+  return null
+}
+
+/**
+ * Turns any error into the problem that the client sees. What is not an expected refusal becomes
+ * `internal_error` and says nothing of its cause.
+ */
+export function toProblem(
+  error: unknown,
+  { traceId, input, locate = locateInBody }: { traceId: string; input?: unknown; locate?: Locate },
+): Problem {
+  const refusal = refusalOf(error, input)
+  const code: ErrorCode = refusal?.code ?? 'internal_error'
+  const problem: Problem = {
+    type: 'about:blank',
+    title: ERRORS[code].title,
+    status: ERRORS[code].status,
+    detail:
+      refusal?.detail ?? 'The service could not answer this request. Its log knows more under this traceId.',
+    code,
+    traceId,
+  }
+  if (code === 'validation_failed')
+    problem.errors = (refusal?.more.issues ?? []).map((issue) => item(issue, locate))
+  return problem
+}
+
+function item({ path, code, detail }: InputIssue, locate: Locate): z.infer<typeof ProblemItem> {
+  return { ...locate(path), code, detail }
+}

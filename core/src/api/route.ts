@@ -1,0 +1,231 @@
+import { initTRPC } from '@trpc/server'
+import { z } from 'zod'
+import { millisecondsOf, parseInstant } from '../engine/conditions/index.ts'
+import type { Context } from './context.ts'
+import { type ErrorCode, type InputIssue, validationFailed } from './errors.ts'
+import { inDocumentOrder, issuesOf, nulIssues, onePerPart } from './issues.ts'
+import { toProblem, traceIdIn } from './problem.ts'
+
+/** The whole contract of one REST operation: the gateway, OpenAPI, the docs and the contract tests read only this. */
+export interface RouteContract {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With `{parameters}`, e.g. `/api/v1/endpoints/{endpointId}`. */
+  readonly path: `/${string}`
+  readonly summary: string
+  /** More than the summary says; Markdown, for OpenAPI. */
+  readonly description?: string
+  /** Path, query and body members as one object (CONTRACT R4). */
+  readonly input: z.ZodObject
+  /** The answer; `z.null()` answers 204. */
+  readonly output: z.ZodType
+  /** Codes besides those every route may answer. Answering an undeclared one fails the tests. */
+  readonly errors?: readonly ErrorCode[]
+  /** Default 200; 202 for queued work. A null result always answers 204. */
+  readonly status?: 200 | 201 | 202
+  /** Input members read from the query string although the method has a body (replay's `actionId`). */
+  readonly query?: readonly string[]
+  /** The one input member that is the whole body (a rule document). */
+  readonly body?: string
+  /** `Cache-Control` of the answer; an ETag is added and `If-None-Match` answered with 304. */
+  readonly cacheControl?: string
+  /** Media type of the answer when it is not `application/json`. */
+  readonly contentType?: string
+  /** Finds the objects that the path names, before anything else of the input is looked at (CONTRACT §0.6). */
+  readonly finds?: Finds<object>
+  /** Refuses a plan that lacks the operation, after the 404s and before the 400s. */
+  readonly gate?: (context: Context) => void
+}
+
+/** The path's parameters as text, unchecked. */
+export type PathIds = Readonly<Record<string, string>>
+
+/**
+ * Looks up what the path names and hands it on to the procedure's context.
+ * @throws DomainError `not_found`, also for ids that are not well-formed (CONTRACT R6)
+ */
+export type Finds<Found extends object> = (context: Context, ids: PathIds) => Promise<Found>
+
+type PathParameter<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
+  ? Name | PathParameter<Rest>
+  : never
+
+interface Declaration<
+  Path extends `/${string}`,
+  Shape extends z.core.$ZodLooseShape,
+  Output,
+  Found extends object,
+> extends Omit<RouteContract, 'path' | 'input' | 'output' | 'finds'> {
+  readonly path: Path
+  readonly input: z.ZodObject<Shape>
+  readonly output: Output
+  readonly finds?: Finds<Found>
+  /**
+   * Judges what the schema alone cannot (stored values, addresses), so that one answer names every wrong part.
+   * It sees the members that the schema accepted, each on its own.
+   */
+  readonly check?: (
+    context: Context & Found,
+    members: Partial<z.output<z.ZodObject<Shape>>>,
+  ) => readonly InputIssue[] | Promise<readonly InputIssue[]>
+}
+
+const t = initTRPC
+  .context<Context>()
+  .meta<{ contract: RouteContract }>()
+  .create({
+    errorFormatter: ({ shape, error, input, ctx }) => {
+      const problem = toProblem(error, { traceId: ctx?.traceId ?? traceIdIn(error), input })
+      return {
+        ...shape,
+        message: problem.detail,
+        data: { ...shape.data, stack: undefined, httpStatus: problem.status, problem },
+      }
+    },
+  })
+
+export const router = t.router
+export const createCallerFactory = t.createCallerFactory
+
+/**
+ * Declares a route, once: the tRPC procedure and its REST contract. Every `{parameter}` of the path must be a
+ * member of `input`, or it does not compile. Checks run in the order of CONTRACT §0.6: `finds`, `gate`, input.
+ */
+export function route<
+  const Path extends `/${string}`,
+  Shape extends z.core.$ZodLooseShape & Record<PathParameter<Path>, z.ZodType>,
+  Output extends z.ZodType,
+  Found extends object = Record<never, never>,
+>(declaration: Declaration<Path, Shape, Output, Found>) {
+  const { finds, gate, check, input } = declaration
+  const contract: RouteContract = declaration
+  return t.procedure
+    .meta({ contract })
+    .use(async ({ ctx, getRawInput, next }) => {
+      // Without `finds`, Found is the empty default: nothing to add to the context.
+      const found = finds === undefined ? ({} as Found) : await finds(ctx, pathIds(await getRawInput()))
+      gate?.(ctx)
+      const unstorable = nulIssues(await getRawInput()).filter(({ path }) => String(path[0]) in input.shape)
+      if (check !== undefined || unstorable.length > 0) {
+        const { accepted, wrong, issues, raw } = acceptedMembers(declaration.input, await getRawInput())
+        const judged = (await check?.({ ...ctx, ...found }, accepted)) ?? []
+        // A member of the wrong type looks absent to the check, which may then miss it in the whole.
+        const isTrue = ({ path: [first] }: InputIssue) =>
+          first === undefined ? wrong.size === 0 : !wrong.has(first)
+        const all = inDocumentOrder(onePerPart([...issues, ...judged.filter(isTrue), ...unstorable]), raw)
+        if (all.length > 0) throw validationFailed(all)
+      }
+      return next({ ctx: found })
+    })
+    .input(declaration.input)
+    .output(declaration.output)
+}
+
+/**
+ * The members that pass on their own, and what is wrong with the rest. A list or an object of which some parts are wrong
+ * is there too, without them: the check judges the others. A list has holes in their places, so that each keeps its index.
+ */
+function acceptedMembers<Shape extends z.core.$ZodLooseShape>(input: z.ZodObject<Shape>, raw: unknown) {
+  const issues = issuesOf(input.safeParse(raw).error, raw)
+  const members =
+    typeof raw === 'object' && raw !== null ? new Map(Object.entries(raw)) : new Map<string, unknown>()
+  const wrong = new Set<string | number | undefined>()
+  const parsed = Object.entries(input.shape).flatMap(([name, schema]): [string, unknown][] => {
+    const own = issues.filter(({ path }) => path[0] === name)
+    if (own.length === 0) return [[name, z.safeParse(schema, members.get(name)).data]]
+    const value = members.get(name)
+    const right = Array.isArray(value) ? rightItems(schema, value, own) : rightParts(schema, value, own)
+    if (right === undefined) wrong.add(name)
+    return right === undefined ? [] : [[name, right]]
+  })
+  // Each value was parsed by its own member's schema, which a map of names cannot express.
+  const accepted = Object.fromEntries(parsed) as Partial<z.output<z.ZodObject<Shape>>>
+  return { accepted, wrong, issues, raw }
+}
+
+/** Undefined unless nothing but items is wrong. */
+function rightItems(
+  schema: z.core.$ZodType,
+  value: readonly unknown[],
+  issues: readonly InputIssue[],
+): unknown[] | undefined {
+  const wrongItems = new Set(issues.map(({ path }) => path[1]))
+  if (wrongItems.has(undefined)) return undefined
+  const indexes = [...value.keys()].filter((index) => !wrongItems.has(index))
+  const { data } = z.safeParse(
+    schema,
+    indexes.map((index) => value[index]),
+  )
+  if (!Array.isArray(data)) return undefined
+  const list: unknown[] = []
+  for (const [at, index] of indexes.entries()) list[index] = data[at]
+  return list
+}
+
+/** Undefined unless the value is an object in which nothing but members is wrong, and which may lack those. */
+function rightParts(schema: z.core.$ZodType, value: unknown, issues: readonly InputIssue[]): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  const wrongNames = new Set(issues.map(({ path }) => path[1]))
+  return z.safeParse(
+    schema,
+    Object.fromEntries(Object.entries(value).filter(([name]) => !wrongNames.has(name))),
+  ).data
+}
+
+function pathIds(input: unknown): PathIds {
+  if (typeof input !== 'object' || input === null) return {}
+  const isId = (value: unknown) => typeof value === 'string' || typeof value === 'number'
+  return Object.fromEntries(
+    Object.entries(input).flatMap(([name, value]) => (isId(value) ? [[name, String(value)]] : [])),
+  )
+}
+
+/** A member that may be left out; `null` means the same (CONTRACT §0.1). */
+export function optional<Schema extends z.ZodType>(schema: Schema) {
+  return schema.nullish().transform((value) => value ?? undefined)
+}
+
+/** A timestamp in answers: ISO 8601, milliseconds, `Z` (CONTRACT §0.3). */
+export const Timestamp = z
+  .date()
+  .transform((date) => date.toISOString())
+  .pipe(z.iso.datetime({ precision: 3 }))
+
+/** An object in answers whose names strangers chose, `__proto__` among them: zod's own record leaves that one out. */
+export function byName<Value extends z.ZodType>(value: Value) {
+  const record = z.record(z.string(), value)
+  const { $schema: _dialect, ...described } = z.toJSONSchema(record)
+  return z.custom<z.output<typeof record>>((input) => record.safeParse(input).success).meta(described)
+}
+
+/** A moment in a query: RFC 3339, a date alone (midnight UTC), or minutes without seconds; as a Date of whole ms, rounded up. */
+export const InstantInput = z
+  .string()
+  .max(64)
+  .transform((text, context) => {
+    const instant = parseInstant(text)
+    if (instant !== undefined) return new Date(millisecondsOf(instant))
+    context.addIssue({
+      code: 'custom',
+      params: { code: 'bad_format' },
+      message: 'A timestamp is needed, like 2026-11-21T09:15:00Z, 2026-11-21T09:15Z or 2026-11-21.',
+    })
+    return z.NEVER
+  })
+
+/** Marks an input member that is known only to be refused; the description of the API leaves it out. */
+export const REFUSED = 'x-refused'
+
+/**
+ * An int64 that ids are compared with: 0 to 2^63-1. Our ids stay below 2^53, so a greater one stands for the greatest.
+ * As JSON numbers go, 2^63 cannot be told from 2^63-1.
+ */
+export const Int64Filter = z
+  .number()
+  .min(0)
+  .refine(Number.isInteger, { params: { code: 'type' }, message: 'An integer is needed.', abort: true })
+  .refine((id) => id <= 2 ** 63, { params: { code: 'out_of_range' }, message: 'At most 2^63-1 is an int64.' })
+  .meta({ type: 'integer', format: 'int64' })
+  .transform((id) => Math.min(id, Number.MAX_SAFE_INTEGER))
+
+/** An int64 id: a JSON number below 2^53. */
+export const Int64 = z.int().min(0)

@@ -1,0 +1,43 @@
+import type { Logger } from 'pino'
+import type { Plans } from '../plans/index.ts'
+import type { Wakeups } from '../platform/changes/index.ts'
+import type { Db } from '../platform/db/index.ts'
+import type { Mailer } from '../platform/mail/index.ts'
+import type { Outbound } from '../platform/outbound/index.ts'
+import type { Enqueue } from '../platform/queues.ts'
+import type { SecretBox } from '../platform/secrets/index.ts'
+
+/** The only source of the time of day in core. Tests turn it by hand. */
+export interface Clock {
+  now(): Date
+}
+
+/** The wall clock. */
+export const systemClock: Clock = { now: () => new Date() }
+
+/** Public addresses, without a trailing slash. */
+export interface Urls {
+  /** {base_url} of the spec. */
+  readonly baseUrl: string
+  /** {capture_url} of the spec. */
+  readonly captureUrl: string
+}
+
+/** What one process holds for its whole life, built by the program's entry and handed to gateway and jobs. */
+export interface Services {
+  readonly db: Db
+  readonly clock: Clock
+  readonly log: Logger
+  readonly plans: Plans
+  readonly secrets: SecretBox
+  readonly urls: Urls
+  readonly enqueue: Enqueue
+  /** The one way out: every request that we send goes through it. */
+  readonly outbound: Outbound
+  readonly mailer: Mailer
+  /** Base addresses of alert providers' APIs that differ from the public ones, by channel kind (`CREEL_ALERT_API_URLS`). */
+  readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
+  readonly wakeups: Wakeups
+  /** Aborted when the process is told to stop: who waits for something answers now. */
+  readonly stopping: AbortSignal
+}

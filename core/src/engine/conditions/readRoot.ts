@@ -1,0 +1,97 @@
+import type { Node } from '../json/index.ts'
+import { headerValues, type JudgedRequest } from '../message/capturedRequest.ts'
+import { parsedBody } from '../message/parsedBody.ts'
+import { urlEncodedPairs } from '../message/urlEncoded.ts'
+import type { DeliveryFact, RequestFact } from './paths.ts'
+
+/** What paths read: a request as captured, or as earlier rules left it. */
+export interface ReadRoot {
+  /** Undefined when the request has no such fact. */
+  fact(fact: RequestFact | DeliveryFact): string | number | undefined
+  /** Every value in wire order; names compare without case. */
+  headerValues(name: string): readonly string[]
+  /** Every value in wire order, decoded. */
+  queryValues(name: string): readonly string[]
+  /** The whole body as text; undefined when it is empty, binary or an oversize trace. */
+  bodyText(): string | undefined
+  /** The body as a document; undefined when it is neither JSON nor a form. The values of a form are text sources. */
+  bodyDocument(): { readonly value: Node; readonly isForm: boolean } | undefined
+}
+
+/** What a delivery adds to what messages and rule steps may read (CONTRACT R29). */
+export type DeliveryFacts = Readonly<Record<DeliveryFact, string | number>>
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** A captured request as paths see it. Everything is looked up when a path asks for it; the body parses at most once. */
+export function requestRoot(request: JudgedRequest, delivery?: DeliveryFacts): ReadRoot {
+  let query: readonly (readonly [string, string])[] | undefined
+  let text: { readonly value: string | undefined } | undefined
+  let body: { readonly value: ReturnType<ReadRoot['bodyDocument']> } | undefined
+  return {
+    fact: (fact) => requestFact(request, fact) ?? deliveryFact(delivery, fact),
+    headerValues: (name) => headerValues(request.headers, name),
+    queryValues: (name) => {
+      query ??= urlEncodedPairs(request.queryString ?? '')
+      return query.filter(([known]) => known === name).map(([, value]) => value)
+    },
+    bodyText: () => {
+      text ??= { value: request.bodyTruncated ? undefined : textOf(request.body) }
+      return text.value
+    },
+    bodyDocument: () => {
+      body ??= { value: documentOf(request) }
+      return body.value
+    },
+  }
+}
+
+function documentOf(request: JudgedRequest): ReturnType<ReadRoot['bodyDocument']> {
+  const body = parsedBody(request)
+  return body.kind === 'none' ? undefined : { value: body.value, isForm: body.kind === 'form' }
+}
+
+/** A body as text; undefined when it is empty or binary: not valid UTF-8, or with a NUL in it. */
+export function textOf(body: Uint8Array): string | undefined {
+  if (body.length === 0 || body.includes(0)) return undefined
+  try {
+    return utf8.decode(body)
+  } catch {
+    return undefined
+  }
+}
+
+function requestFact(request: JudgedRequest, fact: RequestFact | DeliveryFact): string | number | undefined {
+  switch (fact) {
+    case 'method':
+    case 'path':
+    case 'sizeBytes':
+      return request[fact]
+    case 'label':
+    case 'contentType':
+    case 'ip':
+      return request[fact] ?? undefined
+    case 'verification.verdict':
+      return request.verification?.verdict
+    default:
+      return undefined
+  }
+}
+
+function deliveryFact(
+  delivery: DeliveryFacts | undefined,
+  fact: RequestFact | DeliveryFact,
+): string | number | undefined {
+  switch (fact) {
+    case 'request.id':
+    case 'request.url':
+    case 'request.receivedAt':
+    case 'endpoint.id':
+    case 'endpoint.name':
+    case 'action.id':
+    case 'action.name':
+      return delivery?.[fact]
+    default:
+      return undefined
+  }
+}

@@ -1,0 +1,225 @@
+import { type DeliveryFacts, type Path, type ReadRoot, requestRoot, textOf } from '../../conditions/index.ts'
+import { type LazyJson, opened, parseLazily, writeJson } from '../../json/index.ts'
+import {
+  headerText,
+  headerValues,
+  type JudgedRequest,
+  type WireHeader,
+} from '../../message/capturedRequest.ts'
+import { mediaType } from '../../message/parsedBody.ts'
+import { Fault } from '../language/fault.ts'
+import { RUN_LIMITS } from '../language/limits.ts'
+import { parseForm, writeForm } from './form.ts'
+import type { Meter } from './meter.ts'
+import { placesOf, valueAt } from './nodes.ts'
+
+type Document =
+  | { readonly kind: 'json' | 'form'; root: LazyJson; readonly original: string }
+  | { readonly kind: 'empty' | 'unstructured' }
+
+/** A request in the hands of rules: what paths read is always what was written last. */
+export class Draft implements ReadRoot {
+  private headerLines: WireHeader[]
+  private readonly captured: ReadRoot
+  private document: Document | undefined
+  private touched = false
+  private text: string | undefined
+  /** Names, in lower case, of the headers that a step wrote. */
+  readonly writtenHeaders = new Set<string>()
+
+  constructor(
+    private readonly request: JudgedRequest,
+    facts: DeliveryFacts,
+    private readonly meter: Meter,
+  ) {
+    this.headerLines = [...request.headers]
+    this.captured = requestRoot(request, facts)
+  }
+
+  /** Whether the body is JSON or a form, so that paths lead into it. */
+  get isStructured(): boolean {
+    const { kind } = this.read()
+    return kind === 'json' || kind === 'form'
+  }
+
+  get isForm(): boolean {
+    return this.read().kind === 'form'
+  }
+
+  get isEmpty(): boolean {
+    return this.read().kind === 'empty'
+  }
+
+  /**
+   * The body as a tree that steps may change.
+   *
+   * @throws Fault `not_structured` when it is neither JSON nor a form
+   */
+  root(): LazyJson {
+    const document = this.read()
+    if ('root' in document) return document.root
+    const what = document.kind === 'empty' ? 'empty' : 'neither JSON nor a form'
+    throw new Fault('not_structured', `The body is ${what}: a path cannot lead into it.`)
+  }
+
+  replaceRoot(root: LazyJson): void {
+    const document = this.read()
+    if ('root' in document) document.root = root
+  }
+
+  /** Says that the body is no longer what came. */
+  touch(): void {
+    this.touched = true
+    this.text = undefined
+  }
+
+  fact(fact: Parameters<ReadRoot['fact']>[0]): string | number | undefined {
+    if (fact === 'contentType') return this.headerValues('content-type')[0]
+    return this.captured.fact(fact)
+  }
+
+  headerValues(name: string): readonly string[] {
+    return headerValues(this.headerLines, name)
+  }
+
+  queryValues(name: string): readonly string[] {
+    return this.captured.queryValues(name)
+  }
+
+  bodyText(): string | undefined {
+    if (!this.touched) return this.captured.bodyText()
+    this.text ??= this.bodyAsText()
+    return this.text
+  }
+
+  bodyDocument(): { value: LazyJson; isForm: boolean } | undefined {
+    // Conditions and templates come by here for each of their paths.
+    this.meter.checkTime()
+    const document = this.read()
+    return 'root' in document ? { value: document.root, isForm: document.kind === 'form' } : undefined
+  }
+
+  /** What a path without `[*]` reads; null when it is missing (CONTRACT §6, R22). */
+  valueAt(path: Path): LazyJson {
+    switch (path.root) {
+      case 'headers': {
+        const values = this.headerValues(path.name)
+        return values.length === 0 ? null : values.join(', ')
+      }
+      case 'query':
+        return this.queryValues(path.name)[0] ?? null
+      case 'fact':
+        return this.fact(path.fact) ?? null
+      case 'body': {
+        if (path.segments.length === 0) return this.bodyText() ?? null
+        const document = this.read()
+        const [place] = 'root' in document ? placesOf(document.root, path.segments, this.meter) : []
+        return place === undefined ? null : valueAt(place)
+      }
+    }
+  }
+
+  /** The lines of a header joined as one, bytes as they came; undefined when there is none. */
+  headerBytes(name: string): string | undefined {
+    const lower = name.toLowerCase()
+    const lines = this.headerLines.filter(([known]) => known.toLowerCase() === lower)
+    return lines.length === 0 ? undefined : lines.map(([, value]) => value).join(', ')
+  }
+
+  /**
+   * Writes one header in place of all of its name; a new one stands last.
+   *
+   * @returns whether anything changed
+   * @throws Fault `bad_header` for what no header can hold (CONTRACT R30)
+   */
+  setHeader(name: string, value: string): boolean {
+    if (!HEADER_VALUE.test(value)) {
+      throw new Fault('bad_header', `The value for ${name} holds a control character, or one above U+00FF.`)
+    }
+    const lower = name.toLowerCase()
+    const before = this.headerLines.filter(([known]) => known.toLowerCase() === lower)
+    this.writtenHeaders.add(lower)
+    if (before.length === 1 && before[0]?.[1] === value) return false
+    const first = before[0]
+    this.headerLines =
+      first === undefined
+        ? [...this.headerLines, [name, value]]
+        : this.headerLines.flatMap((line): WireHeader[] => {
+            if (line === first) return [[line[0], value]]
+            return line[0].toLowerCase() === lower ? [] : [line]
+          })
+    return true
+  }
+
+  /** Replaces every line of a name; each stays where it is. Returns whether anything changed. */
+  redactHeader(name: string, value: string): boolean {
+    const lower = name.toLowerCase()
+    const lines = this.headerLines.filter(([known]) => known.toLowerCase() === lower)
+    if (lines.length === 0) return false
+    if (!HEADER_VALUE.test(value)) {
+      throw new Fault('bad_header', `The value for ${name} holds a control character, or one above U+00FF.`)
+    }
+    this.headerLines = this.headerLines.map((line) =>
+      line[0].toLowerCase() === lower ? [line[0], value] : line,
+    )
+    return lines.some(([, before]) => before !== value)
+  }
+
+  /** Keeps the lines that pass; returns whether any went. */
+  keepHeaders(passes: (name: string) => boolean): boolean {
+    const before = this.headerLines.length
+    this.headerLines = this.headerLines.filter(([name]) => passes(name))
+    return this.headerLines.length !== before
+  }
+
+  get headers(): readonly WireHeader[] {
+    return this.headerLines
+  }
+
+  get contentType(): string | null {
+    const line = this.headerLines.find(([name]) => name.toLowerCase() === 'content-type')
+    return line === undefined ? null : headerText(line[1])
+  }
+
+  /**
+   * The bytes to send: those that came, unless a step touched the body.
+   *
+   * @throws Fault `too_large` over 10 MiB, `type` for a form that holds more than texts
+   */
+  bytes(): Uint8Array {
+    if (!this.touched) return this.request.body
+    const bytes = Buffer.from(this.bodyAsText())
+    if (bytes.length > RUN_LIMITS.outputBytes) {
+      throw new Fault('too_large', `The body would be over ${RUN_LIMITS.outputBytes} bytes.`)
+    }
+    return bytes
+  }
+
+  private bodyAsText(): string {
+    const document = this.read()
+    if (!('root' in document)) return this.captured.bodyText() ?? ''
+    if (document.kind === 'json') return writeJson(document.root)
+    return document.root instanceof Map ? writeForm(document.root, document.original) : ''
+  }
+
+  private read(): Document {
+    this.document ??= this.meter.reading(() => readDocument(this.request))
+    return this.document
+  }
+}
+
+/** Tab, visible ASCII and the upper half of latin1: what RFC 9110 lets a field value hold. */
+const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
+
+/** The body as its captured content type says, up to the payload cap (CONTRACT R18); digits and order kept. */
+function readDocument(request: JudgedRequest): Document {
+  if (request.body.length === 0) return { kind: 'empty' }
+  const type = mediaType(request.contentType)
+  const isJson = type === '' || type.endsWith('/json') || type.endsWith('+json')
+  const isForm = type === 'application/x-www-form-urlencoded'
+  const original = isJson || isForm ? textOf(request.body) : undefined
+  if (original === undefined || request.bodyTruncated) return { kind: 'unstructured' }
+  if (isForm) return { kind: 'form', root: parseForm(original), original }
+  const read = parseLazily(original.startsWith('\ufeff') ? original.slice(1) : original)
+  return read === undefined ? { kind: 'unstructured' } : { kind: 'json', root: opened(read.value), original }
+}

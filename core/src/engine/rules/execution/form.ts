@@ -1,0 +1,91 @@
+import type { Segment } from '../../conditions/index.ts'
+import { type AnyJson, isJsonNumber, type LazyJson } from '../../json/index.ts'
+import { urlEncodedPairs } from '../../message/urlEncoded.ts'
+import { Fault } from '../language/fault.ts'
+import { asText } from '../language/values.ts'
+
+/** A form as a document: a name's text, or a list of its texts when it is repeated. */
+export type FormDocument = Map<string, LazyJson>
+
+/** Reads `application/x-www-form-urlencoded` text. */
+export function parseForm(text: string): FormDocument {
+  const form: FormDocument = new Map()
+  for (const [name, value] of urlEncodedPairs(text)) {
+    const earlier = form.get(name)
+    if (earlier === undefined) form.set(name, value)
+    else if (Array.isArray(earlier)) earlier.push(value)
+    else form.set(name, [earlier, value])
+  }
+  return form
+}
+
+/**
+ * A changed form as text: what no step touched keeps its place and its very bytes; what changed stands where it first
+ * stood, what is new stands last.
+ *
+ * @param original the text as it came
+ * @throws Fault `type` when a value is no text and no list of texts, which no step can have written
+ */
+export function writeForm(form: FormDocument, original: string): string {
+  const before = parseForm(original)
+  const untouched = new Set<string>()
+  for (const [name, value] of form) {
+    const earlier = before.get(name)
+    if (earlier !== undefined && sameTexts(textsOf(value), textsOf(earlier))) untouched.add(name)
+  }
+  const pieces: string[] = []
+  const written = new Set<string>()
+  const write = (name: string, value: LazyJson) => {
+    for (const pair of pairsOf(name, value)) pieces.push(pair)
+  }
+  for (const piece of original.split('&')) {
+    const [pair] = urlEncodedPairs(piece)
+    if (pair === undefined) continue
+    const [name] = pair
+    const value = form.get(name)
+    if (value === undefined) continue
+    if (untouched.has(name)) pieces.push(piece)
+    else if (!written.has(name)) write(name, value)
+    written.add(name)
+  }
+  for (const [name, value] of form) if (!written.has(name)) write(name, value)
+  return pieces.join('&')
+}
+
+/**
+ * Refuses what a form cannot hold where it is written, so that the fault is the step's that wrote it.
+ *
+ * @throws Fault `type`
+ */
+export function checkFormValue(value: AnyJson, segments: readonly Segment[]): void {
+  const [, index, deeper] = segments
+  const isElement = typeof index === 'number'
+  const texts = Array.isArray(value) && !isElement ? value : [value]
+  const isText = (each: AnyJson) => each === null || typeof each !== 'object' || isJsonNumber(each)
+  if (deeper === undefined && (index === undefined || isElement) && texts.every(isText)) return
+  throw new Fault('type', 'A form holds texts and lists of texts only.')
+}
+
+function pairsOf(name: string, value: LazyJson): string[] {
+  return textsOf(value).map((text) => `${encode(name)}=${encode(text)}`)
+}
+
+function textsOf(value: LazyJson): string[] {
+  if (!Array.isArray(value)) return [textOf(value)]
+  return value.map(textOf)
+}
+
+function textOf(value: LazyJson): string {
+  return asText(value)
+}
+
+function sameTexts(left: readonly string[], right: readonly string[]): boolean {
+  return left.length === right.length && left.every((text, index) => text === right[index])
+}
+
+/** As the URL standard writes forms: a space is `+`. */
+function encode(text: string): string {
+  return encodeURIComponent(text.toWellFormed())
+    .replace(/[!'()~]/g, (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`)
+    .replaceAll('%20', '+')
+}

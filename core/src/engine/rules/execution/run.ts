@@ -1,0 +1,168 @@
+import { type DeliveryFacts, holds } from '../../conditions/index.ts'
+import type { JudgedRequest, WireHeader } from '../../message/capturedRequest.ts'
+import { uuidV5 } from '../../uuidV5.ts'
+import type { CallFacts } from '../functions/index.ts'
+import { Fault, type FaultCode } from '../language/fault.ts'
+import type { CompiledStep, Rule } from '../language/rule.ts'
+import type { CallContext } from './compute.ts'
+import { Draft } from './draft.ts'
+import { Meter, machineStopwatch, type Stopwatch } from './meter.ts'
+import { runStep } from './steps.ts'
+
+/** What a set of rules is run on. */
+export interface RunInput {
+  /** As captured; never an oversize trace. */
+  readonly request: JudgedRequest
+  readonly facts: DeliveryFacts
+  /** Start of the attempt. */
+  readonly now: Date
+  /** The action's signing secret; null when it has none. */
+  readonly secret: () => Uint8Array | null
+  /** The machine's unless told; tests turn it by hand. */
+  readonly stopwatch?: Stopwatch
+}
+
+/** A rule and what it is called in `uuid()`: its id, or for one that is not saved any text. */
+export interface RunRule {
+  readonly key: string
+  readonly rule: Rule
+}
+
+export interface StepReport {
+  readonly index: number
+  readonly op: CompiledStep['op']
+  readonly changed: boolean
+  readonly note: string | null
+}
+
+export interface FaultReport {
+  readonly stepIndex: number
+  readonly code: FaultCode
+  readonly detail: string
+  /** Whether the fault counts towards switching the rule off: only those on a structured body do (CONTRACT R25). */
+  readonly counted: boolean
+}
+
+export interface RuleReport {
+  readonly matched: boolean
+  /** The steps that ran, in the document's order. */
+  readonly steps: readonly StepReport[]
+  readonly fault: FaultReport | null
+}
+
+/** What rules made of a request. */
+export interface TransformedRequest {
+  readonly headers: readonly WireHeader[]
+  /** Names, in lower case, of headers that a step wrote: they are sent even where captured ones would be dropped. */
+  readonly writtenHeaders: ReadonlySet<string>
+  readonly body: Uint8Array
+  readonly contentType: string | null
+}
+
+export interface RunResult {
+  /** One report a rule, in their order; those after a fault did not run and report no match. */
+  readonly rules: readonly RuleReport[]
+  /** Null when a rule faulted: then nothing may be sent. */
+  readonly output: TransformedRequest | null
+}
+
+/** The namespace of `uuid()`: made once, at random, for this purpose. */
+const UUIDS = Buffer.from('6f1c6a0e3b5d4d27a1c58e4f90b7d2c3', 'hex')
+
+interface Progress {
+  matched: boolean
+  /** What the steps that read the raw body have of the rule's time. */
+  timeLeft: number
+  steps: StepReport[]
+  fault: FaultReport | null
+}
+
+/** The step that is at work: where a fault is put down. */
+interface Position {
+  rule: number
+  step: number
+}
+
+/**
+ * Runs enabled rules top to bottom (SPEC "Transformation rule", CONTRACT §6, R25-R32). Steps that read the raw body
+ * run after all others, so that a signature covers the bytes that are sent. Pure, bounded, and never throws: a rule
+ * that cannot do what it says is reported as a fault.
+ */
+export function runRules(rules: readonly RunRule[], input: RunInput): RunResult {
+  const meter = new Meter(input.stopwatch ?? machineStopwatch)
+  const draft = new Draft(input.request, input.facts, meter)
+  const progress = rules.map((): Progress => ({ matched: false, timeLeft: 0, steps: [], fault: null }))
+  const at: Position = { rule: 0, step: 0 }
+  let bytes: Uint8Array | undefined
+  const raw = () => {
+    bytes ??= draft.bytes()
+    return bytes
+  }
+  const perform = (rule: number, { key, rule: { steps } }: RunRule, late: boolean) => {
+    for (const [step, compiled] of steps.entries()) {
+      if (readsRaw(compiled) !== late) continue
+      at.rule = rule
+      at.step = step
+      const context: CallContext = {
+        draft,
+        meter,
+        facts: callFacts(input, meter, key, step),
+        secret: input.secret,
+        raw,
+      }
+      const changed = runStep(compiled, context)
+      const note = late ? 'Runs after all rules, on the bytes to be sent.' : null
+      progress[rule]?.steps.push({ index: step, op: compiled.op, changed, note })
+    }
+  }
+  try {
+    for (const [index, each] of rules.entries()) {
+      const own = progress[index]
+      if (own === undefined) continue
+      at.rule = index
+      at.step = 0
+      meter.startRule()
+      if (!holds(each.rule.when, draft)) continue
+      own.matched = true
+      perform(index, each, false)
+      own.timeLeft = meter.timeLeft()
+    }
+    const body = raw()
+    for (const [index, each] of rules.entries()) {
+      const own = progress[index]
+      if (own?.matched !== true || !each.rule.steps.some(readsRaw)) continue
+      meter.startRule(own.timeLeft)
+      perform(index, each, true)
+    }
+    const { headers, writtenHeaders, contentType } = draft
+    return { rules: progress.map(inDocumentOrder), output: { headers, writtenHeaders, body, contentType } }
+  } catch (error) {
+    const { code, detail } = faultOf(error)
+    const own = progress[at.rule]
+    if (own !== undefined) own.fault = { stepIndex: at.step, code, detail, counted: draft.isStructured }
+    return { rules: progress.map(inDocumentOrder), output: null }
+  }
+}
+
+function faultOf(error: unknown): Fault {
+  if (error instanceof Fault) return error
+  // The machine's own limits: a text longer than it can hold, calls nested deeper than it can go.
+  if (error instanceof RangeError) return new Fault('too_large', 'The result is larger than can be held.')
+  throw error
+}
+
+function readsRaw(step: CompiledStep): boolean {
+  return step.op === 'compute' && step.readsRaw
+}
+
+function callFacts({ facts, now }: RunInput, meter: Meter, key: string, step: number): CallFacts {
+  return {
+    now,
+    uuid: () => uuidV5(UUIDS, `${facts['request.id']}/${facts['action.id']}/${key}/${step}`),
+    tick: () => meter.tick(),
+  }
+}
+
+function inDocumentOrder({ matched, steps, fault }: Progress): RuleReport {
+  return { matched, steps: steps.toSorted((left, right) => left.index - right.index), fault }
+}

@@ -1,0 +1,93 @@
+import type { DeliveryFacts } from '../../conditions/index.ts'
+import type { JudgedRequest } from '../../message/capturedRequest.ts'
+import { decodeRule } from '../language/decode.ts'
+import type { Rule } from '../language/rule.ts'
+import { type RunInput, type RunResult, runRules } from './run.ts'
+
+/** What tests and the benchmark run rules on; not part of the service. */
+export const FACTS: DeliveryFacts = {
+  'request.id': 90117,
+  'request.url': 'https://in.example.test/hook/0f4a',
+  'request.receivedAt': '2026-11-21T09:15:00.123Z',
+  'endpoint.id': '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
+  'endpoint.name': 'stripe-ci',
+  'action.id': '5b1c2f6e-0d6b-4d0c-8a53-0b5a2f6f2f10',
+  'action.name': 'Billing',
+}
+
+export interface Sample {
+  readonly body?: string | Uint8Array
+  readonly contentType?: string | null
+  readonly headers?: readonly (readonly [string, string])[]
+  readonly query?: string
+}
+
+export function captured({
+  body = '',
+  contentType = 'application/json',
+  headers = [],
+  query,
+}: Sample): JudgedRequest {
+  const bytes = typeof body === 'string' ? Buffer.from(body) : body
+  return {
+    endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
+    receivedAt: new Date('2026-11-21T09:15:00.123Z'),
+    method: 'POST',
+    path: '/eu',
+    queryString: query ?? null,
+    headers: contentType === null ? headers : [['Content-Type', contentType], ...headers],
+    contentType,
+    body: bytes,
+    sizeBytes: bytes.length,
+    bodyTruncated: false,
+    ip: '203.0.113.7',
+    label: 'invoice.paid',
+    verification: null,
+  }
+}
+
+/** A rule of these steps; a mistake in them is a mistake of the test. */
+export function ruleOf(steps: readonly unknown[], when?: unknown): Rule {
+  const decoded = decodeRule({ version: 1, name: 'Test', steps, ...(when === undefined ? {} : { when }) })
+  if ('rule' in decoded) return decoded.rule
+  throw new Error(decoded.issues.map(({ path, detail }) => `/${path.join('/')}: ${detail}`).join('\n'))
+}
+
+export function runOn(sample: Sample, rules: readonly Rule[], over: Partial<RunInput> = {}): RunResult {
+  return runRules(
+    rules.map((rule, index) => ({ key: `rule-${index}`, rule })),
+    {
+      request: captured(sample),
+      facts: FACTS,
+      now: new Date('2026-11-21T09:15:01.500Z'),
+      secret: () => Buffer.from('a signing secret'),
+      // A busy machine must not make a rule too slow.
+      stopwatch: { worked: () => 0 },
+      ...over,
+    },
+  )
+}
+
+/** The body that one rule of these steps makes, or `fault: <code>`. */
+export function bodyAfter(
+  body: string,
+  steps: readonly unknown[],
+  contentType: string | null = 'application/json',
+): string {
+  return textOf(runOn({ body, contentType }, [ruleOf(steps)]))
+}
+
+/** The headers that one rule of these steps makes of these. */
+export function headersAfter(
+  headers: readonly (readonly [string, string])[],
+  steps: readonly unknown[],
+  body = '{"a":1}',
+) {
+  const result = runOn({ headers, body }, [ruleOf(steps)])
+  return result.output?.headers.filter(([name]) => name !== 'Content-Type') ?? textOf(result)
+}
+
+export function textOf(result: RunResult): string {
+  if (result.output !== null) return Buffer.from(result.output.body).toString()
+  return `fault: ${result.rules.find((rule) => rule.fault !== null)?.fault?.code}`
+}

@@ -1,0 +1,60 @@
+import type { ItemCode } from '../../../api/errors.ts'
+import { type Path, parsePath } from '../../conditions/index.ts'
+
+/** What a step may write: a part of the body, or a header. */
+export type Target =
+  | Extract<Path, { root: 'body' }>
+  | (Extract<Path, { name: string }> & { readonly root: 'headers' })
+
+export interface TargetOptions {
+  /** Whether `[*]` is allowed: in keep, remove and redact. */
+  readonly every: boolean
+  /** Whether headers of the connection and our own are allowed: in keep only, which leaves them. */
+  readonly protectedHeaders: boolean
+}
+
+/** Headers that belong to the connection or to the service (CONTRACT §6): read, but never written. */
+const PROTECTED = new Set([
+  'connection',
+  'content-length',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+export function isProtectedHeader(name: string): boolean {
+  const lower = name.toLowerCase()
+  return PROTECTED.has(lower) || lower.startsWith('creel-') || lower.startsWith('proxy-')
+}
+
+/** Reads the path of something that a step changes (CONTRACT §6, R30). */
+export function parseTarget(
+  text: string,
+  options: TargetOptions,
+): { target: Target } | { problem: { code: ItemCode; reason: string } } {
+  const parsed = parsePath(text, { every: options.every, deliveryFacts: true })
+  if ('problem' in parsed) return parsed
+  const { path } = parsed
+  if (path.root === 'body') {
+    if (path.segments.length > 0) return { target: path }
+    return {
+      problem: {
+        code: 'bad_path',
+        reason: '"body" alone cannot be changed: name a part of it, like body.id.',
+      },
+    }
+  }
+  if (path.root !== 'headers') {
+    const reason = `${JSON.stringify(text)} can be read only: steps change body.<path> and headers.<name>.`
+    return { problem: { code: 'bad_path', reason } }
+  }
+  if (!options.protectedHeaders && isProtectedHeader(path.name)) {
+    const reason = `${JSON.stringify(path.name)} belongs to the connection or to the service: no step may change it.`
+    return { problem: { code: 'not_allowed', reason } }
+  }
+  return { target: { root: 'headers', name: path.name, text: path.text } }
+}

@@ -1,0 +1,163 @@
+import type { InputIssue } from '../../api/errors.ts'
+import { HEADER_NAME } from '../conditions/index.ts'
+import { findProvider } from '../providers/index.ts'
+import { prepareVerification } from './prepare.ts'
+import {
+  MANUAL_DEFAULTS,
+  type ManualEncoding,
+  type SignatureAlgorithm,
+  type VerificationSettings,
+} from './settings.ts'
+
+/** The members of an endpoint's input that say how its captures are verified. `''` clears; undefined changes nothing. */
+export interface VerificationInput {
+  readonly provider?: string | undefined
+  readonly signingSecret?: string | undefined
+  readonly handshakeToken?: string | undefined
+  readonly signatureHeader?: string | undefined
+  readonly signatureAlgorithm?: SignatureAlgorithm | '' | undefined
+  readonly signatureEncoding?: ManualEncoding | '' | undefined
+  readonly signaturePrefix?: string | undefined
+}
+
+/** The settings of an endpoint on which nothing was ever set. */
+export const NO_VERIFICATION: VerificationSettings = {
+  provider: null,
+  signingSecret: null,
+  handshakeToken: null,
+  manual: null,
+}
+
+/** What the settings are once an input is saved. */
+export function changedSettings(
+  stored: VerificationSettings,
+  input: VerificationInput,
+): VerificationSettings {
+  return {
+    provider: changed(stored.provider, input.provider),
+    signingSecret: changed(stored.signingSecret, input.signingSecret),
+    handshakeToken: changed(stored.handshakeToken, input.handshakeToken),
+    manual: changedManual(stored.manual, input),
+  }
+}
+
+function changed(stored: string | null, given: string | undefined): string | null {
+  return given === undefined ? stored : given === '' ? null : given
+}
+
+function changedManual(
+  stored: VerificationSettings['manual'],
+  input: VerificationInput,
+): VerificationSettings['manual'] {
+  const header = changed(stored?.header ?? null, input.signatureHeader)
+  if (header === null) return null
+  const { algorithm, encoding, prefix } = stored ?? MANUAL_DEFAULTS
+  return {
+    header,
+    algorithm:
+      input.signatureAlgorithm === '' ? MANUAL_DEFAULTS.algorithm : (input.signatureAlgorithm ?? algorithm),
+    encoding:
+      input.signatureEncoding === '' ? MANUAL_DEFAULTS.encoding : (input.signatureEncoding ?? encoding),
+    prefix: input.signaturePrefix ?? prefix,
+  }
+}
+
+/**
+ * What is wrong with the verification members of an endpoint's input: unknown slugs, manual members that contradict
+ * each other, secrets that are no keys for the scheme (CONTRACT §2). A member equal to what is stored is not judged
+ * anew (R3).
+ *
+ * @param stored what the endpoint has, its secrets decrypted; {@link NO_VERIFICATION} for a new one
+ */
+export function checkSettings(stored: VerificationSettings, input: VerificationInput): InputIssue[] {
+  return [...providerIssues(stored, input), ...manualIssues(stored, input), ...keyIssues(stored, input)]
+}
+
+function providerIssues(stored: VerificationSettings, { provider }: VerificationInput): InputIssue[] {
+  if (provider === undefined || provider === '' || provider === stored.provider) return []
+  if (findProvider(provider) !== undefined) return []
+  return [
+    {
+      path: ['provider'],
+      code: 'unknown_value',
+      detail: 'provider is not a slug of the provider catalog, GET /api/v1/providers.',
+    },
+  ]
+}
+
+const MANUAL_MEMBERS = ['signatureAlgorithm', 'signatureEncoding', 'signaturePrefix'] as const
+
+/** Visible ASCII: what can stand in a header value before a signature. */
+const PREFIX = /^[\x20-\x7e]*$/
+
+function manualIssues(stored: VerificationSettings, input: VerificationInput): InputIssue[] {
+  const issues: InputIssue[] = []
+  const header = changed(stored.manual?.header ?? null, input.signatureHeader)
+  if (header !== null && header !== stored.manual?.header && !HEADER_NAME.test(header)) {
+    issues.push({
+      path: ['signatureHeader'],
+      code: 'bad_format',
+      detail: 'signatureHeader must be the name of a header.',
+    })
+  }
+  if (header === null) issues.push(...headlessIssues(input))
+  if (input.signaturePrefix !== undefined && !PREFIX.test(input.signaturePrefix)) {
+    issues.push({
+      path: ['signaturePrefix'],
+      code: 'bad_format',
+      detail: 'signaturePrefix may hold visible ASCII characters only.',
+    })
+  }
+  return issues
+}
+
+/** A manual scheme is nothing without its header. */
+function headlessIssues(input: VerificationInput): InputIssue[] {
+  const given = MANUAL_MEMBERS.filter((member) => (input[member] ?? '') !== '')
+  if (given.length === 0) return []
+  if (input.signatureHeader === '') {
+    return given.map((member) => ({
+      path: [member],
+      code: 'not_allowed',
+      detail: `${member} contradicts signatureHeader "", which goes back to the provider's scheme.`,
+    }))
+  }
+  return [
+    {
+      path: ['signatureHeader'],
+      code: 'required',
+      detail: `signatureHeader is required with ${given.join(', ')}.`,
+    },
+  ]
+}
+
+/** A key is refused when no scheme that applies can use it. */
+function keyIssues(stored: VerificationSettings, input: VerificationInput): InputIssue[] {
+  const next = changedSettings(stored, input)
+  const changes = changedMembers(stored, next)
+  if (next.signingSecret === null || changes.length === 0) return []
+  const keys = prepareVerification(next).schemes.map(({ key }) => key)
+  const problem = keys.find((key) => 'problem' in key)
+  if (problem === undefined || !('problem' in problem) || keys.some((key) => !('problem' in key))) return []
+  if (prepareVerification(next).schemes.some(({ row }) => row.mac === 'fetched')) return []
+  if (changes.includes('signingSecret')) {
+    return [{ path: ['signingSecret'], code: 'bad_format', detail: problem.problem }]
+  }
+  return changes.slice(0, 1).map((member) => ({
+    path: [member],
+    code: 'not_allowed',
+    detail: `The stored signing secret does not fit the new scheme: give signingSecret as well. ${problem.problem}`,
+  }))
+}
+
+function changedMembers(
+  stored: VerificationSettings,
+  next: VerificationSettings,
+): (keyof VerificationInput)[] {
+  const changes: (keyof VerificationInput)[] = []
+  if (next.signingSecret !== stored.signingSecret) changes.push('signingSecret')
+  if (next.provider !== stored.provider) changes.push('provider')
+  if (next.manual?.header !== stored.manual?.header) changes.push('signatureHeader')
+  if (next.manual?.algorithm !== stored.manual?.algorithm) changes.push('signatureAlgorithm')
+  return changes
+}

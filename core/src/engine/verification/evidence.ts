@@ -1,0 +1,119 @@
+import type { CapturedRequest } from '../message/capturedRequest.ts'
+import { multipartFields } from '../message/multipart.ts'
+import { formBody, jsonBody, mediaType, PARSED_BODY_BYTES_MAX } from '../message/parsedBody.ts'
+import { urlEncodedPairs } from '../message/urlEncoded.ts'
+import { valueAt, valuesAt } from '../providers/index.ts'
+import { byteTextOf, trimBlanks } from './byteText.ts'
+
+/**
+ * What a check may look at: the request and its public URL. Everything is read when first asked for and kept.
+ * All texts are byte text (`byteText.ts`).
+ */
+export class Evidence {
+  #query: readonly (readonly [string, string])[] | undefined
+  #fields: readonly (readonly [string, string])[] | undefined
+  readonly #fieldBodies = new Map<string, Uint8Array>()
+
+  /** @param url the URL that the sender called, as the public sees it, with suffix and query as received */
+  constructor(
+    readonly request: CapturedRequest,
+    readonly url: string,
+  ) {}
+
+  get body(): Uint8Array {
+    return this.request.body
+  }
+
+  /** False for a body that is too long to be read as JSON or as a form (CONTRACT R18). */
+  get isParsable(): boolean {
+    return this.body.length <= PARSED_BODY_BYTES_MAX
+  }
+
+  /** The same request as it would be with another body or under another URL. */
+  with(changes: { readonly body?: Uint8Array; readonly url?: string }): Evidence {
+    const body = changes.body ?? this.body
+    return new Evidence({ ...this.request, body }, changes.url ?? this.url)
+  }
+
+  /** Every value of a header in wire order, names compared without case, blanks around values dropped. */
+  headers(name: string): string[] {
+    const values: string[] = []
+    for (const [field, value] of this.request.headers) {
+      if (isSameName(field, name)) values.push(trimBlanks(value))
+    }
+    return values
+  }
+
+  header(name: string): string | undefined {
+    const field = this.request.headers.find(([field]) => isSameName(field, name))
+    return field === undefined ? undefined : trimBlanks(field[1])
+  }
+
+  /** The values of headers that are called `prefix` and a number. */
+  numberedHeaders(prefix: string): string[] {
+    const start = prefix.toLowerCase()
+    return this.request.headers
+      .filter(([name]) => name.toLowerCase().startsWith(start) && /^\d+$/.test(name.slice(prefix.length)))
+      .map(([, value]) => trimBlanks(value))
+  }
+
+  query(name: string): string | undefined {
+    this.#query ??= urlEncodedPairs(this.request.queryString ?? '')
+    const pair = this.#query.find(([known]) => known === name)
+    return pair === undefined ? undefined : byteTextOf(pair[1])
+  }
+
+  /** The body read as JSON; undefined when it is none. */
+  json(): unknown {
+    return jsonBody(this.request).value
+  }
+
+  /** The texts that a path addresses in the JSON body; undefined for what is missing. */
+  jsonTexts(path: string): (string | undefined)[] {
+    return valuesAt(this.json(), path).map(scalarText)
+  }
+
+  /** The fields of a form body, URL-encoded or multipart, in wire order and decoded to Unicode; else none. */
+  fields(): readonly (readonly [string, string])[] {
+    this.#fields ??= this.#readFields()
+    return this.#fields
+  }
+
+  #readFields(): readonly (readonly [string, string])[] {
+    const contentType = this.request.contentType
+    const type = mediaType(contentType)
+    if (!this.isParsable) return []
+    if (type === 'multipart/form-data') return multipartFields(contentType ?? '', this.body)
+    if (type !== '' && type !== 'application/x-www-form-urlencoded') return []
+    const { kind, value } = formBody(this.request)
+    if (kind !== 'form') return []
+    return Object.entries(value).flatMap(([name, held]) =>
+      typeof held === 'string' ? [[name, held] as const] : held.map((item) => [name, item] as const),
+    )
+  }
+
+  field(name: string): string | undefined {
+    const found = this.fields().find(([known]) => known === name)
+    return found === undefined ? undefined : byteTextOf(found[1])
+  }
+
+  /** A text in the JSON that a form field holds. */
+  fieldJsonText(name: string, path: string): string | undefined {
+    const text = this.fields().find(([known]) => known === name)?.[1]
+    if (text === undefined) return undefined
+    // The same bytes each time: they are parsed once.
+    const body = this.#fieldBodies.get(name) ?? Buffer.from(text)
+    this.#fieldBodies.set(name, body)
+    return scalarText(valueAt(jsonBody({ body, bodyTruncated: false, contentType: null }).value, path))
+  }
+}
+
+function isSameName(left: string, right: string): boolean {
+  return left.length === right.length && (left === right || left.toLowerCase() === right.toLowerCase())
+}
+
+/** A JSON value as the text that providers sign; undefined for what is missing, null or not a scalar. */
+function scalarText(value: unknown): string | undefined {
+  if (typeof value === 'string') return byteTextOf(value)
+  return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined
+}

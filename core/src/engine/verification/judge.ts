@@ -1,0 +1,93 @@
+import type { CapturedRequest, Verdict, Verification } from '../message/capturedRequest.ts'
+import { SIGNATURE_HEADERS } from '../providers/index.ts'
+import { likelyCause } from './causes.ts'
+import { type CheckResult, checkScheme } from './check.ts'
+import { Evidence } from './evidence.ts'
+import { noteOf } from './note.ts'
+import type { PreparedScheme, PreparedVerification } from './prepare.ts'
+import { placeName } from './signatures.ts'
+import { ageWords, spanWords } from './timestamps.ts'
+
+/**
+ * The verdict on a captured request (CONTRACT §12), judged at receipt.
+ *
+ * Decided by the first scheme whose signature is present; by the next one when that one says so. Never throws, and
+ * takes time proportional to the body at most, with a bound on everything that it tries besides.
+ *
+ * @param publicUrl the URL that the sender called as the public sees it: capture URL, suffix and query as received
+ * @returns null when there is nothing to check: no scheme, or a needed secret is not set
+ */
+export function judge(
+  prepared: PreparedVerification,
+  request: CapturedRequest,
+  publicUrl: string,
+): Verification | null {
+  if (prepared.schemes.length === 0) return null
+  if (request.bodyTruncated) return { verdict: 'unverifiable', note: 'body over the size cap' }
+  try {
+    return judgeBySchemes(prepared, new Evidence(request, publicUrl))
+  } catch {
+    // A fault of ours must not cost a capture; the tests hold that no input gets here.
+    return { verdict: 'unverifiable', note: 'The check itself broke down.' }
+  }
+}
+
+function judgeBySchemes(prepared: PreparedVerification, evidence: Evidence): Verification {
+  let failed: { scheme: PreparedScheme; result: CheckResult } | undefined
+  for (const scheme of prepared.schemes) {
+    const result = checkScheme(scheme, evidence)
+    if (result.kind === 'absent') continue
+    if (result.kind === 'matches' || result.kind === 'unverifiable') return verdictOf(result)
+    failed ??= { scheme, result }
+    if (scheme.row.onFail !== 'next') break
+  }
+  if (failed === undefined) return unsigned(prepared, evidence)
+  return explained(prepared, failed.scheme, failed.result, evidence)
+}
+
+function verification(verdict: Verdict, text: string): Verification {
+  return { verdict, note: noteOf(text) }
+}
+
+function verdictOf(result: CheckResult & { kind: 'matches' | 'unverifiable' }): Verification {
+  if (result.kind === 'unverifiable') return verification('unverifiable', result.reason)
+  const age = result.ageSeconds === undefined ? '' : `; timestamp ${ageWords(result.ageSeconds)}`
+  const partial = result.partial === undefined ? '' : `; ${result.partial}`
+  return verification('verified', `${result.where} matches${age}${partial}`)
+}
+
+function explained(
+  prepared: PreparedVerification,
+  scheme: PreparedScheme,
+  result: CheckResult,
+  evidence: Evidence,
+): Verification {
+  if (result.kind === 'stale') {
+    const limit = spanWords(result.toleranceSeconds)
+    const age = ageWords(result.ageSeconds)
+    return verification(
+      'failed',
+      `${result.where} matches, but its timestamp is ${age}; at most ${limit} is accepted`,
+    )
+  }
+  if (result.kind !== 'differs') return verification('failed', 'The signature does not match')
+  const cause = likelyCause(prepared, scheme, evidence)
+  if (cause !== undefined) return verification('failed', `${result.where} does not match: ${cause}`)
+  if (result.reason !== undefined) return verification('failed', `${result.where}: ${result.reason}`)
+  const isSecretItself = scheme.row.mac === 'token' || scheme.row.mac === 'basic'
+  const why = isSecretItself
+    ? 'the sender has another one'
+    : 'it was made with other credentials, or what was signed changed on the way'
+  return verification('failed', `${result.where} does not match: ${why}`)
+}
+
+/** Names where a signature was looked for and, if one stands elsewhere, where: the provider may be another one. */
+function unsigned({ schemes }: PreparedVerification, evidence: Evidence): Verification {
+  const places = [...new Set(schemes.map(({ row }) => placeName(row.signature)))].join(', ')
+  const known = new Set(places.toLowerCase().split(', '))
+  const other = evidence.request.headers.find(
+    ([name]) => SIGNATURE_HEADERS.has(name.toLowerCase()) && !known.has(name.toLowerCase()),
+  )?.[0]
+  const hint = other === undefined ? '' : `, but ${other} is there`
+  return verification('unsigned', `The request carries no ${places}${hint}`)
+}

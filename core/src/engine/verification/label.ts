@@ -1,0 +1,89 @@
+import { membersOf } from '../json/index.ts'
+import { type CapturedRequest, headerText } from '../message/capturedRequest.ts'
+import { jsonBody, parsedBody } from '../message/parsedBody.ts'
+import { type EventTypePlace, type ProviderRow, valueAt } from '../providers/index.ts'
+import { Evidence } from './evidence.ts'
+import { unverifiedClaims } from './jwt.ts'
+
+/** The longest label (CONTRACT §3, §12). */
+export const LABEL_LENGTH_MAX = 200
+
+/** Where an endpoint without a provider looks, in this order (CONTRACT §12). */
+const GENERIC_HEADERS = ['X-GitHub-Event', 'X-Event-Type', 'Ce-Type', 'X-Event-Key', 'X-Shopify-Topic']
+const GENERIC_MEMBERS = ['type', 'event', 'event_type']
+
+/**
+ * The event type of a capture: where the endpoint's provider announces it, else in the usual places. Only texts of 1
+ * to 200 characters are labels; oversize traces have one only if a header says it. Never throws.
+ *
+ * @param provider of the endpoint; undefined: the generic order. A provider that announces none gives null
+ */
+export function labelOf(provider: ProviderRow | undefined, request: CapturedRequest): string | null {
+  const candidates = provider === undefined ? genericLabels(request) : providerLabels(provider, request)
+  for (const candidate of candidates) if (isLabel(candidate)) return candidate
+  return null
+}
+
+function isLabel(value: unknown): value is string {
+  if (typeof value !== 'string' || value.length === 0 || value.length > LABEL_LENGTH_MAX) return false
+  // What Postgres cannot hold as text: JSON can spell both.
+  return value.isWellFormed() && !value.includes('\0')
+}
+
+function* genericLabels(request: CapturedRequest): Generator<unknown> {
+  const evidence = new Evidence(request, '')
+  for (const name of GENERIC_HEADERS) yield headerLabel(evidence, name)
+  const { kind, value } = parsedBody(request)
+  if (kind !== 'none') for (const name of GENERIC_MEMBERS) yield valueAt(value, name)
+}
+
+function* providerLabels({ eventTypes }: ProviderRow, request: CapturedRequest): Generator<unknown> {
+  const evidence = new Evidence(request, '')
+  for (const place of eventTypes) yield eventTypeAt(place, evidence)
+}
+
+function headerLabel(evidence: Evidence, name: string): string | undefined {
+  const value = evidence.header(name)
+  return value === undefined ? undefined : headerText(value)
+}
+
+function eventTypeAt(place: EventTypePlace, evidence: Evidence): unknown {
+  switch (place.in) {
+    case 'header':
+      return headerLabel(evidence, place.name)
+    case 'body':
+      return valueAt(evidence.json(), place.name)
+    case 'form':
+      return formValue(place, evidence)
+    case 'body-key': {
+      const names = membersOf(evidence.json())?.map(([name]) => name)
+      return names?.find((name) => !place.except.includes(name))
+    }
+    case 'jwt': {
+      const token = evidence.isParsable ? Buffer.from(evidence.body).toString('latin1').trim() : ''
+      return textInJson(unverifiedClaims(token)?.[place.name], place.path)
+    }
+  }
+}
+
+function formValue(place: EventTypePlace & { in: 'form' }, evidence: Evidence): unknown {
+  const value = evidence.fields().find(([name]) => name === place.name)?.[1]
+  if (value === undefined) return undefined
+  if (place.path !== undefined) return textInJson(value, place.path)
+  return place.element === undefined ? value : elementText(value, place.element)
+}
+
+function textInJson(text: unknown, path: string): unknown {
+  if (typeof text !== 'string') return undefined
+  const body = new TextEncoder().encode(text)
+  return valueAt(jsonBody({ body, bodyTruncated: false, contentType: null }).value, path)
+}
+
+/** The text of an XML element in base64 (Braintree): enough for a label, no XML is interpreted. */
+function elementText(base64: string, element: string): string | undefined {
+  const xml = Buffer.from(base64, 'base64').toString('utf8')
+  const start = xml.indexOf(`<${element}>`)
+  const from = start + element.length + 2
+  const end = start < 0 ? -1 : xml.indexOf('<', from)
+  return end < 0 ? undefined : xml.slice(from, end)
+}

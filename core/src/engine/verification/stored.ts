@@ -1,0 +1,58 @@
+import type { SecretBox } from '../../platform/secrets/index.ts'
+import {
+  MANUAL_DEFAULTS,
+  type ManualScheme,
+  SIGNATURE_ALGORITHMS,
+  SIGNATURE_ENCODINGS,
+  type VerificationSettings,
+} from './settings.ts'
+import type { VerificationFacts } from './view.ts'
+
+/** The columns of an endpoint that say how its captures are verified. */
+export interface StoredVerification {
+  readonly provider: string | null
+  readonly signingSecret: Uint8Array | null
+  readonly signingSecretSetAt: Date | null
+  readonly handshakeToken: Uint8Array | null
+  readonly signatureHeader: string | null
+  readonly signatureAlgorithm: string | null
+  readonly signatureEncoding: string | null
+  readonly signaturePrefix: string | null
+}
+
+/**
+ * An endpoint's settings with its secrets opened: for judging and for checking changes, never for answers.
+ *
+ * @throws Error when the secrets were sealed with another key
+ */
+export function storedSettings(row: StoredVerification, secrets: SecretBox): VerificationSettings {
+  return {
+    provider: row.provider,
+    signingSecret: row.signingSecret === null ? null : secrets.open(row.signingSecret),
+    handshakeToken: row.handshakeToken === null ? null : secrets.open(row.handshakeToken),
+    manual: manualOf(row),
+  }
+}
+
+/** What may be shown of an endpoint's settings. */
+export function storedFacts(row: StoredVerification): VerificationFacts {
+  return {
+    provider: row.provider,
+    manual: manualOf(row),
+    secretSet: row.signingSecret !== null,
+    secretSetAt: row.signingSecretSetAt,
+    handshakeTokenSet: row.handshakeToken !== null,
+  }
+}
+
+/** What was only half said, and what a row of another version says, gets the defaults. */
+function manualOf(row: StoredVerification): ManualScheme | null {
+  if (row.signatureHeader === null) return null
+  return {
+    header: row.signatureHeader,
+    algorithm:
+      SIGNATURE_ALGORITHMS.find((name) => name === row.signatureAlgorithm) ?? MANUAL_DEFAULTS.algorithm,
+    encoding: SIGNATURE_ENCODINGS.find((name) => name === row.signatureEncoding) ?? MANUAL_DEFAULTS.encoding,
+    prefix: row.signaturePrefix ?? MANUAL_DEFAULTS.prefix,
+  }
+}

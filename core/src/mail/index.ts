@@ -1,2 +1,0 @@
-export { alertMail } from './alertMail.ts'
-export { createMailer, type Mail, type Mailer, type MailerOptions, type MailResult } from './mailer.ts'

@@ -1,0 +1,72 @@
+import { createHash } from 'node:crypto'
+import { applyActionLimits } from '../actions/index.ts'
+import type { Services } from '../api/services.ts'
+import { applyEndpointLimit } from '../endpoints/index.ts'
+import { LIMIT_NAMES, type Plans, planOf } from '../plans/plans.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
+import { applyWatchdogLimit } from '../watchdogs/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
+
+/** What applying limits needs of the process. */
+export type LimitServices = Pick<Services, 'clock' | 'enqueue' | 'plans'>
+
+/**
+ * Makes a workspace's suspensions what its plan says: the oldest endpoints, actions and watchdogs stay in use up
+ * to the limit, newer ones are suspended, and whatever has room again comes back by itself (CONTRACT §1
+ * "Downgrade", R12). Changes nothing where nothing is to be changed. The caller holds the workspace's row.
+ */
+export async function applyPlanLimits(services: LimitServices, trx: Trx, workspaceId: string): Promise<void> {
+  const workspace = await trx
+    .selectFrom('workspaces')
+    .where('id', '=', workspaceId)
+    .select('plan')
+    .executeTakeFirst()
+  if (workspace === undefined) return
+  const of = { workspaceId, plan: planOf(services.plans, workspace.plan) }
+  await applyEndpointLimit(services, trx, of)
+  await applyActionLimits(services, trx, of)
+  await applyWatchdogLimit(services, trx, of)
+}
+
+/** The same in a transaction of its own. */
+export async function reapplyPlanLimits(
+  services: LimitServices & { readonly db: Db },
+  workspaceId: string,
+): Promise<void> {
+  await services.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, workspaceId)
+    await applyPlanLimits(services, trx, workspaceId)
+  })
+}
+
+const APPLIED = 'applied plans'
+
+/**
+ * At start: brings every workspace in line when the numbers of the plans are not those of the last start, because
+ * an operator changed `CREEL_PLANS_FILE` or a release changed the table. Safe in several processes at once.
+ */
+export async function applyChangedPlans(services: LimitServices & { readonly db: Db }): Promise<void> {
+  const digest = digestOf(services.plans)
+  const applied = await services.db
+    .selectFrom('installation')
+    .where('name', '=', APPLIED)
+    .select('value')
+    .executeTakeFirst()
+  if (applied?.value.equals(digest)) return
+  const workspaces = await services.db.selectFrom('workspaces').select('id').execute()
+  for (const { id } of workspaces) await reapplyPlanLimits(services, id)
+  // Last: a start that is cut off does it again.
+  await services.db
+    .insertInto('installation')
+    .values({ name: APPLIED, value: digest })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: digest }))
+    .execute()
+}
+
+function digestOf(plans: Plans): Buffer {
+  const numbers = Object.values(plans).map((plan) => [
+    plan.key,
+    ...LIMIT_NAMES.map((name) => plan.limits[name]),
+  ])
+  return createHash('sha256').update(JSON.stringify(numbers)).digest()
+}

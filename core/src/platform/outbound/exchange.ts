@@ -1,0 +1,122 @@
+import type { Dispatcher } from 'undici/index.js'
+import type { WireHeader } from '../../engine/message/capturedRequest.ts'
+import { DialError, type DialOutcome } from './dial.ts'
+
+/** What came back over the wire. */
+export interface Response {
+  readonly outcome: 'response'
+  readonly statusCode: number
+  /** Wire order, spelling and repeats; values are latin1 byte strings. */
+  readonly headers: readonly WireHeader[]
+  /** As received: never decompressed, never decoded. */
+  readonly body: Uint8Array
+  /** The body was longer than the limit, or had not ended when the time was up or the connection broke. */
+  readonly bodyTruncated: boolean
+}
+
+/** Why nothing came back. `detail` is a few words for people, without secrets. */
+export interface NoResponse {
+  readonly outcome: DialOutcome | 'timeout' | 'reset' | 'aborted' | 'unsendable'
+  readonly detail: string
+}
+
+interface ExchangeLimits {
+  readonly totalTimeoutMs: number
+  readonly maxResponseBytes: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/**
+ * Sends one request through a dispatcher and waits for its answer. Never rejects.
+ *
+ * Once a status line has arrived the result is a response, whatever happens to its body: the receiver has
+ * said what it thinks, and a body without end must not turn a 2xx into a failure (CONTRACT R46).
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  options: Dispatcher.DispatchOptions,
+  limits: ExchangeLimits,
+): Promise<Response | NoResponse> {
+  return new Promise((resolve) => {
+    let controller: Dispatcher.DispatchController | undefined
+    let head: Pick<Response, 'statusCode' | 'headers'> | undefined
+    const chunks: Uint8Array[] = []
+    let size = 0
+    let settled = false
+
+    const settle = (result: Response | NoResponse) => {
+      if (settled) return
+      settled = true
+      clearTimeout(timer)
+      limits.signal?.removeEventListener('abort', onAbort)
+      resolve(result)
+    }
+    const finish = (bodyTruncated: boolean, otherwise: NoResponse) =>
+      settle(
+        head === undefined
+          ? otherwise
+          : { outcome: 'response', ...head, body: Buffer.concat(chunks), bodyTruncated },
+      )
+    const cut = (otherwise: NoResponse) => {
+      finish(true, otherwise)
+      controller?.abort(new Error(otherwise.detail))
+    }
+    const onAbort = () => cut({ outcome: 'aborted', detail: 'the sender stopped' })
+    const timer = setTimeout(
+      () => cut({ outcome: 'timeout', detail: `no response within ${limits.totalTimeoutMs} ms` }),
+      limits.totalTimeoutMs,
+    )
+    if (limits.signal?.aborted === true) return onAbort()
+    limits.signal?.addEventListener('abort', onAbort)
+
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(started) {
+        controller = started
+        // The time was up before the connection stood: nothing may be sent any more.
+        if (settled) started.abort(new Error('the time was up'))
+      },
+      onResponseStart(started, statusCode) {
+        // 100, 102 and 103 announce the answer; they are not it.
+        if (statusCode >= 200) head = { statusCode, headers: wireHeaders(started.rawHeaders) }
+      },
+      onResponseData(_, chunk) {
+        const room = limits.maxResponseBytes - size
+        // A copy: undici reuses the memory of its parser.
+        chunks.push(Uint8Array.from(chunk.subarray(0, room)))
+        size += chunk.length
+        if (size > limits.maxResponseBytes) cut({ outcome: 'reset', detail: 'the response was too long' })
+      },
+      onResponseEnd: () => finish(false, { outcome: 'reset', detail: 'no response' }),
+      onResponseError: (_, error) => finish(true, failureOf(error)),
+    }
+    try {
+      dispatcher.dispatch(options, handler)
+    } catch (error) {
+      settle(failureOf(error))
+    }
+  })
+}
+
+function failureOf(error: unknown): NoResponse {
+  if (error instanceof DialError) return { outcome: error.outcome, detail: error.detail }
+  const message = error instanceof Error ? error.message : ''
+  const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+  if (code === 'UND_ERR_INVALID_ARG' || code === 'UND_ERR_NOT_SUPPORTED')
+    return { outcome: 'unsendable', detail: message }
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
+    return { outcome: 'reset', detail: 'the response headers are too long' }
+  if (code.startsWith('HPE_')) return { outcome: 'reset', detail: 'the response is not HTTP/1.1' }
+  return { outcome: 'reset', detail: 'the connection was closed before a response came' }
+}
+
+/** undici hands over the raw fields as one flat list: name, value, name, value. */
+function wireHeaders(raw: Dispatcher.DispatchController['rawHeaders']): WireHeader[] {
+  const headers: WireHeader[] = []
+  if (!Array.isArray(raw)) return headers
+  for (let i = 0; i + 1 < raw.length; i += 2) headers.push([latin1(raw[i]), latin1(raw[i + 1])])
+  return headers
+}
+
+function latin1(value: Buffer | string | undefined): string {
+  return Buffer.isBuffer(value) ? value.toString('latin1') : (value ?? '')
+}

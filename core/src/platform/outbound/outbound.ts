@@ -1,0 +1,142 @@
+import { Agent } from 'undici/index.js'
+import type { InputIssue } from '../../api/errors.ts'
+import type { WireHeader } from '../../engine/message/capturedRequest.ts'
+import { isAllowed, parseAllowList } from './allowList.ts'
+import { judgeDestination, readDestination } from './destination.ts'
+import { fencedConnector } from './dial.ts'
+import { exchange, type NoResponse, type Response } from './exchange.ts'
+import { type Resolve, systemResolve } from './fence.ts'
+import type { OwnHost } from './ownHosts.ts'
+
+/** A request to somewhere else. */
+export interface OutboundRequest {
+  readonly method: string
+  readonly url: string
+  /** Sent in this order and spelling; values are latin1 byte strings. `Host`, `Connection` and `Content-Length` are ours. */
+  readonly headers: readonly WireHeader[]
+  readonly body: Uint8Array | null
+  /** From the first byte dialled to the last one read. Default 15 000. */
+  readonly totalTimeoutMs?: number
+  /** More is not read; the response is then `bodyTruncated`. Default 262 144. */
+  readonly maxResponseBytes?: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What became of a request. A send that fails is a result, never an exception. */
+export type SendResult = (Response | NoResponse) & {
+  /** The fields as on the wire, `Host` and `Content-Length` included (CONTRACT R36). */
+  readonly sentHeaders: readonly WireHeader[]
+  readonly durationMs: number
+}
+
+/** The one way out: forwards, alert channels, tests and replays all send through it (DESIGN §3, 10). */
+export interface Outbound {
+  /** Sends one request. Follows no redirect, decompresses nothing, never throws. */
+  send(request: OutboundRequest): Promise<SendResult>
+  /**
+   * Judges a URL before it is saved (CONTRACT R38).
+   *
+   * @param path of the member of the input that holds it; `['url']` unless said otherwise
+   * @returns every reason to refuse it; empty when it may be saved
+   */
+  checkDestination(url: string, path?: readonly (string | number)[]): Promise<InputIssue[]>
+  /** Whether the operator lists the URL's host, by name or address: then plain http will do where https is asked for. */
+  isListed(url: string): boolean
+  /** Ends every connection. A send under way ends as `reset`. */
+  close(): Promise<void>
+}
+
+export interface OutboundOptions {
+  /** `CREEL_ALLOW_DESTINATIONS`: CIDRs, addresses and host names that may be reached although private. */
+  readonly allowDestinations: readonly string[]
+  /** Asked at every connection: the port that we listen on is known only after the start. */
+  readonly ownHosts: () => readonly OwnHost[]
+  /** The system's resolver unless said otherwise. */
+  readonly resolve?: Resolve
+  /** DNS, TCP and TLS together. Default 5 000. */
+  readonly connectTimeoutMs?: number
+  /** PEM certificates to trust instead of the built-in ones. */
+  readonly certificateAuthorities?: string
+  /** Takes whatever certificate a host shows. Only for destinations of the user's own machine; default false. */
+  readonly trustsAnyCertificate?: boolean
+}
+
+/** The longest response header section that is read, in bytes. */
+const MAX_HEADER_BYTES = 65_536
+
+/**
+ * Builds the fenced HTTP client.
+ *
+ * @throws TypeError when an entry of `allowDestinations` is not a CIDR, an address or a host name
+ */
+export function createOutbound(options: OutboundOptions): Outbound {
+  const { connectTimeoutMs = 5000, resolve = systemResolve, certificateAuthorities } = options
+  const trustsAnyCertificate = options.trustsAnyCertificate ?? false
+  const fence = { allow: parseAllowList(options.allowDestinations), ownHosts: options.ownHosts, resolve }
+  const agent = new Agent({
+    connect: fencedConnector({ fence, connectTimeoutMs, certificateAuthorities, trustsAnyCertificate }),
+    allowH2: false,
+    pipelining: 1,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    // The deadline of `exchange` covers the whole send, and is exact.
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+
+  return {
+    async send({ method, url, headers, body, totalTimeoutMs = 15_000, maxResponseBytes = 262_144, signal }) {
+      const startedAt = performance.now()
+      const durationMs = () => Math.round(performance.now() - startedAt)
+      const destination = readDestination(url)
+      if (destination === undefined)
+        return {
+          outcome: 'unsendable',
+          detail: 'not an http URL',
+          sentHeaders: headers,
+          durationMs: durationMs(),
+        }
+
+      const bytes = body ?? new Uint8Array()
+      const result = await exchange(
+        agent,
+        {
+          origin: destination.origin,
+          path: destination.target,
+          method,
+          headers: ['host', destination.hostHeader, ...headers.flat()],
+          body: bytes,
+          reset: closesAfter(method),
+        },
+        { totalTimeoutMs, maxResponseBytes, signal },
+      )
+      const sentHeaders = wireFields(method, destination.hostHeader, headers, bytes.length)
+      return { ...result, sentHeaders, durationMs: durationMs() }
+    },
+    checkDestination: (url, path = ['url']) => judgeDestination(fence, url, path),
+    isListed(url) {
+      const host = readDestination(url)?.host
+      return host !== undefined && isAllowed(fence.allow, host, host === 'localhost' ? '127.0.0.1' : host)
+    },
+    close: () => agent.destroy(),
+  }
+}
+
+/** Methods that announce an empty body too (RFC 9110 §8.6), as undici writes them. */
+const EXPECTS_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH'])
+
+/** The header section that undici writes for these fields. A test holds it against a bare socket. */
+function wireFields(
+  method: string,
+  host: string,
+  headers: readonly WireHeader[],
+  bodyBytes: number,
+): readonly WireHeader[] {
+  const length: WireHeader[] =
+    bodyBytes > 0 || EXPECTS_BODY.has(method) ? [['content-length', String(bodyBytes)]] : []
+  return [['host', host], ['connection', closesAfter(method) ? 'close' : 'keep-alive'], ...headers, ...length]
+}
+
+/** A body where none is expected (GET, DELETE), or a receiver that answers HEAD with one, spoils a connection for the next. */
+function closesAfter(method: string): boolean {
+  return !EXPECTS_BODY.has(method)
+}

@@ -1,0 +1,80 @@
+import { type ActionRow, listActions, planDispatch } from '../actions/index.ts'
+import type { Context } from '../api/context.ts'
+import { insertDeliveries } from '../deliveries/index.ts'
+import { storedCondition } from '../engine/conditions/index.ts'
+import { findReplayable, findReplayableSizes } from '../requests/queries.ts'
+import { storedRequest } from '../requests/storedRequest.ts'
+import { chooseActions } from './replayRequest.ts'
+
+/** How many requests with their bodies are in memory at once while conditions look at them. */
+const JUDGED_AT_ONCE = 10
+
+/**
+ * Queues captured requests anew, with the full retry schedule (CONTRACT §9). Without `actionId` each goes through
+ * the switched-on actions whose condition matches it.
+ *
+ * @returns requests queued, deliveries made, and ids passed over: absent, binned, oversize, or no action matched
+ * @throws DomainError as a single replay does
+ */
+export async function bulkReplay(
+  ctx: Context,
+  endpointId: string,
+  requestIds: readonly number[],
+  actionId: string | undefined,
+): Promise<{ queuedCount: number; deliveryCount: number; skippedCount: number }> {
+  const actions = chooseActions(await listActions(ctx.db, endpointId), actionId)
+  const pairs = await pairUp(ctx, endpointId, requestIds, actions, actionId !== undefined)
+  const now = ctx.clock.now()
+  await ctx.db.transaction().execute((trx) =>
+    insertDeliveries(
+      trx,
+      ctx.enqueue,
+      pairs.map(({ requestId, bodyBytes, action }) => ({
+        workspaceId: ctx.workspace.id,
+        endpointId,
+        requestId,
+        actionId: action.id,
+        actionName: action.name,
+        kind: action.kind,
+        bodyBytes,
+        trigger: 'bulkReplay',
+        createdAt: now,
+      })),
+    ),
+  )
+  const queuedCount = new Set(pairs.map(({ requestId }) => requestId)).size
+  return { queuedCount, deliveryCount: pairs.length, skippedCount: requestIds.length - queuedCount }
+}
+
+interface Pair {
+  readonly requestId: number
+  readonly bodyBytes: number
+  readonly action: ActionRow
+}
+
+/** Which request goes through which action. Bodies are read only where a condition asks. */
+async function pairUp(
+  ctx: Context,
+  endpointId: string,
+  requestIds: readonly number[],
+  actions: readonly ActionRow[],
+  isForced: boolean,
+): Promise<Pair[]> {
+  const dispatchable = actions.map((action) => ({ ...action, condition: storedCondition(action.condition) }))
+  const found = await findReplayableSizes(ctx.db, endpointId, requestIds)
+  if (isForced || dispatchable.every(({ condition }) => condition.test.kind === 'always')) {
+    return found.flatMap(({ id, bodyBytes }) =>
+      actions.map((action) => ({ requestId: id, bodyBytes, action })),
+    )
+  }
+  const pairs: Pair[] = []
+  for (let at = 0; at < found.length; at += JUDGED_AT_ONCE) {
+    const ids = found.slice(at, at + JUDGED_AT_ONCE).map(({ id }) => id)
+    for (const row of await findReplayable(ctx.db, endpointId, ids)) {
+      const chosen = new Set(planDispatch(dispatchable, storedRequest(row)).actions.map(({ id }) => id))
+      for (const action of actions)
+        if (chosen.has(action.id)) pairs.push({ requestId: row.id, bodyBytes: row.body.length, action })
+    }
+  }
+  return pairs
+}

@@ -1,0 +1,112 @@
+import { type ActionRow, isOn, listActions, planDispatch } from '../actions/index.ts'
+import type { Context } from '../api/context.ts'
+import { DomainError, notFound, validationFailed } from '../api/errors.ts'
+import type { AttemptRow } from '../deliveries/index.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
+import { storedCondition } from '../engine/conditions/index.ts'
+import { takeSlot } from '../platform/slots/index.ts'
+import type { RequestRow } from '../requests/queries.ts'
+import { storedRequest } from '../requests/storedRequest.ts'
+import { type ReplayTarget, replayThrough } from './replayThrough.ts'
+
+/** Inline replays of a workspace at once (CONTRACT R9). */
+const PARALLEL_REPLAYS = 10
+/** A replay answers within this time. */
+export const REPLAY_SECONDS = 20
+
+/** What a replay did with an action: the attempt that it made, or none because the condition did not match. */
+export interface Outcome {
+  readonly action: Pick<ActionRow, 'id' | 'name' | 'kind'>
+  readonly attempt: AttemptRow | null
+}
+
+export interface Replay {
+  readonly state: 'Succeeded' | 'Failed' | 'Errored' | 'Skipped'
+  /** In position order. */
+  readonly outcomes: readonly Outcome[]
+}
+
+/**
+ * Sends a captured request again, now, once, and answers with what became of it (CONTRACT §9).
+ *
+ * Without `actionId` it goes through every switched-on action whose condition matches, in parallel; with it,
+ * through that action, whose condition is not consulted.
+ *
+ * @throws DomainError `forwarding_disabled`, `action_inactive`, `not_found` for an action of another endpoint,
+ *   `validation_failed` for an oversize trace, `rate_limited` when too many replays run
+ */
+export async function replayRequest(
+  ctx: Context,
+  endpoint: EndpointRow,
+  request: RequestRow,
+  actionId: string | undefined,
+): Promise<Replay> {
+  const chosen = chooseActions(await listActions(ctx.db, endpoint.id), actionId)
+  if (request.bodyTruncated) throw refusedAsOversize()
+  const target: ReplayTarget = {
+    workspaceId: ctx.workspace.id,
+    plan: ctx.plan,
+    endpoint,
+    requestId: request.id,
+    request: storedRequest(request),
+  }
+  const runs = actionId === undefined ? matchingIds(chosen, target) : new Set([actionId])
+  const slot = await takeSlot(ctx, {
+    scope: `replay:${ctx.workspace.id}`,
+    max: PARALLEL_REPLAYS,
+    longestMs: REPLAY_SECONDS * 1000,
+    noun: 'replays',
+  })
+  try {
+    const tried = await replayThrough(
+      ctx,
+      target,
+      chosen.filter(({ id }) => runs.has(id)),
+      AbortSignal.timeout(REPLAY_SECONDS * 1000),
+    )
+    const outcomes = chosen.map((action) => ({ action, attempt: tried.get(action.id) ?? null }))
+    return { state: worstOf(outcomes), outcomes }
+  } finally {
+    await slot.free()
+  }
+}
+
+/**
+ * The actions that a replay concerns.
+ * @throws DomainError as CONTRACT T8 says: with `actionId` only `action_inactive`, without only `forwarding_disabled`
+ */
+export function chooseActions(actions: readonly ActionRow[], actionId: string | undefined): ActionRow[] {
+  if (actionId === undefined) {
+    const on = actions.filter(isOn)
+    if (on.length > 0) return on
+    throw new DomainError('forwarding_disabled', 'The endpoint has no action that is switched on.')
+  }
+  const action = actions.find(({ id }) => id === actionId)
+  if (action === undefined) throw notFound('action')
+  if (isOn(action)) return [action]
+  throw new DomainError('action_inactive', 'The action is switched off, or suspended by the plan.')
+}
+
+function matchingIds(actions: readonly ActionRow[], { request }: ReplayTarget): Set<string> {
+  const dispatchable = actions.map((action) => ({ ...action, condition: storedCondition(action.condition) }))
+  return new Set(planDispatch(dispatchable, request).actions.map(({ id }) => id))
+}
+
+function refusedAsOversize(): DomainError {
+  return validationFailed([
+    {
+      path: ['requestId'],
+      code: 'not_allowed',
+      detail: 'The request is an oversize trace: its body was not kept whole, so it cannot be replayed.',
+    },
+  ])
+}
+
+/** Succeeded if all that were tried did; Skipped if none was; else the worst (CONTRACT §9). */
+function worstOf(outcomes: readonly Outcome[]): Replay['state'] {
+  const states = new Set(outcomes.flatMap(({ attempt }) => (attempt === null ? [] : [attempt.state])))
+  if (states.size === 0) return 'Skipped'
+  if (states.size === 1 && states.has('Succeeded')) return 'Succeeded'
+  states.delete('Succeeded')
+  return states.size === 1 && states.has('Failed') ? 'Failed' : 'Errored'
+}

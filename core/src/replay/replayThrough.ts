@@ -1,0 +1,130 @@
+import type { ActionRow } from '../actions/index.ts'
+import { type ChannelState, listChannelStates, notifyNow } from '../alertChannels/index.ts'
+import type { Services } from '../api/services.ts'
+import type { Attempt } from '../deliveries/attempt.ts'
+import { forwardAction, leaseFrom, refusalOf } from '../deliveries/attemptOf.ts'
+import { finishNotify } from '../deliveries/finishNotify.ts'
+import { notifyMessage } from '../deliveries/notify.ts'
+import { insertReplay } from '../deliveries/queries.ts'
+import { type AttemptRow, findAttempts } from '../deliveries/read.ts'
+import { recordAttempts } from '../deliveries/record.ts'
+import { sendAttempt } from '../deliveries/send.ts'
+import type { JudgedRequest } from '../engine/message/capturedRequest.ts'
+import type { Plan } from '../plans/index.ts'
+import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
+
+/** The request that is sent again. */
+export interface ReplayTarget {
+  readonly workspaceId: string
+  readonly plan: Plan
+  readonly endpoint: { readonly id: string; readonly name: string }
+  readonly requestId: number
+  readonly request: JudgedRequest
+}
+
+/**
+ * Makes one recorded try through each action, all at once. A failure is an outcome, never an exception: it ends
+ * Failed or Errored, is not tried again and never parks (CONTRACT §8).
+ *
+ * @returns the attempts as they were recorded, by action id
+ */
+export async function replayThrough(
+  services: Services,
+  target: ReplayTarget,
+  actions: readonly ActionRow[],
+  signal: AbortSignal,
+): Promise<Map<string, AttemptRow>> {
+  const hasNotify = actions.some(({ kind }) => kind === 'notify')
+  const channels = hasNotify ? await listChannelStates(services, target.workspaceId, target.plan) : []
+  const ids = await Promise.all(
+    actions.map((action) => {
+      const channel = channels.find(({ id }) => id === action.alertChannelId)
+      return action.kind === 'notify'
+        ? replayNotify(services, target, action, channel, signal)
+        : replayForward(services, target, action, signal)
+    }),
+  )
+  const rows = await findAttempts(services.db, target.endpoint.id, ids)
+  const idOf = new Map(actions.map((action, at) => [ids[at], action.id]))
+  return new Map(rows.map((row) => [idOf.get(row.id) ?? '', row]))
+}
+
+async function replayForward(
+  services: Services,
+  target: ReplayTarget,
+  action: ActionRow,
+  signal: AbortSignal,
+): Promise<number> {
+  const attempt = await beginReplay(services, target, action, { url: action.url ?? '', leased: true })
+  const result = await sendAttempt(services, attempt, signal)
+  await recordAttempts(services, [{ attempt, result }])
+  return attempt.id
+}
+
+/** One send, at once (CONTRACT R39). Should this process die, the outbox makes it. */
+async function replayNotify(
+  services: Services,
+  target: ReplayTarget,
+  action: ActionRow,
+  channel: ChannelState | undefined,
+  signal: AbortSignal,
+): Promise<number> {
+  const isAvailable = channel?.isAvailable === true
+  const attempt = await beginReplay(services, target, action, {
+    url: channel?.destination ?? '',
+    leased: !isAvailable,
+  })
+  if (isAvailable) {
+    const message = notifyMessage(services.urls, { ...target, action, channel, attemptId: attempt.id })
+    await notifyNow(services, message, signal, finishNotify)
+  } else {
+    const refused: Attempt = { ...attempt, refusal: 'channel_unavailable' }
+    await recordAttempts(services, [{ attempt: refused, result: await sendAttempt(services, refused) }])
+  }
+  return attempt.id
+}
+
+async function beginReplay(
+  services: Services,
+  { workspaceId, plan, endpoint, requestId, request }: ReplayTarget,
+  action: ActionRow,
+  { url, leased }: { url: string; leased: boolean },
+): Promise<Attempt> {
+  const now = services.clock.now()
+  const leaseUntil = leaseFrom(now)
+  const row = {
+    endpointId: endpoint.id,
+    deliveryId: null,
+    workspaceId,
+    requestId,
+    actionId: action.id,
+    actionName: action.name,
+    kind: action.kind,
+    state: 'Pending',
+    attemptNumber: 1,
+    trigger: 'replay',
+    url,
+    at: now,
+    leaseUntil: leased ? leaseUntil : null,
+  }
+  const { id, rules } = await services.db.transaction().execute(async (trx) => {
+    const sets = await loadRuleSets(trx, [action.id])
+    return { id: await insertReplay(trx, row), rules: sets.get(action.id) ?? NO_RULE_SET }
+  })
+  return {
+    id,
+    deliveryId: null,
+    attemptNumber: 1,
+    trigger: 'replay',
+    workspaceId,
+    endpoint,
+    action: forwardAction(services.secrets, { ...action, actionId: action.id, actionName: action.name }, now),
+    requestId,
+    request,
+    rules,
+    startedAt: now,
+    leaseUntil,
+    retentionEndsAt: new Date(request.receivedAt.getTime() + plan.limits.retentionDays * 86_400_000),
+    refusal: refusalOf(request),
+  }
+}

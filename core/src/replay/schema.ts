@@ -1,0 +1,66 @@
+import { z } from 'zod'
+import { Int64, Timestamp } from '../api/route.ts'
+import { ATTEMPT_STATES } from '../deliveries/states.ts'
+import type { Replay } from './replayRequest.ts'
+
+const Outcome = z.object({
+  actionId: z.uuid(),
+  actionName: z.string(),
+  kind: z.string(),
+  attemptId: Int64.nullable().meta({ description: 'Null when the action was skipped' }),
+  state: z.enum([...ATTEMPT_STATES, 'Skipped']),
+  statusCode: z.int().nullable(),
+  error: z.string().nullable(),
+  url: z.string().nullable(),
+  at: Timestamp.nullable(),
+  durationMs: z.int().nullable(),
+  transformed: z.boolean(),
+  transformationVersion: z.int().nullable(),
+})
+
+/** What a replay answers (CONTRACT §9). */
+export const ReplayResult = z
+  .object({
+    requestId: Int64,
+    state: z.enum(['Succeeded', 'Failed', 'Errored', 'Skipped']),
+    attemptId: Int64.nullable().meta({ description: 'Of the only outcome; null when there are several' }),
+    statusCode: z.int().nullable().meta({ description: 'Of the only outcome; null when there are several' }),
+    error: z.string().nullable().meta({ description: 'Of the only outcome; null when there are several' }),
+    outcomes: z.array(Outcome).meta({ description: 'In action position order' }),
+  })
+  .meta({ id: 'ReplayResult' })
+
+/** What a bulk replay answers. */
+export const BulkReplayResult = z
+  .object({
+    queuedCount: z.int().meta({ description: 'Requests queued' }),
+    deliveryCount: z.int().meta({ description: 'Deliveries made of them' }),
+    skippedCount: z.int().meta({ description: 'Ids passed over' }),
+  })
+  .meta({ id: 'BulkReplayResult' })
+
+/** A replay in the words of the API. */
+export function replayView({ state, outcomes }: Replay, requestId: number): z.input<typeof ReplayResult> {
+  const only = outcomes.length === 1 ? outcomes[0]?.attempt : undefined
+  return {
+    requestId,
+    state,
+    attemptId: only?.id ?? null,
+    statusCode: only?.statusCode ?? null,
+    error: only?.error ?? null,
+    outcomes: outcomes.map(({ action, attempt }) => ({
+      actionId: action.id,
+      actionName: action.name,
+      kind: action.kind,
+      attemptId: attempt?.id ?? null,
+      state: ATTEMPT_STATES.find((known) => known === attempt?.state) ?? 'Skipped',
+      statusCode: attempt?.statusCode ?? null,
+      error: attempt?.error ?? null,
+      url: attempt?.url ?? null,
+      at: attempt?.at ?? null,
+      durationMs: attempt?.durationMs ?? null,
+      transformed: attempt?.transformed ?? false,
+      transformationVersion: attempt?.transformationVersion ?? null,
+    })),
+  }
+}
