@@ -3,6 +3,7 @@
  * together, as the capture path asks for them, on a prepared endpoint. No network, no database.
  */
 import { parseArgs } from 'node:util'
+import type { CapturedRequest } from '@creel/core/engine/message'
 import { findProvider } from '@creel/core/engine/providers'
 import {
   handshakeAnswer,
@@ -12,7 +13,6 @@ import {
   SIGNATURE_ALGORITHMS,
   type VerificationSettings,
 } from '@creel/core/engine/verification'
-import type { CapturedRequest } from '@creel/core/requests'
 import { manualSchemeRow } from '../core/src/engine/verification/settings.ts'
 import { type SignedRequest, signedRequest, testKey } from '../core/src/engine/verification/testSigner.ts'
 import { report } from './support/report.ts'

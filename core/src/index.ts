@@ -1,5 +1,5 @@
 export type { Caller, Context } from './api/context.ts'
-export { DomainError, ERRORS, type ErrorCode, ITEM_CODES, notFound, validationFailed } from './api/errors.ts'
+export { DomainError, ERRORS, type ErrorCode, notFound, validationFailed } from './api/errors.ts'
 export {
   type Locate,
   locateInBody,
@@ -11,8 +11,9 @@ export {
 } from './api/problem.ts'
 export { REFUSED, type RouteContract } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
+export { ITEM_CODES } from './engine/issues.ts'
 export { authenticate } from './keys/index.ts'
-export { applyChangedPlans } from './planLimits/applyPlanLimits.ts'
+export { applyChangedPlans } from './planLimits/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'
 export type { Wakeups } from './platform/changes/index.ts'
 export {

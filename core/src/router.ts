@@ -1,11 +1,13 @@
 import { actionRoutes } from './actions/routes.ts'
 import { alertChannelRoutes } from './alertChannels/routes.ts'
-import { createCallerFactory, type RouteContract, router } from './api/route.ts'
+import { createCallerFactory, mergeRouters, type RouteContract, router } from './api/route.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
+import { endpointEditingRoutes } from './endpointEditing/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
 import { recycleBinRoutes } from './recycleBin/routes.ts'
+import { replayRoutes } from './replay/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { transformationRoutes } from './transformations/routes.ts'
 import { watchdogRoutes } from './watchdogs/routes.ts'
@@ -13,10 +15,10 @@ import { watchdogRoutes } from './watchdogs/routes.ts'
 /** The table of contents of the API: one line a noun. */
 export const appRouter = router({
   me: meRoutes,
-  endpoints: endpointRoutes,
+  endpoints: mergeRouters(endpointRoutes, endpointEditingRoutes),
   actions: actionRoutes,
   providers: providerRoutes,
-  requests: requestRoutes,
+  requests: mergeRouters(requestRoutes, replayRoutes),
   deliveries: deliveryRoutes,
   alertChannels: alertChannelRoutes,
   recycleBin: recycleBinRoutes,

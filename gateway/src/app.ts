@@ -1,13 +1,11 @@
 import type { Services } from '@creel/core'
 import { logged } from './callLog.ts'
 import { DOCS } from './docs/index.ts'
+import type { FetchHandler } from './fetchHandler.ts'
 import { openApi } from './openapi/index.ts'
 import { healthz, metrics, type Operations, readyz } from './operations.ts'
 import { rest } from './rest.ts'
 import { trpc } from './trpc.ts'
-
-/** What a fetch-style server does with a request: the whole gateway but the capture route. */
-export type FetchHandler = (request: Request) => Promise<Response>
 
 export interface AppOptions {
   /** Shown in `/openapi/v1.json`. */

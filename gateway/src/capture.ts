@@ -2,8 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Clock } from '@creel/core'
 import type { CaptureResult, CaptureSettings, Captures, JudgedCapture } from '@creel/core/capture'
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
+import type { CapturedRequest, WireHeader } from '@creel/core/engine/message'
 import { captures as captureCounter } from '@creel/core/platform/metrics'
-import type { CapturedRequest, WireHeader } from '@creel/core/requests'
 import {
   answerOf,
   type CaptureAnswer,

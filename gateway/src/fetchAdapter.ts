@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { FetchHandler } from './app.ts'
+import type { FetchHandler } from './fetchHandler.ts'
 
 /**
  * Answers a node:http request with a fetch handler.

@@ -1,4 +1,5 @@
-export { type AppOptions, createApp, type FetchHandler } from './app.ts'
+export { type AppOptions, createApp } from './app.ts'
+export type { FetchHandler } from './fetchHandler.ts'
 export { type GatewayOptions, startGateway, startOperationsListener } from './gateway.ts'
 export type { CaptureHandler, Listener } from './listener.ts'
 export { openApi } from './openapi/index.ts'

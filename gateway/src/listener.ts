@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import type { FetchHandler } from './app.ts'
 import { answerWithFetch, pathOf } from './fetchAdapter.ts'
+import type { FetchHandler } from './fetchHandler.ts'
 import type { FormerHosts } from './formerHosts.ts'
 import { createSilentSenders } from './silentSenders.ts'
 

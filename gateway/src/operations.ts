@@ -1,6 +1,6 @@
 import { registry } from '@creel/core/platform/metrics'
 import type { Logger } from 'pino'
-import type { FetchHandler } from './app.ts'
+import type { FetchHandler } from './fetchHandler.ts'
 
 /** What the process's owner tells those who watch over it. */
 export interface Operations {

@@ -2,13 +2,16 @@ import { describe, expect, test } from 'bun:test'
 import { dirname, join } from 'node:path'
 import { type SourceFile, sourcesOf } from './sources.ts'
 
-/** What each package's own code may import beside its own files, Node's modules and Bun's (STYLE 3.2). */
+/** What each package's own code may import beside its own files, Node's modules and Bun's. */
 const MAY_IMPORT: Readonly<Record<string, RegExp>> = {
   core: /^(@trpc\/server|zod|kysely|pg|pino|prom-client|undici\/index\.js|ipaddr\.js|decimal\.js|nodemailer|effect|@effect\/schema)(\/|$)/,
   gateway: /^(@creel\/core|@trpc\/server|elysia|zod|pino|prom-client|swagger-ui-dist|ipaddr\.js)(\/|$)/,
   jobs: /^(@creel\/core|pg-boss|pino)(\/|$)/,
   migrations: /^(kysely|pg)(\/|$)/,
 }
+
+/** The rooms of core that every noun may use, from the ground up: each may import those before it. */
+const FOUNDATIONS = ['engine', 'platform', 'plans', 'api']
 
 /** Who writes which table. A table with two writers says why. */
 const WRITERS: Readonly<Record<string, readonly string[]>> = {
@@ -19,7 +22,7 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   apiKeyWindows: ['keys', 'retention'],
   apiKeys: ['keys'],
   attemptDetails: ['deliveries', 'retention'],
-  concurrencySlots: ['concurrency', 'retention'],
+  concurrencySlots: ['api', 'retention'],
   contacts: ['contacts'],
   // What is delivered is kept as long as the plan says, or as its request is there: retention ends it.
   deliveries: ['deliveries', 'retention'],
@@ -32,7 +35,7 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   gatewayHeartbeats: ['watchdogs'],
   gatewayOutages: ['watchdogs'],
   incidents: ['alerts'],
-  installation: ['secrets', 'plans'],
+  installation: ['secrets', 'planLimits'],
   // Restored and purged by the bin, which is where half of their life is spent.
   requests: ['requests', 'recycleBin', 'capture', 'retention'],
   ruleFaults: ['transformations'],
@@ -61,12 +64,12 @@ const byPath = new Map(everything.map((file) => [file.path, file]))
 /** The file that a relative import names. */
 const target = (file: SourceFile, from: string) => join(dirname(file.path), from)
 
-/** The noun's folder of a file in core; undefined for the files at its root. */
-const nounOf = (path: string) => /^core\/src\/(\w+)\//.exec(path)?.[1]
+/** The folder below core/src that a file stands in: a noun, or one of the foundations; undefined at the root. */
+const roomOf = (path: string) => /^core\/src\/(\w+)\//.exec(path)?.[1]
 
-/** Touches SQL itself, so only its own noun may call it. */
-const holdsSql = (file: SourceFile) =>
-  file.imports.some(({ from, isTypeOnly }) => !isTypeOnly && /^(kysely|pg)$/.test(from))
+/** The same, with the rooms inside engine and platform told apart. */
+const partOf = (path: string) =>
+  /^core\/src\/((?:engine|platform)\/\w+(?=\/)|(?!engine|platform)\w+(?=\/))/.exec(path)?.[1]
 
 /** Every fault as `file: what`; a test expects none. */
 const faults = (
@@ -117,27 +120,52 @@ describe('packages', () => {
   })
 })
 
-describe('nouns of core', () => {
-  test("another noun's SQL is reached through its index", () => {
-    const reaches = (from: string, file: SourceFile) => {
-      if (!from.startsWith('.')) return false
-      const path = target(file, from)
-      const other = byPath.get(path)
-      if (other === undefined || nounOf(path) === undefined || nounOf(path) === nounOf(file.path))
-        return false
-      return !path.endsWith('/index.ts') && (path.endsWith('/queries.ts') || holdsSql(other))
-    }
-    expect(faults(core, importsWhere(reaches))).toEqual([])
+describe('rooms of core', () => {
+  test('the engine is pure: it imports nothing of core but itself', () => {
+    const leaves = (from: string, file: SourceFile) =>
+      from.startsWith('.') ? roomOf(target(file, from)) !== 'engine' : /^(kysely|pg|pino|undici)/.test(from)
+    const engine = core.filter(({ path }) => roomOf(path) === 'engine')
+    expect(engine.length).toBeGreaterThan(80)
+    expect(faults(engine, importsWhere(leaves))).toEqual([])
   })
 
-  test('no file imports itself in the end', () => {
-    expect(cycles(product)).toEqual([])
+  test.each(FOUNDATIONS.map((name, at) => [name, FOUNDATIONS.slice(0, at + 1)] as const))(
+    '%s imports only what stands below it',
+    (name, below) => {
+      const climbs = (from: string, file: SourceFile) =>
+        from.startsWith('.') && !below.includes(roomOf(target(file, from)) ?? '')
+      expect(
+        faults(
+          core.filter(({ path }) => roomOf(path) === name),
+          importsWhere(climbs),
+        ),
+      ).toEqual([])
+    },
+  )
+
+  test('rooms meet through their index only', () => {
+    const bypasses = (from: string, file: SourceFile) => {
+      const to = from.startsWith('.') ? target(file, from) : ''
+      const part = partOf(to)
+      if (part === undefined || part === partOf(file.path) || roomOf(to) === 'api') return false
+      return !to.endsWith('/index.ts')
+    }
+    const below = core.filter(({ path }) => partOf(path) !== undefined && roomOf(path) !== 'operator')
+    expect(faults(below, importsWhere(bypasses))).toEqual([])
+  })
+
+  test('rooms form no circle, types counted', () => {
+    expect(circlesOf(roomGraph())).toEqual([])
+  })
+
+  test('no file imports itself in the end, types counted', () => {
+    expect(circlesOf(fileGraph())).toEqual([])
   })
 
   test("a table is written by its own noun's folder only", () => {
     const strays = core.flatMap((file) =>
       writesOf(file)
-        .filter((table) => !(WRITERS[table] ?? []).includes(nounOf(file.path) ?? ''))
+        .filter((table) => !(WRITERS[table] ?? []).includes(writerOf(file.path)))
         .map((table) => `${file.path} writes ${table}`),
     )
     expect(strays).toEqual([])
@@ -168,24 +196,52 @@ function camelCase(name: string): string {
   return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** Cycles of imports that exist at run time, each as the path around it. */
-function cycles(files: readonly SourceFile[]): readonly string[] {
+/** The name under which a file's room stands in {@link WRITERS}. */
+function writerOf(path: string): string {
+  return partOf(path)?.split('/').at(-1) ?? ''
+}
+
+type Graph = ReadonlyMap<string, ReadonlySet<string>>
+
+function fileGraph(): Graph {
+  return new Map(
+    product.map((file) => [
+      file.path,
+      new Set(file.imports.filter(({ from }) => from.startsWith('.')).map(({ from }) => target(file, from))),
+    ]),
+  )
+}
+
+/** Rooms of core by the rooms they import; the engine and the platform each count as one. */
+function roomGraph(): Graph {
+  const graph = new Map<string, Set<string>>()
+  for (const file of core) {
+    const room = roomOf(file.path)
+    if (room === undefined) continue
+    const reached = graph.get(room) ?? new Set()
+    graph.set(room, reached)
+    for (const { from } of file.imports) {
+      const to = from.startsWith('.') ? roomOf(target(file, from)) : undefined
+      if (to !== undefined && to !== room) reached.add(to)
+    }
+  }
+  return graph
+}
+
+/** Every circle of a graph, each as the path around it. */
+function circlesOf(graph: Graph): readonly string[] {
   const found: string[] = []
   const state = new Map<string, 'open' | 'done'>()
-  const visit = (path: string, trail: readonly string[]): void => {
-    if (state.get(path) === 'done') return
-    if (state.get(path) === 'open') {
-      found.push([...trail.slice(trail.indexOf(path)), path].join(' → '))
+  const visit = (node: string, trail: readonly string[]): void => {
+    if (state.get(node) === 'done') return
+    if (state.get(node) === 'open') {
+      found.push([...trail.slice(trail.indexOf(node)), node].join(' → '))
       return
     }
-    state.set(path, 'open')
-    const file = byPath.get(path)
-    for (const { from, isTypeOnly } of file?.imports ?? []) {
-      if (file !== undefined && !isTypeOnly && from.startsWith('.'))
-        visit(target(file, from), [...trail, path])
-    }
-    state.set(path, 'done')
+    state.set(node, 'open')
+    for (const next of graph.get(node) ?? []) visit(next, [...trail, node])
+    state.set(node, 'done')
   }
-  for (const { path } of files) visit(path, [])
+  for (const node of graph.keys()) visit(node, [])
   return found
 }

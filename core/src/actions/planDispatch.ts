@@ -1,5 +1,5 @@
 import { type Condition, matches } from '../engine/conditions/index.ts'
-import type { JudgedRequest } from '../engine/message/capturedRequest.ts'
+import type { JudgedRequest } from '../engine/message/index.ts'
 
 /** What dispatching needs to know of an action. */
 export interface DispatchAction {

@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import type { ChannelState } from '../alertChannels/index.ts'
+import { hasFeature } from '../api/planGates.ts'
 import { describeCondition, storedCondition } from '../engine/conditions/index.ts'
 import { shownJson } from '../engine/json/index.ts'
-import { hasFeature, type Plan } from '../plans/index.ts'
+import type { Plan } from '../plans/index.ts'
 import type { ActionRow } from './queries.ts'
 import type { Action, ActionKind, ActionList } from './schema.ts'
 

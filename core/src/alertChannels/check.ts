@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { InputIssue } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
+import type { InputIssue } from '../engine/issues.ts'
 import { type Channel, isConnected } from './channel.ts'
 import { credentialIssue } from './credential.ts'
 import { type ChannelKindName, channelKind } from './kinds/index.ts'

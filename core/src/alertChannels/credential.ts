@@ -1,4 +1,4 @@
-import type { InputIssue } from '../api/errors.ts'
+import type { InputIssue } from '../engine/issues.ts'
 import type { ChannelKind } from './kinds/index.ts'
 
 const TOKEN_MAX = 512

@@ -1,4 +1,4 @@
-import type { InputIssue } from '../api/errors.ts'
+import type { InputIssue } from '../engine/issues.ts'
 
 /** Header names and values that a webhook channel adds. */
 export type ExtraHeaders = Readonly<Record<string, string>>

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { EVENTS } from '../alerts/index.ts'
-import { findAlert, insertAlert, outboxRow } from '../alerts/outbox.ts'
+import { EVENTS, findAlert, insertAlert, outboxRow } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import type { Channel } from './channel.ts'
 import { channelOf } from './channel.ts'

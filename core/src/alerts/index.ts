@@ -18,4 +18,16 @@ export {
   openIncident,
   type Recovery,
 } from './incidents.ts'
+export {
+  findAlert,
+  findWaitingOpening,
+  insertAlert,
+  lockWaitingAlert,
+  markFannedOut,
+  type Occasion,
+  outboxRow,
+  pruneAlerts,
+  severityOf,
+  waitingSince,
+} from './outbox.ts'
 export { type Named, raiseSingle, type SingleAlert } from './raise.ts'

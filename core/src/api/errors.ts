@@ -1,3 +1,5 @@
+import type { InputIssue } from '../engine/issues.ts'
+
 /**
  * Every code a caller can see, with its status and title (SPEC "Errors"), what happened and what to do about it. The
  * table is closed: v1 never gains a code outside SPEC, and `title` is the status phrase because `type` is always
@@ -87,41 +89,6 @@ export const ERRORS = {
 } as const satisfies Record<string, { status: number; title: string; meaning: string; remedy: string }>
 
 export type ErrorCode = keyof typeof ERRORS
-
-/** Codes of one item in a problem's `errors` (CONTRACT §0 and R5). */
-export const ITEM_CODES = [
-  'required',
-  'type',
-  'out_of_range',
-  'too_short',
-  'too_long',
-  'unknown_field',
-  'unknown_value',
-  'unknown_op',
-  'unknown_function',
-  'bad_path',
-  'bad_template',
-  'bad_url',
-  'bad_format',
-  'not_allowed',
-  'too_many',
-  'too_deep',
-  'duplicate',
-  'arity',
-] as const
-
-export type ItemCode = (typeof ITEM_CODES)[number]
-
-/**
- * One wrong part of an input, found by domain code. `path` leads from the root of the *input object*
- * (`['steps', 1, 'op']`); the gateway turns it into a `pointer` or a `parameter` by where the member came from.
- */
-export interface InputIssue {
-  readonly path: readonly (string | number)[]
-  readonly code: ItemCode
-  /** One sentence that says what would be right. Never holds a secret. */
-  readonly detail: string
-}
 
 /** An expected refusal. `detail` reaches the client; what only operators may see goes into `cause`. */
 export class DomainError extends Error {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { inDocumentOrder, nulIssues } from './issues.ts'
+import { inDocumentOrder } from '../engine/issues.ts'
+import { nulIssues } from './issues.ts'
 
 const issue = (...path: (string | number)[]) => ({ path, code: 'type', detail: 'wrong' }) as const
 

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import { type InputIssue, ITEM_CODES, type ItemCode } from './errors.ts'
+import { type InputIssue, ITEM_CODES, type ItemCode, inDocumentOrder, valueAt } from '../engine/issues.ts'
 
 /**
  * The parts of an input that zod found wrong, in the words of CONTRACT §0 and in document order.
@@ -88,52 +88,6 @@ function words(path: readonly (string | number)[]): string {
     .join('')
 }
 
-function valueAt(input: unknown, path: readonly (string | number)[]): unknown {
-  let value = input
-  for (const part of path) {
-    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined
-    value = Reflect.get(value, part)
-  }
-  return value
-}
-
-/** Items stand where their member stands in the input; a missing member where its parent ends (CONTRACT R5). */
-export function inDocumentOrder(issues: readonly InputIssue[], input: unknown): InputIssue[] {
-  // Each object's members are counted once: a body may hold a hundred thousand wrong ones.
-  const places = new Map<object, ReadonlyMap<string, number>>()
-  const placesIn = (value: object) => {
-    const known = places.get(value) ?? new Map(Object.keys(value).map((key, at) => [key, at]))
-    places.set(value, known)
-    return known
-  }
-  const rank = (path: readonly (string | number)[]): number[] => {
-    const ranks: number[] = []
-    let value = input
-    for (const part of path) {
-      const place =
-        typeof value === 'object' && value !== null ? placesIn(value).get(String(part)) : undefined
-      ranks.push(place ?? Number.MAX_SAFE_INTEGER)
-      value = valueAt(value, [part])
-    }
-    return ranks
-  }
-  return issues
-    .map((issue) => ({ issue, rank: rank(issue.path) }))
-    .sort((a, b) => compareRanks(a.rank, b.rank))
-    .map(({ issue }) => issue)
-}
-
-/** One item a wrong part (CONTRACT R5): what is said of it first. */
-export function onePerPart(issues: readonly InputIssue[]): InputIssue[] {
-  const parts = new Set<string>()
-  return issues.filter(({ path }) => {
-    const part = JSON.stringify(path)
-    if (parts.has(part)) return false
-    parts.add(part)
-    return true
-  })
-}
-
 /**
  * Text that PostgreSQL cannot store: members of the input, and of its lists and objects, that hold NUL. Deeper
  * ones are parts of documents, which are stored as JSON text.
@@ -153,12 +107,4 @@ function nulIssue(path: readonly (string | number)[], value: unknown): InputIssu
 function membersOf(value: unknown): readonly (readonly [string | number, unknown])[] {
   if (Array.isArray(value)) return value.map((item, at) => [at, item])
   return typeof value === 'object' && value !== null ? Object.entries(value) : []
-}
-
-function compareRanks(a: readonly number[], b: readonly number[]): number {
-  for (let at = 0; at < Math.min(a.length, b.length); at++) {
-    const difference = (a[at] ?? 0) - (b[at] ?? 0)
-    if (difference !== 0) return difference
-  }
-  return a.length - b.length
 }

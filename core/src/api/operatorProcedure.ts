@@ -9,4 +9,5 @@ const t = initTRPC.context<Services>().create()
 
 export const operatorProcedure = t.procedure
 export const operatorRouterOf = t.router
+export const mergeOperatorRouters = t.mergeRouters
 export const createOperatorCallerFactory = t.createCallerFactory

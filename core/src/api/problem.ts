@@ -1,14 +1,7 @@
 import { TRPCError } from '@trpc/server'
 import { z } from 'zod'
-import {
-  DomainError,
-  ERRORS,
-  type ErrorCode,
-  type InputIssue,
-  ITEM_CODES,
-  MAX_PROBLEM_ITEMS,
-  validationFailed,
-} from './errors.ts'
+import { type InputIssue, ITEM_CODES } from '../engine/issues.ts'
+import { DomainError, ERRORS, type ErrorCode, MAX_PROBLEM_ITEMS, validationFailed } from './errors.ts'
 import { issuesOf } from './issues.ts'
 
 /** One item of a problem's `errors` (CONTRACT §0, R5). */

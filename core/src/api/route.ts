@@ -1,9 +1,10 @@
 import { initTRPC } from '@trpc/server'
 import { z } from 'zod'
 import { millisecondsOf, parseInstant } from '../engine/conditions/index.ts'
+import { type InputIssue, inDocumentOrder, onePerPart } from '../engine/issues.ts'
 import type { Context } from './context.ts'
-import { type ErrorCode, type InputIssue, validationFailed } from './errors.ts'
-import { inDocumentOrder, issuesOf, nulIssues, onePerPart } from './issues.ts'
+import { type ErrorCode, validationFailed } from './errors.ts'
+import { issuesOf, nulIssues } from './issues.ts'
 import { toProblem, traceIdIn } from './problem.ts'
 
 /** The whole contract of one REST operation: the gateway, OpenAPI, the docs and the contract tests read only this. */
@@ -84,6 +85,7 @@ const t = initTRPC
   })
 
 export const router = t.router
+export const mergeRouters = t.mergeRouters
 export const createCallerFactory = t.createCallerFactory
 
 /**

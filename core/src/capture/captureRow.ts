@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { headerText, headerValues, type JudgedRequest } from '../engine/message/capturedRequest.ts'
+import { headerText, headerValues, type JudgedRequest } from '../engine/message/index.ts'
 
 /** A judged request in the words of its row (migration `requests`). */
 export interface CaptureRow {

@@ -1,12 +1,8 @@
 import { type DispatchAction, loadDispatchActions } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
-import { type ServedResponse, safeResponse } from '../endpoints/index.ts'
+import { type ServedResponse, safeResponse, storedSettings } from '../endpoints/index.ts'
 import { ConditionSet, storedCondition } from '../engine/conditions/index.ts'
-import {
-  type PreparedVerification,
-  prepareVerification,
-  storedSettings,
-} from '../engine/verification/index.ts'
+import { type PreparedVerification, prepareVerification } from '../engine/verification/index.ts'
 import { planOf } from '../plans/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
 

@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import type { Services } from '../api/services.ts'
 import { learnSigningSecret } from '../endpoints/index.ts'
-import type { CapturedRequest } from '../engine/message/capturedRequest.ts'
+import type { CapturedRequest } from '../engine/message/index.ts'
 import { createCaptureQueue } from './captureQueue.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
 import { type JudgedCapture, judgeCapture } from './judgeCapture.ts'

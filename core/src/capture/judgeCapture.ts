@@ -1,6 +1,6 @@
 import { type DispatchPlan, planDispatch } from '../actions/index.ts'
 import { requestRoot } from '../engine/conditions/index.ts'
-import type { CapturedRequest, JudgedRequest } from '../engine/message/capturedRequest.ts'
+import type { CapturedRequest, JudgedRequest } from '../engine/message/index.ts'
 import { type HandshakeAnswer, handshakeAnswer, judge, labelOf } from '../engine/verification/index.ts'
 import { type CaptureRow, captureRow } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'

@@ -1,4 +1,4 @@
-import type { JudgedRequest, WireHeader } from '../engine/message/capturedRequest.ts'
+import type { JudgedRequest, WireHeader } from '../engine/message/index.ts'
 import type { Response } from '../platform/outbound/index.ts'
 import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
 import type { Trigger } from './states.ts'

@@ -1,7 +1,7 @@
 import type { Services } from '../api/services.ts'
 import { planOf } from '../plans/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
-import { storedRequest } from '../requests/storedRequest.ts'
+import { storedRequest } from '../requests/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
 import { type Attempt, type ForwardAction, LEASE_SECONDS, type Refusal } from './attempt.ts'
 import { type DueRow, isOff } from './dueTries.ts'

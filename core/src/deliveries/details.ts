@@ -1,5 +1,5 @@
 import type { ChannelSend } from '../alertChannels/index.ts'
-import type { WireHeader } from '../engine/message/capturedRequest.ts'
+import type { WireHeader } from '../engine/message/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 
 /** Bodies are recorded up to here (SPEC Limits). */

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
 import { type ActionsTable, encodeArray, INT4, INT8 } from '../platform/db/index.ts'
 import type { Payload } from '../platform/queues.ts'
-import type { StoredRequestRow } from '../requests/storedRequest.ts'
+import type { StoredRequestRow } from '../requests/index.ts'
 
 /** A try that is due: the payload of its job. */
 export type DueTry = Payload<'deliveries.attempt'>

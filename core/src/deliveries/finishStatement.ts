@@ -1,4 +1,4 @@
-import type { WireHeader } from '../engine/message/capturedRequest.ts'
+import type { WireHeader } from '../engine/message/index.ts'
 import {
   BOOL,
   BYTEA,

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { WireHeader } from '../engine/message/capturedRequest.ts'
+import { forwardableHeaders } from '../engine/message/forwardableHeaders.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
-import { creelHeaders, forwardableHeaders, hopsOf } from './forwardHeaders.ts'
+import { creelHeaders, hopsOf } from './forwardHeaders.ts'
 
 describe('forwardableHeaders', () => {
   test('keeps order, spelling, repeats and bytes of everything else', () => {

@@ -1,55 +1,8 @@
-import { headerValues, type WireHeader } from '../engine/message/capturedRequest.ts'
+import { headerValues, type WireHeader } from '../engine/message/index.ts'
 import { SIGNATURE_HEADER } from '../engine/signing/index.ts'
 
 /** A capture that arrives after this many forwards of ours is stored and not forwarded again (CONTRACT R37). */
 export const HOPS_MAX = 3
-
-/** Fields that belong to one connection, or that the next one sets itself (CONTRACT R36). */
-const DROPPED = new Set([
-  'accept-encoding',
-  'connection',
-  'content-length',
-  'expect',
-  'forwarded',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-  'user-agent',
-  'via',
-  'x-real-ip',
-])
-
-const DROPPED_PREFIXES = ['creel-', 'proxy-', 'x-forwarded-']
-
-/**
- * The captured fields that a forward passes on, in wire order, spelling and bytes: without those of the
- * connection (RFC 9110 §7.6.1) and those that `Connection` names, those of proxies, and our own.
- *
- * @param written names, in lower case, that a rule wrote: those are meant for the receiver, whatever they are
- */
-export function forwardableHeaders(
-  captured: readonly WireHeader[],
-  written: ReadonlySet<string> = new Set(),
-): WireHeader[] {
-  const named = namedByConnection(captured)
-  return captured.filter(([field]) => {
-    const name = field.toLowerCase()
-    return written.has(name) || !(isDropped(name) || named.has(name))
-  })
-}
-
-function isDropped(name: string): boolean {
-  return DROPPED.has(name) || DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix))
-}
-
-/** The fields, in lower case, that `Connection` says belong to it. */
-function namedByConnection(captured: readonly WireHeader[]): ReadonlySet<string> {
-  const values = headerValues(captured, 'connection')
-  return new Set(values.flatMap((value) => value.split(',').map((token) => token.trim().toLowerCase())))
-}
 
 /** How many forwards of ours a captured request has behind it: the largest readable `creel-hops`. */
 export function hopsOf(captured: readonly WireHeader[]): number {

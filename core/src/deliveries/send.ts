@@ -1,12 +1,13 @@
 import type { Services, Urls } from '../api/services.ts'
-import { captureUrlOf } from '../endpoints/view.ts'
-import type { WireHeader } from '../engine/message/capturedRequest.ts'
+import { captureUrlOf } from '../endpoints/index.ts'
+import type { WireHeader } from '../engine/message/index.ts'
+import { forwardableHeaders } from '../engine/message/index.ts'
 import { creelSignature } from '../engine/signing/index.ts'
 import type { SendResult } from '../platform/outbound/index.ts'
 import { applyRules, NO_RULES, type SetResult } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
-import { creelHeaders, forwardableHeaders, hopsOf } from './forwardHeaders.ts'
+import { creelHeaders, hopsOf } from './forwardHeaders.ts'
 
 /**
  * Makes one try: applies the rules, builds the forward, signs it, sends it. Records nothing and never throws; what

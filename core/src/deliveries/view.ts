@@ -1,6 +1,5 @@
 import type { z } from 'zod'
-import { headerText, type WireHeader } from '../engine/message/capturedRequest.ts'
-import { joinedHeaders } from '../requests/view.ts'
+import { headerText, joinedHeaders, type WireHeader } from '../engine/message/index.ts'
 import { headersFromText } from './details.ts'
 import type { AttemptRow, DetailRow } from './read.ts'
 import { recordedBody } from './recordedBody.ts'

@@ -1,11 +1,29 @@
 export { findsEndpoint, findsNamedEndpoint, namedEndpointOf } from './find.ts'
 export { learnSigningSecret } from './learnSigningSecret.ts'
 export { applyEndpointLimit } from './planLimit.ts'
-export { announceEndpointChange, type EndpointRow, findEndpoint, lockWorkspace } from './queries.ts'
+export {
+  countLiveEndpoints,
+  type EndpointRow,
+  findEndpoint,
+  insertEndpoint,
+  markEndpointDeleted,
+  updateEndpoint,
+} from './queries.ts'
 export {
   type CaptureResponse,
+  checkResponse,
   OWN_ANSWER_HEADERS,
   type ServedResponse,
   safeResponse,
 } from './responseRules.ts'
-export { captureUrlOf } from './view.ts'
+export {
+  type CreateInput,
+  createInput,
+  DEFAULT_RESPONSE,
+  Endpoint,
+  type UpdateInput,
+  updateInput,
+} from './schema.ts'
+export { settingsColumns } from './settings.ts'
+export { type StoredVerification, storedSettings } from './storedVerification.ts'
+export { captureUrlOf, endpointView } from './view.ts'

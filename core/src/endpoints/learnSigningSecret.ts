@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import { announceEndpointChange } from './queries.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 
 /**
  * Stores the signing secret that a provider's challenge delivered (Asana, Notion): sealed, and only while the endpoint

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Clock } from '../api/services.ts'
 import type { Plan } from '../plans/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { announceEndpointChange } from './queries.ts'
 
 /**
  * Suspends the endpoints over the plan's limit and lifts the suspension of those within: the oldest stay in use

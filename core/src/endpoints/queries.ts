@@ -1,4 +1,4 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { Insertable, Selectable, Updateable } from 'kysely'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, type EndpointsTable, run, statement, type Trx } from '../platform/db/index.ts'
 
@@ -76,11 +76,6 @@ export async function countLiveEndpoints(trx: Trx, workspaceId: string, now: Dat
   return count
 }
 
-/** Serialises whatever counts objects of a workspace against its plan, until the transaction ends. */
-export async function lockWorkspace(trx: Trx, workspaceId: string): Promise<void> {
-  await trx.selectFrom('workspaces').where('id', '=', workspaceId).select('id').forUpdate().execute()
-}
-
 /** Adds the endpoint and its counter row. */
 export async function insertEndpoint(trx: Trx, row: Insertable<EndpointsTable>): Promise<void> {
   await trx.insertInto('endpoints').values(row).execute()
@@ -105,9 +100,4 @@ export async function markEndpointDeleted(trx: Trx, id: string, now: Date): Prom
     .where('id', '=', id)
     .where('deletedAt', 'is', null)
     .execute()
-}
-
-/** Tells every process that the endpoint's settings changed, once the transaction commits. */
-export async function announceEndpointChange(trx: Trx, id: string): Promise<void> {
-  await sql`select pg_notify('creel_endpoints', ${id})`.execute(trx)
 }

@@ -1,4 +1,4 @@
-import type { InputIssue } from '../api/errors.ts'
+import type { InputIssue } from '../engine/issues.ts'
 
 /**
  * What a capture answers its sender with: as configured by the user (to be checked on save), as stored, or as

@@ -1,13 +1,10 @@
 import { z } from 'zod'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
-import { checkNewEndpoint, createEndpoint } from './create.ts'
 import { findsEndpoint } from './find.ts'
 import { listEndpoints } from './queries.ts'
-import { removeEndpoint } from './remove.ts'
-import { createInput, Endpoint, updateInput } from './schema.ts'
+import { Endpoint } from './schema.ts'
 import { EndpointStats, endpointStats } from './stats.ts'
-import { changeEndpoint, checkEndpointChange } from './update.ts'
 import { endpointView } from './view.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
@@ -28,17 +25,6 @@ export const endpointRoutes = router({
     )
   }),
 
-  create: route({
-    method: 'POST',
-    path: '/api/v1/endpoints',
-    summary: 'Create an endpoint; with `ttlSeconds` an ephemeral one',
-    input: createInput,
-    output: Endpoint,
-    status: 201,
-    errors: ['limit_reached', 'feature_not_in_plan'],
-    check: checkNewEndpoint,
-  }).mutation(({ ctx, input }) => createEndpoint(ctx, input)),
-
   get: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}',
@@ -48,17 +34,6 @@ export const endpointRoutes = router({
     finds: findsEndpoint,
   }).query(({ ctx }) => endpointView(ctx.endpoint, ctx)),
 
-  update: route({
-    method: 'PATCH',
-    path: '/api/v1/endpoints/{endpointId}',
-    summary: 'Change the named members of an endpoint',
-    input: updateInput,
-    output: Endpoint,
-    errors: ['concurrent_change', 'limit_reached', 'feature_not_in_plan'],
-    finds: findsEndpoint,
-    check: (ctx, input) => checkEndpointChange(ctx, ctx.endpoint, input),
-  }).mutation(({ ctx, input }) => changeEndpoint(ctx, ctx.endpoint, input)),
-
   stats: route({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/stats',
@@ -67,16 +42,4 @@ export const endpointRoutes = router({
     output: EndpointStats,
     finds: findsEndpoint,
   }).query(({ ctx }) => endpointStats(ctx, ctx.endpoint)),
-
-  remove: route({
-    method: 'DELETE',
-    path: '/api/v1/endpoints/{endpointId}',
-    summary: 'Delete an endpoint with all its stored requests; irreversible',
-    input: z.object({ endpointId }),
-    output: z.null(),
-    finds: findsEndpoint,
-  }).mutation(async ({ ctx }) => {
-    await removeEndpoint(ctx, ctx.endpoint.id)
-    return null
-  }),
 })

@@ -1,8 +1,9 @@
 import type { z } from 'zod'
 import type { Services, Urls } from '../api/services.ts'
-import { storedFacts, verificationView } from '../engine/verification/index.ts'
+import { verificationView } from '../engine/verification/index.ts'
 import type { EndpointRow } from './queries.ts'
 import type { Endpoint } from './schema.ts'
+import { storedFacts } from './storedVerification.ts'
 
 /** The capture URL of an endpoint (SPEC "What the service does"). */
 export function captureUrlOf(urls: Urls, endpointId: string): string {

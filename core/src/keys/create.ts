@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
+import { requireRoom } from '../api/planGates.ts'
 import type { Services } from '../api/services.ts'
-import { planOf, requireRoom } from '../plans/index.ts'
+import { planOf } from '../plans/index.ts'
 import { getWorkspace, lockWorkspace } from '../workspaces/index.ts'
 import { newKey } from './key.ts'
 import { countActiveKeys, insertKey } from './queries.ts'

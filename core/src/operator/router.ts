@@ -1,12 +1,17 @@
-import { createOperatorCallerFactory, operatorRouterOf } from '../api/operatorProcedure.ts'
+import {
+  createOperatorCallerFactory,
+  mergeOperatorRouters,
+  operatorRouterOf,
+} from '../api/operatorProcedure.ts'
 import { contactOperatorRoutes } from '../contacts/operatorRoutes.ts'
 import { keyOperatorRoutes } from '../keys/operatorRoutes.ts'
+import { planLimitOperatorRoutes } from '../planLimits/operatorRoutes.ts'
 import { retentionOperatorRoutes } from '../retention/operatorRoutes.ts'
 import { workspaceOperatorRoutes } from '../workspaces/operatorRoutes.ts'
 
 /** The table of contents of what an operator may do: one line a noun. */
 export const operatorRouter = operatorRouterOf({
-  workspaces: workspaceOperatorRoutes,
+  workspaces: mergeOperatorRouters(workspaceOperatorRoutes, planLimitOperatorRoutes),
   keys: keyOperatorRoutes,
   contacts: contactOperatorRoutes,
   retention: retentionOperatorRoutes,

@@ -1,4 +1,3 @@
-export { FEATURES, type Feature, hasFeature, requireFeature, requireRoom } from './gates.ts'
 export {
   LIMIT_NAMES,
   type LimitName,

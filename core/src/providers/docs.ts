@@ -1,5 +1,5 @@
-import { PROVIDERS } from '../engine/providers/catalog.ts'
-import type { ProviderRow } from '../engine/providers/catalogSchema.ts'
+import type { ProviderRow } from '../engine/providers/index.ts'
+import { PROVIDERS } from '../engine/providers/index.ts'
 
 /** `docs/providers.md`: the catalog as people look things up in it. */
 export function providersPage(): string {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { route, router } from '../api/route.ts'
-import { PROVIDERS } from '../engine/providers/catalog.ts'
+import { PROVIDERS } from '../engine/providers/index.ts'
 import { Provider, providerView } from './schema.ts'
 
 const items = PROVIDERS.map(providerView)

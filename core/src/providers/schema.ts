@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ProviderRow } from '../engine/providers/catalogSchema.ts'
+import type { ProviderRow } from '../engine/providers/index.ts'
 
 /** The public words of a catalog entry (SPEC "Provider catalog entry", CONTRACT §12 and R41). */
 export const Provider = z

@@ -2,8 +2,7 @@ import { type ActionRow, listActions, planDispatch } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
 import { insertDeliveries } from '../deliveries/index.ts'
 import { storedCondition } from '../engine/conditions/index.ts'
-import { findReplayable, findReplayableSizes } from '../requests/queries.ts'
-import { storedRequest } from '../requests/storedRequest.ts'
+import { findReplayable, findReplayableSizes, storedRequest } from '../requests/index.ts'
 import { chooseActions } from './replayRequest.ts'
 
 /** How many requests with their bodies are in memory at once while conditions look at them. */

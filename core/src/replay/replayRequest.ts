@@ -1,12 +1,12 @@
 import { type ActionRow, isOn, listActions, planDispatch } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
 import { DomainError, notFound, validationFailed } from '../api/errors.ts'
+import { takeSlot } from '../api/slots.ts'
 import type { AttemptRow } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { storedCondition } from '../engine/conditions/index.ts'
-import { takeSlot } from '../platform/slots/index.ts'
-import type { RequestRow } from '../requests/queries.ts'
-import { storedRequest } from '../requests/storedRequest.ts'
+import type { RequestRow } from '../requests/index.ts'
+import { storedRequest } from '../requests/index.ts'
 import { type ReplayTarget, replayThrough } from './replayThrough.ts'
 
 /** Inline replays of a workspace at once (CONTRACT R9). */

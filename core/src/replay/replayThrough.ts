@@ -1,15 +1,20 @@
 import type { ActionRow } from '../actions/index.ts'
 import { type ChannelState, listChannelStates, notifyNow } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
-import type { Attempt } from '../deliveries/attempt.ts'
-import { forwardAction, leaseFrom, refusalOf } from '../deliveries/attemptOf.ts'
-import { finishNotify } from '../deliveries/finishNotify.ts'
-import { notifyMessage } from '../deliveries/notify.ts'
-import { insertReplay } from '../deliveries/queries.ts'
-import { type AttemptRow, findAttempts } from '../deliveries/read.ts'
-import { recordAttempts } from '../deliveries/record.ts'
-import { sendAttempt } from '../deliveries/send.ts'
-import type { JudgedRequest } from '../engine/message/capturedRequest.ts'
+import type { Attempt } from '../deliveries/index.ts'
+import {
+  type AttemptRow,
+  findAttempts,
+  finishNotify,
+  forwardAction,
+  insertReplay,
+  leaseFrom,
+  notifyMessage,
+  recordAttempts,
+  refusalOf,
+  sendAttempt,
+} from '../deliveries/index.ts'
+import type { JudgedRequest } from '../engine/message/index.ts'
 import type { Plan } from '../plans/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Int64, Timestamp } from '../api/route.ts'
-import { ATTEMPT_STATES } from '../deliveries/states.ts'
+import { ATTEMPT_STATES } from '../deliveries/index.ts'
 import type { Replay } from './replayRequest.ts'
 
 const Outcome = z.object({

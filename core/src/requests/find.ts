@@ -1,17 +1,11 @@
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
+import { parseInt64 } from '../api/int64.ts'
 import type { Finds } from '../api/route.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import { findRequest, type RequestRow } from './queries.ts'
 import { deliveriesOfRequest } from './requestDeliveries.ts'
 import { detailView } from './view.ts'
-
-/** The int64 that text means, or null: out of range, or in another spelling (`01`), it is not an id (CONTRACT R6). */
-export function parseInt64(text: string | undefined): number | null {
-  if (text === undefined || !/^(?:0|[1-9]\d{0,15})$/.test(text)) return null
-  const id = Number(text)
-  return Number.isSafeInteger(id) ? id : null
-}
 
 /**
  * Finds the endpoint and the request that the path names.

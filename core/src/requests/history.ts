@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely'
 import { type Condition, matches } from '../engine/conditions/index.ts'
-import { PARSED_BODY_BYTES_MAX } from '../engine/message/parsedBody.ts'
+import { PARSED_BODY_BYTES_MAX } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { columnsRead, narrowing } from './narrowing.ts'
 import { type StoredRequestRow, storedRequest } from './storedRequest.ts'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { InputIssue } from '../api/errors.ts'
 import { pageInput } from '../api/pagination.ts'
 import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp } from '../api/route.ts'
+import type { InputIssue } from '../engine/issues.ts'
 
 /** Every state a request can show (SPEC "Delivery state values"). */
 export const REQUEST_STATES = [

@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely'
-import type { JudgedRequest, Verdict } from '../engine/message/capturedRequest.ts'
+import type { JudgedRequest, Verdict } from '../engine/message/index.ts'
+import { storedHeaders } from '../engine/message/index.ts'
 import type { RequestsTable } from '../platform/db/index.ts'
-import { storedHeaders } from './view.ts'
 
 /** The columns of which a captured request is made again. */
 export const STORED_REQUEST_COLUMNS = [

@@ -1,8 +1,13 @@
 import type { z } from 'zod'
 import type { Urls } from '../api/services.ts'
 import { captureUrlOf } from '../endpoints/index.ts'
-import { headerText, type WireHeader } from '../engine/message/capturedRequest.ts'
-import { urlEncodedPairs } from '../engine/message/urlEncoded.ts'
+import {
+  headerText,
+  joinedHeaders,
+  storedHeaders,
+  urlEncodedPairs,
+  valuesByName,
+} from '../engine/message/index.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { DeliveryOfRequestRow } from './requestDeliveries.ts'
 import { REQUEST_STATES, type RequestDetail, type RequestSummary, VERDICTS } from './schema.ts'
@@ -51,31 +56,6 @@ export function detailView(
     body: bodyText(row),
     deliveries: [...deliveries],
   }
-}
-
-/** The header fields of a row: names and values stand in two columns, one field a line. */
-export function storedHeaders(row: { headerNames: string; headerValues: Buffer }): WireHeader[] {
-  if (row.headerNames === '') return []
-  const values = row.headerValues.toString('latin1').split('\n')
-  return row.headerNames.split('\n').map((name, at) => [name, values[at] ?? ''])
-}
-
-/** Fields by name, repeats joined with ", " and `Cookie` with "; " (CONTRACT R17). */
-export function joinedHeaders(headers: readonly WireHeader[]): Record<string, string> {
-  const joined = new Map<string, { name: string; text: string }>()
-  for (const [name, value] of headers) {
-    const key = name.toLowerCase()
-    const known = joined.get(key)
-    const text = headerText(value)
-    if (known === undefined) joined.set(key, { name, text })
-    else known.text += (key === 'cookie' ? '; ' : ', ') + text
-  }
-  return Object.fromEntries([...joined.values()].map(({ name, text }) => [name, text]))
-}
-
-function valuesByName(pairs: Iterable<readonly [string, string]>): Record<string, string[]> {
-  const grouped = Map.groupBy(pairs, ([name]) => name)
-  return Object.fromEntries([...grouped].map(([name, group]) => [name, group.map(([, value]) => value)]))
 }
 
 function bodyText(row: RequestRow): string | null {

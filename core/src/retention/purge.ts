@@ -1,6 +1,6 @@
 import { sql } from 'kysely'
 import { DomainError } from '../api/errors.ts'
-import { announceEndpointChange } from '../endpoints/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { getWorkspace } from '../workspaces/index.ts'
 import { BATCH_ROWS, type SweepServices, sweepTransaction } from './pace.ts'

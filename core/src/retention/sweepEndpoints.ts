@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import { closeIncidentsSilently } from '../alerts/index.ts'
-import { announceEndpointChange } from '../endpoints/index.ts'
-import { reapplyPlanLimits } from '../planLimits/applyPlanLimits.ts'
+import { reapplyPlanLimits } from '../planLimits/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 

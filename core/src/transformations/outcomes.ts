@@ -1,6 +1,6 @@
 import { type Named, raiseSingle } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
-import { storedRule } from '../engine/rules/language/decode.ts'
+import { storedRule } from '../engine/rules/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { forgetFaults, lockRule, noteFault, type RuleRow, updateRule } from './queries.ts'
 import type { RuleEnd } from './ruleSets.ts'

@@ -1,6 +1,6 @@
 import { type RunInput, runRules, type TransformedRequest } from '../engine/rules/execution/index.ts'
-import { storedRule } from '../engine/rules/language/decode.ts'
-import type { FaultCode } from '../engine/rules/language/fault.ts'
+import type { FaultCode } from '../engine/rules/index.ts'
+import { storedRule } from '../engine/rules/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { listRulesOf } from './queries.ts'
 

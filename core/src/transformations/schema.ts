@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { byName, Int64Filter, optional, Timestamp } from '../api/route.ts'
-import { ruleJsonSchema, STEP_OPS } from '../engine/rules/language/document.ts'
-import { FAULT_CODES } from '../engine/rules/language/fault.ts'
+import { FAULT_CODES, ruleJsonSchema, STEP_OPS } from '../engine/rules/index.ts'
 
 /**
  * A rule document on its way in or out. Described by the schema of its language, which decodes it too; what is served

@@ -1,9 +1,9 @@
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
+import { hasFeature } from '../api/planGates.ts'
 import { describeCondition } from '../engine/conditions/index.ts'
 import { shownJson } from '../engine/json/index.ts'
-import { storedRule } from '../engine/rules/language/decode.ts'
-import { hasFeature } from '../plans/index.ts'
+import { storedRule } from '../engine/rules/index.ts'
 import type { FoundSet } from './find.ts'
 import { listRules, type RuleRow, type VersionRow } from './queries.ts'
 import type {

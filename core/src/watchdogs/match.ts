@@ -1,5 +1,5 @@
-import type { InputIssue } from '../api/errors.ts'
 import { ALWAYS, type Condition, parseCondition } from '../engine/conditions/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
 import { canonicalJson, memberText, parseJson } from '../engine/json/index.ts'
 
 /**

@@ -1,5 +1,5 @@
-import { announceEndpointChange } from '../endpoints/index.ts'
 import type { Plan } from '../plans/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { listOutages, lockWatchdogsOfWorkspace } from './queries.ts'
 import { setPaused } from './rules.ts'

@@ -1,6 +1,6 @@
 import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
-import { announceEndpointChange } from '../endpoints/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { applyWatchdogLimit } from './planPause.ts'
 import { deleteWatchdog, type WatchdogRow } from './queries.ts'

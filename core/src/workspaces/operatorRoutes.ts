@@ -3,8 +3,7 @@ import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts
 import { planOf } from '../plans/index.ts'
 import { createWorkspace } from './create.ts'
 import { listWorkspaces } from './queries.ts'
-import { PlanKeyInput, Workspace, WorkspaceName, WorkspaceReference } from './schema.ts'
-import { setPlan } from './setPlan.ts'
+import { PlanKeyInput, Workspace, WorkspaceName } from './schema.ts'
 
 export const workspaceOperatorRoutes = operatorRouterOf({
   create: operatorProcedure
@@ -16,8 +15,4 @@ export const workspaceOperatorRoutes = operatorRouterOf({
     const workspaces = await listWorkspaces(ctx.db)
     return workspaces.map((workspace) => ({ ...workspace, plan: planOf(ctx.plans, workspace.plan).key }))
   }),
-  setPlan: operatorProcedure
-    .input(z.object({ workspace: WorkspaceReference, plan: PlanKeyInput }))
-    .output(Workspace)
-    .mutation(({ ctx, input }) => setPlan(ctx, input)),
 })

@@ -1,4 +1,4 @@
-import type { Alert } from '../../alerts/alert.ts'
+import type { Alert } from '../../alerts/index.ts'
 import type { ChannelSettings, SettingField } from '../settings.ts'
 
 /** A message as it goes over the wire, before the fenced client adds what belongs to the transport. */

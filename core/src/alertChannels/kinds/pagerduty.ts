@@ -1,4 +1,4 @@
-import { isMarkup } from '../../alerts/alert.ts'
+import { isMarkup } from '../../alerts/index.ts'
 import { textSetting } from '../settings.ts'
 import { jsonObject, readByStatus, textMember, wordsOfBody } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'

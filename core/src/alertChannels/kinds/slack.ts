@@ -1,4 +1,4 @@
-import { isMarkup } from '../../alerts/alert.ts'
+import { isMarkup } from '../../alerts/index.ts'
 import { readByStatus } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
 import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'

@@ -1,4 +1,4 @@
-import { isMarkup } from '../../alerts/alert.ts'
+import { isMarkup } from '../../alerts/index.ts'
 import { escapeHtml } from '../escapeHtml.ts'
 import { textSetting } from '../settings.ts'
 import { DELIVERED, jsonObject, refused, textMember } from './answers.ts'

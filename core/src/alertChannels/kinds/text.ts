@@ -1,4 +1,4 @@
-import { type Alert, isMarkup } from '../../alerts/alert.ts'
+import { type Alert, isMarkup } from '../../alerts/index.ts'
 import type { Markup } from './kind.ts'
 
 /**

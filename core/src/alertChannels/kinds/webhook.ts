@@ -1,4 +1,4 @@
-import type { Alert } from '../../alerts/alert.ts'
+import type { Alert } from '../../alerts/index.ts'
 import { creelSignature, SIGNATURE_HEADER } from '../../engine/signing/index.ts'
 import { headersSetting, textSetting } from '../settings.ts'
 import { readByStatus } from './answers.ts'

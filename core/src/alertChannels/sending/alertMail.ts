@@ -1,5 +1,5 @@
 import type { Alert, Severity } from '../../alerts/index.ts'
-import type { Mail } from '../../platform/mail/mailer.ts'
+import type { Mail } from '../../platform/mail/index.ts'
 import { escapeHtml } from '../escapeHtml.ts'
 
 const COLORS: { readonly [S in Severity]: string } = {

@@ -1,6 +1,6 @@
 import type { Alert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
-import type { WireHeader } from '../../engine/message/capturedRequest.ts'
+import type { WireHeader } from '../../engine/message/index.ts'
 import { type Channel, destinationOf } from '../channel.ts'
 import { maskSecret } from '../credential.ts'
 import type { SendOutcome } from '../health.ts'

@@ -1,7 +1,12 @@
 import type { Selectable } from 'kysely'
 import { z } from 'zod'
-import { isEventKind } from '../../alerts/index.ts'
-import { findWaitingOpening, lockWaitingAlert, markFannedOut, severityOf } from '../../alerts/outbox.ts'
+import {
+  findWaitingOpening,
+  isEventKind,
+  lockWaitingAlert,
+  markFannedOut,
+  severityOf,
+} from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { listContacts } from '../../contacts/index.ts'
 import type { AlertsTable, Trx } from '../../platform/db/index.ts'

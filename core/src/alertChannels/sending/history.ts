@@ -1,6 +1,5 @@
 import type { z } from 'zod'
-import { isEventKind } from '../../alerts/index.ts'
-import { severityOf } from '../../alerts/outbox.ts'
+import { isEventKind, severityOf } from '../../alerts/index.ts'
 import { type AlertDelivery, OUTCOMES } from '../schema.ts'
 import type { listHistory } from './queries.ts'
 

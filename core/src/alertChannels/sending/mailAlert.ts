@@ -2,7 +2,7 @@ import type { Alert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { listContacts } from '../../contacts/index.ts'
 import type { Trx } from '../../platform/db/index.ts'
-import { alertMail } from '../../platform/mail/index.ts'
+import { alertMail } from './alertMail.ts'
 import { type AlertDeliveryRow, insertDeliveries, queueSends, recordTry, type TryResult } from './queries.ts'
 import { nextTryAt, TRIES_MAX } from './tries.ts'
 

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { EVENTS, type Named } from '../../alerts/index.ts'
-import { insertAlert, type Occasion, outboxRow } from '../../alerts/outbox.ts'
+import { EVENTS, insertAlert, type Named, type Occasion, outboxRow } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import type { Channel } from '../channel.ts'

@@ -1,4 +1,4 @@
-import { findAlert } from '../../alerts/outbox.ts'
+import { findAlert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { availabilityOf } from './availability.ts'
 import { sendToChannel } from './channelSend.ts'

@@ -1,4 +1,4 @@
-import { pruneAlerts, waitingSince } from '../../alerts/outbox.ts'
+import { pruneAlerts, waitingSince } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { overdueSince, queueSends } from './queries.ts'
 

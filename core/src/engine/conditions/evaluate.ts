@@ -11,7 +11,7 @@ import {
   sameNumber,
   significand,
 } from '../json/index.ts'
-import type { JudgedRequest } from '../message/capturedRequest.ts'
+import type { JudgedRequest } from '../message/index.ts'
 import { compareNumbers } from './compareNumbers.ts'
 import type { Condition, Leaf, Test } from './condition.ts'
 import { compareInstants, parseInstant } from './instants.ts'

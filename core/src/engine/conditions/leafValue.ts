@@ -1,4 +1,4 @@
-import type { InputIssue } from '../../api/errors.ts'
+import type { InputIssue } from '../issues.ts'
 import { isJsonArray, isJsonNumber, type JsonValue } from '../json/index.ts'
 import { CONDITION_BOUNDS, type ConditionOp } from './condition.ts'
 import { parseInstant } from './instants.ts'

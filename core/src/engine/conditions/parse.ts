@@ -1,4 +1,4 @@
-import type { InputIssue, ItemCode } from '../../api/errors.ts'
+import type { InputIssue, ItemCode } from '../issues.ts'
 import {
   canonicalJson,
   fromPlain,

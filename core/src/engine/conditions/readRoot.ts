@@ -1,7 +1,5 @@
 import type { Node } from '../json/index.ts'
-import { headerValues, type JudgedRequest } from '../message/capturedRequest.ts'
-import { parsedBody } from '../message/parsedBody.ts'
-import { urlEncodedPairs } from '../message/urlEncoded.ts'
+import { headerValues, type JudgedRequest, parsedBody, urlEncodedPairs } from '../message/index.ts'
 import type { DeliveryFact, RequestFact } from './paths.ts'
 
 /** What paths read: a request as captured, or as earlier rules left it. */

@@ -1,11 +1,12 @@
 import { significand } from './canonical.ts'
-import { memberOf, membersOf, type Node } from './nodes.ts'
+import { memberOf, membersOf } from './nodes.ts'
 import {
   isJsonArray,
   isJsonNumber,
   isJsonObject,
   type JsonNumber,
   type JsonValue,
+  type Node,
   numberText,
 } from './value.ts'
 

@@ -1,7 +1,7 @@
 export { canonicalJson, significand } from './canonical.ts'
 export { sameJson, sameNumber } from './compare.ts'
 export { isUnopened, opened } from './lazy.ts'
-export { memberCount, memberOf, membersOf, type Node, writeJson } from './nodes.ts'
+export { memberCount, memberOf, membersOf, writeJson } from './nodes.ts'
 export { MAX_JSON_DEPTH, memberText, parseJson, parseLazily, shownJson } from './parse.ts'
 export {
   type AnyJson,
@@ -16,6 +16,7 @@ export {
   type JsonValue,
   type LazyJson,
   type MutableJson,
+  type Node,
   numberFromText,
   numberText,
   toPlain,

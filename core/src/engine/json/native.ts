@@ -1,4 +1,4 @@
-import type { Node } from './nodes.ts'
+import type { Node } from './value.ts'
 import { JsonNumber, type LazyJson } from './value.ts'
 
 // JSON by the engine's own `JSON.parse` and `JSON.stringify`, several times as fast as by hand, wherever they lose

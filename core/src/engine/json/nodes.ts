@@ -1,11 +1,5 @@
 import { writeNatively } from './native.ts'
-import { type AnyJson, isJsonNumber, JsonNumber, numberText } from './value.ts'
-
-/**
- * A node is a value of a document, either as `parseJson` made it (maps) or as `JSON.parse` did (plain objects): what
- * the capture path parses once for everybody, and what rules change, are read by the same code.
- */
-export type Node = unknown
+import { type AnyJson, isJsonNumber, JsonNumber, type Node, numberText } from './value.ts'
 
 /** A member of an object node; undefined for an absent member and for a node that is no object. */
 export function memberOf(node: AnyJson, name: string): AnyJson | undefined

@@ -1,8 +1,8 @@
 import { withMaps } from './lazy.ts'
 import { readNatively } from './native.ts'
-import { memberOf, type Node, writeJson } from './nodes.ts'
+import { memberOf, writeJson } from './nodes.ts'
 import { readByHand } from './readByHand.ts'
-import { type LazyJson, type MutableJson, toPlain } from './value.ts'
+import { type LazyJson, type MutableJson, type Node, toPlain } from './value.ts'
 
 /** How deep arrays and objects may nest (CONTRACT R18): deeper text is not read at all. */
 export const MAX_JSON_DEPTH = 256

@@ -146,3 +146,9 @@ export function toPlain(value: JsonValue): unknown {
   for (const [name, member] of value) members[name] = toPlain(member)
   return members
 }
+
+/**
+ * A node is a value of a document, either as `parseJson` made it (maps) or as `JSON.parse` did (plain objects): what
+ * the capture path parses once for everybody, and what rules change, are read by the same code.
+ */
+export type Node = unknown

@@ -1,5 +1,5 @@
-import type { ItemCode } from '../../api/errors.ts'
 import { type Path, parsePath } from '../conditions/index.ts'
+import type { ItemCode } from '../issues.ts'
 
 /** The most characters of a template (CONTRACT §5, §6). */
 export const MAX_TEMPLATE_LENGTH = 4000

@@ -1,4 +1,4 @@
-import { jsonBody } from '../message/parsedBody.ts'
+import { jsonBody } from '../message/index.ts'
 import type { Evidence } from './evidence.ts'
 import { urlPieces, withoutPort, withoutQuery, withPort } from './publicUrl.ts'
 

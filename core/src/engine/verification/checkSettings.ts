@@ -1,5 +1,5 @@
-import type { InputIssue } from '../../api/errors.ts'
 import { HEADER_NAME } from '../conditions/index.ts'
+import type { InputIssue } from '../issues.ts'
 import { findProvider } from '../providers/index.ts'
 import { prepareVerification } from './prepare.ts'
 import {

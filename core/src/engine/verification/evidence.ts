@@ -1,7 +1,12 @@
-import type { CapturedRequest } from '../message/capturedRequest.ts'
-import { multipartFields } from '../message/multipart.ts'
-import { formBody, jsonBody, mediaType, PARSED_BODY_BYTES_MAX } from '../message/parsedBody.ts'
-import { urlEncodedPairs } from '../message/urlEncoded.ts'
+import type { CapturedRequest } from '../message/index.ts'
+import {
+  formBody,
+  jsonBody,
+  mediaType,
+  multipartFields,
+  PARSED_BODY_BYTES_MAX,
+  urlEncodedPairs,
+} from '../message/index.ts'
 import { valueAt, valuesAt } from '../providers/index.ts'
 import { byteTextOf, trimBlanks } from './byteText.ts'
 

@@ -1,5 +1,5 @@
 import { createHash, createHmac } from 'node:crypto'
-import type { CapturedRequest, Verification } from '../message/capturedRequest.ts'
+import type { CapturedRequest, Verification } from '../message/index.ts'
 import {
   type ChallengeExpression,
   type ChallengeTerm,

@@ -12,5 +12,4 @@ export {
   type SignatureAlgorithm,
   type VerificationSettings,
 } from './settings.ts'
-export { type StoredVerification, storedFacts, storedSettings } from './stored.ts'
 export { type VerificationFacts, type VerificationView, verificationView } from './view.ts'

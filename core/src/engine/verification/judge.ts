@@ -1,4 +1,4 @@
-import type { CapturedRequest, Verdict, Verification } from '../message/capturedRequest.ts'
+import type { CapturedRequest, Verdict, Verification } from '../message/index.ts'
 import { SIGNATURE_HEADERS } from '../providers/index.ts'
 import { likelyCause } from './causes.ts'
 import { type CheckResult, checkScheme } from './check.ts'

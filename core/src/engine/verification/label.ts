@@ -1,6 +1,5 @@
 import { membersOf } from '../json/index.ts'
-import { type CapturedRequest, headerText } from '../message/capturedRequest.ts'
-import { jsonBody, parsedBody } from '../message/parsedBody.ts'
+import { type CapturedRequest, headerText, jsonBody, parsedBody } from '../message/index.ts'
 import { type EventTypePlace, type ProviderRow, valueAt } from '../providers/index.ts'
 import { Evidence } from './evidence.ts'
 import { unverifiedClaims } from './jwt.ts'

@@ -1,6 +1,5 @@
 import { escape as escapeQuery } from 'node:querystring'
-import { mediaType } from '../message/parsedBody.ts'
-import { urlEncodedPairs } from '../message/urlEncoded.ts'
+import { mediaType, urlEncodedPairs } from '../message/index.ts'
 import { bytesOf, byteTextOf } from './byteText.ts'
 import type { Evidence } from './evidence.ts'
 import { urlPieces, withoutQuery } from './publicUrl.ts'

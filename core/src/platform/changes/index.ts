@@ -1,2 +1,3 @@
+export { announceEndpointChange } from './announce.ts'
 export { ENDPOINT_CHANNEL, type RunningWakeups, startWakeups } from './listen.ts'
 export type { Wakeups } from './wakeups.ts'

@@ -1,5 +1,6 @@
 export * from './binaryArrays.ts'
 export { checkDatabase } from './check.ts'
-export { type Db, type OpenDatabase, onConnection, openDatabase, type Trx } from './open.ts'
+export type { Db, Trx } from './handles.ts'
+export { type OpenDatabase, onConnection, openDatabase } from './open.ts'
 export { run, type Statement, statement } from './statement.ts'
 export type * from './tables.ts'

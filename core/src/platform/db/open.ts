@@ -1,13 +1,8 @@
-import { CamelCasePlugin, Kysely, PostgresDialect, type PostgresPool, type Transaction } from 'kysely'
+import { CamelCasePlugin, Kysely, PostgresDialect, type PostgresPool } from 'kysely'
 import pg from 'pg'
+import type { Db } from './handles.ts'
 import { preparing } from './statement.ts'
 import type { Database } from './tables.ts'
-
-/** For reads: works inside and outside a transaction. */
-export type Db = Kysely<Database>
-
-/** For writes and locks: functions that take a `Trx` cannot be called outside a transaction. */
-export type Trx = Transaction<Database>
 
 /** One process's way to Postgres: Kysely for everything, the raw pool for the capture statement and pg-boss. */
 export interface OpenDatabase {

@@ -1,6 +1,6 @@
 import { CompiledQuery } from 'kysely'
 import type { ClientBase } from 'pg'
-import type { Db } from './open.ts'
+import type { Db } from './handles.ts'
 
 /** A statement whose text never changes: every connection parses it once, and plans it a few times only. */
 export interface Statement {

@@ -1,4 +1,4 @@
-import type { InputIssue, ItemCode } from '../../api/errors.ts'
+import type { InputIssue, ItemCode } from '../../engine/issues.ts'
 import { type Fence, findPassage } from './fence.ts'
 
 /** The longest destination URL (CONTRACT §5). */

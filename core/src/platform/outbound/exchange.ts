@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici/index.js'
-import type { WireHeader } from '../../engine/message/capturedRequest.ts'
+import type { WireHeader } from '../../engine/message/index.ts'
 import { DialError, type DialOutcome } from './dial.ts'
 
 /** What came back over the wire. */

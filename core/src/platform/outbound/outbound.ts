@@ -1,6 +1,6 @@
 import { Agent } from 'undici/index.js'
-import type { InputIssue } from '../../api/errors.ts'
-import type { WireHeader } from '../../engine/message/capturedRequest.ts'
+import type { InputIssue } from '../../engine/issues.ts'
+import type { WireHeader } from '../../engine/message/index.ts'
 import { isAllowed, parseAllowList } from './allowList.ts'
 import { judgeDestination, readDestination } from './destination.ts'
 import { fencedConnector } from './dial.ts'

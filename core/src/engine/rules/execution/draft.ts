@@ -4,9 +4,9 @@ import {
   headerText,
   headerValues,
   type JudgedRequest,
+  mediaType,
   type WireHeader,
-} from '../../message/capturedRequest.ts'
-import { mediaType } from '../../message/parsedBody.ts'
+} from '../../message/index.ts'
 import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
 import { parseForm, writeForm } from './form.ts'

@@ -1,6 +1,6 @@
 import type { Segment } from '../../conditions/index.ts'
 import { type AnyJson, isJsonNumber, type LazyJson } from '../../json/index.ts'
-import { urlEncodedPairs } from '../../message/urlEncoded.ts'
+import { urlEncodedPairs } from '../../message/index.ts'
 import { Fault } from '../language/fault.ts'
 import { asText } from '../language/values.ts'
 

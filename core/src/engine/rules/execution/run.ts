@@ -1,5 +1,5 @@
 import { type DeliveryFacts, holds } from '../../conditions/index.ts'
-import type { JudgedRequest, WireHeader } from '../../message/capturedRequest.ts'
+import type { JudgedRequest, WireHeader } from '../../message/index.ts'
 import { uuidV5 } from '../../uuidV5.ts'
 import type { CallFacts } from '../functions/index.ts'
 import { Fault, type FaultCode } from '../language/fault.ts'

@@ -1,5 +1,5 @@
 import type { DeliveryFacts } from '../../conditions/index.ts'
-import type { JudgedRequest } from '../../message/capturedRequest.ts'
+import type { JudgedRequest } from '../../message/index.ts'
 import { decodeRule } from '../language/decode.ts'
 import type { Rule } from '../language/rule.ts'
 import { type RunInput, type RunResult, runRules } from './run.ts'

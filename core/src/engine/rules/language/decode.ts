@@ -1,6 +1,6 @@
 import * as Schema from '@effect/schema/Schema'
-import type { InputIssue } from '../../../api/errors.ts'
-import { inDocumentOrder, onePerPart } from '../../../api/issues.ts'
+import type { InputIssue } from '../../issues.ts'
+import { inDocumentOrder, onePerPart } from '../../issues.ts'
 import {
   canonicalJson,
   fromPlain,

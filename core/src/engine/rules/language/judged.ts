@@ -1,5 +1,5 @@
 import * as Schema from '@effect/schema/Schema'
-import type { InputIssue, ItemCode } from '../../../api/errors.ts'
+import type { InputIssue, ItemCode } from '../../issues.ts'
 
 /** What is wrong with a value beyond its type; paths start at the value. Looks at any value, of any type. */
 export type Judge = (value: unknown) => readonly InputIssue[]

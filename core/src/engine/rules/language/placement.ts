@@ -1,4 +1,4 @@
-import type { InputIssue } from '../../../api/errors.ts'
+import type { InputIssue } from '../../issues.ts'
 import { isJsonArray, isJsonObject, type JsonObject, type JsonValue } from '../../json/index.ts'
 import { arityOf, functionNamed, parameterAt, type RuleFunction } from '../functions/index.ts'
 import { DOCUMENT_LIMITS } from './limits.ts'

@@ -1,7 +1,7 @@
 import type { AST } from '@effect/schema/AST'
 import type * as ParseResult from '@effect/schema/ParseResult'
 import * as Schema from '@effect/schema/Schema'
-import { type InputIssue, ITEM_CODES } from '../../../api/errors.ts'
+import { type InputIssue, ITEM_CODES } from '../../issues.ts'
 import { CHOOSE, type Choose, JUDGE, type Judge, KNOWS_ALL, WRONG_WORD } from './judged.ts'
 
 type Path = readonly (string | number)[]

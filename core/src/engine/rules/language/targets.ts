@@ -1,5 +1,5 @@
-import type { ItemCode } from '../../../api/errors.ts'
 import { type Path, parsePath } from '../../conditions/index.ts'
+import type { ItemCode } from '../../issues.ts'
 
 /** What a step may write: a part of the body, or a header. */
 export type Target =

@@ -1,6 +1,8 @@
 import type { Context } from '../api/context.ts'
-import { applyPlanLimits } from '../planLimits/applyPlanLimits.ts'
-import { announceEndpointChange, lockWorkspace, markEndpointDeleted } from './queries.ts'
+import { markEndpointDeleted } from '../endpoints/index.ts'
+import { applyPlanLimits } from '../planLimits/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
 
 /**
  * Deletes an endpoint: senders, readers and queued deliveries find it gone from now on, however much it holds. Its

@@ -1,14 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
-import type { InputIssue } from '../api/errors.ts'
+import { requireRoom } from '../api/planGates.ts'
+import {
+  type CreateInput,
+  checkResponse,
+  countLiveEndpoints,
+  DEFAULT_RESPONSE,
+  endpointView,
+  findEndpoint,
+  insertEndpoint,
+  settingsColumns,
+} from '../endpoints/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
 import { checkSettings, NO_VERIFICATION } from '../engine/verification/index.ts'
-import { requireRoom } from '../plans/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
-import { countLiveEndpoints, findEndpoint, insertEndpoint, lockWorkspace } from './queries.ts'
-import { checkResponse } from './responseRules.ts'
-import { type CreateInput, DEFAULT_RESPONSE } from './schema.ts'
-import { settingsColumns } from './settings.ts'
-import { endpointView } from './view.ts'
 
 /** What the schema alone cannot judge of a new endpoint. */
 export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>): Promise<InputIssue[]> {

@@ -9,11 +9,11 @@ import {
   writeAction,
 } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
-import { DomainError, type InputIssue, type ItemCode } from '../api/errors.ts'
+import { DomainError } from '../api/errors.ts'
+import type { CreateInput, EndpointRow } from '../endpoints/index.ts'
 import { ALWAYS } from '../engine/conditions/index.ts'
+import type { InputIssue, ItemCode } from '../engine/issues.ts'
 import type { Trx } from '../platform/db/index.ts'
-import type { EndpointRow } from './queries.ts'
-import type { CreateInput } from './schema.ts'
 
 /** The deprecated single-URL members: they act on the first forward action (SPEC rules 1-3, CONTRACT §2). */
 export type ForwardMembers = Pick<

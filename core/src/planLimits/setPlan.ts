@@ -1,8 +1,7 @@
 import type { Services } from '../api/services.ts'
-import { applyPlanLimits } from '../planLimits/applyPlanLimits.ts'
 import { type PlanKey, planOf } from '../plans/index.ts'
-import { getWorkspace } from './find.ts'
-import { lockWorkspace, updatePlan } from './queries.ts'
+import { getWorkspace, lockWorkspace, updatePlan } from '../workspaces/index.ts'
+import { applyPlanLimits } from './applyPlanLimits.ts'
 
 /**
  * Puts a workspace on another plan. Nothing is deleted: what is over the new limits is suspended, what has room

@@ -1,13 +1,20 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../api/context.ts'
-import { type InputIssue, notFound } from '../api/errors.ts'
-import { checkSettings, storedSettings } from '../engine/verification/index.ts'
+import { notFound } from '../api/errors.ts'
+import type { UpdateInput } from '../endpoints/index.ts'
+import {
+  checkResponse,
+  type EndpointRow,
+  endpointView,
+  findEndpoint,
+  settingsColumns,
+  storedSettings,
+  updateEndpoint,
+} from '../endpoints/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
+import { checkSettings } from '../engine/verification/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
-import { announceEndpointChange, type EndpointRow, findEndpoint, updateEndpoint } from './queries.ts'
-import { checkResponse } from './responseRules.ts'
-import type { UpdateInput } from './schema.ts'
-import { settingsColumns } from './settings.ts'
-import { endpointView } from './view.ts'
 
 /**
  * What the schema alone cannot judge of a change. A member equal to what is stored is not judged anew, so that

@@ -1,5 +1,5 @@
-import { DomainError } from '../api/errors.ts'
-import type { Limits, Plan } from './plans.ts'
+import type { Limits, Plan } from '../plans/index.ts'
+import { DomainError } from './errors.ts'
 
 /** What a plan may lack altogether, and the limit that switches it (CONTRACT R12). */
 export const FEATURES = {

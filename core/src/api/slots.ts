@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { DomainError } from '../../api/errors.ts'
-import type { Services } from '../../api/services.ts'
-import { type Db, run, statement, type Trx } from '../db/index.ts'
+import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
+import { DomainError } from './errors.ts'
+import type { Services } from './services.ts'
 
 /** How long a freed slot is kept for a caller that was refused and told when to come back (CONTRACT R9). */
 const KEPT_MS = 2000

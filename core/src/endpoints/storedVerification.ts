@@ -1,12 +1,12 @@
-import type { SecretBox } from '../../platform/secrets/index.ts'
 import {
   MANUAL_DEFAULTS,
   type ManualScheme,
   SIGNATURE_ALGORITHMS,
   SIGNATURE_ENCODINGS,
+  type VerificationFacts,
   type VerificationSettings,
-} from './settings.ts'
-import type { VerificationFacts } from './view.ts'
+} from '../engine/verification/index.ts'
+import type { SecretBox } from '../platform/secrets/index.ts'
 
 /** The columns of an endpoint that say how its captures are verified. */
 export interface StoredVerification {

@@ -1,0 +1,48 @@
+import { z } from 'zod'
+import { route, router } from '../api/route.ts'
+import { createInput, Endpoint, findsEndpoint, updateInput } from '../endpoints/index.ts'
+import { checkNewEndpoint, createEndpoint } from './create.ts'
+import { removeEndpoint } from './remove.ts'
+import { changeEndpoint, checkEndpointChange } from './update.ts'
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+
+/**
+ * Writing endpoints; callers find these beside the other routes of `endpoints`. A noun of its own, because the
+ * deprecated forward members write actions, and actions know endpoints.
+ */
+export const endpointEditingRoutes = router({
+  create: route({
+    method: 'POST',
+    path: '/api/v1/endpoints',
+    summary: 'Create an endpoint; with `ttlSeconds` an ephemeral one',
+    input: createInput,
+    output: Endpoint,
+    status: 201,
+    errors: ['limit_reached', 'feature_not_in_plan'],
+    check: checkNewEndpoint,
+  }).mutation(({ ctx, input }) => createEndpoint(ctx, input)),
+
+  update: route({
+    method: 'PATCH',
+    path: '/api/v1/endpoints/{endpointId}',
+    summary: 'Change the named members of an endpoint',
+    input: updateInput,
+    output: Endpoint,
+    errors: ['concurrent_change', 'limit_reached', 'feature_not_in_plan'],
+    finds: findsEndpoint,
+    check: (ctx, input) => checkEndpointChange(ctx, ctx.endpoint, input),
+  }).mutation(({ ctx, input }) => changeEndpoint(ctx, ctx.endpoint, input)),
+
+  remove: route({
+    method: 'DELETE',
+    path: '/api/v1/endpoints/{endpointId}',
+    summary: 'Delete an endpoint with all its stored requests; irreversible',
+    input: z.object({ endpointId }),
+    output: z.null(),
+    finds: findsEndpoint,
+  }).mutation(async ({ ctx }) => {
+    await removeEndpoint(ctx, ctx.endpoint.id)
+    return null
+  }),
+})

@@ -1,0 +1,6 @@
+export {
+  applyChangedPlans,
+  applyPlanLimits,
+  type LimitServices,
+  reapplyPlanLimits,
+} from './applyPlanLimits.ts'

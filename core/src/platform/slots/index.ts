@@ -1,1 +1,0 @@
-export { type Slot, takeSlot } from './slots.ts'

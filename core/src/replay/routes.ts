@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { requireFeature } from '../api/planGates.ts'
+import { Int64, optional, route, router } from '../api/route.ts'
+import { findsEndpoint } from '../endpoints/index.ts'
+import { findsRequest, issuesOfRequestIds, requestIdsInput, requestIdsOf } from '../requests/index.ts'
+import { bulkReplay } from './bulkReplay.ts'
+import { replayRequest } from './replayRequest.ts'
+import { BulkReplayResult, ReplayResult, replayView } from './schema.ts'
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+const requestId = Int64.meta({ description: 'Id of the captured request' })
+
+/** Sending captured requests again; callers find these beside the other routes of `requests`. */
+export const replayRoutes = router({
+  replay: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/replay',
+    summary: 'Send a captured request again, now and once, and answer with what became of it',
+    description:
+      'Without `actionId` it goes through every switched-on action whose condition matches; with it, only through that action, whatever its condition. A send that fails is an outcome, not an error.',
+    input: z.object({
+      endpointId,
+      requestId,
+      actionId: optional(z.guid().toLowerCase()).meta({ description: 'Only through this action' }),
+    }),
+    query: ['actionId'],
+    output: ReplayResult,
+    errors: ['forwarding_disabled', 'action_inactive'],
+    finds: findsRequest,
+  }).mutation(async ({ ctx, input }) =>
+    replayView(await replayRequest(ctx, ctx.endpoint, ctx.request, input.actionId), ctx.request.id),
+  ),
+
+  bulkReplay: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/requests/bulk-replay',
+    summary: 'Queue up to 500 captured requests anew, with the full retry schedule',
+    description: 'Ids that are absent, in the recycle bin, oversize or matched by no action are skipped.',
+    input: z.object({
+      endpointId,
+      ...requestIdsInput,
+      actionId: optional(z.guid().toLowerCase()).meta({ description: 'Only through this action' }),
+    }),
+    output: BulkReplayResult,
+    status: 202,
+    errors: ['feature_not_in_plan', 'forwarding_disabled', 'action_inactive'],
+    finds: findsEndpoint,
+    gate: (ctx) => requireFeature(ctx.plan, 'bulkReplay'),
+    check: (_ctx, input) => issuesOfRequestIds(input),
+  }).mutation(({ ctx, input }) => bulkReplay(ctx, ctx.endpoint.id, requestIdsOf(input), input.actionId)),
+})
