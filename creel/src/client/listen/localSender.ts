@@ -1,4 +1,4 @@
-import type { Outbound } from '@creel/core/outbound'
+import type { Outbound } from '@creel/core/platform/outbound'
 import type { RequestDetail } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
 import { listenDeliveryId } from './deliveryId.ts'
@@ -134,7 +134,7 @@ export function createLocalSender({
 }
 
 async function openOutbound(skipVerify: boolean): Promise<Outbound> {
-  const { createOutbound } = await import('@creel/core/outbound')
+  const { createOutbound } = await import('@creel/core/platform/outbound')
   return createOutbound({
     // The user names the destination, on the user's own machine: nothing of it is out of bounds.
     allowDestinations: ['0.0.0.0/0', '::/0', 'localhost'],
