@@ -17,6 +17,7 @@ export { applyChangedPlans } from './planLimits/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'
 export type { Wakeups } from './platform/changes/index.ts'
 export {
+  analyzeOutgrown,
   checkDatabase,
   type Db,
   type OpenDatabase,

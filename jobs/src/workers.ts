@@ -1,4 +1,11 @@
-import { type Payload, QUEUES, type QueueName, type QueueSpec, type Services } from '@creel/core'
+import {
+  analyzeOutgrown,
+  type Payload,
+  QUEUES,
+  type QueueName,
+  type QueueSpec,
+  type Services,
+} from '@creel/core'
 import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
 import { type DueTry, finishNotify } from '@creel/core/deliveries'
 import { sweepEndpoints, sweepRetention } from '@creel/core/retention'
@@ -51,6 +58,9 @@ const TAKE = {
   notifyPollingIntervalSeconds: 2,
 } as const
 
+/** How often tables are looked at that may have outgrown their statistics. */
+const STATISTICS_EVERY_MS = 2000
+
 /** The workers of this process. */
 export interface RunningWorkers {
   /** Takes no further tries, waits for those under way and records them; at most `timeoutMs`. */
@@ -60,6 +70,11 @@ export interface RunningWorkers {
 /** Takes jobs of every queue until stopped; runs the clock-driven ones now and keeps them scheduled. */
 export async function startWorkers(boss: PgBoss, services: Services): Promise<RunningWorkers> {
   const dispatcher = startDispatcher(services)
+  const statistics = setInterval(() => {
+    analyzeOutgrown(services.db).catch((err: unknown) =>
+      services.log.debug({ err }, 'could not look at the statistics of tables'),
+    )
+  }, STATISTICS_EVERY_MS)
   await boss.work<DueTry>('deliveries.attempt', DISPATCH, (jobs) =>
     dispatcher.begin(jobs.map(({ data }) => data)),
   )
@@ -73,6 +88,7 @@ export async function startWorkers(boss: PgBoss, services: Services): Promise<Ru
   }
   return {
     async stop(timeoutMs) {
+      clearInterval(statistics)
       const deadline = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())
       // By ourselves: pg-boss's graceful stop looks only every half second whether they have ended.
       const others = Promise.all(

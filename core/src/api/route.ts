@@ -61,6 +61,11 @@ interface Declaration<
   readonly output: Output
   readonly finds?: Finds<Found>
   /**
+   * In place of `finds`, where the procedure's own statement finds what the path names, which saves a round trip: runs
+   * only when the input is wrong, so that 404 comes before 400 here too.
+   */
+  readonly findsWhenWrong?: Finds<object>
+  /**
    * Judges what the schema alone cannot (stored values, addresses), so that one answer names every wrong part.
    * It sees the members that the schema accepted, each on its own.
    */
@@ -98,13 +103,17 @@ export function route<
   Output extends z.ZodType,
   Found extends object = Record<never, never>,
 >(declaration: Declaration<Path, Shape, Output, Found>) {
-  const { finds, gate, check, input } = declaration
-  const contract: RouteContract = declaration
+  const { finds, findsWhenWrong, gate, check, input } = declaration
+  const contract: RouteContract = { ...declaration, ...(findsWhenWrong && { finds: findsWhenWrong }) }
   return t.procedure
     .meta({ contract })
     .use(async ({ ctx, getRawInput, next }) => {
       // Without `finds`, Found is the empty default: nothing to add to the context.
       const found = finds === undefined ? ({} as Found) : await finds(ctx, pathIds(await getRawInput()))
+      if (findsWhenWrong !== undefined) {
+        const raw = await getRawInput()
+        if (!input.safeParse(raw).success) await findsWhenWrong(ctx, pathIds(raw))
+      }
       gate?.(ctx)
       const unstorable = nulIssues(await getRawInput()).filter(({ path }) => String(path[0]) in input.shape)
       if (check !== undefined || unstorable.length > 0) {
@@ -118,8 +127,16 @@ export function route<
       }
       return next({ ctx: found })
     })
-    .input(declaration.input)
-    .output(declaration.output)
+    .input(inOneTurn(declaration.input))
+    .output(inOneTurn(declaration.output))
+}
+
+/**
+ * The schema without its asynchronous side, which tRPC would prefer: zod compiles its parsers for synchronous use only, and
+ * a page of a list then takes a fifth of the time. No schema of ours waits for anything.
+ */
+function inOneTurn<Schema extends z.ZodType>(schema: Schema): Schema {
+  return Object.create(schema, { parseAsync: { value: undefined } })
 }
 
 /**

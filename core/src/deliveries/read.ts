@@ -1,4 +1,4 @@
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import { type Page, window } from '../api/pagination.ts'
 import type { Db } from '../platform/db/index.ts'
 import { RECORDED_BODY_BYTES } from './details.ts'
@@ -80,10 +80,23 @@ export async function listAttempts(db: Db, endpointId: string, filters: AttemptF
     .limit(limit)
     .offset(offset)
     .execute()
-  const { count } = await selectAttempts(db, endpointId, filters)
+  return { rows, totalCount: await countAttempts(db, endpointId, filters) }
+}
+
+/** By the deleted requests, which are few, and not by the request of each attempt. */
+async function countAttempts(db: Db, endpointId: string, { state, requestId }: AttemptFilters) {
+  const { count } = await db
+    .selectFrom('deliveryAttempts as t')
+    .where('t.endpointId', '=', endpointId)
+    .where(
+      sql<SqlBool>`t.request_id not in (
+        select r.id from requests r where r.endpoint_id = ${endpointId} and r.deleted_at is not null)`,
+    )
+    .$if(state !== undefined, (query) => query.where('t.state', '=', state ?? ''))
+    .$if(requestId !== undefined, (query) => query.where('t.requestId', '=', requestId ?? 0))
     .select((of) => of.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
-  return { rows, totalCount: count }
+  return count
 }
 
 /** The attempt, unless it is absent, another endpoint's, or its request is in the recycle bin. */

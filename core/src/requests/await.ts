@@ -5,7 +5,8 @@ import { takeSlot } from '../api/slots.ts'
 import { type EndpointRow, findEndpoint } from '../endpoints/index.ts'
 import { awaitsWaiting } from '../platform/metrics/index.ts'
 import { requestView } from './find.ts'
-import { findAwaited, findRequest } from './queries.ts'
+import { findAwaited } from './queries.ts'
+import { findRequest } from './reads.ts'
 import type { RequestDetail, RequestFilters } from './schema.ts'
 
 /** Bounds of CONTRACT §9. */

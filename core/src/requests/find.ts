@@ -1,11 +1,18 @@
+import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { parseInt64 } from '../api/int64.ts'
 import type { Finds } from '../api/route.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
-import { findRequest, type RequestRow } from './queries.ts'
+import type { RequestRow } from './queries.ts'
+import { findRequest, readRequest } from './reads.ts'
 import { deliveriesOfRequest } from './requestDeliveries.ts'
 import { detailView } from './view.ts'
+
+/** Whether text can be the id of an endpoint. */
+export function isUuid(text: string): boolean {
+  return z.guid().safeParse(text).success
+}
 
 /**
  * Finds the endpoint and the request that the path names.
@@ -25,6 +32,24 @@ export async function requestView(
   endpointId: string,
   request: RequestRow,
 ) {
-  const deliveries = await deliveriesOfRequest(ctx.db, endpointId, request.id)
+  // Attempts stay when a delivery ends, and an open one makes the request Pending.
+  const hasDeliveries = request.attemptCount > 0 || request.state === 'Pending'
+  const deliveries = hasDeliveries ? await deliveriesOfRequest(ctx.db, endpointId, request.id) : []
   return detailView(request, { endpointId, urls: ctx.urls, deliveries })
+}
+
+/**
+ * The request that a call names, its endpoint found by the same statement.
+ * @throws DomainError `not_found` for either
+ */
+export async function requestOf(
+  ctx: Pick<Context, 'db' | 'workspace'>,
+  { endpointId, requestId }: { readonly endpointId: string; readonly requestId: number },
+): Promise<RequestRow> {
+  const request = isUuid(endpointId)
+    ? await readRequest(ctx.db, ctx.workspace.id, endpointId, requestId)
+    : undefined
+  if (request === undefined) throw notFound('endpoint')
+  if (request === null) throw notFound('request')
+  return request
 }

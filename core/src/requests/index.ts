@@ -1,5 +1,6 @@
 export { findsRequest } from './find.ts'
 export { type HistoricMatch, newestMatching } from './history.ts'
-export { findReplayable, findReplayableSizes, findRequest, lockCounters, type RequestRow } from './queries.ts'
+export { findReplayable, findReplayableSizes, lockCounters, type RequestRow } from './queries.ts'
+export { findRequest } from './reads.ts'
 export { issuesOfRequestIds, requestIdsInput, requestIdsOf } from './schema.ts'
 export { STORED_REQUEST_COLUMNS, type StoredRequestRow, storedRequest } from './storedRequest.ts'

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely'
 import { type Page, window } from '../api/pagination.ts'
 import type { Db, RequestsTable, Trx } from '../platform/db/index.ts'
-import { applyFilters, type DeliverySummary, hasFilters, requestState } from './filters.ts'
+import { applyFilters, type DeliverySummary, requestState } from './filters.ts'
 import type { RequestFilters } from './schema.ts'
 import { STORED_REQUEST_COLUMNS } from './storedRequest.ts'
 
@@ -51,8 +51,9 @@ function visibleRequests(db: Db, endpointId: string) {
               where of.endpoint_id = r.endpoint_id and of.request_id = r.id order by of.id desc limit 1)`.as(
               'latestState',
             ),
-            sql<boolean>`exists (select from deliveries of
-              where of.endpoint_id = r.endpoint_id and of.request_id = r.id and of.finished_at is null)`.as(
+            // Not "exists", for which a page of rows may have the whole queue read into a hash table.
+            sql<boolean | null>`(select true from deliveries of
+              where of.endpoint_id = r.endpoint_id and of.request_id = r.id and of.finished_at is null limit 1)`.as(
               'isOpen',
             ),
             sql<number>`(select count(*)::int from delivery_attempts of
@@ -74,25 +75,17 @@ function summaries(db: Db, endpointId: string) {
 }
 
 /**
- * One page, newest first, and how many match.
- *
- * Without filters the total is the counter's, and the scan ends at the last stored row instead of wading through
- * binned ones. With filters one scan finds the page's ids and the total; the summaries are read by id.
+ * One page of those that the filters let through, newest first, and how many match. One scan finds the page's ids and the
+ * total; the summaries are read by id.
  */
-export async function listRequests(
+export async function searchRequests(
   db: Db,
-  endpoint: { readonly id: string; readonly storedRequestCount: number },
+  endpointId: string,
   filters: RequestFilters,
   page: Page,
 ): Promise<{ rows: RequestSummaryRow[]; totalCount: number }> {
   const { limit, offset } = window(page)
-  if (!hasFilters(filters)) {
-    const left = Math.min(limit, endpoint.storedRequestCount - offset)
-    if (left <= 0) return { rows: [], totalCount: endpoint.storedRequestCount }
-    const rows = await summaries(db, endpoint.id).orderBy('r.id', 'desc').limit(left).offset(offset).execute()
-    return { rows, totalCount: endpoint.storedRequestCount }
-  }
-  const matching = applyFilters(visibleRequests(db, endpoint.id), filters)
+  const matching = applyFilters(visibleRequests(db, endpointId), filters)
   const ids = await matching
     .select('r.id')
     .select(sql<number>`count(*) over ()`.as('totalCount'))
@@ -109,16 +102,8 @@ export async function listRequests(
     return { rows: [], totalCount }
   }
   const wanted = ids.map((row) => row.id)
-  const rows = await summaries(db, endpoint.id).where('r.id', 'in', wanted).orderBy('r.id', 'desc').execute()
+  const rows = await summaries(db, endpointId).where('r.id', 'in', wanted).orderBy('r.id', 'desc').execute()
   return { rows, totalCount: first.totalCount }
-}
-
-/** The whole request, unless it is absent, binned or of another endpoint. */
-export function findRequest(db: Db, endpointId: string, id: number): Promise<RequestRow | undefined> {
-  return summaries(db, endpointId)
-    .where('r.id', '=', id)
-    .select(['r.queryString', 'r.headerNames', 'r.headerValues', 'r.body'])
-    .executeTakeFirst()
 }
 
 /**

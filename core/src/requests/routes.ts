@@ -3,8 +3,8 @@ import { envelope, paged } from '../api/pagination.ts'
 import { Int64, optional, route, router } from '../api/route.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { AWAIT_SECONDS, awaitRequest } from './await.ts'
-import { findsRequest, requestView } from './find.ts'
-import { listRequests } from './queries.ts'
+import { findsRequest, requestOf, requestView } from './find.ts'
+import { listRequests } from './list.ts'
 import { binRequests } from './remove.ts'
 import {
   filterInput,
@@ -37,11 +37,11 @@ export const requestRoutes = router({
       'All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order.',
     input: z.object({ endpointId, ...listInput }),
     output: envelope(RequestSummary),
-    finds: findsEndpoint,
-  }).query(async ({ ctx, input: { endpointId: _id, page, pageSize, ...filters } }) => {
-    const { rows, totalCount } = await listRequests(ctx.db, ctx.endpoint, filters, { page, pageSize })
+    findsWhenWrong: findsEndpoint,
+  }).query(async ({ ctx, input: { endpointId: id, page, pageSize, ...filters } }) => {
+    const { rows, totalCount } = await listRequests(ctx, id, filters, { page, pageSize })
     return paged(
-      rows.map((row) => summaryView(row, ctx.endpoint.id)),
+      rows.map((row) => summaryView(row, row.endpointId)),
       totalCount,
       { page, pageSize },
     )
@@ -66,8 +66,11 @@ export const requestRoutes = router({
     summary: 'Read a captured request, whole',
     input: z.object({ endpointId, requestId }),
     output: RequestDetail,
-    finds: findsRequest,
-  }).query(({ ctx }) => requestView(ctx, ctx.endpoint.id, ctx.request)),
+    findsWhenWrong: findsRequest,
+  }).query(async ({ ctx, input }) => {
+    const request = await requestOf(ctx, input)
+    return await requestView(ctx, request.endpointId, request)
+  }),
 
   remove: route({
     method: 'DELETE',

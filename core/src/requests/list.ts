@@ -1,0 +1,30 @@
+import type { Context } from '../api/context.ts'
+import { notFound } from '../api/errors.ts'
+import type { Page } from '../api/pagination.ts'
+import { findsEndpoint } from '../endpoints/index.ts'
+import { hasFilters } from './filters.ts'
+import { isUuid } from './find.ts'
+import { type RequestSummaryRow, searchRequests } from './queries.ts'
+import { readPage } from './reads.ts'
+import type { RequestFilters } from './schema.ts'
+
+/**
+ * One page of an endpoint's stored requests, newest first, and how many match the filters.
+ *
+ * @param endpointId as the path spells it
+ * @throws DomainError `not_found` for an absent, deleted, foreign or malformed id alike
+ */
+export async function listRequests(
+  ctx: Context,
+  endpointId: string,
+  filters: RequestFilters,
+  page: Page,
+): Promise<{ rows: RequestSummaryRow[]; totalCount: number }> {
+  if (hasFilters(filters)) {
+    const { endpoint } = await findsEndpoint(ctx, { endpointId })
+    return await searchRequests(ctx.db, endpoint.id, filters, page)
+  }
+  const found = isUuid(endpointId) ? await readPage(ctx.db, ctx.workspace.id, endpointId, page) : undefined
+  if (found === undefined) throw notFound('endpoint')
+  return found
+}

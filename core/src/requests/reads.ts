@@ -1,0 +1,107 @@
+import { type Page, window } from '../api/pagination.ts'
+import { type Db, run, statement } from '../platform/db/index.ts'
+import type { RequestRow, RequestSummaryRow } from './queries.ts'
+
+const IS_VISIBLE = 'r.deleted_at is null and r.hidden_at is null'
+
+/** What the attempts of `requests as r` add up to, as `requestState` in filters.ts says it. */
+const STATE = `
+  coalesce(
+    (select a.state from delivery_attempts a
+     where a.endpoint_id = r.endpoint_id and a.request_id = r.id order by a.id desc limit 1),
+    case
+      -- Not "exists", for which a page of rows may have the whole queue read into a hash table.
+      when (
+        select true from deliveries d
+        where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null limit 1) then 'Pending'
+      when r.dispatch_state = 'Skipped' then 'Skipped'
+      else 'NotAttempted'
+    end) as state,
+  (select count(*)::int from delivery_attempts a
+   where a.endpoint_id = r.endpoint_id and a.request_id = r.id) as attempt_count`
+
+const SUMMARY = `
+  r.id, r.endpoint_id, r.received_at, r.method, r.path, r.content_type, r.size_bytes, r.ip, r.user_agent, r.label,
+  r.body_truncated, r.body_is_binary, r.body_preview, r.verdict, r.verdict_note, ${STATE}`
+
+const DETAIL = `
+  select ${SUMMARY}, r.query_string, r.header_names, r.header_values, r.body
+  from requests r
+  where r.endpoint_id = $1::uuid and r.id = $2::bigint and ${IS_VISIBLE}`
+
+const FIND_REQUEST = statement('find request', DETAIL)
+
+/** The same with the question whether the endpoint is one of the workspace `$3`: no row says that it is not. */
+const READ_REQUEST = statement(
+  'read request',
+  `select r.* from endpoints e left join lateral (${DETAIL}) r on true
+   where e.id = $1::uuid and e.workspace_id = $3::uuid and e.deleted_at is null`,
+)
+
+/**
+ * A page without filters: of the endpoint `$1` of the workspace `$2`, `$3` rows after the first `$4`.
+ *
+ * The total is the counter's, and the scan ends at the last stored row instead of wading through deleted ones.
+ */
+const LIST_REQUESTS = statement(
+  'list requests',
+  `select c.stored_request_count as total_count, r.*
+   from endpoints e
+   join endpoint_counters c on c.endpoint_id = e.id
+   left join lateral (
+     select ${SUMMARY}
+     from requests r
+     where r.endpoint_id = e.id and ${IS_VISIBLE}
+     order by r.id desc
+     limit greatest(0, least($3::bigint, c.stored_request_count - $4::bigint)) offset $4::bigint
+   ) r on true
+   where e.id = $1::uuid and e.workspace_id = $2::uuid and e.deleted_at is null
+   order by r.id desc`,
+)
+
+/** A row of an outer join: without a request every column of it is null. */
+type Maybe<Row> = Row | { readonly [Name in keyof Row]: null }
+
+/** The whole request, unless it is absent, deleted or of another endpoint. */
+export async function findRequest(db: Db, endpointId: string, id: number): Promise<RequestRow | undefined> {
+  const [row] = await run<RequestRow>(db, FIND_REQUEST, [endpointId, id])
+  return row
+}
+
+/**
+ * Finds endpoint and request in one statement.
+ *
+ * @returns null without the request; undefined without the endpoint
+ */
+export async function readRequest(
+  db: Db,
+  workspaceId: string,
+  endpointId: string,
+  id: number,
+): Promise<RequestRow | null | undefined> {
+  const [row] = await run<Maybe<RequestRow>>(db, READ_REQUEST, [endpointId, id, workspaceId])
+  return row?.id === null ? null : row
+}
+
+/**
+ * Finds the endpoint and one page of its requests in one statement, newest first.
+ *
+ * @returns undefined without the endpoint
+ */
+export async function readPage(
+  db: Db,
+  workspaceId: string,
+  endpointId: string,
+  page: Page,
+): Promise<{ rows: RequestSummaryRow[]; totalCount: number } | undefined> {
+  const { limit, offset } = window(page)
+  const found = await run<{ totalCount: number } & Maybe<RequestSummaryRow>>(db, LIST_REQUESTS, [
+    endpointId,
+    workspaceId,
+    limit,
+    offset,
+  ])
+  const [first] = found
+  if (first === undefined) return undefined
+  return { rows: found.filter((row) => row.id !== null), totalCount: first.totalCount }
+}

@@ -1,0 +1,181 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { analyzeOutgrown, openDatabase } from '@creel/core'
+import { claimForwards } from '@creel/core/deliveries'
+import { sweepRetention } from '@creel/core/retention'
+import { sql } from 'kysely'
+import { type Execution, explain, type RecordedStatement, recordStatements } from '../support/plans.ts'
+import { startService } from '../support/service.ts'
+
+const STORED = 6_000
+const FILLED = ['requests', 'deliveries', 'delivery_attempts']
+
+const recorder = recordStatements()
+// No jobs: what keeps the statistics in step must not help.
+const service = await startService({ parts: ['gateway'] })
+const { alice, db } = service
+const database = openDatabase(service.database.url, 2)
+const endpoint = await alice.endpoint()
+const other = await alice.endpoint()
+const action = '11111111-1111-4111-8111-111111111111'
+let statements: readonly RecordedStatement[] = []
+
+/** Every statement that reads what captures and deliveries fill, once without and once with statistics. */
+const executions = new Map<string, { without: Execution; having: Execution }>()
+
+beforeAll(async () => {
+  for (const table of FILLED) {
+    await sql`alter table ${sql.table(table)} set (autovacuum_enabled = false)`.execute(db)
+  }
+  await sql`
+    insert into actions (id, workspace_id, endpoint_id, kind, name, position, is_active, condition, url, created_at)
+    values (${action}, ${alice.workspaceId}, ${endpoint.id}, 'forward', 'to', 0, true, '{}', 'http://127.0.0.1:9/', now())
+  `.execute(db)
+  for (const { id } of [endpoint, other]) await fill(id)
+  await deleteStatistics()
+  const last = await lastId()
+  statements = await recorder.during(() => everythingAPersonDoes(last))
+  const without = new Map<string, Execution>()
+  const relevant = statements.filter(isRelevant)
+  for (const one of relevant) without.set(one.text, await explain(database.pool, one))
+  await sql`analyze`.execute(db)
+  for (const one of relevant) {
+    const before = without.get(one.text)
+    if (before !== undefined) {
+      executions.set(one.text, { without: before, having: await explain(database.pool, one) })
+    }
+  }
+})
+
+describe('without statistics', () => {
+  test('the statements of lists, following, search, awaits, details, claims and sweeps were seen', () => {
+    const texts = [...executions.keys()].join('\n')
+    for (const part of ['list requests', 'read request', 'claim forwards', 'deliveries of request']) {
+      expect(texts).toContain(part)
+    }
+    expect(executions.size).toBeGreaterThan(12)
+  })
+
+  test('no statement reads a table from its beginning to its end', () => {
+    const whole = [...executions].filter(([, { without }]) =>
+      without.nodes.some((node) => new RegExp(`^(Parallel )?Seq Scan (${FILLED.join('|')})$`).test(node)),
+    )
+    expect(whole.map(([text]) => text)).toEqual([])
+  })
+
+  test('stored requests are walked in the order of their key, as with them', () => {
+    // What is deleted has two small indexes, which do as well; they are compared by their pages below.
+    const wayOf = ({ nodes }: Execution) => nodes.filter((node) => /^Sort|Bitmap|requests_pkey/.test(node))
+    const walking = [...executions].filter(([, { having }]) => /requests_pkey/.test(String(having.nodes)))
+    const differing = walking.filter(
+      ([, { without, having }]) => String(wayOf(without)) !== String(wayOf(having)),
+    )
+    expect(walking.length).toBeGreaterThan(8)
+    expect(differing).toEqual([])
+  })
+
+  test('no statement looks at more pages than with them', () => {
+    const more = [...executions].filter(
+      ([, { without, having }]) => without.buffers > having.buffers * 1.5 + 250,
+    )
+    expect(more).toEqual([])
+  })
+
+  test('a page of a list costs the pages of its rows, however many are stored', () => {
+    const [, list] = [...executions].find(([text]) => text.includes('list requests')) ?? []
+    expect(list?.without.nodes).toContain('Index Scan Backward requests_pkey')
+    expect(list?.without.buffers).toBeLessThan(400)
+  })
+})
+
+test('a table that has outgrown its statistics is analysed, once', async () => {
+  const pagesKnown = async () => {
+    const { rows } = await sql<{ pages: number }>`
+      select relpages as pages from pg_class where oid = 'requests'::regclass`.execute(db)
+    return rows[0]?.pages
+  }
+  await deleteStatistics()
+  await analyzeOutgrown(db)
+  const known = await pagesKnown()
+  expect(known).toBeGreaterThan(100)
+  await fill((await alice.endpoint()).id)
+  await analyzeOutgrown(db)
+  expect(await pagesKnown()).toBe(known)
+})
+
+async function everythingAPersonDoes(last: number): Promise<void> {
+  const path = `/api/v1/endpoints/${endpoint.id}`
+  const reads = [
+    '/requests',
+    '/requests?page=3',
+    `/requests?afterId=${last - 40}`,
+    `/requests?afterId=${last - 40}&page=9`,
+    '/requests?label=rare',
+    '/requests?since=2020-01-01T00:00:00Z&method=POST',
+    '/requests?state=Succeeded',
+    '/requests?q=marker-7-',
+    `/requests/${last - 1}`,
+    '/requests/await?timeoutSeconds=1',
+    `/requests/await?timeoutSeconds=1&afterId=${last - 4}`,
+    '/deliveries',
+    '/deliveries?state=Succeeded',
+    '/stats',
+  ]
+  for (const read of reads) expect((await alice.get(path + read)).status).toBe(200)
+  expect((await alice.get(`/api/v1/recycle-bin?endpointId=${endpoint.id}`)).status).toBe(200)
+  expect((await alice.delete(`${path}/requests/${last - 2}`)).status).toBe(204)
+  const { rows } = await sql<{ id: number }>`
+    select max(id) as id from deliveries where endpoint_id = ${endpoint.id}`.execute(db)
+  const due = rows.map(({ id }) => ({ deliveryId: id, attempt: 1, actionId: action, bodyBytes: 1 }))
+  await claimForwards(service.running.services, due)
+  await sweepRetention(service.running.services, new AbortController().signal)
+}
+
+function isRelevant({ text }: RecordedStatement): boolean {
+  const isRead = /^(\/\*.*?\*\/\s*)?(select|with|update|delete|insert)\b/i.test(text)
+  return isRead && FILLED.some((table) => new RegExp(`(from|update|join|into) "?${table}\\b`).test(text))
+}
+
+async function fill(endpointId: string): Promise<void> {
+  await sql`
+    with stored as (
+      insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, content_type,
+        size_bytes, label, body, body_truncated, body_is_binary, body_preview, dispatch_state, deleted_at)
+      select ${endpointId}::uuid, nextval('request_ids'), now(), 'POST', '', 'Content-Type', 'text/plain', 'text/plain', 300,
+        case when n % 1000 = 1 then 'rare' end, convert_to('marker-' || n || '-' || repeat('x', 300), 'UTF8'), false, false,
+        'marker', 'Pending', case when n % 20 = 0 then now() end
+      from generate_series(1, ${STORED}::int) n
+      returning endpoint_id, id
+    ), queued as (
+      insert into deliveries (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at,
+        next_attempt_at)
+      select ${alice.workspaceId}::uuid, endpoint_id, id, ${action}::uuid, 'to', 'forward', 'capture', now(), now()
+      from stored where id % 2 = 0
+    )
+    insert into delivery_attempts (endpoint_id, workspace_id, request_id, action_id, action_name, kind, state,
+      attempt_number, trigger, url, at)
+    select endpoint_id, ${alice.workspaceId}::uuid, id, ${action}::uuid, 'to', 'forward', 'Succeeded', 1, 'capture', '', now()
+    from stored where id % 2 = 1`.execute(db)
+  await sql`
+    update endpoint_counters c set (stored_request_count, binned_request_count, stored_bytes) = (
+      select count(*) filter (where deleted_at is null), count(deleted_at),
+             sum(octet_length(body)) filter (where deleted_at is null)
+      from requests where endpoint_id = c.endpoint_id)
+    where endpoint_id = ${endpointId}`.execute(db)
+}
+
+async function lastId(): Promise<number> {
+  const { rows } = await sql<{ id: number }>`
+    select max(id) as id from requests where endpoint_id = ${endpoint.id}`.execute(db)
+  return rows[0]?.id ?? 0
+}
+
+/** As right after a fill, when autovacuum has not looked at the tables yet. */
+async function deleteStatistics(): Promise<void> {
+  await sql`delete from pg_statistic where starelid = any (${FILLED}::text[]::regclass[])`.execute(db)
+  await sql`
+    update pg_class set relpages = 0, reltuples = -1
+    where oid = any (${FILLED}::text[]::regclass[])
+       or oid in (select indexrelid from pg_index where indrelid = any (${FILLED}::text[]::regclass[]))`.execute(
+    db,
+  )
+}

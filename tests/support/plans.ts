@@ -1,0 +1,79 @@
+import pg from 'pg'
+
+/** A statement as a connection was handed it. */
+export interface RecordedStatement {
+  readonly text: string
+  readonly values: readonly unknown[]
+}
+
+/** How a statement was executed: its nodes with the indexes that they use, from the top down, and the pages it looked at. */
+export interface Execution {
+  readonly nodes: readonly string[]
+  readonly buffers: number
+}
+
+interface PlanNode {
+  readonly 'Node Type': string
+  readonly 'Scan Direction'?: string
+  readonly 'Index Name'?: string
+  readonly 'Relation Name'?: string
+  readonly 'Shared Hit Blocks'?: number
+  readonly 'Shared Read Blocks'?: number
+  readonly Plans?: readonly PlanNode[]
+}
+
+/** Notes the statements of every connection that this process opens from now on. */
+export interface StatementRecorder {
+  /** Runs `work` and says which statements were sent meanwhile, each text once, with the values of its first use. */
+  during(work: () => Promise<unknown>): Promise<readonly RecordedStatement[]>
+}
+
+/** To be called before the first connection is made: each keeps the `query` that it finds then. */
+export function recordStatements(): StatementRecorder {
+  let seen = new Map<string, RecordedStatement>()
+  const note = (first: unknown, second: unknown) => {
+    const config = typeof first === 'object' && first !== null ? first : { text: first, values: second }
+    const text: unknown = Reflect.get(config, 'text')
+    const values: unknown = Reflect.get(config, 'values') ?? second
+    if (typeof text === 'string' && !seen.has(text)) {
+      seen.set(text, { text, values: Array.isArray(values) ? values : [] })
+    }
+  }
+  pg.Client.prototype.query = new Proxy(pg.Client.prototype.query, {
+    apply(target, client, args) {
+      note(args[0], args[1])
+      return Reflect.apply(target, client, args)
+    },
+  })
+  return {
+    async during(work) {
+      seen = new Map()
+      await work()
+      return [...seen.values()]
+    },
+  }
+}
+
+/** Executes a statement once more, with its values, and takes back what it did. */
+export async function explain(pool: pg.Pool, { text, values }: RecordedStatement): Promise<Execution> {
+  const client = await pool.connect()
+  try {
+    await client.query('begin')
+    const { rows } = await client.query(`explain (analyze, buffers, timing off, format json) ${text}`, [
+      ...values,
+    ])
+    const top: PlanNode = rows[0]['QUERY PLAN'][0].Plan
+    return {
+      nodes: nodesOf(top),
+      buffers: (top['Shared Hit Blocks'] ?? 0) + (top['Shared Read Blocks'] ?? 0),
+    }
+  } finally {
+    await client.query('rollback')
+    client.release()
+  }
+}
+
+function nodesOf(node: PlanNode): string[] {
+  const name = [node['Node Type'], node['Scan Direction'], node['Index Name'] ?? node['Relation Name']]
+  return [name.filter((part) => part !== undefined).join(' '), ...(node.Plans ?? []).flatMap(nodesOf)]
+}
