@@ -17,7 +17,7 @@ export interface AppOptions {
 
 /**
  * Everything that is served over plain fetch semantics: the REST surface, `/trpc`, the description and health.
- * Captures are not here: they need the bare socket request (see listener.ts and capture.ts).
+ * Captures are not here: they need the request as it came (see listener.ts and capture/).
  */
 export function createApp(
   services: Services,

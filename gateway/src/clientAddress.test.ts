@@ -27,6 +27,6 @@ describe('clientAddressOf', () => {
   })
 
   test('a socket that is gone has no address', () => {
-    expect(behindProxies(undefined, ['203.0.113.9'])).toBeNull()
+    expect(behindProxies('', ['203.0.113.9'])).toBeNull()
   })
 })

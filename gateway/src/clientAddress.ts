@@ -1,7 +1,11 @@
 import ipaddr from 'ipaddr.js'
 
 /** Finds who really sent a request that came through proxies. */
-export type ClientAddress = (peer: string | undefined, forwardedFor: readonly string[]) => string | null
+export interface ClientAddress {
+  (peer: string, forwardedFor: readonly string[]): string | null
+  /** Whether the peer is a proxy whose `X-Forwarded-For` counts. */
+  isTrusted(peer: string): boolean
+}
 
 /**
  * The first hop, seen from us, that is not a trusted proxy: what stands left of it in `X-Forwarded-For` anybody
@@ -16,9 +20,9 @@ export function clientAddressOf(trustedProxies: readonly string[]): ClientAddres
   const isTrusted = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
     ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))
   const spelling = rememberSpellings()
-  return (peer, forwardedFor) => {
-    if (ranges.length === 0 || forwardedFor.length === 0) return spelling(peer ?? '')
-    const socket = addressOf(peer ?? '')
+  const addressOfClient = (peer: string, forwardedFor: readonly string[]) => {
+    if (ranges.length === 0 || forwardedFor.length === 0) return spelling(peer)
+    const socket = addressOf(peer)
     if (socket === undefined) return null
     let client = socket
     const hops = forwardedFor.flatMap((value) => value.split(','))
@@ -29,6 +33,12 @@ export function clientAddressOf(trustedProxies: readonly string[]): ClientAddres
     }
     return client.toString()
   }
+  const isTrustedPeer = (peer: string) => {
+    if (ranges.length === 0) return false
+    const socket = addressOf(peer)
+    return socket !== undefined && isTrusted(socket)
+  }
+  return Object.assign(addressOfClient, { isTrusted: isTrustedPeer })
 }
 
 function rangeOf(cidr: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {

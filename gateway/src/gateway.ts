@@ -1,7 +1,7 @@
 import type { Services } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
 import { type AppOptions, createApp } from './app.ts'
-import { createCaptureHandler } from './capture.ts'
+import { createCaptureHandler } from './capture/captureHandler.ts'
 import { clientAddressOf } from './clientAddress.ts'
 import { formerHosts } from './formerHosts.ts'
 import { startHeartbeat } from './heartbeat.ts'
@@ -24,13 +24,15 @@ export interface GatewayOptions extends AppOptions {
 export async function startGateway(services: Services, options: GatewayOptions): Promise<Listener> {
   const { host, port, captures } = options
   const clientAddress = clientAddressOf(options.trustedProxies ?? [])
+  const onError = (error: unknown) => services.log.error({ err: error }, 'unexpected error')
   const listener = await listen({
     host,
     port,
     formerHosts: formerHosts(options.formerHosts ?? [], services.urls.baseUrl),
-    capture: createCaptureHandler({ captures, clock: services.clock, clientAddress }),
+    clientAddress,
+    capture: createCaptureHandler({ captures, clock: services.clock, onError }),
     fetch: createApp(services, options),
-    onError: (error) => services.log.error({ err: error }, 'unexpected error'),
+    onError,
   })
   const stopHeartbeat = await startHeartbeat(services)
   return {

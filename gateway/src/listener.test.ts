@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { formerHosts } from './formerHosts.ts'
-import { type Listener, type ListenerOptions, listen } from './listener.ts'
+import type { Exchange } from './http/exchange.ts'
+import { ReadyAnswer } from './http/readyAnswer.ts'
+import { type CaptureHandler, type Listener, type ListenerOptions, listen } from './listener.ts'
 
 let listener: Listener | undefined
 const sockets: Socket[] = []
@@ -21,6 +23,27 @@ async function start(options: Partial<ListenerOptions>): Promise<number> {
     ...options,
   })
   return listener.port
+}
+
+const textAnswer = (text: string) => new ReadyAnswer(200, ['Content-Length', String(text.length)], text)
+
+const answering =
+  (text: string): CaptureHandler =>
+  (exchange) =>
+    exchange.answer(textAnswer(text))
+
+/** A handler that is called with the whole body. */
+function whole(handle: (exchange: Exchange, body: string) => void): CaptureHandler {
+  return (exchange) => {
+    let body = ''
+    exchange.receive({
+      onData: (piece) => {
+        body += piece.toString()
+      },
+      onEnd: () => handle(exchange, body),
+      onAbort: () => {},
+    })
+  }
 }
 
 /** A raw connection: sends exact bytes, collects exact bytes. */
@@ -53,16 +76,11 @@ describe('what goes where', () => {
   test('a capture sees the bare request: raw target, wire order, spelling, repeats, a body on GET', async () => {
     const seen: unknown[] = []
     const port = await start({
-      capture(request, response) {
-        const chunks: Buffer[] = []
-        request.on('data', (chunk) => chunks.push(chunk))
-        request.on('end', () => {
-          const { method, url, rawHeaders } = request
-          seen.push({ method, url, rawHeaders, body: Buffer.concat(chunks).toString() })
-          response.writeHead(202, ['X-A', '1', 'X-A', '2', 'Content-Length', '0'])
-          response.end()
-        })
-      },
+      capture: whole((exchange, body) => {
+        const { method, target, fields } = exchange.head
+        seen.push({ method, target, fields: fields.map((field) => field.join(': ')), body })
+        exchange.answer(new ReadyAnswer(202, ['X-A', '1', 'X-A', '2', 'Content-Length', '0'], ''))
+      }),
     })
     const client = dial(
       port,
@@ -74,15 +92,15 @@ describe('what goes where', () => {
     expect(seen).toEqual([
       {
         method: 'GET',
-        url: '/hook/t/a/../b%41//?x=1&x=%zz',
-        rawHeaders: ['Host', 'h', 'X-B', '\xe9', 'x-a', '1', 'X-b', '2', 'Content-Length', '3'],
+        target: '/hook/t/a/../b%41//?x=1&x=%zz',
+        fields: ['Host: h', 'X-B: \xe9', 'x-a: 1', 'X-b: 2', 'Content-Length: 3'],
         body: 'abc',
       },
     ])
   })
 
   test('a target in absolute form reaches the same handler', async () => {
-    const port = await start({ capture: (_, response) => void response.end('from capture') })
+    const port = await start({ capture: answering('from capture') })
     await dial(port, 'GET http://h/hook/t HTTP/1.1\r\nHost: h\r\n\r\n').until('from capture')
     await dial(port, 'GET http://h/hooks HTTP/1.1\r\nHost: h\r\n\r\n').until('from fetch')
     await dial(port, 'GET /hook HTTP/1.1\r\nHost: h\r\n\r\n').until('from fetch')
@@ -190,15 +208,24 @@ describe('the fetch adapter', () => {
   })
 })
 
+const FAST = {
+  tickSeconds: 0.05,
+  headSeconds: 0.3,
+  bodyGraceSeconds: 0.3,
+  bodyWindowSeconds: 0.2,
+  bodyBytesPerSecondMin: 5,
+}
+const NOBODY = { onData: () => {}, onEnd: () => {}, onAbort: () => {} }
+
 describe('senders', () => {
   test('one that stalls within its body is cut off', async () => {
-    const port = await start({ silenceSeconds: 0.3, capture: () => {} })
+    const port = await start({ limits: FAST, capture: (exchange) => exchange.receive(NOBODY) })
     await dial(port, 'POST /hook/t HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nab').closed
     await dial(port, 'POST /api HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n').closed
   })
 
   test('one that stalls within its headers is cut off, on a new connection and on a kept one', async () => {
-    const port = await start({ silenceSeconds: 0.3 })
+    const port = await start({ limits: FAST })
     await dial(port, 'POST /hook/t HTTP/1.1\r\nHost:').closed
     const kept = dial(port, 'GET / HTTP/1.1\r\nHost: h\r\n\r\n')
     await kept.until('from fetch')
@@ -208,12 +235,12 @@ describe('senders', () => {
 
   test('one that keeps sending, and one that waits for its answer, are not', async () => {
     const port = await start({
-      silenceSeconds: 0.3,
+      limits: FAST,
       fetch: async () => {
         await Bun.sleep(900)
         return new Response('took its time')
       },
-      capture: (request, response) => void request.resume().on('end', () => response.end('all of it')),
+      capture: whole((exchange) => exchange.answer(textAnswer('all of it'))),
     })
     const waiting = dial(port, 'POST /api HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\n\r\nab')
     const slow = dial(port, 'POST /hook/t HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\n')
@@ -223,20 +250,28 @@ describe('senders', () => {
   })
 
   test('an expectation that nobody knows is no reason to refuse one', async () => {
-    const port = await start({ capture: (_, response) => void response.end('from capture') })
+    const port = await start({ capture: answering('from capture') })
     for (const expectation of ['', 'a-miracle']) {
       const head = `POST /hook/t HTTP/1.1\r\nHost: h\r\nExpect: ${expectation}\r\nContent-Length: 2\r\n\r\nhi`
       expect(await dial(port, head).until('from capture')).toStartWith('HTTP/1.1 200 ')
     }
   })
 
-  test('garbage gets 400, too many headers 431, a large head passes', async () => {
-    const port = await start({})
+  test('garbage gets 400, a head that is too long or of too many fields 431, a large one passes', async () => {
+    const refused: unknown[] = []
+    const port = await start({ onRefused: ({ status, reason }) => refused.push([status, reason]) })
     await dial(port, 'GARBAGE\r\n\r\n').until('HTTP/1.1 400 Bad Request')
-    const many = Array.from({ length: 300 }, (_, n) => `X-${n}: v\r\n`).join('')
-    await dial(port, `GET / HTTP/1.1\r\nHost: h\r\n${many}\r\n`).until('HTTP/1.1 431 ')
-    const large = `X-Large: ${'v'.repeat(100_000)}\r\n`
-    await dial(port, `GET / HTTP/1.1\r\nHost: h\r\n${large}\r\n`).until('from fetch')
+    const fields = (count: number) => Array.from({ length: count }, (_, n) => `X-${n}: v\r\n`).join('')
+    await dial(port, `GET / HTTP/1.1\r\nHost: h\r\n${fields(900)}\r\n`).until('from fetch')
+    await dial(port, `GET / HTTP/1.1\r\nHost: h\r\n${fields(1000)}\r\n`).until('HTTP/1.1 431 ')
+    const field = (length: number) => `X-Large: ${'v'.repeat(length)}\r\n`
+    await dial(port, `GET / HTTP/1.1\r\nHost: h\r\n${field(150_000)}\r\n`).until('from fetch')
+    await dial(port, `GET / HTTP/1.1\r\nHost: h\r\n${field(170_000)}\r\n`).until('HTTP/1.1 431 ')
+    expect(refused).toEqual([
+      [400, 'no request line'],
+      [431, 'the head has too many fields'],
+      [431, 'the head is too long'],
+    ])
   })
 })
 
@@ -250,7 +285,7 @@ describe('close', () => {
         await release.promise
         return new Response('finished')
       },
-      capture: (_, response) => void response.end('idle now'),
+      capture: answering('idle now'),
     })
     const idle = dial(port, 'GET /hook/t HTTP/1.1\r\nHost: h\r\n\r\n')
     await idle.until('idle now')

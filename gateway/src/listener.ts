@@ -1,12 +1,17 @@
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { Duplex } from 'node:stream'
-import { answerWithFetch, pathOf } from './fetchAdapter.ts'
+import { type ClientAddress, clientAddressOf } from './clientAddress.ts'
 import type { FetchHandler } from './fetchHandler.ts'
 import type { FormerHosts } from './formerHosts.ts'
-import { createSilentSenders } from './silentSenders.ts'
+import { Connection, type ConnectionSocket } from './http/connection.ts'
+import { type ConnectionOwner, ConnectionTable } from './http/connectionTable.ts'
+import type { Exchange } from './http/exchange.ts'
+import { answerWithFetch } from './http/fetchAnswer.ts'
+import type { HttpExchange } from './http/httpExchange.ts'
+import { defaultHttpLimits, type HttpLimits } from './http/httpLimits.ts'
+import { ReadyAnswer } from './http/readyAnswer.ts'
+import { pathOf, type Refusal } from './http/requestHead.ts'
 
-/** Takes a capture on the bare request, so that wire order, spelling, repeats and the raw target survive. */
-export type CaptureHandler = (request: IncomingMessage, response: ServerResponse) => void
+/** Takes a capture on the request as it arrives, so that wire order, spelling, repeats and the raw target survive. */
+export type CaptureHandler = (exchange: Exchange) => void
 
 export interface ListenerOptions {
   readonly host: string
@@ -18,10 +23,21 @@ export interface ListenerOptions {
   readonly capture?: CaptureHandler
   /** Answers everything else. */
   readonly fetch: FetchHandler
-  /** Hears of what `fetch` throws, whose client gets a bare 500, and of trouble with the port. */
+  /** Whose word counts about where a request comes from; nobody's unless told. */
+  readonly clientAddress?: ClientAddress
+  /** Hears of what handlers throw, whose clients get a bare 500. */
   readonly onError: (error: unknown) => void
-  /** A sender that sends nothing for so long is cut off; 30 unless told (CONTRACT R17). */
-  readonly silenceSeconds?: number
+  /** Hears of requests that are refused before anybody serves them, and of connections that there is no room for. */
+  readonly onRefused?: (refusal: ListenerRefusal) => void
+  /** Laid over the usual limits. */
+  readonly limits?: Partial<HttpLimits>
+}
+
+/** A request that was no good HTTP, or a connection too many (`503`). */
+export interface ListenerRefusal {
+  readonly status: Refusal['status'] | 503
+  readonly reason: string
+  readonly address: string | null
 }
 
 export interface Listener {
@@ -37,93 +53,117 @@ export interface Listener {
 /** Every path that starts so belongs to a sender. */
 export const CAPTURE_PREFIX = '/hook/'
 
-const DEFAULT_SILENCE_SECONDS = 30
-/**
- * The request line and all header fields. Above what a capture keeps of the headers (64 KB), so that a long
- * target and long headers fit together. Bun also refuses more than 198 header fields; neither limit of its
- * parser can be lifted further.
- */
-const MAX_HEADER_BYTES = 160 * 1024
-/** Longer than proxies keep idle connections to us, so that they never send into one that we are closing. */
-const KEEP_ALIVE_SECONDS = 75
+const TOO_MANY_CONNECTIONS = new ReadyAnswer(503, ['Retry-After', '1', 'Content-Length', '0'], '')
+const FAILED = new ReadyAnswer(500, ['Content-Length', '0'], '')
 
 /**
- * Opens the gateway's port: node:http, because fetch-style servers join, sort and lower headers, fold dot
- * segments and drop the bodies of GETs (DESIGN §4). No limit of the framework stays at its default: bodies have no
- * size limit here (each handler has its own), and answers may take as long as they need.
+ * Opens the gateway's port on bare TCP: servers with fetch semantics join, sort and lower headers, fold dot segments and drop
+ * the bodies of GETs. What may be sent and how long it may take is in {@link HttpLimits}; bodies have no size limit here (each
+ * handler has its own).
  *
  * @throws what the system says when the port cannot be had
  */
 export async function listen(options: ListenerOptions): Promise<Listener> {
-  const { capture, onError, silenceSeconds = DEFAULT_SILENCE_SECONDS } = options
-  const senders = createSilentSenders(silenceSeconds)
-  const answer = (request: IncomingMessage, response: ServerResponse) => {
-    if (awaitsBody(request)) senders.watch(request)
-    if (options.formerHosts?.(request, response)) return
-    if (capture !== undefined && pathOf(request.url ?? '').startsWith(CAPTURE_PREFIX)) {
-      capture(request, response)
-      return
-    }
-    answerWithFetch(options.fetch, request, response).catch((error: unknown) => {
-      if (response.destroyed) return
-      onError(error)
-      if (!response.headersSent) response.writeHead(500, { 'Content-Length': 0 })
-      response.end()
-    })
-  }
-  const server = createServer(
-    {
-      maxHeaderSize: MAX_HEADER_BYTES,
-      // Bun 1.4 enforces this one, but gives up on a new connection after 12 s at the latest (oven-sh/bun#35672).
-      headersTimeout: silenceSeconds * 1000,
-      connectionsCheckingInterval: Math.min(1000, silenceSeconds * 100),
-      requestTimeout: 0,
-      keepAliveTimeout: KEEP_ALIVE_SECONDS * 1000,
+  const limits = { ...defaultHttpLimits(), ...options.limits }
+  const clientAddress = options.clientAddress ?? clientAddressOf([])
+  const connections = new ConnectionTable(limits)
+  const allGone = Promise.withResolvers<void>()
+  const inTicks = (seconds: number) => Math.ceil(seconds / limits.tickSeconds)
+  let tick = 0
+  let isDraining = false
+
+  const owner: ConnectionOwner = {
+    limits,
+    ticks: {
+      idle: inTicks(limits.idleSeconds),
+      head: inTicks(limits.headSeconds),
+      linger: inTicks(limits.lingerSeconds),
+      unsent: inTicks(limits.unsentSeconds),
     },
-    answer,
-  )
-  // An `Expect` that nobody knows would get 417 from the framework: storage never rejects a sender.
-  server.on('checkExpectation', answer)
-  server.on('clientError', refuse)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(options.port, options.host, () => {
-      server.off('error', reject)
-      server.on('error', onError)
-      resolve()
+    get tick() {
+      return tick
+    },
+    get isDraining() {
+      return isDraining
+    },
+    serve(connection, exchange) {
+      exchange.address = clientAddress(connection.peer, exchange.head.forwardedFor)
+      // A proxy's connection is for now that of whom it speaks for.
+      if (clientAddress.isTrusted(connection.peer) && !connections.assign(connection, exchange.address)) {
+        refuse({ status: 503, reason: 'too many connections', address: exchange.address })
+        return exchange.answer(TOO_MANY_CONNECTIONS, true)
+      }
+      route(exchange)
+    },
+    onIdle(connection) {
+      if (clientAddress.isTrusted(connection.peer)) connections.assign(connection, null)
+    },
+    onRefused: (connection, refusal) => refuse({ ...refusal, address: clientAddress(connection.peer, []) }),
+    onError: options.onError,
+  }
+
+  const refuse = (refusal: ListenerRefusal) => options.onRefused?.(refusal)
+
+  const route = (exchange: HttpExchange) => {
+    const moved = options.formerHosts?.(exchange.head)
+    if (moved !== undefined) return exchange.answer(moved)
+    if (options.capture !== undefined && pathOf(exchange.head.target).startsWith(CAPTURE_PREFIX)) {
+      return options.capture(exchange)
+    }
+    answerWithFetch(options.fetch, exchange).catch((error: unknown) => {
+      options.onError(error)
+      exchange.answer(FAILED)
     })
+  }
+
+  const accept = (socket: ConnectionSocket): Connection => {
+    const connection = new Connection(socket, owner)
+    const { peer } = connection
+    if (!connections.add(connection, clientAddress.isTrusted(peer) ? null : peer)) {
+      refuse({ status: 503, reason: 'too many connections', address: clientAddress(peer, []) })
+      connection.terminate()
+    }
+    return connection
+  }
+
+  const server = Bun.listen<Connection>({
+    hostname: options.host,
+    port: options.port,
+    allowHalfOpen: true,
+    socket: {
+      open: (socket) => {
+        socket.data = accept(socket)
+      },
+      data: ({ data: connection }, bytes) => connection.receive(bytes),
+      drain: ({ data: connection }) => connection.drain(),
+      end: ({ data: connection }) => connection.peerEnd(),
+      error: ({ data: connection }) => connection.terminate(),
+      close({ data: connection }) {
+        connection.closed()
+        connections.remove(connection)
+        if (isDraining && connections.size === 0) allGone.resolve()
+      },
+    },
   })
-  const address = server.address()
+  const timer = setInterval(() => {
+    tick += 1
+    for (const connection of connections) connection.checkDeadlines()
+  }, limits.tickSeconds * 1000)
+  timer.unref()
+
   return {
-    port: address !== null && typeof address === 'object' ? address.port : options.port,
-    close: (graceMs) =>
-      new Promise((resolve) => {
-        // Connections that are kept alive become idle one by one, as their answers end.
-        const sweep = setInterval(() => server.closeIdleConnections(), 20)
-        const cut = setTimeout(() => server.closeAllConnections(), graceMs)
-        server.close(() => {
-          clearInterval(sweep)
-          clearTimeout(cut)
-          senders.stop()
-          resolve()
-        })
-        server.closeIdleConnections()
-      }),
+    port: server.port,
+    async close(graceMs) {
+      isDraining = true
+      server.stop()
+      for (const connection of connections) if (connection.isIdle) connection.end()
+      if (connections.size === 0) allGone.resolve()
+      const cut = setTimeout(() => {
+        for (const connection of connections) connection.terminate()
+      }, graceMs)
+      await allGone.promise
+      clearTimeout(cut)
+      clearInterval(timer)
+    },
   }
-}
-
-function awaitsBody(request: IncomingMessage): boolean {
-  const length = request.headers['content-length']
-  return (length !== undefined && length !== '0') || request.headers['transfer-encoding'] !== undefined
-}
-
-/** Answers what is no HTTP, or more of it than the parser takes; a silent sender gets a plain hang-up. */
-function refuse(error: Error & { code?: string }, socket: Duplex): void {
-  if (!socket.writable || error.code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-    socket.destroy()
-    return
-  }
-  const status =
-    error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request'
-  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`)
 }

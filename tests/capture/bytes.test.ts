@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomBytes } from 'node:crypto'
+import { connect } from 'node:net'
 import examples from '@octokit/webhooks-examples'
 import { z } from 'zod'
 import type { Client, RequestBody, TestEndpoint } from '../support/client.ts'
@@ -252,12 +253,67 @@ describe('the head comes back as it was sent', () => {
     expect(stored).toMatchObject({ ip: '127.0.0.1', userAgent: 'Sender/1', contentType: 'text/plain' })
   })
 
-  test('long headers are kept up to 64 KB', async () => {
-    const large = 'v'.repeat(30_000)
+  test('headers as long as a head may be, all of them; a longer head is refused', async () => {
+    const send = (length: number) =>
+      sendRaw(
+        endpoint.url,
+        `POST /hook/${endpoint.id} HTTP/1.1\r\nHost: h\r\nX-1: ${'v'.repeat(length)}\r\nX-2: w\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+      )
+    expect((await send(150_000)).status).toBe(200)
+    const { rawHeaders } = await newest()
+    expect(rawHeaders.map(({ name }) => name)).toEqual(['Host', 'X-1', 'X-2', 'Connection', 'Content-Length'])
+    expect(rawHeaders[1]?.value).toHaveLength(150_000)
+    expect((await send(170_000)).status).toBe(431)
+  })
+
+  test('as many headers as a head may have', async () => {
+    const fields = Array.from({ length: 990 }, (_, index) => `X-${index}: v\r\n`).join('')
     await sendRaw(
       endpoint.url,
-      `POST /hook/${endpoint.id} HTTP/1.1\r\nHost: h\r\nX-1: ${large}\r\nX-2: ${large}\r\nX-3: ${large}\r\nConnection: close\r\nContent-Length: 0\r\n\r\n`,
+      `POST /hook/${endpoint.id} HTTP/1.1\r\nHost: h\r\n${fields}Connection: close\r\nContent-Length: 0\r\n\r\n`,
     )
-    expect((await newest()).rawHeaders.map(({ name }) => name)).toEqual(['Host', 'X-1', 'X-2'])
+    expect((await newest()).rawHeaders).toHaveLength(993)
+  })
+
+  test('a method that nobody knows, and a target beyond ASCII', async () => {
+    const utf8 = Buffer.from('/Zoë').toString('latin1')
+    for (const [sent, kept] of [
+      [utf8, '/Zoë'],
+      ['/Zo\xeb', '/Zoë'],
+    ]) {
+      await sendRaw(
+        endpoint.url,
+        `FETCH-ALL! /hook/${endpoint.id}${sent}?q=${sent} HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\nhi`,
+      )
+      expect(await newest()).toMatchObject({
+        method: 'FETCH-ALL!',
+        path: kept,
+        queryString: `q=${kept}`,
+        body: 'hi',
+      })
+    }
+  })
+
+  test('the fields behind a chunked body, which say nothing of where it comes from', async () => {
+    await sendRaw(
+      endpoint.url,
+      `POST /hook/${endpoint.id} HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n2\r\nhi\r\n0\r\nX-Checksum: 1\r\nContent-Type: text/html\r\n\r\n`,
+    )
+    const stored = await newest()
+    expect(stored).toMatchObject({ body: 'hi', contentType: null })
+    expect(stored.rawHeaders.slice(-2)).toEqual([
+      { name: 'X-Checksum', value: '1' },
+      { name: 'Content-Type', value: 'text/html' },
+    ])
+  })
+
+  test('a sender that ends its side after the request has its answer', async () => {
+    const { port } = new URL(endpoint.url)
+    const socket = connect({ port: Number(port), host: '127.0.0.1', allowHalfOpen: true })
+    socket.end(`POST /hook/${endpoint.id}/half HTTP/1.0\r\nContent-Length: 2\r\n\r\nhi`)
+    let answer = ''
+    for await (const chunk of socket) answer += chunk
+    expect(answer).toStartWith('HTTP/1.1 200 ')
+    expect(await newest()).toMatchObject({ path: '/half', body: 'hi' })
   })
 })

@@ -1,0 +1,137 @@
+import type { Clock } from '@creel/core'
+import type { CaptureResult, CaptureSettings, Captures, JudgedCapture } from '@creel/core/capture'
+import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
+import type { CapturedRequest } from '@creel/core/engine/message'
+import { captures as captureCounter } from '@creel/core/platform/metrics'
+import type { Exchange } from '../http/exchange.ts'
+import type { ReadyAnswer } from '../http/readyAnswer.ts'
+import { pathOf } from '../http/requestHead.ts'
+import type { CaptureHandler } from '../listener.ts'
+import { createBodyBudget } from './bodyBudget.ts'
+import { answerOf, NOT_FOUND, rateLimited, UNAVAILABLE } from './captureAnswers.ts'
+import { type CapturedBody, receiveBody } from './capturedBody.ts'
+import { type CaptureTarget, parseTarget } from './captureTarget.ts'
+
+export interface CaptureOptions {
+  readonly captures: Captures
+  readonly clock: Clock
+  /** Hears of what went wrong with a capture beyond what its sender is told. */
+  readonly onError: (error: unknown) => void
+}
+
+/** Of all bodies that are arriving or waiting to be stored; an endpoint and an address may have an eighth. */
+const BUFFERED_BYTES_MAX = 512 * 1024 * 1024
+const BUFFERED_BYTES_SHARE = BUFFERED_BYTES_MAX / 8
+
+/**
+ * Takes what senders send: finds the endpoint, reads the body, has it stored, and answers when it is committed. A sender that
+ * nobody captures for is answered at once, without its body.
+ */
+export function createCaptureHandler({ captures, clock, onError }: CaptureOptions): CaptureHandler {
+  const budget = createBodyBudget({ bytesMax: BUFFERED_BYTES_MAX, shareBytesMax: BUFFERED_BYTES_SHARE })
+
+  const receive = (exchange: Exchange, target: CaptureTarget, settings: CaptureSettings) => {
+    const share = budget.open(target.endpointId, exchange.address)
+    const store = async (body: CapturedBody) => {
+      try {
+        const captured = capturedRequest(exchange, target, body, clock.now())
+        conclude(exchange, await captures.capture(settings, captured))
+      } catch (error) {
+        onError(error)
+        conclude(exchange, { state: 'unavailable' })
+      } finally {
+        share.release()
+      }
+    }
+    receiveBody(
+      exchange,
+      { bytesMax: settings.payloadBytesMax, share },
+      {
+        onBody: (body) => void store(body),
+        onRefused: () => conclude(exchange, { state: 'unavailable' }),
+      },
+    )
+  }
+
+  const receiveUnknown = async (exchange: Exchange, target: CaptureTarget) => {
+    try {
+      const settings = await captures.findSettings(target.endpointId)
+      if (settings === undefined) conclude(exchange, { state: 'gone' })
+      else receive(exchange, target, settings)
+    } catch {
+      // The database says why, in the log of those who look after it.
+      conclude(exchange, { state: 'unavailable' })
+    }
+  }
+
+  return (exchange) => {
+    const target = parseTarget(pathOf(exchange.head.target))
+    if (target === undefined) return conclude(exchange, { state: 'gone' })
+    const settings = captures.peekSettings(target.endpointId)
+    if (settings === undefined) void receiveUnknown(exchange, target)
+    else receive(exchange, target, settings)
+  }
+}
+
+function capturedRequest(
+  { head, address }: Exchange,
+  target: CaptureTarget,
+  body: CapturedBody,
+  receivedAt: Date,
+): CapturedRequest {
+  return {
+    endpointId: target.endpointId,
+    path: target.path,
+    queryString: target.queryString,
+    receivedAt,
+    method: head.method,
+    headers: body.trailers.length === 0 ? head.fields : [...head.fields, ...body.trailers],
+    contentType: head.contentType,
+    body: body.bytes,
+    sizeBytes: body.sizeBytes,
+    bodyTruncated: body.truncated,
+    ip: address,
+  }
+}
+
+const configuredAnswers = new WeakMap<CaptureSettings, ReadyAnswer>()
+
+function answerTo(result: CaptureResult): ReadyAnswer {
+  switch (result.state) {
+    case 'stored':
+      return storedAnswer(result.capture)
+    case 'gone':
+      return NOT_FOUND
+    case 'limited':
+      return rateLimited(result.retryAfterSeconds)
+    case 'unavailable':
+      return UNAVAILABLE
+  }
+}
+
+/** A handshake's answer stands in for the configured one; what every capture answer carries, it carries too. */
+function storedAnswer({ settings, handshake }: JudgedCapture): ReadyAnswer {
+  if (handshake !== null) {
+    return answerOf({ ...handshake, headers: [...handshake.headers, ...OWN_ANSWER_HEADERS] })
+  }
+  const known = configuredAnswers.get(settings)
+  if (known !== undefined) return known
+  const answer = answerOf(settings.response)
+  configuredAnswers.set(settings, answer)
+  return answer
+}
+
+const counters = {
+  stored: captureCounter.labels('stored'),
+  oversize: captureCounter.labels('oversize'),
+  gone: captureCounter.labels('not_found'),
+  limited: captureCounter.labels('rate_limited'),
+  unavailable: captureCounter.labels('unavailable'),
+}
+
+/** Counts what became of a capture, and tells its sender; one that came to nothing need not be read to its end. */
+function conclude(exchange: Exchange, result: CaptureResult): void {
+  const isOversize = result.state === 'stored' && result.capture.row.bodyTruncated
+  counters[isOversize ? 'oversize' : result.state].inc()
+  exchange.answer(answerTo(result), true)
+}

@@ -1,0 +1,27 @@
+import { headerText } from '@creel/core/engine/message'
+
+/** What a target under `/hook/` names. */
+export interface CaptureTarget {
+  /** Lower case. */
+  readonly endpointId: string
+  /** The raw part after the id, `''` when none. */
+  readonly path: string
+  /** Raw, without `?`; null when the target had none. */
+  readonly queryString: string | null
+}
+
+const TARGET = /^\/hook\/([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(\/[^?]*)?(?:\?(.*))?$/s
+
+/**
+ * @param path of the target, one character a byte: bytes beyond ASCII are read as headers' are
+ * @returns undefined when there is no well-formed id
+ */
+export function parseTarget(path: string): CaptureTarget | undefined {
+  const [, endpointId, suffix = '', queryString] = TARGET.exec(path) ?? []
+  if (endpointId === undefined) return undefined
+  return {
+    endpointId: endpointId.toLowerCase(),
+    path: headerText(suffix),
+    queryString: queryString === undefined ? null : headerText(queryString),
+  }
+}

@@ -1,0 +1,83 @@
+import type { WireHeader } from '@creel/core/engine/message'
+import type { Exchange } from '../http/exchange.ts'
+import { GrowingBuffer } from '../http/growingBuffer.ts'
+import type { BodyShare } from './bodyBudget.ts'
+
+/** A body as it is kept. */
+export interface CapturedBody {
+  readonly bytes: Uint8Array
+  /** Bytes received, also those that were not kept. */
+  readonly sizeBytes: number
+  /** True: over the cap, and `bytes` is a prefix. */
+  readonly truncated: boolean
+  /** The fields behind a chunked body. */
+  readonly trailers: readonly WireHeader[]
+}
+
+/** How much of an oversize body is kept: this, or the cap where that is smaller. */
+const OVERSIZE_PREFIX_BYTES = 65_536
+
+const NO_TRAILERS: readonly WireHeader[] = []
+
+/** Hears how a body ends: one of the two, once. Neither when the sender hangs up before: then nothing was received. */
+export interface BodyEnd {
+  onBody(body: CapturedBody): void
+  /** There is no room for it; the rest is not awaited. */
+  onRefused(): void
+}
+
+/**
+ * Reads a body to its end. Past the cap the rest is counted and dropped, not buffered.
+ *
+ * @param share released here when the body is refused or never ends, else by its caller
+ */
+export function receiveBody(
+  exchange: Pick<Exchange, 'takeWhole' | 'receive'>,
+  { bytesMax, share }: { bytesMax: number; share: BodyShare },
+  end: BodyEnd,
+): void {
+  const whole = exchange.takeWhole()
+  if (whole === undefined) {
+    receivePieces(exchange, { bytesMax, share }, end)
+    return
+  }
+  const truncated = whole.length > bytesMax
+  const bytes = truncated ? prefixOf(whole, bytesMax) : whole
+  if (share.take(bytes.length))
+    end.onBody({ bytes, sizeBytes: whole.length, truncated, trailers: NO_TRAILERS })
+  else end.onRefused()
+}
+
+function receivePieces(
+  exchange: Pick<Exchange, 'receive'>,
+  { bytesMax, share }: { bytesMax: number; share: BodyShare },
+  end: BodyEnd,
+): void {
+  const kept = new GrowingBuffer()
+  let prefix: Buffer | undefined
+  let sizeBytes = 0
+  exchange.receive({
+    onData(piece) {
+      sizeBytes += piece.length
+      if (prefix !== undefined) return
+      if (!share.take(piece.length)) {
+        share.release()
+        return end.onRefused()
+      }
+      kept.append(piece)
+      if (sizeBytes <= bytesMax) return
+      prefix = prefixOf(kept.take(), bytesMax)
+      share.release()
+      share.take(prefix.length)
+    },
+    onEnd(trailers) {
+      end.onBody({ bytes: prefix ?? kept.take(), sizeBytes, truncated: prefix !== undefined, trailers })
+    },
+    onAbort: () => share.release(),
+  })
+}
+
+/** A copy, so that the large body goes. */
+function prefixOf(body: Buffer, bytesMax: number): Buffer {
+  return Buffer.from(body.subarray(0, Math.min(OVERSIZE_PREFIX_BYTES, bytesMax)))
+}

@@ -1,0 +1,355 @@
+import { BodyDeadline } from './bodyDeadline.ts'
+import type { ConnectionOwner } from './connectionTable.ts'
+import type { BodyReceiver, Exchange } from './exchange.ts'
+import { HttpExchange } from './httpExchange.ts'
+import { ReadyAnswer } from './readyAnswer.ts'
+import { isRefusal, type Refusal } from './requestHead.ts'
+import { RequestReader } from './requestReader.ts'
+import { SocketWriter } from './socketWriter.ts'
+import { UnsentDeadline } from './unsentDeadline.ts'
+
+/** What a connection needs of Bun's socket. */
+export interface ConnectionSocket {
+  readonly remoteAddress: string
+  write(bytes: Uint8Array): number
+  /** No more bytes from us; the other side may still send. */
+  shutdown(): void
+  /** A farewell: what was written arrives. */
+  end(): void
+  /** None. */
+  terminate(): void
+  pause(): void
+  resume(): void
+}
+
+/** Serves a request; called when its head is whole. */
+export type RequestHandler = (exchange: Exchange) => void
+
+/**
+ * - `idle`: between requests
+ * - `head`: a head has begun to arrive
+ * - `held`: the head is there, and its handler has not asked for the body
+ * - `body`: the body is on its way to the handler
+ * - `dropping`: the answer is given or begun, and the rest of the body is read and dropped
+ * - `answering`: the request is read, and its answer is not whole
+ * - `sending`: the answer is whole, and the client has not taken all of it
+ * - `lingering`: we have ended; the client is given a moment to read our answer
+ */
+type Phase = 'idle' | 'head' | 'held' | 'body' | 'dropping' | 'answering' | 'sending' | 'lingering' | 'closed'
+
+const NOTHING: Buffer = Buffer.alloc(0)
+const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n')
+/** What has arrived before it is wanted may be so long; then the client must wait. */
+const AHEAD_BYTES_MAX = 16 * 1024
+/** So much of a body that nobody wants is read for the sake of the connection. */
+const DROPPED_BYTES_MAX = 1024 * 1024
+
+const refusals = new Map(
+  ([400, 431, 505] as const).map((status) => [status, new ReadyAnswer(status, ['Content-Length', '0'], '')]),
+)
+
+/** One client's connection: reads requests, has them answered one at a time, in order, and keeps to the limits. */
+export class Connection {
+  readonly #socket: ConnectionSocket
+  readonly #owner: ConnectionOwner
+  readonly #reader: RequestReader
+  readonly writer: SocketWriter
+  /** The address at the other end. */
+  readonly peer: string
+  #phase: Phase = 'idle'
+  #since: number
+  #exchange: HttpExchange | undefined
+  #receiver: BodyReceiver | undefined
+  /** What has arrived and is not read, from `#at` on. */
+  #input = NOTHING
+  #at = 0
+  #isRunning = false
+  #bodyPaused = false
+  #socketPaused = false
+  #peerEnded = false
+  #droppedBytes = 0
+  #closes = false
+  readonly #bodyDeadline: BodyDeadline
+  readonly #unsentDeadline: UnsentDeadline
+
+  constructor(socket: ConnectionSocket, owner: ConnectionOwner) {
+    this.#socket = socket
+    this.#owner = owner
+    this.#reader = new RequestReader(owner.limits)
+    this.#bodyDeadline = new BodyDeadline(owner.limits)
+    this.#unsentDeadline = new UnsentDeadline(owner.limits)
+    this.writer = new SocketWriter(socket)
+    this.peer = socket.remoteAddress
+    this.#since = owner.tick
+  }
+
+  /** Whether no request is under way: then the connection may be ended without harm. */
+  get isIdle(): boolean {
+    return this.#phase === 'idle'
+  }
+
+  /** Bytes have arrived. */
+  receive(bytes: Buffer): void {
+    if (this.#phase === 'lingering' || this.#phase === 'closed') return
+    const isRest = this.#at < this.#input.length
+    this.#input = isRest ? Buffer.concat([this.#input.subarray(this.#at), bytes]) : bytes
+    this.#at = 0
+    this.#run()
+  }
+
+  /** The client sends no more; it may still read. */
+  peerEnd(): void {
+    this.#peerEnded = true
+    if (this.#phase === 'lingering') this.#socket.end()
+    else if (this.#phase === 'answering' || this.#phase === 'held') this.#exchange?.hangUp()
+    this.#run()
+  }
+
+  /** The socket takes bytes again. */
+  drain(): void {
+    this.writer.flush()
+    if (this.#phase === 'sending') this.#settle()
+    this.#run()
+  }
+
+  /** The socket is closed, by whomever. */
+  closed(): void {
+    if (this.#phase === 'closed') return
+    this.#phase = 'closed'
+    this.#input = NOTHING
+    this.writer.abandon()
+    this.#reader.free()
+    this.#abandonExchange()
+  }
+
+  /** Ends an idle connection. */
+  end(): void {
+    this.#linger()
+  }
+
+  /** Hangs up, whatever is under way. */
+  terminate(): void {
+    if (this.#phase !== 'closed') this.#socket.terminate()
+  }
+
+  /** Called once a tick: hangs up on what takes too long. */
+  checkDeadlines(): void {
+    const { tick, ticks } = this.#owner
+    const age = tick - this.#since
+    switch (this.#phase) {
+      case 'idle':
+        if (age > ticks.idle) this.#linger()
+        break
+      case 'head':
+        if (age > ticks.head) this.terminate()
+        break
+      case 'body':
+      case 'dropping':
+        if (this.#bodyDeadline.isOver(this.#socketPaused || this.#bodyPaused)) this.terminate()
+        break
+      case 'lingering':
+        if (age > ticks.linger) this.terminate()
+    }
+    if (this.#unsentDeadline.isOver(this.writer.unsentBytes)) this.terminate()
+  }
+
+  // What an exchange asks for.
+
+  takeWhole(): Buffer | undefined {
+    if (this.#reader.bodyEnded) return NOTHING
+    const { bodyLeft } = this.#reader
+    if (bodyLeft === undefined || this.#input.length - this.#at < bodyLeft) return undefined
+    this.#sayContinue()
+    const body = this.#reader.readBody(this.#input, this.#at)
+    this.#at = this.#reader.position
+    this.#enter('answering')
+    return isRefusal(body) ? undefined : body
+  }
+
+  receiveBody(receiver: BodyReceiver): void {
+    this.#receiver = receiver
+    this.#enter('body')
+    this.#bodyDeadline.begin()
+    this.#sayContinue()
+    this.#run()
+  }
+
+  pauseBody(paused: boolean): void {
+    this.#bodyPaused = paused
+    if (!paused) this.#run()
+  }
+
+  /**
+   * The answer begins: what is left of the body is nobody's.
+   *
+   * @returns whether the connection ends with this answer
+   */
+  beginAnswer(keepAlive: boolean, closesUnlessWhole: boolean): boolean {
+    this.#receiver = undefined
+    if (!this.#reader.bodyEnded) {
+      this.#enter('dropping')
+      this.#bodyDeadline.begin()
+      this.#droppedBytes = 0
+      while (this.#dropBody());
+    } else this.#enter('answering')
+    const left = this.#reader.bodyEnded ? 0 : (this.#reader.bodyLeft ?? 1)
+    const isTooMuch = left > DROPPED_BYTES_MAX || (left > 0 && closesUnlessWhole)
+    this.#closes = !keepAlive || isTooMuch || this.#owner.isDraining
+    return this.#closes
+  }
+
+  /** The answer is whole. */
+  endAnswer(mustClose: boolean): void {
+    if (mustClose) this.#closes = true
+    this.#exchange = undefined
+    this.#settle()
+    this.#run()
+  }
+
+  #sayContinue(): void {
+    if (this.#exchange?.head.expectsContinue) this.writer.write(CONTINUE)
+  }
+
+  #run(): void {
+    // Handlers answer and ask for more while they are called.
+    if (this.#isRunning) return
+    this.#isRunning = true
+    try {
+      while (this.#step());
+    } catch (error) {
+      this.#owner.onError(error)
+      this.terminate()
+    } finally {
+      this.#isRunning = false
+    }
+    if (this.#phase === 'closed') return
+    const isAhead = this.#input.length - this.#at > AHEAD_BYTES_MAX
+    if (isAhead !== this.#socketPaused) {
+      this.#socketPaused = isAhead
+      if (isAhead) this.#socket.pause()
+      else this.#socket.resume()
+    }
+  }
+
+  /** @returns whether there may be more to do */
+  #step(): boolean {
+    switch (this.#phase) {
+      case 'idle':
+      case 'head':
+        return this.#readHead()
+      case 'body':
+        return !this.#bodyPaused && this.#readBody()
+      case 'dropping':
+        return this.#dropBody()
+      default:
+        return false
+    }
+  }
+
+  #readHead(): boolean {
+    if (this.#at >= this.#input.length) {
+      if (this.#peerEnded) this.#linger()
+      return false
+    }
+    const step = this.#reader.readHead(this.#input, this.#at)
+    this.#at = this.#reader.position
+    if (step === undefined) {
+      if (this.#reader.isWithinHead && this.#phase === 'idle') this.#enter('head')
+      return false
+    }
+    if (isRefusal(step)) return this.#refuse(step)
+    this.#enter('held')
+    this.#exchange = new HttpExchange(this, step)
+    this.#owner.serve(this, this.#exchange)
+    return true
+  }
+
+  #readBody(): boolean {
+    const piece = this.#readPiece()
+    if (piece === undefined) return false
+    if (piece.length > 0) this.#receiver?.onData(piece)
+    if (!this.#reader.bodyEnded || this.#phase !== 'body') return true
+    const receiver = this.#receiver
+    this.#receiver = undefined
+    this.#enter('answering')
+    receiver?.onEnd(this.#reader.trailers)
+    return true
+  }
+
+  #dropBody(): boolean {
+    const piece = this.#readPiece()
+    if (piece === undefined) return false
+    this.#droppedBytes += piece.length
+    if (this.#droppedBytes > DROPPED_BYTES_MAX) this.#closes = true
+    if (this.#reader.bodyEnded) {
+      this.#enter('answering')
+      if (this.#exchange === undefined) this.#settle()
+    } else if (this.#closes && this.#exchange === undefined) this.#settle()
+    return this.#phase === 'dropping' || this.#phase === 'idle'
+  }
+
+  /** @returns undefined when none is there, or the connection has come to its end */
+  #readPiece(): Buffer | undefined {
+    if (this.#reader.bodyEnded) return NOTHING
+    if (this.#at >= this.#input.length) {
+      if (this.#peerEnded) this.terminate()
+      return undefined
+    }
+    const from = this.#at
+    const piece = this.#reader.readBody(this.#input, from)
+    this.#at = this.#reader.position
+    this.#bodyDeadline.count(this.#at - from)
+    if (!isRefusal(piece)) return piece
+    this.#refuse(piece)
+    return undefined
+  }
+
+  #refuse(refusal: Refusal): false {
+    const isAnswered = this.#phase === 'dropping'
+    this.#owner.onRefused(this, refusal)
+    this.#abandonExchange()
+    if (!isAnswered) {
+      const answer = refusals.get(refusal.status)
+      if (answer !== undefined) this.writer.write(answer.bytes({ isHead: false, closes: true }))
+    }
+    this.#linger()
+    return false
+  }
+
+  /** Goes on with the next request, when this one is read, answered, and its answer taken. */
+  #settle(): void {
+    if (this.#phase === 'closed' || this.#phase === 'lingering') return
+    if (!this.#closes && !this.#reader.bodyEnded) return
+    if (this.writer.unsentBytes > 0) this.#enter('sending')
+    else if (this.#closes) this.#linger()
+    else {
+      this.#enter('idle')
+      this.#owner.onIdle(this)
+    }
+  }
+
+  #abandonExchange(): void {
+    const receiver = this.#receiver
+    const exchange = this.#exchange
+    this.#receiver = undefined
+    this.#exchange = undefined
+    receiver?.onAbort()
+    exchange?.gone()
+  }
+
+  /** Ends our side. What the client still sends is dropped: a reset would cost it our answer. */
+  #linger(): void {
+    if (this.#phase === 'closed' || this.#phase === 'lingering') return
+    const mayBeSending = !this.#reader.bodyEnded || this.#at < this.#input.length
+    this.#enter('lingering')
+    this.#input = NOTHING
+    this.#at = 0
+    if (mayBeSending && !this.#peerEnded) this.#socket.shutdown()
+    else this.#socket.end()
+  }
+
+  #enter(phase: Phase): void {
+    this.#phase = phase
+    this.#since = this.#owner.tick
+  }
+}

@@ -1,0 +1,123 @@
+import type { Connection } from './connection.ts'
+import type { HttpExchange } from './httpExchange.ts'
+import type { HttpLimits } from './httpLimits.ts'
+import type { Refusal } from './requestHead.ts'
+
+/** The deadlines, in ticks. */
+export interface Ticks {
+  readonly idle: number
+  readonly head: number
+  readonly linger: number
+  readonly unsent: number
+}
+
+/** What a connection asks of the listener that it belongs to. */
+export interface ConnectionOwner {
+  readonly limits: HttpLimits
+  readonly ticks: Ticks
+  /** The listener's clock. */
+  readonly tick: number
+  /** No further requests: connections end with their answers. */
+  readonly isDraining: boolean
+  serve(connection: Connection, exchange: HttpExchange): void
+  onIdle(connection: Connection): void
+  onRefused(connection: Connection, refusal: Refusal): void
+  onError(error: unknown): void
+}
+
+/** Finds the oldest that may go: the sets are in the order of arrival. */
+function oldestIdle(connections: Iterable<Connection>): Connection | undefined {
+  for (const connection of connections) if (connection.isIdle) return connection
+  return undefined
+}
+
+/**
+ * All open connections, and whose they are. Where there are too many, of one address or in all, the oldest idle one gives way;
+ * where none is idle, the new one is not taken.
+ */
+export class ConnectionTable {
+  readonly #limits: Pick<HttpLimits, 'connectionsMax' | 'connectionsPerAddressMax'>
+  readonly #all = new Set<Connection>()
+  readonly #byAddress = new Map<string, Set<Connection>>()
+  readonly #addressOf = new Map<Connection, string>()
+
+  constructor(limits: Pick<HttpLimits, 'connectionsMax' | 'connectionsPerAddressMax'>) {
+    this.#limits = limits
+  }
+
+  get size(): number {
+    return this.#all.size
+  }
+
+  [Symbol.iterator](): Iterator<Connection> {
+    return this.#all.values()
+  }
+
+  /**
+   * @param address null for a trusted proxy, which may open as many as it likes
+   * @returns false when there is no room
+   */
+  add(connection: Connection, address: string | null): boolean {
+    if (this.#all.size >= this.#limits.connectionsMax && !this.#giveWay(this.#all)) return false
+    this.#all.add(connection)
+    if (this.assign(connection, address)) return true
+    this.remove(connection)
+    return false
+  }
+
+  /**
+   * Says whose a connection is now: behind a proxy that changes with the requests.
+   *
+   * @returns false when that address has too many
+   */
+  assign(connection: Connection, address: string | null): boolean {
+    this.#unassign(connection)
+    if (address === null) return true
+    const group = addressGroup(address)
+    const mine = this.#byAddress.get(group) ?? new Set()
+    if (mine.size >= this.#limits.connectionsPerAddressMax && !this.#giveWay(mine)) return false
+    this.#byAddress.set(group, mine.add(connection))
+    this.#addressOf.set(connection, group)
+    return true
+  }
+
+  remove(connection: Connection): void {
+    this.#all.delete(connection)
+    this.#unassign(connection)
+  }
+
+  #giveWay(connections: Iterable<Connection>): boolean {
+    const oldest = oldestIdle(connections)
+    if (oldest === undefined) return false
+    // Not at its close: until then the next newcomer would choose it again.
+    this.remove(oldest)
+    oldest.terminate()
+    return true
+  }
+
+  #unassign(connection: Connection): void {
+    const group = this.#addressOf.get(connection)
+    if (group === undefined) return
+    this.#addressOf.delete(connection)
+    const mine = this.#byAddress.get(group)
+    mine?.delete(connection)
+    if (mine?.size === 0) this.#byAddress.delete(group)
+  }
+}
+
+/**
+ * Who counts as one: an IPv4 address; of IPv6 the network of 64 bits, whose addresses are all one customer's.
+ *
+ * @param address in any spelling that a socket gives
+ */
+export function addressGroup(address: string): string {
+  if (!address.includes(':')) return address
+  const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
+  if (mapped !== undefined) return mapped
+  const [head = '', tail] = address.split('%', 1)[0]?.split('::') ?? []
+  const left = head === '' ? [] : head.split(':')
+  const right = tail === undefined || tail === '' ? [] : tail.split(':')
+  const zeros = tail === undefined ? 0 : 8 - left.length - right.length
+  const groups = [...left, ...Array.from({ length: Math.max(0, zeros) }, () => '0'), ...right]
+  return `${groups.slice(0, 4).join(':')}::/64`
+}

@@ -1,0 +1,193 @@
+import { METHODS } from 'node:http'
+import type { FetchHandler } from '../fetchHandler.ts'
+import type { AnswerStream, Exchange } from './exchange.ts'
+import { connectionFields, currentDate, ReadyAnswer, statusLine } from './readyAnswer.ts'
+import { pathOf } from './requestHead.ts'
+
+/** About this connection, so of no meaning in an answer that goes over another: RFC 9110 §7.6.1. */
+const HOP_BY_HOP = new Set([
+  'connection',
+  'content-length',
+  'date',
+  'keep-alive',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+const KNOWN_METHODS = new Set(METHODS)
+const LAST_CHUNK = Buffer.from('0\r\n\r\n')
+const LINE_END = Buffer.from('\r\n')
+/** An answer that is there at once is sent whole, with its length, up to so many bytes. */
+const WHOLE_BYTES_MAX = 4 * 1024 * 1024
+
+/** CONNECT asks for a tunnel; a `Request` of a method that Bun has no name for would be a GET. */
+const METHOD_NOT_ALLOWED = new ReadyAnswer(405, ['Content-Length', '0'], '')
+
+/**
+ * Answers a request with a fetch handler. The body streams as fast as the handler reads it, the answer as fast as the client
+ * takes it; the request's signal is aborted when the client hangs up before it has its answer. HEAD is asked as GET and answered
+ * without the body.
+ *
+ * @throws what the handler throws; then nothing was answered
+ */
+export async function answerWithFetch(handler: FetchHandler, exchange: Exchange): Promise<void> {
+  const { head } = exchange
+  if (!KNOWN_METHODS.has(head.method) || head.method === 'CONNECT') return exchange.answer(METHOD_NOT_ALLOWED)
+  const hangUp = new AbortController()
+  exchange.onHangUp(() => hangUp.abort())
+  const answer = await handler(toFetchRequest(exchange, hangUp.signal), { address: exchange.address })
+  await sendAnswer(answer, exchange, hangUp.signal)
+}
+
+function toFetchRequest(exchange: Exchange, signal: AbortSignal): Request {
+  const { head } = exchange
+  const headers = new Headers()
+  for (const [name, value] of head.fields) headers.append(name, value)
+  const method = head.method === 'HEAD' ? 'GET' : head.method
+  // The host plays no part in routing; one that we name always parses.
+  return new Request(`http://localhost${pathOf(head.target)}`, {
+    method,
+    headers,
+    signal,
+    body: bodyOf(exchange),
+  })
+}
+
+function bodyOf(exchange: Exchange): Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null {
+  const { head } = exchange
+  if (head.bodyLength === 0 || head.method === 'GET' || head.method === 'HEAD') return null
+  const whole = exchange.takeWhole()
+  return whole === undefined ? streamOf(exchange) : new Uint8Array(whole)
+}
+
+function streamOf(exchange: Exchange): ReadableStream<Uint8Array> {
+  let isOver = false
+  return new ReadableStream<Uint8Array>({
+    start(controller) {
+      exchange.receive({
+        onData(piece) {
+          if (isOver) return
+          controller.enqueue(piece)
+          if ((controller.desiredSize ?? 0) <= 0) exchange.pause()
+        },
+        onEnd() {
+          if (!isOver) controller.close()
+          isOver = true
+        },
+        onAbort() {
+          if (!isOver) controller.error(new Error('The client hung up within its request.'))
+          isOver = true
+        },
+      })
+    },
+    pull: () => exchange.resume(),
+    cancel() {
+      isOver = true
+      exchange.resume()
+    },
+  })
+}
+
+async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSignal): Promise<void> {
+  const { body, status } = answer
+  if (body === null || status === 204 || status === 304) {
+    await body?.cancel()
+    return sendWhole(answer, exchange, NOTHING)
+  }
+  const reader = body.getReader()
+  const start = await readAvailable(reader)
+  if (start.isWhole) return sendWhole(answer, exchange, Buffer.concat(start.pieces))
+  const stop = () => void reader.cancel().catch(() => {})
+  if (signal.aborted) return stop()
+  signal.addEventListener('abort', stop, { once: true })
+  if (exchange.head.method === 'HEAD') {
+    sendHead(answer, exchange, exchange.beginAnswer(), '')
+    exchange.beginAnswer().end()
+    return stop()
+  }
+  await pour(answer, exchange, reader, start)
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/** What is read of an answer. */
+type Piece = { readonly done: false; readonly value: Uint8Array } | { readonly done: true }
+
+interface PieceReader {
+  read(): Promise<Piece>
+  cancel(): Promise<void>
+}
+
+/** The start of an answer: what was there at once, and the read that goes on. */
+interface AnswerStart {
+  readonly pieces: Uint8Array[]
+  readonly isWhole: boolean
+  readonly next: Promise<Piece>
+}
+
+/** Reads what can be had without waiting: an answer that is made already is whole within this turn of the event loop. */
+async function readAvailable(reader: PieceReader): Promise<AnswerStart> {
+  const pieces: Uint8Array[] = []
+  const turn = new Promise<undefined>((resolve) => setImmediate(resolve))
+  for (let bytes = 0; ; ) {
+    const next = reader.read()
+    const piece = bytes > WHOLE_BYTES_MAX ? undefined : await Promise.race([next, turn])
+    if (piece === undefined) return { pieces, isWhole: false, next }
+    if (piece.done) return { pieces, isWhole: true, next }
+    pieces.push(piece.value)
+    bytes += piece.value.length
+  }
+}
+
+function sendWhole(answer: Response, exchange: Exchange, body: Buffer): void {
+  const stream = exchange.beginAnswer()
+  const hasLength = answer.status !== 204 && answer.status !== 304
+  const head = headBytes(answer, stream.closes, hasLength ? `Content-Length: ${body.length}\r\n` : '')
+  stream.write(exchange.head.method === 'HEAD' ? head : Buffer.concat([head, body]))
+  stream.end()
+}
+
+/** Sends piece by piece, each when the client has taken the one before. */
+async function pour(
+  answer: Response,
+  exchange: Exchange,
+  reader: PieceReader,
+  start: AnswerStart,
+): Promise<void> {
+  const stream = exchange.beginAnswer()
+  // Before 1.1 there were no chunks: there the end of the connection is the end of the answer.
+  const isChunked = !exchange.head.isHttp10
+  const send = (piece: Uint8Array) => {
+    if (piece.length > 0) stream.write(isChunked ? chunkOf(piece) : Buffer.from(piece))
+  }
+  sendHead(answer, exchange, stream, isChunked ? 'Transfer-Encoding: chunked\r\n' : '')
+  for (const piece of start.pieces) send(piece)
+  try {
+    for (let piece = await start.next; !piece.done; piece = await reader.read()) {
+      send(piece.value)
+      await stream.drained()
+    }
+  } catch {
+    // The answer cannot be ended as if it were whole.
+    return exchange.abort()
+  }
+  if (isChunked) stream.write(LAST_CHUNK)
+  stream.end(!isChunked)
+}
+
+function sendHead(answer: Response, exchange: Exchange, stream: AnswerStream, framing: string): void {
+  stream.write(headBytes(answer, stream.closes || exchange.head.isHttp10, framing))
+}
+
+function headBytes(answer: Response, closes: boolean, framing: string): Buffer {
+  let head = `${statusLine(answer.status)}Date: ${currentDate()}\r\n`
+  for (const [name, value] of answer.headers) if (!HOP_BY_HOP.has(name)) head += `${name}: ${value}\r\n`
+  return Buffer.from(`${head}${framing}${connectionFields(closes)}\r\n`, 'latin1')
+}
+
+function chunkOf(piece: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, LINE_END])
+}

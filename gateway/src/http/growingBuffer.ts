@@ -1,0 +1,37 @@
+/** Bytes that arrive in pieces, in one place: a thousand pieces of a byte take no more memory than one of a thousand. */
+export class GrowingBuffer {
+  #bytes: Buffer = Buffer.alloc(0)
+  #length = 0
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** What has arrived; valid until the next change. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length)
+  }
+
+  append(piece: Uint8Array): void {
+    const length = this.#length + piece.length
+    if (length > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(length, this.#bytes.length * 2, 512))
+      this.#bytes.copy(larger, 0, 0, this.#length)
+      this.#bytes = larger
+    }
+    this.#bytes.set(piece, this.#length)
+    this.#length = length
+  }
+
+  /** Hands everything over and starts anew. */
+  take(): Buffer {
+    const taken = this.bytes
+    this.clear()
+    return taken
+  }
+
+  clear(): void {
+    this.#bytes = Buffer.alloc(0)
+    this.#length = 0
+  }
+}

@@ -1,0 +1,85 @@
+import type { Connection } from './connection.ts'
+import type { AnswerStream, BodyReceiver, Exchange } from './exchange.ts'
+import type { ReadyAnswer } from './readyAnswer.ts'
+import type { RequestHead } from './requestHead.ts'
+
+/** One request on its connection. Once it is answered, or its client gone, nothing that it is asked has an effect. */
+export class HttpExchange implements Exchange, AnswerStream {
+  readonly #connection: Connection
+  readonly head: RequestHead
+  address: string | null = null
+  closes = false
+  #isOver = false
+  #hasBegun = false
+  #onHangUp: (() => void) | undefined
+
+  constructor(connection: Connection, head: RequestHead) {
+    this.#connection = connection
+    this.head = head
+  }
+
+  takeWhole(): Buffer | undefined {
+    return this.#isOver ? undefined : this.#connection.takeWhole()
+  }
+
+  receive(receiver: BodyReceiver): void {
+    if (!this.#isOver) this.#connection.receiveBody(receiver)
+  }
+
+  pause(): void {
+    if (!this.#isOver) this.#connection.pauseBody(true)
+  }
+
+  resume(): void {
+    if (!this.#isOver) this.#connection.pauseBody(false)
+  }
+
+  answer(answer: ReadyAnswer, closes = false): void {
+    if (this.#isOver) return
+    const isHead = this.head.method === 'HEAD'
+    this.closes = this.#connection.beginAnswer(this.head.keepAlive, closes)
+    this.#connection.writer.write(answer.bytes({ isHead, closes: this.closes }))
+    this.end()
+  }
+
+  beginAnswer(): AnswerStream {
+    if (!this.#isOver && !this.#hasBegun) {
+      this.#hasBegun = true
+      this.closes = this.#connection.beginAnswer(this.head.keepAlive, false)
+    }
+    return this
+  }
+
+  write(bytes: Buffer): void {
+    if (!this.#isOver) this.#connection.writer.write(bytes)
+  }
+
+  drained(): Promise<void> {
+    return this.#isOver ? Promise.resolve() : this.#connection.writer.drained()
+  }
+
+  end(mustClose = false): void {
+    if (this.#isOver) return
+    this.#isOver = true
+    this.#connection.endAnswer(mustClose)
+  }
+
+  abort(): void {
+    if (!this.#isOver) this.#connection.terminate()
+  }
+
+  onHangUp(listener: () => void): void {
+    this.#onHangUp = listener
+  }
+
+  /** To be called by the connection: the client sends no more, which most do who have gone; it may still take the answer. */
+  hangUp(): void {
+    if (!this.#isOver) this.#onHangUp?.()
+  }
+
+  /** To be called by the connection: there is nobody to answer. */
+  gone(): void {
+    this.hangUp()
+    this.#isOver = true
+  }
+}

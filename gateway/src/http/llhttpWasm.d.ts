@@ -1,0 +1,5 @@
+/** The parser that Node.js reads HTTP with, compiled to WebAssembly: undici ships it for its own client. */
+declare module 'undici/lib/llhttp/llhttp_simd-wasm.js' {
+  const wasm: Uint8Array<ArrayBuffer>
+  export default wasm
+}

@@ -1,0 +1,139 @@
+import type { WireHeader } from '@creel/core/engine/message'
+
+/** A request before its body: everything as it was sent, one character a byte. */
+export interface RequestHead {
+  readonly method: string
+  readonly target: string
+  /** In wire order, with spelling and repeats. */
+  readonly fields: readonly WireHeader[]
+  readonly isHttp10: boolean
+  /** Whether the sender wants the connection to go on after the answer. */
+  readonly keepAlive: boolean
+  /** Bytes; 0 when there is none, undefined when it comes in chunks. */
+  readonly bodyLength: number | undefined
+  /** The sender waits for `100 Continue` before it sends the body. */
+  readonly expectsContinue: boolean
+  readonly host: string | undefined
+  readonly contentType: string | null
+  /** Every `X-Forwarded-For`, in wire order. */
+  readonly forwardedFor: readonly string[]
+}
+
+/** Why a request is not taken, and what its sender is told. */
+export interface Refusal {
+  readonly status: 400 | 431 | 505
+  /** For the log of the service. */
+  readonly reason: string
+}
+
+/** @returns whether it is one: heads and refusals come from the same calls */
+export function isRefusal(step: object): step is Refusal {
+  return 'reason' in step
+}
+
+/** Where the parts of a head are, in its text. */
+export interface HeadSpans {
+  readonly methodEnd: number
+  readonly targetEnd: number
+  /** Start and end of a name, start and end of its value, and so on. */
+  readonly fields: readonly number[]
+}
+
+interface Framing {
+  /** 11 for HTTP/1.1. */
+  readonly version: number
+  readonly keepAlive: boolean
+}
+
+/**
+ * Makes a head of its text, and decides how long the body is. llhttp has refused what is no HTTP, two lengths, and lengths beside
+ * chunks; refused here is what others might read in another way than we do.
+ */
+export function headOf(
+  text: string,
+  spans: HeadSpans,
+  { version, keepAlive }: Framing,
+): RequestHead | Refusal {
+  if (version !== 10 && version !== 11) return { status: 505, reason: 'the version is not HTTP/1' }
+  const fields = fieldsOf(text, spans.fields)
+  let host: string | undefined
+  let contentType: string | null = null
+  let length: string | undefined
+  let coding: string | undefined
+  let expectsContinue = false
+  let forwardedFor = NONE
+  for (const [name, value] of fields) {
+    // Only names of these lengths matter, so most fields are not looked at.
+    switch (name.length) {
+      case 4:
+        if (name.toLowerCase() !== 'host') break
+        if (host !== undefined) return { status: 400, reason: 'two Host fields' }
+        host = value
+        break
+      case 6:
+        if (name.toLowerCase() === 'expect') expectsContinue = value.toLowerCase() === '100-continue'
+        break
+      case 12:
+        if (contentType === null && name.toLowerCase() === 'content-type') contentType = value
+        break
+      case 14:
+        if (name.toLowerCase() === 'content-length') length = value
+        break
+      case 15:
+        if (name.toLowerCase() === 'x-forwarded-for') forwardedFor = [...forwardedFor, value]
+        break
+      case 17:
+        if (name.toLowerCase() !== 'transfer-encoding') break
+        if (coding !== undefined) return { status: 400, reason: 'two Transfer-Encoding fields' }
+        coding = value.toLowerCase()
+    }
+  }
+  if (coding !== undefined && (coding !== 'chunked' || version === 10)) {
+    return { status: 400, reason: 'a transfer coding other than chunked, or one in HTTP/1.0' }
+  }
+  const bodyLength = coding === undefined ? Number(length ?? 0) : undefined
+  if (bodyLength !== undefined && !Number.isSafeInteger(bodyLength)) {
+    return { status: 400, reason: 'a length that is no number' }
+  }
+  return {
+    method: text.slice(0, spans.methodEnd),
+    target: text.slice(spans.methodEnd + 1, spans.targetEnd),
+    fields,
+    isHttp10: version === 10,
+    keepAlive,
+    bodyLength,
+    expectsContinue: expectsContinue && version === 11 && bodyLength !== 0,
+    host,
+    contentType,
+    forwardedFor,
+  }
+}
+
+const NONE: readonly string[] = []
+
+/** llhttp leaves the blanks behind a value to us. */
+function fieldsOf(text: string, spans: readonly number[]): WireHeader[] {
+  const fields: WireHeader[] = []
+  for (let index = 0; index + 3 < spans.length; index += 4) {
+    const valueStart = spans[index + 2] ?? 0
+    let valueEnd = spans[index + 3] ?? 0
+    while (valueEnd > valueStart && isBlank(text.charCodeAt(valueEnd - 1))) valueEnd -= 1
+    fields.push([text.slice(spans[index], spans[index + 1]), text.slice(valueStart, valueEnd)])
+  }
+  return fields
+}
+
+function isBlank(code: number): boolean {
+  return code === 32 || code === 9
+}
+
+/**
+ * The request target as a path: an absolute-form target (`GET http://host/path`, as sent to proxies) loses its
+ * origin, everything else is left as it was sent.
+ */
+export function pathOf(target: string): string {
+  if (target.startsWith('/')) return target
+  const authority = target.indexOf('://')
+  const path = authority < 0 ? -1 : target.indexOf('/', authority + 3)
+  return path < 0 ? '/' : target.slice(path)
+}

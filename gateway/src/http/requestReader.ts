@@ -1,0 +1,251 @@
+import type { WireHeader } from '@creel/core/engine/message'
+import { GrowingBuffer } from './growingBuffer.ts'
+import { type ParseEvents, Parser } from './llhttp.ts'
+import { headOf, isRefusal, type Refusal, type RequestHead } from './requestHead.ts'
+import { RequestLine } from './requestLine.ts'
+
+/** What a head may hold; more is refused with 431. */
+export interface HeadLimits {
+  /** Request line, fields and what stands between; trailers have as much of their own. */
+  readonly headBytesMax: number
+  readonly fieldsMax: number
+}
+
+/** Of a chunked body: what is no payload may be so long, and so many times the payload besides. */
+const OVERHEAD_BYTES_MAX = 64 * 1024
+const OVERHEAD_FACTOR = 16
+
+const NOTHING: Buffer = Buffer.alloc(0)
+const CR = 13
+const LF = 10
+const TOO_LONG: Refusal = { status: 431, reason: 'the head is too long' }
+const TOO_MANY: Refusal = { status: 431, reason: 'the head has too many fields' }
+
+/**
+ * Reads the requests of one connection, one at a time: head, body, head, body. However the bytes are cut, the same comes out.
+ * It stops behind each head and each body; {@link RequestReader.position} says where.
+ */
+export class RequestReader implements ParseEvents {
+  readonly #limits: HeadLimits
+  readonly #parser = new Parser()
+  readonly #line = new RequestLine()
+  /** A head whose end has not arrived. */
+  readonly #held = new GrowingBuffer()
+  #targetEnd = -1
+  /** How much of the head the parser has read, the request line included. */
+  #headRead = 0
+  #base = 0
+  #spans: number[] = []
+  #keepAlive = true
+  #headEnded = false
+  #isChunked = false
+  /** Of a body with a length: bytes that have not arrived. */
+  #bodyLeft = 0
+  #bodyEnded = true
+  /** Start and length of each piece of payload in what the parser was handed. */
+  #payload: number[] = []
+  #payloadBytes = 0
+  #overheadBytes = 0
+  /** Names and values in turn; pieces are put together as they come. */
+  #trailerTexts: string[] = []
+  #trailerBytes = 0
+  #trailerSource = NOTHING
+
+  /** Where the last call stopped in its bytes. */
+  position = 0
+
+  constructor(limits: HeadLimits) {
+    this.#limits = limits
+  }
+
+  /** Whether a head has begun to arrive, and not ended. */
+  get isWithinHead(): boolean {
+    return this.#held.length > 0
+  }
+
+  get bodyEnded(): boolean {
+    return this.#bodyEnded
+  }
+
+  /** Bytes of the body that have not been read; undefined when only its end will tell. */
+  get bodyLeft(): number | undefined {
+    return this.#isChunked && !this.#bodyEnded ? undefined : this.#bodyLeft
+  }
+
+  /** Of a chunked body that has ended: the fields behind it. */
+  get trailers(): readonly WireHeader[] {
+    const trailers: WireHeader[] = []
+    const texts = this.#trailerTexts
+    for (let index = 0; index + 1 < texts.length; index += 2) {
+      trailers.push([texts[index] ?? '', (texts[index + 1] ?? '').replace(/[ \t]+$/, '')])
+    }
+    return trailers
+  }
+
+  /**
+   * Reads on within a head, or begins one.
+   *
+   * @returns the head when it has ended, why it is refused, or undefined when more must arrive
+   */
+  readHead(bytes: Buffer, from: number): RequestHead | Refusal | undefined {
+    let start = from
+    const heldBefore = this.#held.length
+    if (heldBefore === 0) {
+      // Empty lines before a request are allowed, and mean nothing.
+      while (bytes[start] === CR || bytes[start] === LF) start += 1
+      this.#beginHead()
+    } else {
+      const room = this.#limits.headBytesMax + 1 - heldBefore
+      this.#held.append(bytes.subarray(from, from + room))
+    }
+    const source = heldBefore === 0 ? bytes : this.#held.bytes
+    this.#base = heldBefore === 0 ? start : 0
+    const refusal = this.#parseHead(source)
+    if (refusal !== undefined) return refusal
+    if (!this.#headEnded) {
+      if (heldBefore === 0 && start < bytes.length) this.#held.append(bytes.subarray(start))
+      this.position = bytes.length
+      return undefined
+    }
+    this.position = heldBefore === 0 ? start + this.#headRead : from + this.#headRead - heldBefore
+    const head = this.#takeHead(source)
+    this.#held.clear()
+    return head
+  }
+
+  /**
+   * Reads on within a body.
+   *
+   * @returns the payload that was there, maybe none, or why the rest is refused
+   */
+  readBody(bytes: Buffer, from: number): Buffer | Refusal {
+    if (this.#isChunked) return this.#readChunks(bytes, from)
+    const end = Math.min(bytes.length, from + this.#bodyLeft)
+    this.#bodyLeft -= end - from
+    this.#bodyEnded = this.#bodyLeft === 0
+    this.position = end
+    return from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end)
+  }
+
+  /** To be called when the connection has ended. */
+  free(): void {
+    this.#parser.free()
+  }
+
+  #beginHead(): void {
+    this.#line.begin()
+    this.#targetEnd = -1
+    this.#headRead = 0
+    this.#spans = []
+    this.#headEnded = false
+  }
+
+  /** @param source from `#base` on, the message so far */
+  #parseHead(source: Buffer): Refusal | undefined {
+    const end = Math.min(source.length, this.#base + this.#limits.headBytesMax)
+    if (this.#targetEnd < 0) {
+      const found = this.#line.targetEnd(source, this.#base)
+      if (found === false) return { status: 400, reason: 'no request line' }
+      if (found === undefined) return end < source.length ? TOO_LONG : undefined
+      this.#targetEnd = found
+      this.#headRead = found
+      this.#parser.begin()
+    }
+    while (!this.#headEnded && this.#base + this.#headRead < end) {
+      const { length, error } = this.#parser.read(source, this.#base + this.#headRead, end, this)
+      this.#headRead += length
+      if (error !== undefined) return { status: 400, reason: error }
+    }
+    if (this.#spans.length > this.#limits.fieldsMax * 4) return TOO_MANY
+    return this.#headEnded || end === source.length ? undefined : TOO_LONG
+  }
+
+  #takeHead(source: Buffer): RequestHead | Refusal {
+    const text = source.toString('latin1', this.#base, this.#base + this.#headRead)
+    const spans = { methodEnd: this.#line.methodEnd, targetEnd: this.#targetEnd, fields: this.#spans }
+    const head = headOf(text, spans, { version: this.#parser.version, keepAlive: this.#keepAlive })
+    this.#trailerTexts = []
+    this.#trailerBytes = 0
+    this.#payloadBytes = 0
+    this.#overheadBytes = 0
+    if (isRefusal(head)) return head
+    this.#isChunked = head.bodyLength === undefined
+    this.#bodyLeft = head.bodyLength ?? 0
+    this.#bodyEnded = head.bodyLength === 0
+    return head
+  }
+
+  #readChunks(bytes: Buffer, from: number): Buffer | Refusal {
+    let at = from
+    this.#payload = []
+    this.#trailerSource = bytes
+    while (at < bytes.length && !this.#bodyEnded) {
+      const { length, error } = this.#parser.read(bytes, at, bytes.length, this)
+      at += length
+      if (error !== undefined) return { status: 400, reason: error }
+    }
+    this.#trailerSource = NOTHING
+    this.position = at
+    const payload = this.#takePayload(bytes)
+    this.#payloadBytes += payload.length
+    this.#overheadBytes += at - from - payload.length
+    if (this.#trailerBytes > this.#limits.headBytesMax) return TOO_LONG
+    if (this.#trailerTexts.length > this.#limits.fieldsMax * 2) return TOO_MANY
+    if (this.#overheadBytes > OVERHEAD_BYTES_MAX + this.#payloadBytes * OVERHEAD_FACTOR) {
+      return { status: 400, reason: 'more framing than body' }
+    }
+    return payload
+  }
+
+  /** One piece is left where it is; many are put together, so that small chunks cost no more than their bytes. */
+  #takePayload(bytes: Buffer): Buffer {
+    const pieces = this.#payload
+    const [first, length] = pieces
+    if (first === undefined || length === undefined) return NOTHING
+    if (pieces.length === 2) return bytes.subarray(first, first + length)
+    const whole = new GrowingBuffer()
+    for (let index = 0; index + 1 < pieces.length; index += 2) {
+      const start = pieces[index] ?? 0
+      whole.append(bytes.subarray(start, start + (pieces[index + 1] ?? 0)))
+    }
+    return whole.take()
+  }
+
+  onFieldName(at: number, length: number): void {
+    if (this.#headEnded) this.#addTrailer(at, length, 0)
+    else this.#addSpan(at - this.#base, length, 0)
+  }
+
+  onFieldValue(at: number, length: number): void {
+    if (this.#headEnded) this.#addTrailer(at, length, 1)
+    else this.#addSpan(at - this.#base, length, 2)
+  }
+
+  onHeadEnd(shouldKeepAlive: boolean): void {
+    this.#headEnded = true
+    this.#keepAlive = shouldKeepAlive
+  }
+
+  onBody(at: number, length: number): void {
+    this.#payload.push(at, length)
+  }
+
+  onMessageEnd(): void {
+    this.#bodyEnded = true
+  }
+
+  /** @param part where its start belongs among the four numbers of a field; what goes on only moves the end */
+  #addSpan(at: number, length: number, part: 0 | 2): void {
+    const spans = this.#spans
+    if (spans.length % 4 === part) spans.push(at, at + length)
+    else spans[spans.length - 1] = at + length
+  }
+
+  #addTrailer(at: number, length: number, part: 0 | 1): void {
+    const texts = this.#trailerTexts
+    const text = this.#trailerSource.toString('latin1', at, at + length)
+    this.#trailerBytes += length
+    if (texts.length % 2 === part) texts.push(text)
+    else texts.push(`${texts.pop() ?? ''}${text}`)
+  }
+}

@@ -1,0 +1,64 @@
+/** What a writer needs of a socket. */
+export interface WritableSocket {
+  /** @returns how many bytes the system took; negative when the socket is closed */
+  write(bytes: Uint8Array): number
+}
+
+/** Sends bytes as fast as the client takes them, and keeps those that it has not taken yet. */
+export class SocketWriter {
+  readonly #socket: WritableSocket
+  #unsent: Buffer[] = []
+  #unsentBytes = 0
+  #drained: PromiseWithResolvers<void> | undefined
+
+  constructor(socket: WritableSocket) {
+    this.#socket = socket
+  }
+
+  get unsentBytes(): number {
+    return this.#unsentBytes
+  }
+
+  /** @param bytes may be used again as soon as this returns */
+  write(bytes: Buffer): void {
+    const sent = this.#unsentBytes > 0 ? 0 : Math.max(0, this.#socket.write(bytes))
+    if (sent === bytes.length) return
+    this.#unsent.push(Buffer.from(bytes.subarray(sent)))
+    this.#unsentBytes += bytes.length - sent
+  }
+
+  /** To be called when the socket takes bytes again. */
+  flush(): void {
+    for (;;) {
+      const [first] = this.#unsent
+      if (first === undefined) break
+      const sent = Math.max(0, this.#socket.write(first))
+      this.#unsentBytes -= sent
+      if (sent < first.length) {
+        this.#unsent[0] = first.subarray(sent)
+        return
+      }
+      this.#unsent.shift()
+    }
+    this.#release()
+  }
+
+  /** Resolves when the client has taken everything, or will take no more. */
+  drained(): Promise<void> {
+    if (this.#unsentBytes === 0) return Promise.resolve()
+    this.#drained ??= Promise.withResolvers()
+    return this.#drained.promise
+  }
+
+  /** To be called when the socket is closed. */
+  abandon(): void {
+    this.#unsent = []
+    this.#unsentBytes = 0
+    this.#release()
+  }
+
+  #release(): void {
+    this.#drained?.resolve()
+    this.#drained = undefined
+  }
+}
