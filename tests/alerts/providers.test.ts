@@ -242,7 +242,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
         test: z.boolean(),
       }),
     },
-    headers: { 'x-team': 'ops', 'user-agent': 'creel/1' },
+    headers: { 'x-team': 'ops', 'user-agent': 'creel/0.0.0-test' },
     yes: { status: 200, body: '' },
     no: { status: 400, body: 'not today', words: 'not today' },
   },

@@ -47,6 +47,20 @@ const incidents = (endpoint: TestEndpoint) =>
     .execute()
 
 describe('the retry schedule', () => {
+  test('is the one that the operator set', async () => {
+    await using receiver = await startReceiver({ status: 500 })
+    const own = await startService({ retryDelaysSeconds: [600] })
+    const endpoint = await own.alice.endpoint({ forwardUrl: receiver.url })
+    await endpoint.capture()
+    const [first] = await attempts(endpoint, 1, own)
+    const wait = Date.parse(first?.nextAttemptAt ?? '') - Date.parse(first?.at ?? '')
+    expect(wait).toBeGreaterThanOrEqual(480 * SECOND)
+    await own.clock.advance(721 * SECOND)
+    const states = (await attempts(endpoint, 2, own)).map(({ state }) => state)
+    expect(states).toEqual(['Failed', 'DeadLetter'])
+    await own.stop()
+  })
+
   test('seven tries, then parked: DeadLetter and one open incident, until a delivery succeeds', async () => {
     await using receiver = await startReceiver({ status: 503 })
     const own = await startService()

@@ -15,7 +15,7 @@ export interface Received {
 export type ReceiverAnswer =
   | {
       readonly status: number
-      readonly headers?: Readonly<Record<string, string>>
+      readonly headers?: Readonly<Record<string, string | readonly string[]>>
       readonly body?: string | Uint8Array
     }
   | ((request: Received, response: ServerResponse) => void)
@@ -43,7 +43,8 @@ export async function startReceiver(answer: ReceiverAnswer = { status: 200 }): P
     arrived = Promise.withResolvers()
     const { answer: now } = receiver
     if (typeof now === 'function') return now(one, response)
-    response.writeHead(now.status, now.headers ?? {})
+    for (const [name, value] of Object.entries(now.headers ?? {})) response.setHeader(name, value)
+    response.writeHead(now.status)
     response.end(now.body ?? '')
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -28,6 +28,8 @@ export interface TestServiceOptions {
   readonly captureUrl?: string
   /** A mail server; none unless told. */
   readonly smtpUrl?: string
+  /** Seconds between one try of a delivery and the next; the shipped schedule unless told. */
+  readonly retryDelaysSeconds?: readonly number[]
   /** Base addresses of alert providers' APIs, by channel kind. */
   readonly alertApiUrls?: Readonly<Record<string, string>>
 }
@@ -78,6 +80,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     allowDestinations: options.allowDestinations ?? ['127.0.0.0/8'],
     mail: { smtpUrl: options.smtpUrl, from: 'Creel <alerts@creel.example.test>' },
     alertApiUrls: options.alertApiUrls ?? {},
+    retryDelaysSeconds: options.retryDelaysSeconds,
     log: options.log ?? pino({ level: process.env.CREEL_TEST_LOG ?? 'silent' }),
     clock,
     jobClock: clock.jobs,

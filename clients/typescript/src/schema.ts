@@ -195,6 +195,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/endpoints/{endpointId}/requests/bulk-delete": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Move up to 500 requests to the recycle bin
+         * @description Ids that are not on the endpoint are ignored.
+         */
+        post: operations["requests_bulkDelete"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/endpoints/{endpointId}/requests/{requestId}/replay": {
         parameters: {
             query?: never;
@@ -229,26 +249,6 @@ export interface paths {
          * @description Ids that are absent, in the recycle bin, oversize or matched by no action are skipped.
          */
         post: operations["requests_bulkReplay"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/api/v1/endpoints/{endpointId}/requests/bulk-delete": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Move up to 500 requests to the recycle bin
-         * @description Ids that are not on the endpoint are ignored.
-         */
-        post: operations["requests_bulkDelete"];
         delete?: never;
         options?: never;
         head?: never;
@@ -745,6 +745,10 @@ export interface components {
             name: string;
             position: number;
             url: string | null;
+            /** @description Always false for notify */
+            appendPath: boolean;
+            /** @description Always false for notify */
+            appendQuery: boolean;
             isActive: boolean;
             suspendedByPlan: boolean;
             /** @description As it was written; `{}` = always */
@@ -1239,9 +1243,15 @@ export interface components {
             sent: {
                 method: string;
                 url: string;
+                /** @description By name; repeats joined with ", " */
                 headers: {
                     [key: string]: string;
                 };
+                /** @description As on the wire: order, spelling and repeats */
+                rawHeaders: {
+                    name: string;
+                    value: string;
+                }[];
                 /** @description Text, or base64 when `bodyIsBinary`; null when empty */
                 body: string | null;
                 bodyIsBinary: boolean;
@@ -1251,9 +1261,15 @@ export interface components {
             received: {
                 statusCode: number;
                 contentType: string | null;
+                /** @description By name; repeats joined with ", " */
                 headers: {
                     [key: string]: string;
                 };
+                /** @description As on the wire: order, spelling and repeats */
+                rawHeaders: {
+                    name: string;
+                    value: string;
+                }[];
                 /** @description Text, or base64 when `bodyIsBinary`; null when empty */
                 body: string | null;
                 bodyIsBinary: boolean;
@@ -2625,6 +2641,10 @@ export interface operations {
                     position?: number | null;
                     /** @description forward: where to, http or https */
                     url?: string | null;
+                    /** @description forward: the captured path after `/hook/{id}` follows the path of `url`; default false */
+                    appendPath?: boolean | null;
+                    /** @description forward: the captured query follows the query of `url`; default false */
+                    appendQuery?: boolean | null;
                     /** @description forward; write-only. 16 to 512 characters, "" stops signing */
                     signingSecret?: string | null;
                     /**
@@ -2752,6 +2772,10 @@ export interface operations {
                     position?: number | null;
                     /** @description forward: where to, http or https */
                     url?: string | null;
+                    /** @description forward: the captured path after `/hook/{id}` follows the path of `url`; default false */
+                    appendPath?: boolean | null;
+                    /** @description forward: the captured query follows the query of `url`; default false */
+                    appendQuery?: boolean | null;
                     /** @description forward; write-only. 16 to 512 characters, "" stops signing */
                     signingSecret?: string | null;
                     /**
@@ -3410,6 +3434,109 @@ export interface operations {
             };
         };
     };
+    requests_bulkDelete: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "requestIds": [
+                 *         90117,
+                 *         90118
+                 *       ]
+                 *     }
+                 */
+                "application/json": {
+                    /** @description 1 to 500 ids of captured requests */
+                    requestIds?: number[] | null;
+                    /** @description Another name for `requestIds`: give one of the two */
+                    ids?: number[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description How many moved to the recycle bin */
+                        deletedCount: number;
+                    };
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     requests_replay: {
         parameters: {
             query?: {
@@ -3573,109 +3700,6 @@ export interface operations {
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
-            403: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
-            404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
-            429: {
-                headers: {
-                    /** @description Seconds after which a retry is served */
-                    "Retry-After"?: number;
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
-            500: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-        };
-    };
-    requests_bulkDelete: {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                /** @description Id of the endpoint */
-                endpointId: string;
-            };
-            cookie?: never;
-        };
-        requestBody?: {
-            content: {
-                /**
-                 * @example {
-                 *       "requestIds": [
-                 *         90117,
-                 *         90118
-                 *       ]
-                 *     }
-                 */
-                "application/json": {
-                    /** @description 1 to 500 ids of captured requests */
-                    requestIds?: number[] | null;
-                    /** @description Another name for `requestIds`: give one of the two */
-                    ids?: number[] | null;
-                };
-            };
-        };
-        responses: {
-            /** @description OK */
-            200: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": {
-                        /** @description How many moved to the recycle bin */
-                        deletedCount: number;
-                    };
-                };
-            };
-            /**
-             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
-             *
-             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
-             */
-            400: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
-            401: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
             403: {
                 headers: {
                     [name: string]: unknown;

@@ -74,6 +74,8 @@ function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Up
   }
   if (stored.kind === 'forward') {
     if (input.url !== undefined) columns.url = input.url
+    if (input.appendPath !== undefined) columns.appendPath = input.appendPath
+    if (input.appendQuery !== undefined) columns.appendQuery = input.appendQuery
     return {
       ...columns,
       ...signingColumns(input.signingSecret, stored, { secrets: ctx.secrets, now: ctx.clock.now() }),

@@ -49,6 +49,8 @@ export interface NewAction {
   readonly isActive?: boolean | undefined
   readonly position?: number | undefined
   readonly url?: string | undefined
+  readonly appendPath?: boolean | undefined
+  readonly appendQuery?: boolean | undefined
   readonly signingSecret?: string | undefined
   readonly alertChannelId?: string | undefined
   readonly messageTemplate?: string | undefined
@@ -87,6 +89,8 @@ export async function addAction(
     offSince: isActive ? null : now,
     condition: action.condition,
     url: isForward ? (action.url ?? null) : null,
+    appendPath: isForward && (action.appendPath ?? false),
+    appendQuery: isForward && (action.appendQuery ?? false),
     alertChannelId: isForward ? null : (action.alertChannelId ?? null),
     messageTemplate: isForward ? null : (action.messageTemplate ?? DEFAULT_TEMPLATE),
     createdAt: now,

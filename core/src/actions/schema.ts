@@ -29,6 +29,12 @@ const writable = {
   }),
   position: optional(z.int().min(1)).meta({ description: '1-based; default last. Others move to make room' }),
   url: optional(z.string()).meta({ description: 'forward: where to, http or https' }),
+  appendPath: optional(z.boolean()).meta({
+    description: 'forward: the captured path after `/hook/{id}` follows the path of `url`; default false',
+  }),
+  appendQuery: optional(z.boolean()).meta({
+    description: 'forward: the captured query follows the query of `url`; default false',
+  }),
   signingSecret: optional(signingSecretInput).meta({
     description: 'forward; write-only. 16 to 512 characters, "" stops signing',
   }),
@@ -65,6 +71,8 @@ export const Action = z
     name: z.string(),
     position: z.int(),
     url: z.string().nullable(),
+    appendPath: z.boolean().meta({ description: 'Always false for notify' }),
+    appendQuery: z.boolean().meta({ description: 'Always false for notify' }),
     isActive: z.boolean(),
     suspendedByPlan: z.boolean(),
     condition: ConditionDocument.meta({ description: 'As it was written; `{}` = always' }),

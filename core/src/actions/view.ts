@@ -17,6 +17,8 @@ export function actionView(row: ActionRow, channels: readonly ChannelState[]): z
     name: row.name,
     position: row.position,
     url: row.url,
+    appendPath: row.appendPath,
+    appendQuery: row.appendQuery,
     isActive: row.isActive,
     suspendedByPlan: row.suspendedByPlan,
     condition: shownJson(row.condition),

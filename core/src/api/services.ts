@@ -31,6 +31,10 @@ export interface Services {
   readonly plans: Plans
   readonly secrets: SecretBox
   readonly urls: Urls
+  /** Of the program: what it calls itself in `User-Agent`. */
+  readonly version: string
+  /** Seconds between one try of a delivery and the next, before the jitter. */
+  readonly retryDelaysSeconds: readonly number[]
   readonly enqueue: Enqueue
   /** The one way out: every request that we send goes through it. */
   readonly outbound: Outbound

@@ -33,6 +33,10 @@ export interface ForwardAction {
   readonly id: string
   readonly name: string
   readonly url: string
+  /** Whether the captured path suffix follows the URL's path. */
+  readonly appendPath: boolean
+  /** Whether the captured query follows the URL's query. */
+  readonly appendQuery: boolean
   /** What signs, the newest first; empty when it does not sign. */
   readonly secrets: readonly string[]
 }

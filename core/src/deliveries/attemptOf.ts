@@ -56,6 +56,8 @@ export function forwardAction(
     | 'actionId'
     | 'actionName'
     | 'url'
+    | 'appendPath'
+    | 'appendQuery'
     | 'signingSecret'
     | 'previousSigningSecret'
     | 'previousSigningSecretUntil'
@@ -70,6 +72,8 @@ export function forwardAction(
     id: row.actionId,
     name: row.actionName,
     url: row.url ?? '',
+    appendPath: row.appendPath,
+    appendQuery: row.appendQuery,
     secrets: sealed.map((secret) => secrets.open(secret)),
   }
 }

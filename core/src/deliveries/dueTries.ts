@@ -12,6 +12,8 @@ export const ACTION_OFF_HOURS = 24
 type ActionColumns = Pick<
   Selectable<ActionsTable>,
   | 'url'
+  | 'appendPath'
+  | 'appendQuery'
   | 'isActive'
   | 'suspendedByPlan'
   | 'offSince'
@@ -45,7 +47,7 @@ export interface DueRow extends StoredRequestRow, ActionColumns {
  */
 export const SELECT_DUE = `
   select d.id as delivery_id, due.attempt, d.kind, d.trigger, d.workspace_id, d.endpoint_id, d.request_id,
-         d.action_id, a.name as action_name, a.url, a.is_active, a.suspended_by_plan, a.off_since,
+         d.action_id, a.name as action_name, a.url, a.append_path, a.append_query, a.is_active, a.suspended_by_plan, a.off_since,
          a.signing_secret, a.previous_signing_secret, a.previous_signing_secret_until,
          a.alert_channel_id, a.message_template, e.name as endpoint_name, w.plan,
          r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,

@@ -10,6 +10,7 @@ describe('forwardableHeaders', () => {
       ['X-B', '1'],
       ['content-TYPE', 'application/json'],
       ['Cookie', 'a=1'],
+      ['User-Agent', 'Stripe/1.0'],
       ['X-B', '\xff'],
       ['Authorization', 'Bearer x'],
       ['Content-Encoding', 'gzip'],
@@ -36,7 +37,6 @@ describe('forwardableHeaders', () => {
     'Forwarded',
     'Via',
     'X-Real-IP',
-    'User-Agent',
     'creel-hops',
     'Creel-Signature',
   ])('drops %s', (name) => {
@@ -68,7 +68,6 @@ test('hopsOf takes the largest readable count', () => {
 test('creelHeaders counts one hop more', () => {
   const facts = { attemptId: 7, deliveryUuid: 'u', requestId: 9, attemptNumber: 2, hops: 1, signature: 's' }
   expect(Object.fromEntries(creelHeaders(facts))).toEqual({
-    'User-Agent': 'creel/1',
     'creel-attempt-id': '7',
     'creel-delivery-id': 'u',
     'creel-request-id': '9',

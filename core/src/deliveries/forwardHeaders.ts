@@ -26,7 +26,6 @@ export interface TryFacts {
 /** The fields that we add to a forward. */
 export function creelHeaders(facts: TryFacts): WireHeader[] {
   return [
-    ['User-Agent', 'creel/1'],
     ['creel-attempt-id', String(facts.attemptId)],
     ['creel-delivery-id', facts.deliveryUuid],
     ['creel-request-id', String(facts.requestId)],

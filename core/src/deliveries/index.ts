@@ -11,6 +11,7 @@ export type { AttemptRow } from './read.ts'
 export { findAttempts } from './read.ts'
 export { type Ended, recordAttempts } from './record.ts'
 export { recoverInterrupted } from './recover.ts'
+export { isRetrySchedule, RETRY_DELAYS_SECONDS, retryDelaysOf } from './retrySchedule.ts'
 export { dropDeliveries, endDeliveries, postponeAttempts, resumeDeliveries } from './runs.ts'
 export { sendAttempt } from './send.ts'
 export {

@@ -22,7 +22,7 @@ export interface Verdict {
 }
 
 /** Decides the state of a finished try and when the next one is due. */
-export function judge({ attempt, result }: Ended, random?: number): Verdict {
+export function judge({ attempt, result }: Ended, delays: readonly number[], random?: number): Verdict {
   const statusCode = result.received?.statusCode ?? null
   const isRun = attempt.deliveryId !== null && attempt.refusal === null
   const retried = isRun && result.error !== null && !endsForGood(statusCode)
@@ -35,6 +35,7 @@ export function judge({ attempt, result }: Ended, random?: number): Verdict {
           retryAfter: headerOf(result, 'retry-after'),
           retentionEndsAt: attempt.retentionEndsAt,
         },
+        delays,
         random,
       )
     : null
@@ -50,7 +51,7 @@ export function judge({ attempt, result }: Ended, random?: number): Verdict {
  */
 export async function recordAttempts(services: Services, ended: readonly Ended[]): Promise<void> {
   if (ended.length === 0) return
-  const judged = ended.map((one) => ({ ...one, verdict: judge(one) }))
+  const judged = ended.map((one) => ({ ...one, verdict: judge(one, services.retryDelaysSeconds) }))
   if (!(await recordPlainSuccesses(services, judged))) {
     await services.db.transaction().execute(async (trx) => {
       const kept = await finishTries(trx, judged.map(finishedTry), services.clock.now())

@@ -26,7 +26,8 @@ export async function recoverInterrupted(services: Services): Promise<number> {
     const open = deliveryIds.length === 0 ? [] : await findOpenRuns(trx, { ids: deliveryIds })
     const runs = new Map(open.map((run) => [run.id, run]))
     const spent = (row: { deliveryId: number | null; attemptNumber: number }) =>
-      row.deliveryId !== null && !triesAgainAfterInterruption(row.attemptNumber)
+      row.deliveryId !== null &&
+      !triesAgainAfterInterruption(row.attemptNumber, services.retryDelaysSeconds.length)
 
     const kept = await finishTries(
       trx,

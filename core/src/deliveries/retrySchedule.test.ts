@@ -1,6 +1,12 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { type FailedTry, nextAttemptAt, RETRY_DELAYS_SECONDS, TRIES_MAX } from './retrySchedule.ts'
+import {
+  type FailedTry,
+  isRetrySchedule,
+  nextAttemptAt,
+  RETRY_DELAYS_SECONDS,
+  retryDelaysOf,
+} from './retrySchedule.ts'
 
 const now = new Date('2026-11-21T09:00:00.000Z')
 const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
@@ -12,13 +18,32 @@ const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
   ...more,
 })
 const seconds = (more: Partial<FailedTry>, random = 0.5) => {
-  const at = nextAttemptAt(failed(more), random)
+  const at = nextAttemptAt(failed(more), RETRY_DELAYS_SECONDS, random)
   return at === null ? null : (at.getTime() - now.getTime()) / 1000
 }
 
+describe('a schedule of the operator', () => {
+  test('is a comma list of durations', () => {
+    expect(retryDelaysOf('5s,5m,30m,2h,5h,10h')).toEqual([...RETRY_DELAYS_SECONDS])
+    expect(retryDelaysOf(' 250ms , 1.5s,1d ')).toEqual([0.25, 1.5, 86_400])
+  })
+
+  test.each(['5', '5s,', '', '0s', '-5s', '5 weeks', '31d', '5s;5m', '1e3s', `${'1s,'.repeat(50)}1s`])(
+    '%p is none',
+    (text) => {
+      expect(isRetrySchedule(text)).toBe(false)
+    },
+  )
+
+  test('decides how many tries there are', () => {
+    const late = (attempt: number) => nextAttemptAt(failed({ attempt }), [0.25, 7], 0.5)?.getTime()
+    expect([late(1), late(2), late(3)]).toEqual([now.getTime() + 250, now.getTime() + 7000, undefined])
+  })
+})
+
 describe('nextAttemptAt', () => {
   test('waits 5 s, 5 min, 30 min, 2 h, 5 h and 10 h, then no more', () => {
-    const delays = Array.from({ length: TRIES_MAX }, (_, at) => seconds({ attempt: at + 1 }))
+    const delays = Array.from({ length: 7 }, (_, at) => seconds({ attempt: at + 1 }))
     expect(delays).toEqual([5, 300, 1800, 7200, 18_000, 36_000, null])
   })
 

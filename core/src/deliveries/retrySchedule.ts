@@ -1,8 +1,24 @@
-/** Seconds between one try and the next (CONTRACT §8): 7 tries, about 17.6 h. */
+/** Seconds between one try and the next unless the operator says otherwise: 7 tries, about 17.6 h. */
 export const RETRY_DELAYS_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000] as const
 
-/** How many tries the schedule holds, the first included. */
-export const TRIES_MAX = RETRY_DELAYS_SECONDS.length + 1
+const UNIT_SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 }
+const DURATION = /^\s*(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h|d)\s*$/
+const DELAYS_MAX = 50
+const DELAY_SECONDS_MAX = 30 * 86_400
+
+/** The delays, in seconds, of a comma list of durations such as `5s,5m,2h`; NaN for what is none. */
+export function retryDelaysOf(text: string): number[] {
+  return text.split(',').map((part) => {
+    const [, amount, unit = ''] = DURATION.exec(part) ?? []
+    return Number(amount) * (UNIT_SECONDS[unit] ?? Number.NaN)
+  })
+}
+
+/** Whether text is a schedule: 1 to 50 durations, each over 0 and at most 30 days. */
+export function isRetrySchedule(text: string): boolean {
+  const delays = retryDelaysOf(text)
+  return delays.length <= DELAYS_MAX && delays.every((delay) => delay > 0 && delay <= DELAY_SECONDS_MAX)
+}
 
 /** Delays vary by this part, so that what failed together does not come back together. */
 const JITTER = 0.2
@@ -30,10 +46,15 @@ export interface FailedTry {
  *
  * `Retry-After` counts on 429 and 503, from the delay that is due anyway up to twice as much.
  *
+ * @param delays seconds between one try and the next
  * @param random 0 up to 1, for the jitter
  */
-export function nextAttemptAt(failed: FailedTry, random = Math.random()): Date | null {
-  const scheduled = RETRY_DELAYS_SECONDS[failed.attempt - 1]
+export function nextAttemptAt(
+  failed: FailedTry,
+  delays: readonly number[],
+  random = Math.random(),
+): Date | null {
+  const scheduled = delays[failed.attempt - 1]
   if (scheduled === undefined) return null
   let seconds = scheduled * (1 + JITTER * (2 * random - 1))
   if (failed.statusCode === 429 || failed.statusCode === 503) {

@@ -37,8 +37,11 @@ const summary = {
 /** An attempt as lists show it (SPEC "Delivery attempt", CONTRACT §8). */
 export const DeliveryAttempt = z.object(summary).meta({ id: 'DeliveryAttempt' })
 
-const recordedBody = {
-  headers: byName(z.string()),
+const recorded = {
+  headers: byName(z.string()).meta({ description: 'By name; repeats joined with ", "' }),
+  rawHeaders: z
+    .array(z.object({ name: z.string(), value: z.string() }))
+    .meta({ description: 'As on the wire: order, spelling and repeats' }),
   body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
   bodyIsBinary: z.boolean(),
   bodyTruncated: z.boolean().meta({ description: 'Longer than 256 KB: only the beginning is kept' }),
@@ -50,9 +53,7 @@ export const DeliveryAttemptDetail = z
     ...summary,
     endpointId: z.uuid(),
     transformNote: z.string().nullable(),
-    sent: z.object({ method: z.string(), url: z.string(), ...recordedBody }).nullable(),
-    received: z
-      .object({ statusCode: z.int(), contentType: z.string().nullable(), ...recordedBody })
-      .nullable(),
+    sent: z.object({ method: z.string(), url: z.string(), ...recorded }).nullable(),
+    received: z.object({ statusCode: z.int(), contentType: z.string().nullable(), ...recorded }).nullable(),
   })
   .meta({ id: 'DeliveryAttemptDetail' })

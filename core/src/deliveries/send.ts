@@ -3,21 +3,25 @@ import { captureUrlOf } from '../endpoints/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import { forwardableHeaders } from '../engine/message/index.ts'
 import { creelSignature } from '../engine/signing/index.ts'
-import type { SendResult } from '../platform/outbound/index.ts'
+import { type SendResult, userAgent } from '../platform/outbound/index.ts'
 import { applyRules, NO_RULES, type SetResult } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
 import { creelHeaders, hopsOf } from './forwardHeaders.ts'
+import { targetUrl } from './targetUrl.ts'
+
+/** What a send needs of the process. */
+export type SendServices = Pick<Services, 'outbound' | 'clock' | 'urls' | 'version'>
 
 /**
  * Makes one try: applies the rules, builds the forward, signs it, sends it. Records nothing and never throws; what
  * became of it is a result.
  *
- * The captured method goes to the action's URL exactly as configured (CONTRACT §7), with the captured bytes unless a
- * rule touched them. A rule that faults sends nothing: what it would have redacted must not go out.
+ * The captured method goes to the action's URL, with the captured bytes unless a rule touched them. The sender's
+ * `User-Agent` is passed on; ours stands only where there is none. A rule that faults sends nothing: what it would have redacted must not go out.
  */
 export async function sendAttempt(
-  { outbound, clock, urls }: Pick<Services, 'outbound' | 'clock' | 'urls'>,
+  { outbound, clock, urls, version }: SendServices,
   attempt: Attempt,
   signal?: AbortSignal,
 ): Promise<AttemptResult> {
@@ -33,6 +37,8 @@ export async function sendAttempt(
   const captured = shaped?.output?.headers ?? request.headers
   const signature =
     action.secrets.length === 0 ? null : creelSignature(body, action.secrets, attempt.startedAt)
+  const passedOn = forwardableHeaders(captured, written)
+  const url = targetUrl(action, request)
   const own: readonly WireHeader[] = creelHeaders({
     attemptId: attempt.id,
     deliveryUuid: deliveryUuid(attempt.requestId, action.id),
@@ -41,11 +47,13 @@ export async function sendAttempt(
     hops: hopsOf(request.headers),
     signature,
   })
+  const hasUserAgent = passedOn.some(([name]) => name.toLowerCase() === 'user-agent')
   const result = await outbound.send({
     method: request.method,
-    url: action.url,
+    url,
     headers: [
-      ...forwardableHeaders(captured, written),
+      ...passedOn,
+      ...(hasUserAgent ? [] : [userAgent(version)]),
       ...own.filter(([name]) => !written.has(name.toLowerCase())),
     ],
     body,
@@ -55,7 +63,7 @@ export async function sendAttempt(
     error: errorOf(result),
     sent: {
       method: request.method,
-      url: action.url,
+      url,
       headers: result.sentHeaders,
       body,
       bodyIsCaptured: body === request.body,

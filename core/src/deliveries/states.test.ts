@@ -32,6 +32,6 @@ describe('the states of an attempt', () => {
   })
 
   test('an interrupted last try gets one more, once', () => {
-    expect([6, 7, 8].map(triesAgainAfterInterruption)).toEqual([true, true, false])
+    expect([6, 7, 8].map((attempt) => triesAgainAfterInterruption(attempt, 6))).toEqual([true, true, false])
   })
 })

@@ -1,5 +1,3 @@
-import { TRIES_MAX } from './retrySchedule.ts'
-
 /** States that an attempt row carries; `NotAttempted` and `Skipped` exist on requests only (CONTRACT §8). */
 export const ATTEMPT_STATES = [
   'Pending',
@@ -71,7 +69,11 @@ export function endsForGood(statusCode: number | null): boolean {
   return statusCode === 410
 }
 
-/** A try that was cut off counts as one; when it was the last, one further try is allowed, once (CONTRACT §8, row 10). */
-export function triesAgainAfterInterruption(attempt: number): boolean {
-  return attempt <= TRIES_MAX
+/**
+ * A try that was cut off counts as one; when it was the last, one further try is allowed, once.
+ *
+ * @param retries how many tries the schedule holds after the first
+ */
+export function triesAgainAfterInterruption(attempt: number, retries: number): boolean {
+  return attempt <= retries + 1
 }

@@ -46,10 +46,12 @@ export function attemptDetailView(
 }
 
 function sentView(detail: DetailRow) {
+  const headers = headersFromText(detail.sentHeaders)
   return {
     method: detail.sentMethod,
     url: detail.sentUrl,
-    headers: joinedHeaders(headersFromText(detail.sentHeaders)),
+    headers: joinedHeaders(headers),
+    rawHeaders: rawHeaders(headers),
     ...recordedBody(detail.sentBody, detail.sentBodyTruncated),
     bodyTruncated: detail.sentBodyTruncated,
   }
@@ -63,10 +65,14 @@ function receivedView(detail: DetailRow) {
     statusCode: detail.receivedStatusCode,
     contentType: contentTypeOf(headers),
     headers: joinedHeaders(headers),
+    rawHeaders: rawHeaders(headers),
     ...recordedBody(detail.receivedBody ?? new Uint8Array(), bodyTruncated),
     bodyTruncated,
   }
 }
+
+const rawHeaders = (headers: readonly WireHeader[]) =>
+  headers.map(([name, value]) => ({ name, value: headerText(value) }))
 
 function contentTypeOf(headers: readonly WireHeader[]): string | null {
   const value = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1]

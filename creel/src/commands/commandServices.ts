@@ -7,6 +7,7 @@ import { type Config, mailOptions } from '../config/index.ts'
 import type { Connected } from '../database/index.ts'
 import { secretKeyOf } from '../secretKey.ts'
 import { hostInUrl } from '../service/index.ts'
+import { VERSION } from '../version.ts'
 
 /**
  * core's services for one command: as the service has them, but the queue is opened only when something is enqueued,
@@ -36,10 +37,12 @@ export async function openCommandServices(
       plans: config.plans,
       secrets: createSecretBox(await secretKeyOf(config)),
       urls: { baseUrl, captureUrl: config.CREEL_CAPTURE_URL ?? baseUrl },
+      version: VERSION,
       enqueue,
       outbound,
       mailer,
       alertApiUrls: config.CREEL_ALERT_API_URLS,
+      retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
       wakeups: { onEndpoint: () => () => {} },
       stopping: new AbortController().signal,
     },

@@ -55,6 +55,7 @@ async function serve({ runtime, stopWhen }: ProgramParts, parts: ReadonlySet<Ser
       metricsPort: config.CREEL_METRICS_PORT,
       mail: mailOptions(config),
       alertApiUrls: config.CREEL_ALERT_API_URLS,
+      retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
       trustedProxies: config.CREEL_TRUSTED_PROXIES,
       log,
       clock: systemClock,

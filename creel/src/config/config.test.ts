@@ -49,6 +49,7 @@ describe('decodeConfig', () => {
       CREEL_PLANS_FILE: '/nowhere/plans.json',
       CREEL_SMTP_URL: 'mail.example.com',
       CREEL_MAIL_FROM: 'creel',
+      CREEL_RETRY_SCHEDULE: '5s,5 minutes',
       CREEL_LOG_LEVEL: 'loud',
       CREEL_METRICS_PORT: '-1',
     })
@@ -63,6 +64,7 @@ describe('decodeConfig', () => {
       'CREEL_FORMER_HOSTS',
       'CREEL_SMTP_URL',
       'CREEL_MAIL_FROM',
+      'CREEL_RETRY_SCHEDULE',
       'CREEL_LOG_LEVEL',
       'CREEL_METRICS_PORT',
       'CREEL_PLANS_FILE',
@@ -95,6 +97,13 @@ describe('decodeConfig', () => {
     } finally {
       rmSync(folder, { recursive: true })
     }
+  })
+
+  test('the retry schedule is a list of durations, in seconds once it is read', () => {
+    expect(decodeConfig({ CREEL_RETRY_SCHEDULE: '250ms, 5s,2h' }).config.CREEL_RETRY_SCHEDULE).toEqual([
+      0.25, 5, 7200,
+    ])
+    expect(decodeConfig({}).config.CREEL_RETRY_SCHEDULE).toEqual([5, 300, 1800, 7200, 18_000, 36_000])
   })
 
   test('a misspelt variable is pointed out', () => {

@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import { isRetrySchedule, RETRY_DELAYS_SECONDS, retryDelaysOf } from '@creel/core/deliveries'
 import { parseAllowList } from '@creel/core/platform/outbound'
 import { z } from 'zod'
 
@@ -65,6 +66,11 @@ export const Variables = z.object({
   CREEL_ALERT_API_URLS: List.superRefine(readableApiUrls)
     .transform((entries) => Object.fromEntries(entries.map(apiUrlOf)))
     .default({}),
+  CREEL_RETRY_SCHEDULE: z
+    .string()
+    .refine(isRetrySchedule, 'must be 1 to 50 durations, each over 0 and at most 30d, like 5s,5m,30m,2h')
+    .transform(retryDelaysOf)
+    .default([...RETRY_DELAYS_SECONDS]),
   CREEL_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   CREEL_METRICS_PORT: Port.optional(),
 })

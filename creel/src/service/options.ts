@@ -30,12 +30,14 @@ export interface ServiceOptions {
   readonly mail: MailerOptions
   /** Base addresses of alert providers' APIs that differ from the public ones, by channel kind. */
   readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
+  /** Seconds between one try of a delivery and the next, before the jitter; the shipped schedule unless told. */
+  readonly retryDelaysSeconds?: readonly number[] | undefined
   /** CIDRs whose `X-Forwarded-For` counts; none unless told. */
   readonly trustedProxies?: readonly string[]
   readonly log: Logger
   readonly clock: Clock
   /** The clock of the job queue, where it is not the system's. */
   readonly jobClock?: JobClock
-  /** Shown in the API's description. */
+  /** Shown in the API's description, and sent as `User-Agent`. */
   readonly version: string
 }

@@ -1,4 +1,5 @@
 import { checkSecretKey, createSecretBox, type Services, type Urls } from '@creel/core'
+import { RETRY_DELAYS_SECONDS } from '@creel/core/deliveries'
 import { startWakeups } from '@creel/core/platform/changes'
 import { createMailer } from '@creel/core/platform/mail'
 import { createOutbound, type OwnHost } from '@creel/core/platform/outbound'
@@ -58,6 +59,8 @@ export async function openServices(
       plans,
       secrets,
       urls,
+      version: options.version,
+      retryDelaysSeconds: options.retryDelaysSeconds ?? RETRY_DELAYS_SECONDS,
       enqueue: createEnqueue(boss),
       outbound,
       mailer,

@@ -38,6 +38,8 @@ describe('POST /api/v1/endpoints/{endpointId}/actions', () => {
       name: '127.0.0.1:9',
       position: 1,
       url: URL_A,
+      appendPath: false,
+      appendQuery: false,
       isActive: true,
       suspendedByPlan: false,
       condition: {},

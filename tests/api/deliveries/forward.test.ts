@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { attemptsEnded } from '../../support/attempts.ts'
 import type { TestEndpoint } from '../../support/client.ts'
+import { sendRaw } from '../../support/rawSender.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -23,6 +24,19 @@ async function ended(endpoint: TestEndpoint, count = 1, of: TestService = servic
 const detail = async (endpoint: TestEndpoint, id: number) =>
   Object((await endpoint.client.get(endpoint.at(`/deliveries/${id}`))).body)
 
+/** A POST of `{}` with no header fields but these and what HTTP asks for. */
+function rawPost({ url }: TestEndpoint, ...fields: readonly string[]): string {
+  const { host, pathname } = new URL(url)
+  const head = [
+    `POST ${pathname} HTTP/1.1`,
+    `Host: ${host}`,
+    'Connection: close',
+    'Content-Length: 2',
+    ...fields,
+  ]
+  return [...head, '', '{}'].join('\r\n')
+}
+
 describe('a forward', () => {
   test('carries the captured method, bytes and headers, and says who sends it', async () => {
     await using receiver = await startReceiver()
@@ -31,7 +45,12 @@ describe('a forward', () => {
     const request = await endpoint.capture({
       method: 'PUT',
       suffix: '/ignored/suffix?ignored=1',
-      headers: { 'X-Custom': 'caf\u00e9', Authorization: 'Bearer x', 'Content-Type': 'application/x-odd' },
+      headers: {
+        'X-Custom': 'caf\u00e9',
+        Authorization: 'Bearer x',
+        'Content-Type': 'application/x-odd',
+        'User-Agent': 'Sender/7.1',
+      },
       body,
     })
     const [got] = await receiver.take(1)
@@ -40,7 +59,7 @@ describe('a forward', () => {
     expect(got?.header('x-custom')).toBe('caf\u00e9')
     expect(got?.header('authorization')).toBe('Bearer x')
     expect(got?.header('content-type')).toBe('application/x-odd')
-    expect(got?.header('user-agent')).toBe('creel/1')
+    expect(got?.header('user-agent')).toBe('Sender/7.1')
     expect(got?.header('creel-request-id')).toBe(String(request.id))
     expect(got?.header('creel-attempt')).toBe('1')
     expect(got?.header('creel-hops')).toBe('1')
@@ -49,6 +68,66 @@ describe('a forward', () => {
 
     const [attempt] = await ended(endpoint)
     expect(got?.header('creel-attempt-id')).toBe(String(attempt?.id))
+  })
+
+  test('introduces itself where the sender did not', async () => {
+    await using receiver = await startReceiver()
+    const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
+    await sendRaw(endpoint.url, rawPost(endpoint))
+    const [got] = await receiver.take(1)
+    expect(got?.header('user-agent')).toBe('creel/0.0.0-test')
+  })
+
+  test('goes to the captured path and query where its action says so, raw', async () => {
+    await using receiver = await startReceiver()
+    const endpoint = await service.alice.endpoint()
+    const answer = await service.alice.post(endpoint.at('/actions'), {
+      kind: 'forward',
+      url: `${receiver.url}/?token=1`,
+      appendPath: true,
+      appendQuery: true,
+    })
+    const action = Object(answer.body)
+    expect([action.appendPath, action.appendQuery]).toEqual([true, true])
+    const suffix = '/eu/%7Ea%2f?challenge=a+b&challenge=%zz'
+    const request = await endpoint.capture({ method: 'GET', suffix })
+    expect((await receiver.take(1))[0]).toMatchObject({
+      method: 'GET',
+      url: '/hooks/eu/%7Ea%2f?token=1&challenge=a+b&challenge=%zz',
+    })
+    const target = `${receiver.url}/eu/%7Ea%2f?token=1&challenge=a+b&challenge=%zz`
+    const [attempt] = await ended(endpoint)
+    expect((await detail(endpoint, attempt?.id ?? 0)).sent.url).toBe(target)
+
+    const path = endpoint.at(`/actions/${action.id}`)
+    const changed = await service.alice.put(path, { appendPath: false, url: `${receiver.url}?token=2` })
+    expect(changed.body).toMatchObject({ appendPath: false, appendQuery: true })
+    const replayed = await service.alice.post(endpoint.at(`/requests/${request.id}/replay`))
+    expect((await receiver.take(2))[1]?.url).toBe('/hooks?token=2&challenge=a+b&challenge=%zz')
+    const { attemptId } = Object(replayed.body)
+    expect((await detail(endpoint, attemptId)).sent.url).toBe(
+      `${receiver.url}?token=2&challenge=a+b&challenge=%zz`,
+    )
+    // A null is no change, and the single-URL members make actions that append nothing.
+    const legacy = await service.alice.endpoint({ forwardUrl: receiver.url })
+    const { actions } = Object((await service.alice.get(legacy.at('/actions'))).body)
+    expect(actions).toMatchObject([{ appendPath: false, appendQuery: false }])
+  })
+
+  test('lists repeated header fields of both sides as they were', async () => {
+    await using receiver = await startReceiver({ status: 200, headers: { 'X-Two': ['a', 'b'] } })
+    const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
+    await sendRaw(endpoint.url, rawPost(endpoint, 'X-One: 1', 'x-ONE: 2'))
+    const [attempt] = await ended(endpoint)
+    const { sent, received } = await detail(endpoint, attempt?.id ?? 0)
+    expect(sent.headers).toMatchObject({ 'X-One': '1, 2' })
+    expect(sent.rawHeaders).toContainEqual({ name: 'X-One', value: '1' })
+    expect(sent.rawHeaders).toContainEqual({ name: 'x-ONE', value: '2' })
+    expect(received.headers).toMatchObject({ 'X-Two': 'a, b' })
+    expect(received.rawHeaders.filter(({ name }: { name: string }) => name === 'X-Two')).toEqual([
+      { name: 'X-Two', value: 'a' },
+      { name: 'X-Two', value: 'b' },
+    ])
   })
 
   test('is recorded exactly: what was sent as on the wire, what came back', async () => {
@@ -90,6 +169,7 @@ describe('a forward', () => {
       method: 'POST',
       url: receiver.url,
       headers: Object.fromEntries(got?.rawHeaders ?? []),
+      rawHeaders: (got?.rawHeaders ?? []).map(([name, value]) => ({ name, value })),
       body: '{"id":1}',
       bodyIsBinary: false,
       bodyTruncated: false,

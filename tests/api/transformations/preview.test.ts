@@ -176,7 +176,12 @@ describe('POST /api/v1/transformations/preview', () => {
       return z.object({ output: z.object({ headers: z.record(z.string(), z.string()) }) }).parse(answer.body)
         .output.headers
     }
-    const passedOn = { 'Content-Type': 'application/json', 'X-Kept': 'yes', Accept: '*/*' }
+    const passedOn = {
+      'Content-Type': 'application/json',
+      'User-Agent': 'Stripe/1.0',
+      'X-Kept': 'yes',
+      Accept: '*/*',
+    }
     expect(await headersOf(documentOf([{ op: 'remove', paths: ['headers.X-None'] }]))).toEqual(passedOn)
     const written = documentOf([{ op: 'set', path: 'headers.User-Agent', value: 'mine' }])
     expect(await headersOf(written)).toEqual({ ...passedOn, 'User-Agent': 'mine' })

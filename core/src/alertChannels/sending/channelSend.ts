@@ -1,6 +1,7 @@
 import type { Alert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import type { WireHeader } from '../../engine/message/index.ts'
+import { userAgent } from '../../platform/outbound/index.ts'
 import { type Channel, destinationOf } from '../channel.ts'
 import { maskSecret } from '../credential.ts'
 import type { SendOutcome } from '../health.ts'
@@ -34,11 +35,11 @@ export interface ChannelSend extends SendOutcome {
 }
 
 /** What a send needs of the process. */
-export type SendServices = Pick<Services, 'outbound' | 'clock' | 'alertApiUrls'>
+export type SendServices = Pick<Services, 'outbound' | 'clock' | 'alertApiUrls' | 'version'>
 
 /** Sends one alert to one channel, once. A send that fails is a result, never an exception. */
 export async function sendToChannel(
-  { outbound, clock, alertApiUrls }: SendServices,
+  { outbound, clock, alertApiUrls, version }: SendServices,
   channel: Channel,
   alert: Alert,
   signal?: AbortSignal,
@@ -54,7 +55,7 @@ export async function sendToChannel(
   const result = await outbound.send({
     method,
     url,
-    headers: [['user-agent', 'creel/1'], ...Object.entries(headers)],
+    headers: [userAgent(version), ...Object.entries(headers)],
     body: Buffer.from(body),
     totalTimeoutMs: TIMEOUT_MS,
     maxResponseBytes: RESPONSE_BYTES_MAX,

@@ -13,7 +13,6 @@ const DROPPED = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
-  'user-agent',
   'via',
   'x-real-ip',
 ])

@@ -20,6 +20,8 @@ export interface ActionsTable {
   alertChannelId: string | null
   messageTemplate: string | null
   createdAt: Date
+  appendPath: Generated<boolean>
+  appendQuery: Generated<boolean>
 }
 
 export interface AlertChannelsTable {

@@ -10,3 +10,4 @@ export {
   type SendResult,
 } from './outbound.ts'
 export type { OwnHost } from './ownHosts.ts'
+export { userAgent } from './userAgent.ts'

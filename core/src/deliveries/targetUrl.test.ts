@@ -1,0 +1,36 @@
+import { describe, expect, test } from 'bun:test'
+import { targetUrl } from './targetUrl.ts'
+
+const both = (url: string, path: string, queryString: string | null) =>
+  targetUrl({ url, appendPath: true, appendQuery: true }, { path, queryString })
+
+describe('targetUrl', () => {
+  test.each([
+    ['https://a.test', '/eu', 'b=2', 'https://a.test/eu?b=2'],
+    ['https://a.test/', '/eu', null, 'https://a.test/eu'],
+    ['https://a.test/in/', '/eu/', '', 'https://a.test/in/eu/'],
+    ['https://a.test/in?k=1', '/eu', 'b=2&b=3', 'https://a.test/in/eu?k=1&b=2&b=3'],
+    ['https://a.test/in?', '', 'b=2', 'https://a.test/in?b=2'],
+    ['https://a.test?k=1', '/eu', null, 'https://a.test/eu?k=1'],
+    ['https://a.test/in', '', null, 'https://a.test/in'],
+    ['https://a.test/in?', '', null, 'https://a.test/in?'],
+    ['https://a.test/in', '//b.test/', null, 'https://a.test/in//b.test/'],
+    ['https://a.test', '/@b.test:1/', null, 'https://a.test/@b.test:1/'],
+    ['https://a.test/in', '/../%2e%2E/ %zz', 'q=%+"', 'https://a.test/in/../%2e%2E/%20%zz?q=%+"'],
+    ['https://a.test/in', '/a#b\\c', 'd=#\u{1F600}é', 'https://a.test/in/a%23b%5Cc?d=%23%F0%9F%98%80%C3%A9'],
+  ])('%s with %s and ?%s is %s', (url, path, query, target) => {
+    expect(both(url, path, query)).toBe(target)
+  })
+
+  test('appends only what the action says', () => {
+    const captured = { path: '/eu', queryString: 'b=2' }
+    const url = 'https://a.test/in?k=1'
+    expect(targetUrl({ url, appendPath: false, appendQuery: false }, captured)).toBe(url)
+    expect(targetUrl({ url, appendPath: true, appendQuery: false }, captured)).toBe(
+      'https://a.test/in/eu?k=1',
+    )
+    expect(targetUrl({ url, appendPath: false, appendQuery: true }, captured)).toBe(
+      'https://a.test/in?k=1&b=2',
+    )
+  })
+})

@@ -1,0 +1,28 @@
+import type { CapturedRequest } from '../engine/message/index.ts'
+import type { ForwardAction } from './attempt.ts'
+
+/**
+ * Where a forward goes: the action's URL, with the captured path suffix after its path and the captured query after its
+ * query where the action says so. Both are appended as they were captured, dot segments and escapes included; one slash
+ * stands between URL and suffix. Only what no request line can hold is escaped.
+ */
+export function targetUrl(
+  { url, appendPath, appendQuery }: Pick<ForwardAction, 'url' | 'appendPath' | 'appendQuery'>,
+  { path, queryString }: Pick<CapturedRequest, 'path' | 'queryString'>,
+): string {
+  const suffix = appendPath ? sendable(path) : ''
+  const more = appendQuery ? sendable(queryString ?? '') : ''
+  if (suffix === '' && more === '') return url
+  const mark = url.indexOf('?')
+  const base = mark < 0 ? url : url.slice(0, mark)
+  const query = [mark < 0 ? '' : url.slice(mark + 1), more].filter((part) => part !== '').join('&')
+  const target = suffix === '' ? base : `${base.replace(/\/$/, '')}${suffix}`
+  return query === '' ? target : `${target}?${query}`
+}
+
+/** Escapes what would end the target or the request line: controls, blanks, `#`, backslashes, and all beyond ASCII. */
+function sendable(text: string): string {
+  return text
+    .toWellFormed()
+    .replaceAll(/[^!"$-[\]-~]/gu, (char) => (char === '#' ? '%23' : encodeURIComponent(char)))
+}
