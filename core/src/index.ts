@@ -9,7 +9,7 @@ export {
   TracedError,
   toProblem,
 } from './api/problem.ts'
-export { REFUSED, type RouteContract } from './api/route.ts'
+export { Download, DownloadStream, REFUSED, type RouteContract } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { ITEM_CODES } from './engine/issues.ts'
 export { authenticate } from './keys/index.ts'
@@ -36,4 +36,11 @@ export {
   type QueueSpec,
 } from './platform/queues.ts'
 export { checkSecretKey, createSecretBox, type SecretBox } from './platform/secrets/index.ts'
-export { type AppRouter, appRouter, createCaller, ROUTES, type Route } from './router.ts'
+export {
+  type AppRouter,
+  appRouter,
+  createCaller,
+  createTransferCaller,
+  ROUTES,
+  type Route,
+} from './router.ts'

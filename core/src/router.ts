@@ -4,6 +4,7 @@ import { createCallerFactory, mergeRouters, type RouteContract, router } from '.
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { endpointEditingRoutes } from './endpointEditing/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
+import { exportRoutes, transferRoutes } from './exports/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
 import { recycleBinRoutes } from './recycleBin/routes.ts'
@@ -18,7 +19,7 @@ export const appRouter = router({
   endpoints: mergeRouters(endpointRoutes, endpointEditingRoutes),
   actions: actionRoutes,
   providers: providerRoutes,
-  requests: mergeRouters(requestRoutes, replayRoutes),
+  requests: mergeRouters(requestRoutes, replayRoutes, exportRoutes),
   deliveries: deliveryRoutes,
   alertChannels: alertChannelRoutes,
   recycleBin: recycleBinRoutes,
@@ -28,18 +29,30 @@ export const appRouter = router({
 
 export type AppRouter = typeof appRouter
 
+/** Operations of the REST API whose bodies no tRPC call can carry. */
+const transferRouter = router({ requests: transferRoutes })
+
 /** Calls procedures in process, without HTTP. */
 export const createCaller = createCallerFactory(appRouter)
+
+/** Calls the operations that `/trpc` lacks. */
+export const createTransferCaller = createCallerFactory(transferRouter)
 
 /** A declared REST operation: `name` is the tRPC path (`endpoints.list`). */
 export interface Route extends RouteContract {
   readonly name: string
+  /** Only REST has it. */
+  readonly restOnly: boolean
 }
 
-/** Every REST operation of the router, in the router's order. */
-export const ROUTES: readonly Route[] = Object.entries(
-  // tRPC holds procedures flat ("a.b") at run time but types them nested.
-  appRouter._def.procedures as unknown as Record<string, { _def: { meta?: { contract: RouteContract } } }>,
-).flatMap(([name, procedure]) =>
-  procedure._def.meta === undefined ? [] : [{ name, ...procedure._def.meta.contract }],
-)
+/** Every REST operation of the routers, in their order. */
+export const ROUTES: readonly Route[] = [...routesOf(appRouter, false), ...routesOf(transferRouter, true)]
+
+function routesOf({ _def }: { readonly _def: { readonly procedures: object } }, restOnly: boolean): Route[] {
+  return Object.entries(
+    // tRPC holds procedures flat ("a.b") at run time but types them nested.
+    _def.procedures as unknown as Record<string, { _def: { meta?: { contract: RouteContract } } }>,
+  ).flatMap(([name, procedure]) =>
+    procedure._def.meta === undefined ? [] : [{ name, restOnly, ...procedure._def.meta.contract }],
+  )
+}

@@ -48,6 +48,7 @@ async function greet(services: Services): Promise<FirstBoot | undefined> {
     signal: new AbortController().signal,
     traceId: randomBytes(16).toString('hex'),
     rawBody: null,
+    body: null,
   })
   const endpoint = await caller.endpoints.create({ name: 'My first endpoint' })
   const { baseUrl, captureUrl } = services.urls

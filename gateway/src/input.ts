@@ -9,6 +9,8 @@ export interface RawInput {
   readonly value: Record<string, unknown>
   /** The body as sent, when there was one. */
   readonly rawBody: string | null
+  /** The body as it comes, for a route that takes another than JSON. */
+  readonly body: AsyncIterable<Uint8Array> | null
   readonly locate: Locate
 }
 
@@ -24,7 +26,8 @@ export interface InputReader {
 /** Prepares the reader of a route once, at start. */
 export function inputReader(contract: RouteContract): InputReader {
   const types = scalarTypes(contract.input)
-  const hasBody = contract.method !== 'GET' && contract.method !== 'DELETE'
+  const takes = contract.media?.takes
+  const hasBody = contract.method !== 'GET' && contract.method !== 'DELETE' && takes === undefined
   const fromQuery = (name: string) => !hasBody || (contract.query ?? []).includes(name)
 
   const path: InputReader['path'] = (params) =>
@@ -50,9 +53,11 @@ export function inputReader(contract: RouteContract): InputReader {
       return {
         value: { ...members, ...query, ...path(params) },
         rawBody: body?.text ?? null,
+        body: takes === undefined ? null : bodyAsItComes(request, takes),
         locate: (at) => {
           const [first, ...rest] = at
-          if (first !== undefined && !(first in params) && fromQuery(String(first))) {
+          const isNamed = takes === undefined || (first !== undefined && first in types)
+          if (first !== undefined && !(first in params) && fromQuery(String(first)) && isNamed) {
             return { pointer: null, parameter: String(first) }
           }
           if (first !== undefined && first === contract.body)
@@ -76,7 +81,10 @@ function scalarTypes(input: z.ZodObject): Record<string, Scalar> {
 
 function scalarOf(property: z.core.JSONSchema._JSONSchema): Scalar {
   if (typeof property === 'boolean') return 'string'
-  if (property.type === 'integer' || property.type === 'boolean') return property.type
+  // A list where null is one of them.
+  const types: readonly unknown[] = [property.type].flat()
+  if (types.includes('integer')) return 'integer'
+  if (types.includes('boolean')) return 'boolean'
   for (const member of property.anyOf ?? []) {
     const scalar = scalarOf(member)
     if (scalar !== 'string') return scalar
@@ -94,12 +102,24 @@ function typed(text: string, type: Scalar | undefined): unknown {
   return text
 }
 
+/** @throws DomainError `request_invalid` for a body of another media type */
+function bodyAsItComes(request: Request, takes: string): AsyncIterable<Uint8Array> {
+  if (mediaTypeOf(request) !== takes) {
+    throw new DomainError('request_invalid', `The body must be sent as Content-Type: ${takes}.`)
+  }
+  return request.body ?? new ReadableStream({ start: (controller) => controller.close() })
+}
+
+function mediaTypeOf(request: Request): string {
+  return (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 async function readBody(request: Request): Promise<{ text: string; value: Record<string, unknown> } | null> {
   const bytes = await boundedBytes(request)
   if (bytes.length === 0) return null
-  const mediaType = (request.headers.get('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? ''
+  const mediaType = mediaTypeOf(request)
   if (mediaType !== 'application/json' && !/^application\/[^/]+\+json$/.test(mediaType)) {
     throw new DomainError('request_invalid', 'The body must be sent as Content-Type: application/json.')
   }

@@ -3,6 +3,7 @@ import {
   authenticate,
   type Context,
   createCaller,
+  createTransferCaller,
   DomainError,
   type Locate,
   locateInBody,
@@ -14,6 +15,7 @@ import {
 } from '@creel/core'
 import { Elysia } from 'elysia'
 import { type CallNotes, logged } from './callLog.ts'
+import { downloadResponse } from './download.ts'
 import { inputReader } from './input.ts'
 import { presentedKey, traceIdOf } from './requestIdentity.ts'
 
@@ -56,9 +58,16 @@ function bind(services: Services, route: Route) {
       let input: unknown
       let locate: Locate = locateInBody
       try {
-        const caller = await authenticate(services, presentedKey(request))
-        notes.caller = caller
-        const context: Context = { ...services, ...caller, signal: request.signal, traceId, rawBody: null }
+        const identity = await authenticate(services, presentedKey(request))
+        notes.caller = identity
+        const context: Context = {
+          ...services,
+          ...identity,
+          signal: request.signal,
+          traceId,
+          rawBody: null,
+          body: null,
+        }
         const raw = await reader.all(request, params).catch(async (error: unknown) => {
           // An unreadable body comes after the 404 of what the path names (CONTRACT R6).
           await route.finds?.(context, params)
@@ -66,10 +75,9 @@ function bind(services: Services, route: Route) {
         })
         input = raw.value
         locate = raw.locate
-        const result = await procedureOf(
-          createCaller({ ...context, rawBody: raw.rawBody }),
-          route.name,
-        )(input)
+        const callContext = { ...context, rawBody: raw.rawBody, body: raw.body }
+        const caller = route.restOnly ? createTransferCaller(callContext) : createCaller(callContext)
+        const result = await procedureOf(caller, route.name)(input)
         return answer(request, route, result)
       } catch (error) {
         return problemResponse(services, error, { traceId, input, locate })
@@ -86,6 +94,7 @@ function procedureOf(caller: unknown, name: string): (input: unknown) => Promise
 
 function answer(request: Request, route: Route, result: unknown): Response {
   if (result === null) return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
+  if (route.media?.gives !== undefined) return downloadResponse(result)
   const body = JSON.stringify(result)
   const headers: Record<string, string> = {
     'Content-Type': route.contentType ?? 'application/json',

@@ -26,7 +26,7 @@ export function trpc(services: Services): (request: Request, notes: CallNotes) =
         try {
           const caller = await authenticate(services, presentedKey(request), callsOf(info.calls.length))
           notes.caller = caller
-          return { ...services, ...caller, signal: request.signal, traceId, rawBody: null }
+          return { ...services, ...caller, signal: request.signal, traceId, rawBody: null, body: null }
         } catch (error) {
           const seconds = refusalOf(error)?.more.retryAfterSeconds
           if (seconds !== undefined) resHeaders.set('Retry-After', String(seconds))

@@ -249,10 +249,14 @@ describe('lists', () => {
 })
 
 describe('methods', () => {
+  /** A stream without a body is not cut into chunks. */
+  const UNCOMPARED = new Set(['date', 'transfer-encoding'])
+
   test('a GET that is right answers as described, and HEAD the same without a body', async () => {
     const query: Readonly<Record<string, string>> = {
       'watchdogs.suggest': `?endpointId=${alices.ids.endpointId}`,
       'watchdogs.labels': `?endpointId=${alices.ids.endpointId}`,
+      'requests.export': '?format=curl',
     }
     expect(
       await walk(reads, async (route) => {
@@ -260,7 +264,7 @@ describe('methods', () => {
         const get = await service.alice.get(path)
         const head = await service.alice.call('HEAD', path)
         const lines = (answer: Answer) =>
-          JSON.stringify([answer.status, [...answer.headers].filter(([name]) => name !== 'date')])
+          JSON.stringify([answer.status, [...answer.headers].filter(([name]) => !UNCOMPARED.has(name))])
         return [
           ...(get.status === 200 ? [] : [`${route.path}: ${get.status} ${get.text}`]),
           ...audit.faultsOf(route, get),

@@ -29,7 +29,7 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   deliveries: ['deliveries', 'retention'],
   deliveryAttempts: ['deliveries', 'retention'],
   // Born with the endpoint, counted by whatever moves its requests.
-  endpointCounters: ['endpoints', 'requests', 'recycleBin', 'capture', 'retention'],
+  endpointCounters: ['endpoints', 'requests', 'recycleBin', 'capture', 'retention', 'exports'],
   // Counted by triggers, so that no writer can forget to.
   endpointRevisions: [],
   endpoints: ['endpoints', 'retention'],
@@ -38,7 +38,8 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   incidents: ['alerts'],
   installation: ['secrets', 'planLimits'],
   // Restored and purged by the bin, which is where half of their life is spent.
-  requests: ['requests', 'recycleBin', 'capture', 'retention'],
+  // An import stores what was captured elsewhere.
+  requests: ['requests', 'recycleBin', 'capture', 'retention', 'exports'],
   ruleFaults: ['transformations'],
   transformationRuleVersions: ['transformations'],
   transformationRules: ['transformations'],

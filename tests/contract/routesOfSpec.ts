@@ -43,6 +43,9 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'POST /api/v1/endpoints/{}/requests/bulk-delete',
   'POST /api/v1/endpoints/{}/requests/{}/replay',
   'POST /api/v1/endpoints/{}/requests/bulk-replay',
+  'GET /api/v1/endpoints/{}/requests/{}/export',
+  'GET /api/v1/endpoints/{}/requests/export',
+  'POST /api/v1/endpoints/{}/requests/import',
 
   'GET /api/v1/endpoints/{}/deliveries',
   'GET /api/v1/endpoints/{}/deliveries/{}',

@@ -115,7 +115,7 @@ export async function createAudit(client: Client): Promise<Audit> {
               .replaceAll('{', '%7B')
               .replaceAll('}', '%7D'),
           )
-          if (!validate(answer.body)) faults.push(ajv.errorsText(validate.errors))
+          if (!validate(answer.body ?? answer.text)) faults.push(ajv.errorsText(validate.errors))
         }
       }
       return faults.map((fault) => `${at}: ${fault}`)

@@ -57,7 +57,7 @@ export class Client {
           : { body: JSON.stringify(body) }),
     })
     const text = await response.text()
-    const isJson = (response.headers.get('content-type') ?? '').includes('json')
+    const isJson = /\bjson\b/.test(response.headers.get('content-type') ?? '')
     return {
       status: response.status,
       headers: response.headers,

@@ -255,6 +255,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/endpoints/{endpointId}/requests/{requestId}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Write a captured request down: as a command, a program, a HAR file or the raw message
+         * @description `format` is one of `curl` (a curl command), `fetch` (a call of fetch, for Node, Bun, Deno and browsers), `httpie` (an HTTPie command), `python` (a call of Python requests), `har` (a HAR 1.2 file with one entry), `http` (the raw HTTP message), `k6` (a k6 load script), `vitest` (a Vitest test that sends it to a handler). The programs send it to the capture URL again.
+         */
+        get: operations["requests_export"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/endpoints/{endpointId}/deliveries": {
         parameters: {
             query?: never;
@@ -734,6 +754,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/endpoints/{endpointId}/requests/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Write down every matching request, oldest first, in a stream
+         * @description The filters of the list. `ndjson` has everything that arrived, byte for byte, and can be imported; `har` is a HAR 1.2 file. What arrives meanwhile is left out.
+         */
+        get: operations["requests_exportMany"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/requests/import": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Store requests that were exported as NDJSON, with their times
+         * @description They are marked as `imported`, get new ids, and are never dispatched. Lines are stored in batches of 500 (fewer where they are large), each whole or not at all; the first batch with a wrong line ends the import, and every wrong line of it is named.
+         */
+        post: operations["requests_import"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -1014,6 +1074,7 @@ export interface components {
          *       },
          *       "state": "Succeeded",
          *       "attemptCount": 1,
+         *       "imported": false,
          *       "url": "https://in.acme.dev/hook/0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33/eu?x=1&x=2",
          *       "queryString": "x=1&x=2",
          *       "query": {
@@ -1071,6 +1132,8 @@ export interface components {
             /** @enum {string} */
             state: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted" | "NotAttempted" | "Skipped";
             attemptCount: number;
+            /** @description It did not arrive here: it was imported, and was never dispatched */
+            imported: boolean;
             url: string;
             queryString: string | null;
             query: {
@@ -1115,7 +1178,8 @@ export interface components {
          *         "note": "stripe-signature matches; timestamp 2 s old."
          *       },
          *       "state": "Succeeded",
-         *       "attemptCount": 1
+         *       "attemptCount": 1,
+         *       "imported": false
          *     }
          */
         CapturedRequestSummary: {
@@ -1144,6 +1208,8 @@ export interface components {
             /** @enum {string} */
             state: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted" | "NotAttempted" | "Skipped";
             attemptCount: number;
+            /** @description It did not arrive here: it was imported, and was never dispatched */
+            imported: boolean;
         };
         CapturedRequestSummaryPage: {
             items: components["schemas"]["CapturedRequestSummary"][];
@@ -3700,6 +3766,95 @@ export interface operations {
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_export: {
+        parameters: {
+            query: {
+                format: "curl" | "fetch" | "httpie" | "python" | "har" | "http" | "k6" | "vitest";
+                /** @description Else the values of headers that are called like credentials are masked */
+                includeSecrets?: boolean | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the captured request */
+                requestId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/x-shellscript; charset=utf-8": string;
+                    "text/javascript; charset=utf-8": string;
+                    "text/x-python; charset=utf-8": string;
+                    "application/json": string;
+                    "message/http": string;
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7072,6 +7227,204 @@ export interface operations {
             };
             /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_exportMany: {
+        parameters: {
+            query?: {
+                /** @description HTTP method, without case */
+                method?: string;
+                /** @description Latest delivery state */
+                state?: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted" | "NotAttempted" | "Skipped";
+                /** @description Text found in path, query string, header values or text body, without case */
+                q?: string;
+                /** @description Received at or after */
+                since?: string;
+                /** @description Received before */
+                until?: string;
+                /** @description Only requests with a greater id */
+                afterId?: number;
+                /** @description `none`: nothing was checked */
+                verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
+                /** @description Exact event type */
+                label?: string;
+                /** @description Default `ndjson` */
+                format?: "ndjson" | "har";
+                /** @description Else the values of headers that are called like credentials are masked */
+                includeSecrets?: boolean | null;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/x-ndjson": string;
+                    "application/json": string;
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_import: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/x-ndjson": string;
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        importedCount: number;
+                        /** @description Id of the first request that was stored */
+                        firstId: number | null;
+                        lastId: number | null;
+                    };
+                };
+            };
+            /** @description `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `limit_reached`: The plan has room for no more of these. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -16,4 +16,6 @@ export interface Context extends Services, Caller {
   readonly traceId: string
   /** The request body as it was sent, where it was JSON over REST: number spelling and key order survive here only. */
   readonly rawBody: string | null
+  /** The request body as it comes, for routes that take another than JSON. */
+  readonly body: AsyncIterable<Uint8Array> | null
 }

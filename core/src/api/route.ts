@@ -31,11 +31,41 @@ export interface RouteContract {
   readonly cacheControl?: string
   /** Media type of the answer when it is not `application/json`. */
   readonly contentType?: string
+  /** Set where bodies are not JSON. */
+  readonly media?: RouteMedia
   /** Finds the objects that the path names, before anything else of the input is looked at (CONTRACT §0.6). */
   readonly finds?: Finds<object>
   /** Refuses a plan that lacks the operation, after the 404s and before the 400s. */
   readonly gate?: (context: Context) => void
 }
+
+/** The bodies of a route whose bodies are not JSON. */
+export interface RouteMedia {
+  /** Media type of the request's body, which the procedure reads from `ctx.body` as it comes. */
+  readonly takes?: string
+  /** Media types of the answer over REST; the route's output is a {@link Download} or a {@link DownloadStream}. */
+  readonly gives?: readonly [string, ...string[]]
+}
+
+/** An answer that is no JSON: REST sends its content, `/trpc` the whole object. */
+export const Download = z.object({
+  contentType: z.string(),
+  fileName: z.string().meta({ description: 'What it may be saved as' }),
+  content: z.string(),
+  encoding: z.enum(['utf8', 'base64']).meta({ description: 'How `content` holds the bytes' }),
+})
+
+/** An answer of any size that is no JSON: each part is made when the client has read the one before. REST only. */
+export interface DownloadStream {
+  readonly contentType: string
+  readonly fileName: string
+  readonly parts: AsyncIterable<string>
+}
+
+/** The output of a route that answers with a {@link DownloadStream}. */
+export const DownloadStream = z.custom<DownloadStream>(
+  (value) => typeof value === 'object' && value !== null && 'parts' in value,
+)
 
 /** The path's parameters as text, unchecked. */
 export type PathIds = Readonly<Record<string, string>>

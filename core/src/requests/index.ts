@@ -1,6 +1,21 @@
+export { applyFilters } from './filters.ts'
 export { findsRequest } from './find.ts'
 export { type HistoricMatch, newestMatching } from './history.ts'
-export { findReplayable, findReplayableSizes, lockCounters, type RequestRow } from './queries.ts'
+export {
+  findReplayable,
+  findReplayableSizes,
+  lockCounters,
+  type RequestRow,
+  requestsWithBodies,
+  visibleRequests,
+} from './queries.ts'
 export { findRequest } from './reads.ts'
-export { issuesOfRequestIds, requestIdsInput, requestIdsOf } from './schema.ts'
+export {
+  filterInput,
+  issuesOfRequestIds,
+  type RequestFilters,
+  requestIdsInput,
+  requestIdsOf,
+  VERDICTS,
+} from './schema.ts'
 export { STORED_REQUEST_COLUMNS, type StoredRequestRow, storedRequest } from './storedRequest.ts'

@@ -21,6 +21,7 @@ const SUMMARY_COLUMNS = [
   'r.bodyPreview',
   'r.verdict',
   'r.verdictNote',
+  'r.imported',
 ] as const
 
 type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` ? Name : never
@@ -39,7 +40,7 @@ export interface RequestRow extends RequestSummaryRow {
 }
 
 /** The visible requests of an endpoint with their deliveries summed up. */
-function visibleRequests(db: Db, endpointId: string) {
+export function visibleRequests(db: Db, endpointId: string) {
   return db
     .selectFrom('requests as r')
     .leftJoinLateral(
@@ -104,6 +105,11 @@ export async function searchRequests(
   const wanted = ids.map((row) => row.id)
   const rows = await summaries(db, endpointId).where('r.id', 'in', wanted).orderBy('r.id', 'desc').execute()
   return { rows, totalCount: first.totalCount }
+}
+
+/** The visible requests of an endpoint, whole. */
+export function requestsWithBodies(db: Db, endpointId: string) {
+  return summaries(db, endpointId).select(['r.queryString', 'r.headerNames', 'r.headerValues', 'r.body'])
 }
 
 /**

@@ -22,7 +22,7 @@ const STATE = `
 
 const SUMMARY = `
   r.id, r.endpoint_id, r.received_at, r.method, r.path, r.content_type, r.size_bytes, r.ip, r.user_agent, r.label,
-  r.body_truncated, r.body_is_binary, r.body_preview, r.verdict, r.verdict_note, ${STATE}`
+  r.body_truncated, r.body_is_binary, r.body_preview, r.verdict, r.verdict_note, r.imported, ${STATE}`
 
 const DETAIL = `
   select ${SUMMARY}, r.query_string, r.header_names, r.header_values, r.body

@@ -81,6 +81,9 @@ const summary = {
   verification: z.object({ verdict: z.enum(VERDICTS), note: z.string() }).nullable(),
   state: z.enum(REQUEST_STATES),
   attemptCount: z.int(),
+  imported: z
+    .boolean()
+    .meta({ description: 'It did not arrive here: it was imported, and was never dispatched' }),
 }
 
 /** A captured request without its body, as lists show it (CONTRACT §3). */

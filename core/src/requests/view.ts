@@ -32,6 +32,7 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
     verification: verdict === undefined ? null : { verdict, note: row.verdictNote ?? '' },
     state: REQUEST_STATES.find((known) => known === row.state) ?? 'Pending',
     attemptCount: row.attemptCount,
+    imported: row.imported,
   }
 }
 

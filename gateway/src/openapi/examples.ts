@@ -81,6 +81,7 @@ const SUMMARY = {
   verification: { verdict: 'verified', note: 'stripe-signature matches; timestamp 2 s old.' },
   state: 'Succeeded',
   attemptCount: 1,
+  imported: false,
 }
 
 const ATTEMPT = {

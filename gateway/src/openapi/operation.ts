@@ -21,7 +21,12 @@ export function operation(route: Route, schemas: Schemas): JsonObject {
       ...input.pathNames.map((name) => parameter('path', name, input)),
       ...input.queryNames.map((name) => parameter('query', name, input)),
     ],
-    requestBody: input.bodyNames.length === 0 ? undefined : requestBody(route, input),
+    requestBody:
+      route.media?.takes !== undefined
+        ? rawBody(route.media.takes)
+        : input.bodyNames.length === 0
+          ? undefined
+          : requestBody(route, input),
     responses: { ...answers(route, schemas), ...problemResponses(route) },
   })
 }
@@ -83,6 +88,18 @@ function requestBody(route: Route, { properties, required, bodyNames }: Input): 
   }
 }
 
+function rawBody(mediaType: string): JsonObject {
+  return { required: true, content: { [mediaType]: { schema: { type: 'string' } } } }
+}
+
+/** The bodies of an answer, by media type. */
+function answerContent(route: Route, output: JsonObject): JsonObject {
+  const { gives } = route.media ?? {}
+  if (gives === undefined)
+    return { [route.contentType ?? 'application/json']: { schema: withoutNull(output) } }
+  return Object.fromEntries(gives.map((mediaType) => [mediaType, { schema: { type: 'string' } }]))
+}
+
 const PHRASES = { 200: 'OK', 201: 'Created', 202: 'Accepted: queued' } as const
 
 function answers(route: Route, schemas: Schemas): JsonObject {
@@ -94,7 +111,7 @@ function answers(route: Route, schemas: Schemas): JsonObject {
       ? undefined
       : {
           description: PHRASES[status],
-          content: { [route.contentType ?? 'application/json']: { schema: withoutNull(output) } },
+          content: answerContent(route, output),
           ...(route.cacheControl === undefined ? {} : { headers: CACHE_HEADERS }),
         },
     204: isEmpty || admitsNull(output) ? { description: 'Done; no content' } : undefined,

@@ -270,6 +270,7 @@ export interface RequestsTable {
   dispatchState: string
   deletedAt: Date | null
   hiddenAt: Date | null
+  imported: Generated<boolean>
 }
 
 export interface RuleFaultsTable {

@@ -1,0 +1,68 @@
+import { headerText, urlEncodedPairs } from '../../engine/message/index.ts'
+import type { ExportedRequest } from '../exportedRequest.ts'
+import type { Format } from './format.ts'
+
+/** A file of HAR 1.2 up to its entries, and what closes it. */
+export const HAR_START = '{"log":{"version":"1.2","creator":{"name":"Creel","version":"1"},"entries":[\n'
+export const HAR_END = '\n]}}\n'
+
+/**
+ * One entry of HAR 1.2. What was answered is not kept: the response says so with status 0, as HAR does for exchanges
+ * that have none.
+ */
+export function harEntry(request: ExportedRequest): string {
+  const fields = request.headers.map(([name, value]) => ({ name, value: headerText(value) }))
+  const cookies = fields
+    .filter(({ name }) => name.toLowerCase() === 'cookie')
+    .flatMap(({ value }) => value.split(';'))
+    .map((pair) => {
+      const [name = '', ...rest] = pair.trim().split('=')
+      return { name, value: rest.join('=') }
+    })
+  const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?') + 1) : ''
+  const text = request.body.toString(request.isText ? 'utf8' : 'base64')
+  return JSON.stringify({
+    startedDateTime: request.receivedAt.toISOString(),
+    time: 0,
+    request: {
+      method: request.method,
+      url: request.url,
+      httpVersion: 'HTTP/1.1',
+      cookies,
+      headers: fields,
+      queryString: [...urlEncodedPairs(query)].map(([name, value]) => ({ name, value })),
+      ...(request.body.length === 0
+        ? {}
+        : {
+            postData: {
+              mimeType: request.contentType ?? 'application/octet-stream',
+              text,
+              ...(request.isText ? {} : { comment: 'base64' }),
+            },
+          }),
+      headersSize: -1,
+      bodySize: request.body.length,
+    },
+    response: {
+      status: 0,
+      statusText: '',
+      httpVersion: '',
+      cookies: [],
+      headers: [],
+      content: { size: 0, mimeType: 'x-unknown' },
+      redirectURL: '',
+      headersSize: -1,
+      bodySize: -1,
+    },
+    cache: {},
+    timings: { send: 0, wait: 0, receive: 0 },
+    ...(request.label === null ? {} : { comment: request.label }),
+  })
+}
+
+export const HAR: Format = {
+  contentType: 'application/json',
+  extension: 'har',
+  about: 'a HAR 1.2 file with one entry',
+  write: (request) => HAR_START + harEntry(request) + HAR_END,
+}

@@ -1,0 +1,34 @@
+import type { Format } from './format.ts'
+import { HAR } from './har.ts'
+import { FETCH, K6, VITEST } from './javascript.ts'
+import { PYTHON } from './python.ts'
+import { HTTP } from './raw.ts'
+import { CURL, HTTPIE } from './shell.ts'
+
+/** Every way to write down one request, by the name that `?format=` takes. */
+export const FORMATS = {
+  curl: CURL,
+  fetch: FETCH,
+  httpie: HTTPIE,
+  python: PYTHON,
+  har: HAR,
+  http: HTTP,
+  k6: K6,
+  vitest: VITEST,
+} as const satisfies Readonly<Record<string, Format>>
+
+export type FormatName = keyof typeof FORMATS
+
+export const FORMAT_NAMES: readonly [FormatName, ...FormatName[]] = [
+  'curl',
+  'fetch',
+  'httpie',
+  'python',
+  'har',
+  'http',
+  'k6',
+  'vitest',
+]
+
+export type { Format } from './format.ts'
+export { HAR_END, HAR_START, harEntry } from './har.ts'

@@ -1,0 +1,30 @@
+import type { ExportedRequest } from '../exportedRequest.ts'
+import type { Format } from './format.ts'
+
+/** The body is kept decoded from chunks: the message says its length instead. */
+function httpMessage(request: ExportedRequest): Uint8Array {
+  const { host, pathname, search } = partsOf(request.url)
+  const chunked = request.headers.some(([name]) => name.toLowerCase() === 'transfer-encoding')
+  const hasHost = request.headers.some(([name]) => name.toLowerCase() === 'host')
+  const fields = request.headers.filter(([name]) => name.toLowerCase() !== 'transfer-encoding')
+  const lines = [
+    `${request.method} ${pathname}${search} HTTP/1.1`,
+    ...(hasHost ? [] : [`Host: ${host}`]),
+    ...fields.map(([name, value]) => `${name}: ${value}`),
+    ...(chunked ? [`Content-Length: ${request.body.length}`] : []),
+  ]
+  return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), request.body])
+}
+
+/** By hand: a URL object would fold dot segments and encode anew what the sender sent. */
+function partsOf(url: string): { host: string; pathname: string; search: string } {
+  const [, host = '', pathname = '/', search = ''] = /^[a-z]+:\/\/([^/?#]*)([^?]*)(.*)$/is.exec(url) ?? []
+  return { host, pathname, search: Buffer.from(search).toString('latin1') }
+}
+
+export const HTTP: Format = {
+  contentType: 'message/http',
+  extension: 'http',
+  about: 'the raw HTTP message',
+  write: httpMessage,
+}

@@ -1,0 +1,124 @@
+import { isUtf8 } from 'node:buffer'
+import { z } from 'zod'
+import { storedHeaders, type WireHeader } from '../engine/message/index.ts'
+import { type RequestRow, VERDICTS } from '../requests/index.ts'
+import { withoutSecrets } from './exportedRequest.ts'
+
+/**
+ * One request as a line of NDJSON, by the names of the API. Everything that arrived is in it, byte for byte: what is not
+ * UTF-8 is in base64, and says so.
+ */
+export function lineOf(row: RequestRow, { includeSecrets }: { readonly includeSecrets: boolean }): string {
+  const headers = storedHeaders(row)
+  const isText = isUtf8(row.body) && !row.body.includes(0)
+  const line = {
+    id: row.id,
+    endpointId: row.endpointId,
+    receivedAt: row.receivedAt.toISOString(),
+    method: row.method,
+    path: row.path,
+    queryString: row.queryString,
+    contentType: row.contentType,
+    sizeBytes: row.sizeBytes,
+    ip: row.ip,
+    label: row.label,
+    bodyTruncated: row.bodyTruncated,
+    verification: row.verdict === null ? null : { verdict: row.verdict, note: row.verdictNote ?? '' },
+    state: row.state,
+    rawHeaders: (includeSecrets ? headers : withoutSecrets(headers)).map(headerMember),
+    body: row.body.length === 0 ? null : row.body.toString(isText ? 'utf8' : 'base64'),
+    ...(isText ? {} : { bodyEncoding: 'base64' }),
+  }
+  return `${JSON.stringify(line)}\n`
+}
+
+function headerMember([name, value]: WireHeader) {
+  const bytes = Buffer.from(value, 'latin1')
+  return isUtf8(bytes)
+    ? { name, value: bytes.toString() }
+    : { name, value: bytes.toString('base64'), encoding: 'base64' }
+}
+
+// What the service never captures, no line may bring in: rows are the same wherever they came from.
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+const STORABLE_TEXT = /^[^\x00]*$/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+const TARGET = /^[^\x00-\x20\x7f]*$/
+const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+const FIELD_VALUE = /^[^\x00\r\n]*$/
+const TARGET_CHARACTERS_MAX = 160 * 1024
+const HEADERS_MAX = 200
+
+const encoding = z.enum(['utf8', 'base64']).optional()
+
+const Header = z.object({
+  name: z.string().regex(TOKEN, 'must be the name of a header').max(1024),
+  value: z.string().regex(FIELD_VALUE, 'must be one line'),
+  encoding,
+})
+
+/** What a line is decoded by; members that nobody knows are passed over, as those that the service makes itself. */
+export const ImportLine = z
+  .object({
+    receivedAt: z.iso.datetime({ offset: true }),
+    method: z.string().regex(TOKEN, 'must be a method').max(32),
+    path: z
+      .string()
+      .max(TARGET_CHARACTERS_MAX)
+      .regex(TARGET, 'must have no spaces')
+      .regex(/^(\/.*)?$/s, 'must start with /, or be empty')
+      .default(''),
+    queryString: z
+      .string()
+      .max(TARGET_CHARACTERS_MAX)
+      .regex(TARGET, 'must have no spaces')
+      .nullable()
+      .default(null),
+    contentType: z.string().regex(FIELD_VALUE).nullish(),
+    sizeBytes: z.int().min(0).optional(),
+    ip: z.union([z.ipv4(), z.ipv6()]).nullable().default(null),
+    label: z.string().min(1).max(200).regex(STORABLE_TEXT).nullable().default(null),
+    bodyTruncated: z.boolean().default(false),
+    verification: z
+      .object({ verdict: z.enum(VERDICTS), note: z.string().max(300).regex(STORABLE_TEXT) })
+      .nullable()
+      .default(null),
+    rawHeaders: z.array(Header).max(HEADERS_MAX).default([]),
+    body: z.string().nullable().default(null),
+    bodyEncoding: encoding,
+  })
+  .superRefine(({ body, bodyEncoding, rawHeaders, bodyTruncated, sizeBytes }, context) => {
+    const faults: [boolean, (string | number)[], string][] = [
+      [bodyEncoding === 'base64' && !isBase64(body ?? ''), ['body'], 'must be base64'],
+      [bodyTruncated && sizeBytes === undefined, ['sizeBytes'], 'must be there for a body that was cut'],
+      ...rawHeaders.map((header, at): [boolean, (string | number)[], string] => [
+        header.encoding === 'base64' && !isBase64(header.value),
+        ['rawHeaders', at, 'value'],
+        'must be base64',
+      ]),
+    ]
+    for (const [isFault, path, message] of faults) {
+      if (isFault) context.addIssue({ code: 'custom', path, message })
+    }
+  })
+
+export type ImportLine = z.output<typeof ImportLine>
+
+/** In the spelling that we write; Node's own decoder takes anything. */
+function isBase64(text: string): boolean {
+  return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
+}
+
+/** The header fields of a line, as they came over the wire. */
+export function headersOf(line: ImportLine): WireHeader[] {
+  return line.rawHeaders.map(({ name, value, encoding: how }) => [
+    name,
+    Buffer.from(value, how === 'base64' ? 'base64' : 'utf8').toString('latin1'),
+  ])
+}
+
+/** The body of a line. */
+export function bodyOf(line: ImportLine): Buffer {
+  return Buffer.from(line.body ?? '', line.bodyEncoding === 'base64' ? 'base64' : 'utf8')
+}

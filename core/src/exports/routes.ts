@@ -1,0 +1,98 @@
+import { z } from 'zod'
+import { Download, DownloadStream, Int64, optional, route, router } from '../api/route.ts'
+import { findsEndpoint } from '../endpoints/index.ts'
+import { filterInput, findsRequest } from '../requests/index.ts'
+import { exportedRequest } from './exportedRequest.ts'
+import { exportMany } from './exportMany.ts'
+import { FORMAT_NAMES, FORMATS, type Format } from './formats/index.ts'
+import { IMPORT_BATCH_LINES, importRequests } from './importRequests.ts'
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+const includeSecrets = optional(z.boolean()).meta({
+  description: 'Else the values of headers that are called like credentials are masked',
+})
+
+const NDJSON = 'application/x-ndjson'
+const [firstType, ...otherTypes] = [...new Set(Object.values(FORMATS).map(({ contentType }) => contentType))]
+
+const Imported = z.object({
+  importedCount: z.int(),
+  firstId: Int64.nullable().meta({ description: 'Id of the first request that was stored' }),
+  lastId: Int64.nullable(),
+})
+
+/** Writing down one request. */
+export const exportRoutes = router({
+  export: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/export',
+    summary: 'Write a captured request down: as a command, a program, a HAR file or the raw message',
+    description: `\`format\` is one of ${Object.entries(FORMATS)
+      .map(([name, { about }]) => `\`${name}\` (${about})`)
+      .join(', ')}. The programs send it to the capture URL again.`,
+    input: z.object({
+      endpointId,
+      requestId: Int64.meta({ description: 'Id of the captured request' }),
+      format: z.enum(FORMAT_NAMES),
+      includeSecrets,
+    }),
+    output: Download,
+    media: { gives: [firstType ?? 'text/plain', ...otherTypes] },
+    finds: findsRequest,
+  }).query(({ ctx, input }) => {
+    const format: Format = FORMATS[input.format]
+    const request = exportedRequest(ctx.request, {
+      urls: ctx.urls,
+      includeSecrets: input.includeSecrets ?? false,
+    })
+    const written = format.write(request)
+    const encoding = typeof written === 'string' ? 'utf8' : 'base64'
+    return {
+      contentType: format.contentType,
+      fileName: `request-${ctx.request.id}.${format.extension}`,
+      content: typeof written === 'string' ? written : Buffer.from(written).toString('base64'),
+      encoding,
+    } as const
+  }),
+})
+
+/** Operations of any size, which `/trpc` cannot carry. */
+export const transferRoutes = router({
+  exportMany: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/requests/export',
+    summary: 'Write down every matching request, oldest first, in a stream',
+    description:
+      'The filters of the list. `ndjson` has everything that arrived, byte for byte, and can be imported; `har` is a HAR 1.2 file. What arrives meanwhile is left out.',
+    input: z.object({
+      endpointId,
+      ...filterInput,
+      format: optional(z.enum(['ndjson', 'har'])).meta({ description: 'Default `ndjson`' }),
+      includeSecrets,
+    }),
+    output: DownloadStream,
+    media: { gives: [NDJSON, 'application/json'] },
+    finds: findsEndpoint,
+  }).query(({ ctx, input }) => {
+    const { endpointId: _id, format = 'ndjson', includeSecrets: whole = false, ...filters } = input
+    const options = { filters, format, includeSecrets: whole, urls: ctx.urls }
+    const signal = AbortSignal.any([ctx.signal, ctx.stopping])
+    return {
+      contentType: format === 'ndjson' ? NDJSON : 'application/json',
+      fileName: `requests.${format}`,
+      parts: exportMany(ctx.db, ctx.endpoint.id, { ...options, signal }),
+    }
+  }),
+
+  import: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/requests/import',
+    summary: 'Store requests that were exported as NDJSON, with their times',
+    description: `They are marked as \`imported\`, get new ids, and are never dispatched. Lines are stored in batches of ${IMPORT_BATCH_LINES} (fewer where they are large), each whole or not at all; the first batch with a wrong line ends the import, and every wrong line of it is named.`,
+    input: z.object({ endpointId }),
+    output: Imported,
+    media: { takes: NDJSON },
+    errors: ['limit_reached'],
+    finds: findsEndpoint,
+  }).mutation(({ ctx }) => importRequests(ctx, ctx.endpoint.id, ctx.body ?? [])),
+})

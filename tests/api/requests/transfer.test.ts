@@ -1,0 +1,221 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { z } from 'zod'
+import type { TestEndpoint } from '../../support/client.ts'
+import { wrongParts } from '../../support/problems.ts'
+import { sendRaw } from '../../support/sender.ts'
+import { startService, type TestService } from '../../support/service.ts'
+
+/** Histories that move between services: NDJSON and HAR out, NDJSON in. */
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService({
+    limits: { apiRatePerMinute: 1_000_000, captureRatePerMinute: 100_000, payloadBytesMax: 100_000 },
+  })
+})
+
+const Line = z.looseObject({
+  id: z.int(),
+  body: z.string().nullable(),
+  rawHeaders: z.array(z.looseObject({ name: z.string(), value: z.string() })),
+})
+
+/** The lines of an export, oldest first. */
+async function exported(endpoint: TestEndpoint, query = 'includeSecrets=true') {
+  const answer = await endpoint.client.get(endpoint.at(`/requests/export?${query}`))
+  if (answer.status !== 200) throw new Error(`The export answered ${answer.status}: ${answer.text}`)
+  return answer.text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => Line.parse(JSON.parse(line)))
+}
+
+function importInto(endpoint: TestEndpoint, lines: readonly unknown[] | string | ReadableStream<Uint8Array>) {
+  const rawBody =
+    typeof lines === 'string' || lines instanceof ReadableStream
+      ? lines
+      : lines.map((line) => `${JSON.stringify(line)}\n`).join('')
+  const headers = { 'Content-Type': 'application/x-ndjson' }
+  return endpoint.client.post(endpoint.at('/requests/import'), undefined, { rawBody, headers })
+}
+
+/** What the service makes anew on import. */
+const own = ({ id: _id, endpointId: _endpoint, state: _state, ...rest }: z.output<typeof Line>) => rest
+
+const receivedAt = '2026-01-02T03:04:05.678Z'
+
+describe('export and import', () => {
+  test('give back equal requests, byte for byte, whatever was sent', async () => {
+    const name = fc.stringMatching(/^X-[a-z]{1,12}$/)
+    // Header values as bytes: text, latin1, and what is no UTF-8.
+    const value = fc.string({
+      unit: fc
+        .integer({ min: 0x21, max: 0xff })
+        .filter((code) => code !== 0x7f)
+        .map((code) => String.fromCharCode(code)),
+      maxLength: 20,
+    })
+    const sent = fc.record({
+      method: fc.constantFrom('POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'),
+      suffix: fc.webPath({ size: 'small' }),
+      query: fc.option(fc.webQueryParameters({ size: 'small' })),
+      headers: fc.array(fc.tuple(name, value), { maxLength: 5 }),
+      body: fc.oneof(fc.uint8Array({ maxLength: 200 }), fc.string({ unit: 'grapheme', maxLength: 60 })),
+    })
+    const source = await service.alice.endpoint()
+    const target = await service.charlie.endpoint()
+    await fc.assert(
+      fc.asyncProperty(fc.array(sent, { minLength: 1, maxLength: 4 }), async (requests) => {
+        await source.client.delete(source.at('/requests'))
+        await target.client.delete(target.at('/requests'))
+        for (const { method, suffix, query, headers, body } of requests) {
+          await sendRaw(`${source.url}${suffix}${query === null ? '' : `?${query}`}`, {
+            method,
+            headers,
+            body,
+          })
+        }
+        const lines = await exported(source)
+        expect(lines.length).toBe(requests.length)
+        expect((await importInto(target, lines)).body).toMatchObject({ importedCount: lines.length })
+        const again = await exported(target)
+        expect(again.map(own)).toEqual(lines.map(own))
+        const [first] = again
+        const [original] = lines
+        const was = Object((await source.client.get(source.at(`/requests/${original?.id}`))).body)
+        const is = Object((await target.client.get(target.at(`/requests/${first?.id}`))).body)
+        const { id, endpointId, url } = was
+        expect({ ...is, id, endpointId, url, imported: false }).toEqual(was)
+      }),
+      { numRuns: 12 },
+    )
+  })
+
+  test('keep capture times, mark what came in, dispatch nothing and continue the ids', async () => {
+    const endpoint = await service.alice.endpoint({
+      forwardUrl: 'http://127.0.0.1:9/',
+      forwardingEnabled: true,
+    })
+    const before = await service.alice.endpoint().then((other) => other.capture())
+    const answer = await importInto(endpoint, [{ receivedAt, method: 'POST', body: 'old' }])
+    expect(answer).toMatchObject({ status: 200, body: { importedCount: 1 } })
+    const [row] = await endpoint.requests()
+    expect(row).toMatchObject({
+      receivedAt,
+      imported: true,
+      state: 'NotAttempted',
+      attemptCount: 0,
+      bodyPreview: 'old',
+    })
+    expect(row?.id).toBeGreaterThan(before.id)
+    const stats = await service.alice.get(endpoint.at('/stats'))
+    expect(stats.body).toMatchObject({
+      storage: { storedRequestCount: 1, storedBytes: 3 },
+      backlog: { pendingCount: 0 },
+    })
+  })
+
+  test('keep an oversize trace, and mask credentials unless they were asked for', async () => {
+    const endpoint = await service.alice.endpoint()
+    await endpoint.send({
+      body: 'x'.repeat(120_000),
+      headers: { 'X-Api-Key': 'opens doors', 'X-Plain': 'shown' },
+    })
+    const [masked] = await exported(endpoint, '')
+    const headerOf = (line: typeof masked, name: string) =>
+      line?.rawHeaders.find((header) => header.name.toLowerCase() === name)?.value
+    expect([headerOf(masked, 'x-api-key'), headerOf(masked, 'x-plain')]).toEqual(['***', 'shown'])
+    const [whole] = await exported(endpoint)
+    expect(headerOf(whole, 'x-api-key')).toBe('opens doors')
+    const target = await service.alice.endpoint()
+    await importInto(target, [whole])
+    expect((await target.requests())[0]).toMatchObject({ bodyTruncated: true, sizeBytes: 120_000 })
+  })
+})
+
+describe('export', () => {
+  test('takes the filters of the list, and leaves out what arrives meanwhile', async () => {
+    const endpoint = await service.alice.endpoint()
+    for (const body of ['wanted 1', 'other', 'wanted 2']) await endpoint.send({ body })
+    expect((await exported(endpoint, 'q=wanted')).map(({ body }) => body)).toEqual(['wanted 1', 'wanted 2'])
+    expect(await exported(endpoint, 'q=nothing')).toEqual([])
+    const answer = await service.alice.get(endpoint.at('/requests/export?format=har&q=wanted'))
+    const entry = z.looseObject({ request: z.looseObject({ postData: z.looseObject({ text: z.string() }) }) })
+    const har = z
+      .object({ log: z.looseObject({ version: z.literal('1.2'), entries: z.array(entry) }) })
+      .parse(answer.body)
+    expect(har.log.entries.map(({ request }) => request.postData.text)).toEqual(['wanted 1', 'wanted 2'])
+  })
+
+  test('refuses another format, and names those that there are', async () => {
+    const endpoint = await service.alice.endpoint()
+    const answer = await service.alice.get(endpoint.at('/requests/export?format=xml'))
+    expect(answer.status).toBe(400)
+    expect(answer.text).toContain('ndjson')
+    expect(answer.text).toContain('har')
+  })
+})
+
+describe('import', () => {
+  const good = { receivedAt, method: 'POST', body: 'good' }
+
+  test('names every wrong line of a batch, and stores none of it', async () => {
+    const endpoint = await service.alice.endpoint()
+    const future = new Date(service.clock.now().getTime() + 3_600_000).toISOString()
+    const lines = [
+      good,
+      { ...good, receivedAt: 'yesterday' },
+      { ...good, method: 'NO METHOD' },
+      { ...good, receivedAt: future },
+      { ...good, rawHeaders: [{ name: 'X', value: 'a\nb' }] },
+      { ...good, body: '%%', bodyEncoding: 'base64' },
+    ].map((line) => JSON.stringify(line))
+    const answer = await importInto(endpoint, [...lines, 'no json', ''].join('\n'))
+    expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+    expect(wrongParts(answer)).toEqual([
+      '#/lines/2/receivedAt bad_format',
+      '#/lines/3/method bad_format',
+      '#/lines/4/receivedAt out_of_range',
+      '#/lines/5/rawHeaders/0/value bad_format',
+      '#/lines/6/body not_allowed',
+      '#/lines/7 type',
+    ])
+    expect(answer.text).toContain('Line 2')
+    expect(answer.text).toContain('Nothing was stored.')
+    expect(await endpoint.requests()).toEqual([])
+  })
+
+  test('keeps the batches of 500 before a wrong one', async () => {
+    const endpoint = await service.alice.endpoint()
+    const lines = Array.from({ length: 600 }, () => JSON.stringify(good))
+    lines[549] = '{}'
+    const answer = await importInto(endpoint, lines.join('\n'))
+    expect(answer.text).toContain('Lines 1 to 500 are stored')
+    expect(wrongParts(answer)).toEqual(['#/lines/550/receivedAt required', '#/lines/550/method required'])
+    expect((await service.alice.get(endpoint.at('/stats'))).body).toMatchObject({
+      storage: { storedRequestCount: 500 },
+    })
+  })
+
+  test('refuses what the cap has no room for, a line that is too long, and bytes that are no text', async () => {
+    const capped = await startService({ limits: { storedRequestsMax: 3, payloadBytesMax: 1000 } })
+    const client = capped.alice
+    const endpoint = await client.endpoint()
+    const full = await importInto(endpoint, [good, good, good, good])
+    expect(full).toMatchObject({ status: 409, body: { code: 'limit_reached' } })
+    expect(full.text).toContain('room for 3')
+    const long = await importInto(endpoint, `${JSON.stringify(good)}\n"${'x'.repeat(600_000)}"`)
+    expect(wrongParts(long)).toEqual(['#/lines/2 too_long'])
+    const bytes = new Blob([new Uint8Array([0x22, 0xff, 0x22, 0x0a])]).stream()
+    expect(wrongParts(await importInto(endpoint, bytes))).toEqual(['#/lines/1 bad_format'])
+    await capped.stop()
+  })
+
+  test('takes only NDJSON', async () => {
+    const endpoint = await service.alice.endpoint()
+    const answer = await service.alice.post(endpoint.at('/requests/import'), good)
+    expect(answer).toMatchObject({ status: 400, body: { code: 'request_invalid' } })
+  })
+})
