@@ -14,7 +14,7 @@ import {
   type VerificationSettings,
 } from '@creel/core/engine/verification'
 import { manualSchemeRow } from '../core/src/engine/verification/settings.ts'
-import { type SignedRequest, signedRequest, testKey } from '../core/src/engine/verification/testSigner.ts'
+import { type SignedRequest, signedRequest, testKey } from '../tests/support/signedRequest.ts'
 import { report } from './support/report.ts'
 
 const { values } = parseArgs({ options: { milliseconds: { type: 'string', default: '300' } } })

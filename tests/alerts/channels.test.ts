@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { AlertReceiver } from '../support/alertReceiver.ts'
-import type { Answer, Client } from '../support/client.ts'
+import type { Client } from '../support/client.ts'
+import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const PATH = '/api/v1/alert-channels'
@@ -29,14 +30,6 @@ const create = (body: object, client: Client = service.alice) =>
   client.expect(client.post(PATH, body), Channel)
 const webhook = (more: object = {}) =>
   create({ kind: 'webhook', name: 'Hook', settings: { url: `${receiver.url}/hook` }, ...more })
-
-/** `#/settings/url required` for every item of a 400. */
-function wrong({ status, body }: Answer): string[] {
-  expect(status).toBe(400)
-  const { code, errors } = Problem.parse(body)
-  expect(code).toBe('validation_failed')
-  return errors.map((item) => `${item.pointer ?? item.parameter} ${item.code}`)
-}
 
 describe('GET /api/v1/alert-channels/kinds', () => {
   test('lists nine kinds with credential label and fields, and never e-mail', async () => {
@@ -159,7 +152,7 @@ describe('POST /api/v1/alert-channels', () => {
       ],
       mutedUntil: 'tomorrow',
     })
-    expect(wrong(answer)).toEqual([
+    expect(wrongParts(answer)).toEqual([
       '#/name too_short',
       '#/secret too_short',
       '#/settings/colour unknown_field',
@@ -174,16 +167,18 @@ describe('POST /api/v1/alert-channels', () => {
 
   test('refuses unknown kinds, e-mail, missing settings and double subscriptions', async () => {
     const { alice } = service
-    expect(wrong(await alice.post(PATH, {}))).toEqual(['#/kind required'])
-    expect(wrong(await alice.post(PATH, { kind: 'email' }))).toEqual(['#/kind unknown_value'])
-    expect(wrong(await alice.post(PATH, { kind: 5 }))).toEqual(['#/kind type'])
-    expect(wrong(await alice.post(PATH, { kind: 'telegram', secret: '1:a' }))).toEqual([
+    expect(wrongParts(await alice.post(PATH, {}))).toEqual(['#/kind required'])
+    expect(wrongParts(await alice.post(PATH, { kind: 'email' }))).toEqual(['#/kind unknown_value'])
+    expect(wrongParts(await alice.post(PATH, { kind: 5 }))).toEqual(['#/kind type'])
+    expect(wrongParts(await alice.post(PATH, { kind: 'telegram', secret: '1:a' }))).toEqual([
       '#/settings/chatId required',
     ])
     const twice = [{ kind: 'delivery.parked' }, { kind: 'delivery.parked', minSeverity: 'error' }]
-    expect(wrong(await alice.post(PATH, { kind: 'slack', events: twice }))).toEqual(['#/events/1 duplicate'])
+    expect(wrongParts(await alice.post(PATH, { kind: 'slack', events: twice }))).toEqual([
+      '#/events/1 duplicate',
+    ])
     const far = new Date(Date.now() + 31 * 86_400_000).toISOString()
-    expect(wrong(await alice.post(PATH, { kind: 'slack', mutedUntil: far }))).toEqual([
+    expect(wrongParts(await alice.post(PATH, { kind: 'slack', mutedUntil: far }))).toEqual([
       '#/mutedUntil out_of_range',
     ])
   })
@@ -191,20 +186,20 @@ describe('POST /api/v1/alert-channels', () => {
   test('refuses our own capture URL, private addresses and plain http for credentials', async () => {
     const { alice } = service
     const endpoint = await alice.endpoint()
-    expect(wrong(await alice.post(PATH, { kind: 'webhook', settings: { url: endpoint.url } }))).toEqual([
+    expect(wrongParts(await alice.post(PATH, { kind: 'webhook', settings: { url: endpoint.url } }))).toEqual([
       '#/settings/url not_allowed',
     ])
     expect(
-      wrong(await alice.post(PATH, { kind: 'webhook', settings: { url: 'http://10.0.0.1/x' } })),
+      wrongParts(await alice.post(PATH, { kind: 'webhook', settings: { url: 'http://10.0.0.1/x' } })),
     ).toEqual(['#/settings/url not_allowed'])
     expect(
-      wrong(await alice.post(PATH, { kind: 'slack', secret: 'http://example.com/services/a/b/c' })),
+      wrongParts(await alice.post(PATH, { kind: 'slack', secret: 'http://example.com/services/a/b/c' })),
     ).toEqual(['#/secret bad_url'])
-    expect(wrong(await alice.post(PATH, { kind: 'slack', secret: endpoint.url }))).toEqual([
+    expect(wrongParts(await alice.post(PATH, { kind: 'slack', secret: endpoint.url }))).toEqual([
       '#/secret not_allowed',
     ])
     expect(
-      wrong(await alice.post(PATH, { kind: 'ntfy', settings: { topic: 'a', serverUrl: 'nonsense' } })),
+      wrongParts(await alice.post(PATH, { kind: 'ntfy', settings: { topic: 'a', serverUrl: 'nonsense' } })),
     ).toEqual(['#/settings/serverUrl bad_url'])
   })
 
@@ -276,7 +271,9 @@ describe('PUT /api/v1/alert-channels/{id}', () => {
 
   test('the kind cannot change', async () => {
     const { id } = await webhook()
-    expect(wrong(await service.alice.put(`${PATH}/${id}`, { kind: 'slack' }))).toEqual(['#/kind not_allowed'])
+    expect(wrongParts(await service.alice.put(`${PATH}/${id}`, { kind: 'slack' }))).toEqual([
+      '#/kind not_allowed',
+    ])
     expect((await service.alice.put(`${PATH}/${id}`, { kind: 'webhook' })).status).toBe(200)
   })
 
@@ -351,7 +348,7 @@ describe('POST /api/v1/alert-channels/{id}/test', () => {
 
   test('needs a credential', async () => {
     const { id } = await create({ kind: 'slack' })
-    expect(wrong(await service.alice.post(`${PATH}/${id}/test`))).toEqual(['#/secret required'])
+    expect(wrongParts(await service.alice.post(`${PATH}/${id}/test`))).toEqual(['#/secret required'])
   })
 })
 
@@ -391,11 +388,11 @@ describe('GET /api/v1/alert-channels/deliveries', () => {
 
   test('refuses filters that mean nothing', async () => {
     const { alice } = service
-    expect(wrong(await alice.get(`${PATH}/deliveries?eventKind=channel.tested`))).toEqual([
-      'eventKind unknown_value',
+    expect(wrongParts(await alice.get(`${PATH}/deliveries?eventKind=channel.tested`))).toEqual([
+      '?eventKind unknown_value',
     ])
-    expect(wrong(await alice.get(`${PATH}/deliveries?outcome=lost&channelId=1&page=0`))).toEqual(
-      expect.arrayContaining(['outcome unknown_value', 'channelId bad_format', 'page out_of_range']),
+    expect(wrongParts(await alice.get(`${PATH}/deliveries?outcome=lost&channelId=1&page=0`))).toEqual(
+      expect.arrayContaining(['?outcome unknown_value', '?channelId bad_format', '?page out_of_range']),
     )
   })
 })

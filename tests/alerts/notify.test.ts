@@ -2,6 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { AlertReceiver } from '../support/alertReceiver.ts'
 import type { Client, TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
 
 const PATH = '/api/v1/alert-channels'
@@ -53,17 +54,25 @@ const notify = (endpoint: TestEndpoint, alertChannelId: string, more: object = {
     Made,
   )
 
+/** Looks through the API count against its budget. */
+const API_POLL_MS = 50
+
 /** The only attempt of the endpoint, once it is in one of these states. */
 async function attempt(endpoint: TestEndpoint, ...states: string[]) {
-  for (;;) {
-    const { items } = await endpoint.client.expect(endpoint.client.get(endpoint.at('/deliveries')), Attempts)
-    const [only] = items
-    if (only !== undefined && states.includes(only.state)) {
+  return await eventually(
+    `an attempt that is ${states.join(' or ')}`,
+    async () => {
+      const { items } = await endpoint.client.expect(
+        endpoint.client.get(endpoint.at('/deliveries')),
+        Attempts,
+      )
+      const [only] = items
+      if (only === undefined || !states.includes(only.state)) return
       expect(items).toHaveLength(1)
       return only
-    }
-    await Bun.sleep(50)
-  }
+    },
+    { every: API_POLL_MS },
+  )
 }
 
 describe('a notify action', () => {

@@ -1,8 +1,9 @@
-import { afterAll, afterEach, describe, expect, test } from 'bun:test'
+import { afterEach, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { AlertReceiver } from '../support/alertReceiver.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { startProcess, TEST_SECRET_KEY } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -22,7 +23,6 @@ afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.stop()))
   await receiver?.stop()
 })
-afterAll(() => Promise.all(databases.map((database) => database.drop())))
 
 describe('an outage of a destination', () => {
   test(`${FAILURES} parked deliveries make one alert with their count, and the first success one recovery`, async () => {
@@ -43,11 +43,10 @@ describe('an outage of a destination', () => {
     for (let sent = 0; sent < FAILURES; sent += 50) {
       await Promise.all(Array.from({ length: 50 }, () => endpoint.send().then((answer) => answer.text())))
     }
-    for (;;) {
+    await eventually(`${FAILURES} dead letters`, async () => {
       const answer = alice.get(endpoint.at('/deliveries?state=DeadLetter&pageSize=1'))
-      if ((await alice.expect(answer, Counted)).totalCount === FAILURES) break
-      await Bun.sleep(200)
-    }
+      return (await alice.expect(answer, Counted)).totalCount === FAILURES
+    })
     destination.answer = { status: 200 }
     await endpoint.send()
 
@@ -61,12 +60,14 @@ describe('an outage of a destination', () => {
       subject_name: 'Billing',
     })
     expect(messages[1]).toMatchObject({ event_kind: 'delivery.recovered', status: 'closed', count: FAILURES })
-    let rows: string[] = []
-    while (rows.length < 2) {
-      const { items } = await alice.expect(alice.get(`${PATH}/deliveries`), History)
-      rows = items.map(({ eventKind, count }) => `${eventKind} ${count}`)
-      await Bun.sleep(100)
-    }
+    const rows = await eventually(
+      'both alerts in the history',
+      async () => {
+        const { items } = await alice.expect(alice.get(`${PATH}/deliveries`), History)
+        return items.length >= 2 && items.map(({ eventKind, count }) => `${eventKind} ${count}`)
+      },
+      { every: 100 },
+    )
     expect(rows).toEqual([`delivery.recovered ${FAILURES}`, `delivery.parked ${FAILURES}`])
   })
 })
@@ -109,7 +110,8 @@ describe('SIGKILL', () => {
       await endpoint.send()
       await killed
     })
-    while ((await gateway.db.selectFrom('alerts').select('id').execute()).length === 0) await Bun.sleep(50)
+    const alerts = gateway.db.selectFrom('alerts').select('id')
+    await eventually('the alert in the outbox', async () => (await alerts.execute()).length > 0)
     doomed.signal('SIGKILL')
     await doomed.exited
     release()

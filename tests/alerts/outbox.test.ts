@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { closeIncidents, openIncident, raiseSingle } from '@creel/core/alerts'
 import { z } from 'zod'
 import { AlertReceiver } from '../support/alertReceiver.ts'
 import type { Client } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { MailReceiver } from '../support/mailReceiver.ts'
 import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
 
@@ -30,6 +31,9 @@ const History = z.looseObject({
 })
 const Made = z.looseObject({ id: z.string() })
 
+/** Looks through the API count against its budget. */
+const API_POLL_MS = 100
+
 let receiver: AlertReceiver
 let mail: MailReceiver
 const services: TestService[] = []
@@ -42,7 +46,6 @@ afterEach(async () => {
   await Promise.all(services.splice(0).map((service) => service.stop()))
   await Promise.all([receiver.stop(), mail.stop()])
 })
-afterAll(() => {})
 
 async function start(options: TestServiceOptions = {}): Promise<TestService> {
   const service = await startService({ smtpUrl: mail.url, ...options })
@@ -89,20 +92,20 @@ const payloads = async (count: number) =>
   (await receiver.received(count)).map(({ json }) => Payload.parse(json))
 
 /** The history once it has so many rows of these kinds. */
-async function history(client: Client, count: number, query = '') {
-  for (;;) {
-    const { items } = await client.expect(client.get(`${PATH}/deliveries?pageSize=100${query}`), History)
-    if (items.length >= count) return items
-    await Bun.sleep(100)
-  }
+function history(client: Client, count: number, query = '') {
+  return eventually(
+    `${count} rows in the history`,
+    async () => {
+      const { items } = await client.expect(client.get(`${PATH}/deliveries?pageSize=100${query}`), History)
+      return items.length >= count && items
+    },
+    { every: API_POLL_MS },
+  )
 }
 /** Waits until the one row of the history says this. */
 async function historySays(client: Client, detail: string) {
-  for (;;) {
-    const [row] = await history(client, 1)
-    if (row?.detail === detail) return
-    await Bun.sleep(50)
-  }
+  const says = async () => (await history(client, 1))[0]?.detail === detail
+  await eventually(`${detail} in the history`, says, { every: API_POLL_MS })
 }
 const outcomes = (items: z.output<typeof History>['items']) =>
   items.map(
@@ -267,10 +270,14 @@ describe('sends', () => {
     await historySays(service.alice, 'HTTP 500')
     // No build can send to this: whoever tries fails in the middle of it.
     await service.db.updateTable('alertChannels').set({ kind: 'pigeon' }).execute()
-    while (mail.mails.length === 0) {
-      await service.clock.advance(31_000)
-      await Bun.sleep(100)
-    }
+    await eventually(
+      'the mail that stands in for the channel',
+      async () => {
+        await service.clock.advance(31_000)
+        return mail.mails.length > 0
+      },
+      { every: API_POLL_MS },
+    )
     expect(await history(service.alice, 2)).toMatchObject([
       { outcome: 'delivered', channelKind: 'email', emailFallback: true },
       { outcome: 'failed', detail: 'Given up: no try came to an end.' },

@@ -1,19 +1,12 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import type { Answer } from '../support/client.ts'
+import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
 beforeAll(async () => {
   service = await startService({ parts: ['gateway'] })
 })
-
-/** The wrong parts that a problem names, as `place code`. */
-function wrongParts({ body }: Answer): string[] {
-  const { errors = [] }: { errors?: { pointer: string | null; parameter: string | null; code: string }[] } =
-    Object(body)
-  return errors.map(({ pointer, parameter, code }) => `${pointer ?? `?${parameter}`} ${code}`)
-}
 
 describe('pages', () => {
   const LISTS = [

@@ -3,6 +3,7 @@ import { openDatabase } from '@creel/core'
 import { z } from 'zod'
 import type { TestEndpoint } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
@@ -80,10 +81,11 @@ describe('over the capture rate', () => {
         .orderBy('occurredAt')
         .select(['eventKind', 'severity', 'status', 'subjectName', 'count'])
         .execute()
-    const told = async (count: number) => {
-      while ((await alerts()).length < count) await Bun.sleep(5)
-      return await alerts()
-    }
+    const notified = (count: number) =>
+      eventually(`${count} alerts`, async () => {
+        const found = await alerts()
+        return found.length >= count && found
+      })
     await endpoint.send()
     await endpoint.send()
     const first = {
@@ -93,11 +95,11 @@ describe('over the capture rate', () => {
       subjectName: 'busy',
       count: 1,
     }
-    expect(await told(1)).toEqual([first])
+    expect(await notified(1)).toEqual([first])
     expect(await burst(endpoint, 3)).toEqual([429, 429, 429])
     await clock.advance(3_600_000)
     expect(await burst(endpoint, 2)).toEqual([200, 429])
-    expect(await told(2)).toEqual([first, { ...first, count: 4 }])
+    expect(await notified(2)).toEqual([first, { ...first, count: 4 }])
   })
 
   test('other endpoints are not held up', async () => {

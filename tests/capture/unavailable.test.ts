@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { adminUrl } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
 import { administer } from '../support/templateDatabase.ts'
 
@@ -33,12 +34,12 @@ const comeBack = (service: TestService) =>
   administer(adminUrl(), `ALTER DATABASE ${nameOf(service)} WITH ALLOW_CONNECTIONS true`)
 
 async function untilStored(send: () => Promise<Response>): Promise<void> {
-  for (;;) {
-    const answer = await send()
-    if (answer.status === 200) return
+  await eventually('a capture that is stored', async () => {
+    const { status } = await send()
     // Nothing but "try again" until then.
-    expect(answer.status).toBe(503)
-  }
+    if (status !== 200) expect(status).toBe(503)
+    return status === 200
+  })
 }
 
 describe('while Postgres is away', () => {
@@ -88,7 +89,8 @@ describe('while Postgres is away', () => {
           adminUrl(),
           `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${nameOf(service)}'`,
         )
-        while (acknowledged.length < Math.min(600, before + 100)) await Bun.sleep(5)
+        const goal = Math.min(600, before + 100)
+        await eventually(`${goal} acknowledged captures`, () => acknowledged.length >= goal)
       }
     }
     await Promise.all([...Array.from({ length: 16 }, sender), disturb()])

@@ -4,6 +4,7 @@ import { open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@creel/program'
 import pg from 'pg'
+import { eventually } from '../support/eventually.ts'
 import { temporaryDisk, temporaryFolder } from '../support/process.ts'
 import { debianPostgresPrograms, openRoute, startDebianPostgres } from './debianPostgres.ts'
 import { expectNothingLost } from './findings.ts'
@@ -77,7 +78,7 @@ describe('Postgres in trouble', () => {
         await world.acknowledgedMore(20)
         const ballast = join(folder, 'ballast')
         await fill(ballast)
-        while ((world.ledger.refusals.get(503) ?? 0) < 5) await Bun.sleep(20)
+        await eventually('refusals with 503', () => (world.ledger.refusals.get(503) ?? 0) >= 5)
         await rm(ballast)
         await world.acknowledgedMore(20)
         expectNothingLost(await world.settle())

@@ -4,6 +4,7 @@ import { openDatabase } from '@creel/core'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import { Client } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { runCreel, TEST_SECRET_KEY, temporaryFolder } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 import { type KeptProcess, keepProcess } from './keeper.ts'
@@ -52,6 +53,9 @@ const HONEST_REFUSALS = new Set<number | 'no answer'>(['no answer', 503])
 const LIMITS = { apiRatePerMinute: 1e9, captureRatePerMinute: 1e9, storedRequestsMax: 1e9 }
 /** More than the lease of an attempt (90 s) and the longest wait for a retry that the receiver provokes. */
 const STEP_MILLISECONDS = 100_000
+
+/** Processes and PostgreSQL start again meanwhile, on a busy machine. */
+const RECOVERY_SECONDS_MAX = 90
 
 /** Builds the world and starts its traffic. */
 export async function openWorld(options: WorldOptions): Promise<World> {
@@ -125,7 +129,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     ledger,
     async acknowledgedMore(count) {
       const goal = ledger.acknowledgedNumbers.size + count
-      while (ledger.acknowledgedNumbers.size < goal) await Bun.sleep(10)
+      const isReached = () => ledger.acknowledgedNumbers.size >= goal
+      await eventually(`${goal} acknowledged captures`, isReached, { seconds: RECOVERY_SECONDS_MAX })
     },
     settle,
     async [Symbol.asyncDispose]() {
@@ -148,6 +153,7 @@ async function deliverDue(databaseUrl: string): Promise<void> {
     while ((await openDeliveries(database)) > 0) {
       await service.clock.advance(STEP_MILLISECONDS)
       const before = await openDeliveries(database)
+      // What the jump sets off is under way, or there was nothing to set off.
       for (let look = 0; look < 50 && before > 0 && (await openDeliveries(database)) === before; look += 1) {
         await Bun.sleep(20)
       }

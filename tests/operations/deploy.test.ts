@@ -6,6 +6,7 @@ import { YAML } from 'bun'
 import { z } from 'zod'
 import { ROOT, textOf } from '../docs/markdown.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/freePort.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { sendRaw } from '../support/rawSender.ts'
@@ -139,13 +140,12 @@ async function startNginx(gateways: readonly string[]): Promise<{ url: string } 
   if (checked.exitCode !== 0) throw new Error(checked.stderr.toString())
   const nginx = Bun.spawn(words, { stdio: ['ignore', 'ignore', 'ignore'] })
   const url = `http://127.0.0.1:${port}`
-  while (
-    !(await fetch(`${url}/healthz`).then(
+  await eventually('nginx before a healthy service', () =>
+    fetch(`${url}/healthz`).then(
       ({ ok }) => ok,
       () => false,
-    ))
+    ),
   )
-    await Bun.sleep(20)
   return {
     url,
     async [Symbol.asyncDispose]() {

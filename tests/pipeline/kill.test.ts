@@ -5,6 +5,7 @@ import { openDatabase } from '@creel/core'
 import { sql } from 'kysely'
 import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import {
   type ProcessOptions,
   runCreel,
@@ -78,7 +79,7 @@ describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => 
           .select((of) => of.fn.countAll<number>().as('count'))
           .executeTakeFirstOrThrow()
       ).count
-    while ((await left()) > 0) await new Promise((resolve) => setTimeout(resolve, 50))
+    await eventually('the end of every delivery', async () => (await left()) === 0)
 
     expect(new Set(arrivals).size).toBe(DELIVERIES)
     expect(arrivals.slice(arrivedBefore).filter((id) => succeeded.has(id))).toEqual([])

@@ -4,6 +4,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findEmbeddedPostgres, startEmbeddedPostgres } from '@creel/program'
 import { Client } from 'pg'
+import { eventually } from '../support/eventually.ts'
 import { temporaryFolder } from '../support/process.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
@@ -24,15 +25,8 @@ async function query(url: string, text: string): Promise<unknown[]> {
 }
 
 /** Asks again until it works: what is restarted is away for a moment. */
-async function queryWhenBack(url: string, text: string): Promise<unknown[]> {
-  for (const deadline = Date.now() + 20_000; ; ) {
-    try {
-      return await query(url, text)
-    } catch (error) {
-      if (Date.now() > deadline) throw error
-      await new Promise((resolve) => setTimeout(resolve, 50))
-    }
-  }
+function queryWhenBack(url: string, text: string): Promise<unknown[]> {
+  return eventually('an answer of PostgreSQL', () => query(url, text).catch(() => undefined))
 }
 
 /** Children of the suite that end themselves: `creel` processes that own a data folder until they are killed. */

@@ -3,6 +3,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { type RunningProcess, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 import { post, Senders, storedBodies } from './senders.ts'
 
@@ -67,7 +68,7 @@ describe('SIGTERM', () => {
     const { endpointId } = firstOf(creel)
     await holdCapture(`${creel.captureUrl}/hook/${endpointId}`)
     creel.signal('SIGTERM')
-    while (!creel.stderr().includes('draining')) await Bun.sleep(10)
+    await eventually('the drain in the log', () => creel.stderr().includes('draining'))
     // Two within a tenth of a second are one: npx and the terminal both pass Ctrl-C on.
     await Bun.sleep(150)
     creel.signal('SIGTERM')

@@ -4,6 +4,7 @@ import {
   sweepRetention as sweepRetentionNow,
 } from '@creel/core/retention'
 import { z } from 'zod'
+import { eventually } from '../support/eventually.ts'
 import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { DAY, expectCountersEqualRows, MINUTE, rowsOf, sweepEndpoints, sweepRetention } from './support.ts'
@@ -142,22 +143,12 @@ describe('retention by plan', () => {
 
 /** Resolves when so many attempts of the endpoint have succeeded. */
 async function delivered(service: TestService, endpointId: string, count: number): Promise<void> {
-  const changed = () => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const end = service.running.services.wakeups.onEndpoint(endpointId, resolve)
-    return promise.finally(end)
-  }
-  for (;;) {
-    const next = changed()
-    const rows = await service.db
-      .selectFrom('deliveryAttempts')
-      .where('endpointId', '=', endpointId)
-      .where('state', '=', 'Succeeded')
-      .select('id')
-      .execute()
-    if (rows.length >= count) return
-    await next
-  }
+  const succeeded = service.db
+    .selectFrom('deliveryAttempts')
+    .where('endpointId', '=', endpointId)
+    .where('state', '=', 'Succeeded')
+    .select('id')
+  await eventually(`${count} successful attempts`, async () => (await succeeded.execute()).length >= count)
 }
 
 describe('the recycle bin', () => {

@@ -3,6 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { get } from 'node:http'
 import { connect, type Socket } from 'node:net'
 import type { TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** What arrives from strangers on the bare socket. */
@@ -203,7 +204,7 @@ describe('many at once', () => {
     const quiet = await service.alice.endpoint()
     const url = service.baseUrl + quiet.at('/requests/await?timeoutSeconds=60')
     const waiting = Array.from({ length: PARALLEL_AWAITS }, () => statusOfCall(url, service.alice.key))
-    while ((await waitingAwaits()) < PARALLEL_AWAITS) await new Promise((resolve) => setTimeout(resolve, 50))
+    await eventually('every await at the service', async () => (await waitingAwaits()) >= PARALLEL_AWAITS)
     await quiet.send()
     const statuses = new Set(await Promise.all(waiting))
     expect([...statuses]).toEqual([200])

@@ -1,8 +1,10 @@
 import type { TestEndpoint } from './client.ts'
+import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 
 /** How often the database is asked; the API's budget is not touched. */
 const POLL_MS = 10
+const SECONDS_MAX = 60
 
 /**
  * Waits until attempts of an endpoint have ended.
@@ -10,14 +12,14 @@ const POLL_MS = 10
  * @param count how many, Interrupted ones included
  */
 export async function attemptsEnded({ db }: TestService, endpoint: TestEndpoint, count = 1): Promise<void> {
-  for (;;) {
-    const { ended } = await db
-      .selectFrom('deliveryAttempts')
-      .where('endpointId', '=', endpoint.id)
-      .where('state', '!=', 'Pending')
-      .select((of) => of.fn.countAll<number>().as('ended'))
-      .executeTakeFirstOrThrow()
-    if (ended >= count) return
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS))
-  }
+  const counted = db
+    .selectFrom('deliveryAttempts')
+    .where('endpointId', '=', endpoint.id)
+    .where('state', '!=', 'Pending')
+    .select((of) => of.fn.countAll<number>().as('ended'))
+  await eventually(
+    `${count} ended attempts`,
+    async () => (await counted.executeTakeFirstOrThrow()).ended >= count,
+    { every: POLL_MS, seconds: SECONDS_MAX },
+  )
 }

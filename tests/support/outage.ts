@@ -1,4 +1,5 @@
 import { adminUrl } from './database.ts'
+import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 import { administer } from './templateDatabase.ts'
 
@@ -15,6 +16,6 @@ export async function whileDatabaseIsAway(service: TestService, during: () => Pr
     await during()
   } finally {
     await administer(adminUrl(), `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
-    while (!(await fetch(`${service.baseUrl}/readyz`)).ok);
+    await eventually('the service, ready again', async () => (await fetch(`${service.baseUrl}/readyz`)).ok)
   }
 }

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { z } from 'zod'
-import type { Answer, Client, TestEndpoint } from '../support/client.ts'
+import type { Client, TestEndpoint } from '../support/client.ts'
+import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { check, makeWatchdog, putWatchdog, raised, readWatchdog, WATCHDOGS, Watchdog } from './support.ts'
 
@@ -15,21 +16,13 @@ beforeAll(async () => {
   endpoint = await alice.endpoint({ name: 'payments' })
 })
 
-const Problem = z.looseObject({
+const _Problem = z.looseObject({
   code: z.string(),
   errors: z.array(
     z.looseObject({ pointer: z.string().nullable(), parameter: z.string().nullable(), code: z.string() }),
   ),
 })
 const WatchdogPage = z.looseObject({ items: z.array(Watchdog), totalCount: z.int() })
-
-/** `#/match/op unknown_op` for every item of a 400. */
-function wrong({ status, body }: Answer): string[] {
-  expect(status).toBe(400)
-  const { code, errors } = Problem.parse(body)
-  expect(code).toBe('validation_failed')
-  return errors.map((item) => `${item.pointer ?? item.parameter} ${item.code}`)
-}
 
 describe('POST /api/v1/watchdogs', () => {
   test('answers 201 with its defaults', async () => {
@@ -65,7 +58,7 @@ describe('POST /api/v1/watchdogs', () => {
       active: 'yes',
       alertContactIds: [randomUUID(), 5, 'zz'],
     })
-    expect(wrong(answer)).toEqual([
+    expect(wrongParts(answer)).toEqual([
       '#/name too_short',
       '#/match/all/0/op unknown_op',
       '#/expectedIntervalSeconds out_of_range',
@@ -87,7 +80,7 @@ describe('POST /api/v1/watchdogs', () => {
     [{ endpointId: 'nope' }, '#/endpointId bad_format'],
   ])('refuses %j', async (members, expected) => {
     const body = { endpointId: endpoint.id, expectedIntervalSeconds: 60, ...members }
-    expect(wrong(await alice.post(WATCHDOGS, body))).toEqual([expected])
+    expect(wrongParts(await alice.post(WATCHDOGS, body))).toEqual([expected])
   })
 
   test('an endpoint that is unknown, foreign, deleted or expired answers 404 before any 400', async () => {
@@ -148,7 +141,7 @@ describe('PUT /api/v1/watchdogs/{id}', () => {
   test('refuses another endpointId', async () => {
     const made = await makeWatchdog(endpoint)
     const other = await alice.endpoint()
-    expect(wrong(await alice.put(`${WATCHDOGS}/${made.id}`, { endpointId: other.id }))).toEqual([
+    expect(wrongParts(await alice.put(`${WATCHDOGS}/${made.id}`, { endpointId: other.id }))).toEqual([
       '#/endpointId not_allowed',
     ])
   })
@@ -176,7 +169,7 @@ describe('PUT /api/v1/watchdogs/{id}', () => {
 describe('POST /api/v1/watchdogs/{id}/active', () => {
   test('needs active', async () => {
     const made = await makeWatchdog(endpoint)
-    expect(wrong(await alice.post(`${WATCHDOGS}/${made.id}/active`, {}))).toEqual(['#/active required'])
+    expect(wrongParts(await alice.post(`${WATCHDOGS}/${made.id}/active`, {}))).toEqual(['#/active required'])
   })
 })
 
@@ -224,8 +217,10 @@ describe('GET /api/v1/watchdogs/labels', () => {
   })
 
   test('needs a known endpoint', async () => {
-    expect(wrong(await alice.get(`${WATCHDOGS}/labels`))).toEqual(['endpointId required'])
-    expect(wrong(await alice.get(`${WATCHDOGS}/labels?endpointId=1`))).toEqual(['endpointId bad_format'])
+    expect(wrongParts(await alice.get(`${WATCHDOGS}/labels`))).toEqual(['?endpointId required'])
+    expect(wrongParts(await alice.get(`${WATCHDOGS}/labels?endpointId=1`))).toEqual([
+      '?endpointId bad_format',
+    ])
     expect((await service.charlie.get(`${WATCHDOGS}/labels?endpointId=${endpoint.id}`)).status).toBe(404)
   })
 })
@@ -275,11 +270,11 @@ describe('GET /api/v1/watchdogs/suggest', () => {
   })
 
   test('refuses a match that is no JSON, or no condition', async () => {
-    expect(wrong(await alice.get(`${WATCHDOGS}/suggest?endpointId=${endpoint.id}&match={`))).toEqual([
-      'match bad_format',
+    expect(wrongParts(await alice.get(`${WATCHDOGS}/suggest?endpointId=${endpoint.id}&match={`))).toEqual([
+      '?match bad_format',
     ])
-    expect(wrong(await suggest(alice, endpoint, { path: 'nope.x', op: 'eq', value: 1 }))).toEqual([
-      'match bad_path',
+    expect(wrongParts(await suggest(alice, endpoint, { path: 'nope.x', op: 'eq', value: 1 }))).toEqual([
+      '?match bad_path',
     ])
     expect((await suggest(alice, { id: randomUUID() })).status).toBe(404)
   })

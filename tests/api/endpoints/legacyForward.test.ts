@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import type { Answer, TestEndpoint } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -179,13 +180,12 @@ describe('PATCH', () => {
     })
     await locked.promise
     const call = patch(endpoint, { forwardUrl: B, name: 'changed' })
-    for (;;) {
-      const { rows } =
-        await sql`select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`.execute(
-          service.db,
-        )
-      if (rows.length > 0) break
-    }
+    const waiting = sql`
+      select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`
+    await eventually(
+      'the call, waiting for the lock',
+      async () => (await waiting.execute(service.db)).rows.length > 0,
+    )
     held.resolve()
     await removal
     expect(refusal(await call)).toEqual([409, 'concurrent_change'])

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { eventually } from '../../support/eventually.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
@@ -11,7 +12,7 @@ beforeAll(async () => {
 /** Resolves when so many awaits of this service hold a place. */
 async function taken(count: number): Promise<void> {
   const held = async () => (await service.db.selectFrom('concurrencySlots').selectAll().execute()).length
-  while ((await held()) < count);
+  await eventually(`${count} awaits that hold a place`, async () => (await held()) >= count)
 }
 
 const idOf = (body: unknown) => Object(body).id

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
-import type { Answer } from '../../support/client.ts'
+import { wrongParts } from '../../support/problems.ts'
 import { startService } from '../../support/service.ts'
 
 const service = await startService()
@@ -9,14 +9,6 @@ const { newClient } = service
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
 
 const Endpoint = z.looseObject({ id: z.string(), provider: z.string().nullable(), verification: z.unknown() })
-
-/** Pointer and code of every item of a refusal. */
-function itemsOf(answer: Answer): unknown {
-  const { errors } = z
-    .looseObject({ errors: z.array(z.looseObject({ pointer: z.string().nullable(), code: z.string() })) })
-    .parse(answer.body)
-  return errors.map(({ pointer, code }) => `${pointer} ${code}`)
-}
 
 describe("the endpoint's verification object", () => {
   test('describes nothing, a preset and a manual scheme, and goes back to the preset', async () => {
@@ -161,14 +153,14 @@ describe('a refused save names every wrong member', () => {
     const alice = await newClient()
     const refused = await alice.post('/api/v1/endpoints', members)
     expect(refused).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
-    expect(itemsOf(refused)).toEqual(expected)
+    expect(wrongParts(refused)).toEqual(expected)
   })
 
   test('also on a change, where the stored secret has to fit', async () => {
     const alice = await newClient()
     const { id } = await alice.endpoint({ provider: 'github', signingSecret: 'It is a secret!' })
     const refused = await alice.patch(`/api/v1/endpoints/${id}`, { provider: 'svix' })
-    expect(itemsOf(refused)).toEqual(['#/provider not_allowed'])
+    expect(wrongParts(refused)).toEqual(['#/provider not_allowed'])
     expect(
       (await alice.patch(`/api/v1/endpoints/${id}`, { provider: 'svix', signingSecret: SECRET })).status,
     ).toBe(200)

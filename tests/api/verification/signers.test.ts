@@ -2,12 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { PROVIDERS, type SchemeRow } from '@creel/core/engine/providers'
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '@creel/core/engine/verification'
 import { manualSchemeRow } from '../../../core/src/engine/verification/settings.ts'
-import {
-  type SignedRequest,
-  signedRequest,
-  type TestKey,
-  testKey,
-} from '../../../core/src/engine/verification/testSigner.ts'
+import { type SignedRequest, signedRequest, type TestKey, testKey } from '../../support/signedRequest.ts'
 import { startVerificationService, subject } from './support.ts'
 
 const service = await startVerificationService()

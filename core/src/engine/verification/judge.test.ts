@@ -1,11 +1,16 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import {
+  type SignedRequest,
+  signedRequest,
+  type TestKey,
+  testKey,
+} from '../../../../tests/support/signedRequest.ts'
 import type { CapturedRequest, Verification } from '../message/capturedRequest.ts'
 import { PROVIDERS, type SchemeRow } from '../providers/index.ts'
 import { judge } from './judge.ts'
 import { prepareVerification } from './prepare.ts'
 import { type ManualScheme, manualSchemeRow, SIGNATURE_ALGORITHMS } from './settings.ts'
-import { type SignedRequest, signedRequest, type TestKey, testKey } from './testSigner.ts'
 import vectors from './vectors.json' with { type: 'json' }
 
 const URL_BASE = 'https://in.example.test/hook/0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33'

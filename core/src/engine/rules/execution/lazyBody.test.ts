@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ruleOf, runOn, textOf } from './testing.ts'
+import { ruleOf, runOn, textOf } from '../../../../../tests/support/ruleRuns.ts'
 
 const name = fc.constantFrom('a', 'b', 'c')
 const segment = fc.oneof(

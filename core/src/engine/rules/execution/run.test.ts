@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
+import { bodyAfter, ruleOf, runOn, textOf } from '../../../../../tests/support/ruleRuns.ts'
 import { decodeRule } from '../language/decode.ts'
 import { machineStopwatch } from './meter.ts'
-import { bodyAfter, ruleOf, runOn, textOf } from './testing.ts'
 
 function hmac(text: string): string {
   return createHmac('sha256', 'a signing secret').update(text).digest('hex')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
+import { bodyAfter, headersAfter, ruleOf, runOn, textOf } from '../../../../../tests/support/ruleRuns.ts'
 import { storedRule } from '../language/decode.ts'
-import { bodyAfter, headersAfter, ruleOf, runOn, textOf } from './testing.ts'
 
 const ORDER =
   '{"id":9007199254740993,"n":1.50,"items":[{"sku":"A","p":1},{"sku":"B","p":2},{"sku":"C"}],"to":{"name":"x","mail":"y"},"z":null}'

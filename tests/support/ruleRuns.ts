@@ -1,8 +1,8 @@
-import type { DeliveryFacts } from '../../conditions/index.ts'
-import type { JudgedRequest } from '../../message/index.ts'
-import { decodeRule } from '../language/decode.ts'
-import type { Rule } from '../language/rule.ts'
-import { type RunInput, type RunResult, runRules } from './run.ts'
+import type { DeliveryFacts } from '../../core/src/engine/conditions/index.ts'
+import type { JudgedRequest } from '../../core/src/engine/message/index.ts'
+import { type RunInput, type RunResult, runRules } from '../../core/src/engine/rules/execution/run.ts'
+import { decodeRule } from '../../core/src/engine/rules/language/decode.ts'
+import type { Rule } from '../../core/src/engine/rules/language/rule.ts'
 
 /** What tests and the benchmark run rules on; not part of the service. */
 export const FACTS: DeliveryFacts = {

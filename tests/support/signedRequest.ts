@@ -1,5 +1,5 @@
 import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } from 'node:crypto'
-import type { SchemeRow } from '../providers/index.ts'
+import type { SchemeRow } from '../../core/src/engine/providers/index.ts'
 
 /**
  * Signs requests as providers do, for tests: from the same catalog as the judge, with none of its code. Knows how to
