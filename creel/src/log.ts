@@ -19,8 +19,8 @@ const SECRET_MEMBERS = [
 ]
 
 /**
- * The program's log, on stderr: stdout belongs to the ready line and to the output of commands. JSON lines, or
- * coloured ones on a terminal.
+ * The program's log, on stderr: stdout belongs to the ready line and to the output of commands. JSON lines; on a
+ * terminal lines for people, coloured unless NO_COLOR is set (https://no-color.org).
  */
 export function createLog(level: Config['CREEL_LOG_LEVEL']): pino.Logger {
   const options: pino.LoggerOptions = {
@@ -38,9 +38,8 @@ export function createLog(level: Config['CREEL_LOG_LEVEL']): pino.Logger {
     },
     hooks: { streamWrite: withoutSecrets },
   }
-  const isTerminal = process.stderr.isTTY === true && process.env.NODE_ENV !== 'production'
+  if (process.stderr.isTTY !== true) return pino(options, pino.destination({ dest: 2, sync: true }))
+  const colorize = (process.env.NO_COLOR ?? '') === ''
   // In this thread: pino's transports load files at run time, which a single executable does not have.
-  return isTerminal
-    ? pino(options, pretty({ destination: 2, sync: true, colorize: true, translateTime: 'SYS:HH:MM:ss.l' }))
-    : pino(options, pino.destination({ dest: 2, sync: true }))
+  return pino(options, pretty({ destination: 2, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }))
 }

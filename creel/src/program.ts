@@ -18,7 +18,7 @@ Environment of the service:
   CREEL_CAPTURE_URL         public address of capture URLs; default as CREEL_BASE_URL
   CREEL_SECRET_KEY          32 bytes in base64; required with DATABASE_URL, else generated
   CREEL_ALLOW_DESTINATIONS  private CIDRs or hosts that forwards and alerts may reach
-  CREEL_TRUSTED_PROXIES     CIDRs whose X-Forwarded-For and -Proto count
+  CREEL_TRUSTED_PROXIES     CIDRs whose X-Forwarded-For counts
   CREEL_PLANS_FILE          JSON that overrides plan limits
   CREEL_FORMER_HOSTS        host names that answer 301 to the base URL
   CREEL_SMTP_URL            smtp:// or smtps:// server for alert mail

@@ -24,8 +24,8 @@ export type Worker<Name extends QueueName> = (
 /** Queues whose jobs start tries: the dispatcher takes them in batches. */
 type DispatchQueue = 'deliveries.attempt'
 
-/** Which verb each queue runs. */
-export const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]?: Worker<Name> } = {
+/** Which verb each queue runs; a queue without one does not compile. */
+export const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Name> } = {
   'alerts.fanOut': fanOutAlert,
   'alerts.send': (services, payload, signal) => sendAlert(services, payload, signal, finishNotify),
   'alerts.sweep': sweepAlerts,
@@ -105,8 +105,7 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
   services: Services,
   name: Name,
 ): Promise<void> {
-  const run: Worker<Name> | undefined = WORKERS[name]
-  if (run === undefined) return
+  const run = WORKERS[name]
   const { batches = 1 }: QueueSpec = QUEUES[name]
   const settle = async ({ id, data, signal }: BossJob<Payload<Name>>): Promise<JobResult> => {
     try {
