@@ -1,11 +1,5 @@
 import type { Command } from 'commander'
-import type { ProgramParts } from './commands/programParts.ts'
-
-/** What a command may need besides its own words. */
-export interface ProgramTools extends ProgramParts {
-  /** The whole command line, every command loaded: for help and completion. */
-  readonly whole: () => Promise<Command>
-}
+import type { ProgramTools } from './programTools.ts'
 
 /** Adds arguments, options, subcommands and the action to a command that has its name and description already. */
 type Configure = (command: Command, tools: ProgramTools) => void

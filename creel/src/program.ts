@@ -1,8 +1,9 @@
 import { Command, CommanderError } from 'commander'
 import { clientFailure } from './client/clientError.ts'
 import type { ProgramParts } from './commands/programParts.ts'
-import { COMMAND_GROUPS, type CommandEntry, type ProgramTools } from './commandTable.ts'
+import { COMMAND_GROUPS, type CommandEntry } from './commandTable.ts'
 import { EXIT } from './exitCodes.ts'
+import type { ProgramTools } from './programTools.ts'
 import { VERSION } from './version.ts'
 
 const HELP = `

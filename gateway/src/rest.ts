@@ -17,6 +17,7 @@ import { Elysia } from 'elysia'
 import { type CallNotes, logged } from './callLog.ts'
 import { downloadResponse } from './download.ts'
 import { inputReader } from './input.ts'
+import { noteOutage } from './outageLog.ts'
 import { presentedKey, traceIdOf } from './requestIdentity.ts'
 
 /**
@@ -123,6 +124,7 @@ export function problemResponse(
   const problem = toProblem(error, options)
   const refusal = refusalOf(error, options.input)
   if (refusal === null) services.log.error({ err: error, traceId: options.traceId }, 'unexpected error')
+  if (refusal?.code === 'unavailable') noteOutage(services.log, refusal.more.cause)
   const headers: Record<string, string> = {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',

@@ -9,6 +9,7 @@ import {
 } from '@creel/core'
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
 import type { CallNotes } from './callLog.ts'
+import { noteOutage } from './outageLog.ts'
 import { presentedKey, traceIdOf } from './requestIdentity.ts'
 
 /** The most procedures one batch may hold (CONTRACT R10). */
@@ -34,7 +35,9 @@ export function trpc(services: Services): (request: Request, notes: CallNotes) =
         }
       },
       onError: ({ error, input }) => {
-        if (refusalOf(error, input) === null) services.log.error({ err: error, traceId }, 'unexpected error')
+        const refusal = refusalOf(error, input)
+        if (refusal === null) services.log.error({ err: error, traceId }, 'unexpected error')
+        if (refusal?.code === 'unavailable') noteOutage(services.log, refusal.more.cause)
       },
     })
   }

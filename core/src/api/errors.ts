@@ -1,9 +1,9 @@
 import type { InputIssue } from '../engine/issues.ts'
 
 /**
- * Every code a caller can see, with its status and title (SPEC "Errors"), what happened and what to do about it. The
- * table is closed: v1 never gains a code outside SPEC, and `title` is the status phrase because `type` is always
- * `about:blank` (RFC 9457 §4.2.1). The API's description and docs/errors.md are made from it.
+ * Every code a caller can see, with its status and title, what happened and what to do about it. Codes are never removed and
+ * never change their meaning; `title` is the status phrase, because `type` is always `about:blank` (RFC 9457, section 4.2.1).
+ * The API's description and docs/errors.md are made from this table.
  */
 export const ERRORS = {
   unauthorized: {
@@ -79,6 +79,12 @@ export const ERRORS = {
     title: 'Conflict',
     meaning: 'A transformation rule was written to an endpoint that forwards nowhere.',
     remedy: 'Add a forward action first.',
+  },
+  unavailable: {
+    status: 503,
+    title: 'Service Unavailable',
+    meaning: 'The service cannot answer now: its database is out of reach, or the search took too long.',
+    remedy: 'Wait as long as `Retry-After` says, then retry; narrow a search that took too long.',
   },
   internal_error: {
     status: 500,

@@ -1,6 +1,7 @@
 import { TRPCError } from '@trpc/server'
 import { z } from 'zod'
 import { type InputIssue, ITEM_CODES } from '../engine/issues.ts'
+import { isDatabaseOutage, isStatementTimeout, SEARCH_SECONDS } from '../platform/db/index.ts'
 import { DomainError, ERRORS, type ErrorCode, MAX_PROBLEM_ITEMS, validationFailed } from './errors.ts'
 import { issuesOf } from './issues.ts'
 
@@ -104,6 +105,20 @@ export function refusalOf(error: unknown, input?: unknown): DomainError | null {
     ) {
       return new DomainError('request_invalid', 'The request could not be read.')
     }
+    return unavailability(error.cause)
+  }
+  return unavailability(error)
+}
+
+/** What the caller may know of a database that did not answer in time, or not at all. */
+function unavailability(error: unknown): DomainError | null {
+  const more = { cause: error, retryAfterSeconds: 1 }
+  if (isStatementTimeout(error)) {
+    const detail = `The search took over ${SEARCH_SECONDS} s. Narrow it with since, until, label or method.`
+    return new DomainError('unavailable', detail, more)
+  }
+  if (isDatabaseOutage(error)) {
+    return new DomainError('unavailable', 'The database is out of reach. Try again in a moment.', more)
   }
   return null
 }

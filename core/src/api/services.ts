@@ -26,6 +26,8 @@ export interface Urls {
 /** What one process holds for its whole life, built by the program's entry and handed to gateway and jobs. */
 export interface Services {
   readonly db: Db
+  /** Connections for scans that a caller can make long; see `requests/searching.ts`. */
+  readonly searches: Db
   readonly clock: Clock
   readonly log: Logger
   readonly plans: Plans

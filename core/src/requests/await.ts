@@ -90,7 +90,8 @@ function lookOnce(ctx: Context, endpointId: string, filters: RequestFilters): Pr
 }
 
 async function lookFor(ctx: Context, endpointId: string, filters: RequestFilters): Promise<Awaited | null> {
-  const id = await findAwaited(ctx.db, endpointId, filters)
+  // The look is shared, so it outlives the caller who began it; PostgreSQL bounds its time.
+  const id = await findAwaited(filters.q === undefined ? ctx.db : ctx.searches, endpointId, filters)
   if (id === undefined) {
     if ((await findEndpoint(ctx.db, ctx.workspace.id, endpointId)) === undefined) throw notFound('endpoint')
     return null

@@ -7,12 +7,13 @@ import { isUuid } from './find.ts'
 import { type RequestSummaryRow, searchRequests } from './queries.ts'
 import { readPage } from './reads.ts'
 import type { RequestFilters } from './schema.ts'
+import { searching } from './searching.ts'
 
 /**
  * One page of an endpoint's stored requests, newest first, and how many match the filters.
  *
  * @param endpointId as the path spells it
- * @throws DomainError `not_found` for an absent, deleted, foreign or malformed id alike
+ * @throws DomainError `not_found` for an absent, deleted, foreign or malformed id alike; what {@link searching} throws
  */
 export async function listRequests(
   ctx: Context,
@@ -22,7 +23,7 @@ export async function listRequests(
 ): Promise<{ rows: RequestSummaryRow[]; totalCount: number }> {
   if (hasFilters(filters)) {
     const { endpoint } = await findsEndpoint(ctx, { endpointId })
-    return await searchRequests(ctx.db, endpoint.id, filters, page)
+    return await searching(ctx, (db, options) => searchRequests(db, endpoint.id, filters, page, options))
   }
   const found = isUuid(endpointId) ? await readPage(ctx.db, ctx.workspace.id, endpointId, page) : undefined
   if (found === undefined) throw notFound('endpoint')

@@ -1,4 +1,4 @@
-import { type Selectable, sql } from 'kysely'
+import { type AbortableQueryOptions, type Selectable, sql } from 'kysely'
 import { type Page, window } from '../api/pagination.ts'
 import type { Db, RequestsTable, Trx } from '../platform/db/index.ts'
 import { applyFilters, type DeliverySummary, requestState } from './filters.ts'
@@ -84,6 +84,7 @@ export async function searchRequests(
   endpointId: string,
   filters: RequestFilters,
   page: Page,
+  options: AbortableQueryOptions,
 ): Promise<{ rows: RequestSummaryRow[]; totalCount: number }> {
   const { limit, offset } = window(page)
   const matching = applyFilters(visibleRequests(db, endpointId), filters)
@@ -93,17 +94,20 @@ export async function searchRequests(
     .orderBy('r.id', 'desc')
     .limit(limit)
     .offset(offset)
-    .execute()
+    .execute(options)
   const first = ids[0]
   if (first === undefined) {
     if (offset === 0) return { rows: [], totalCount: 0 }
     const { totalCount } = await matching
       .select((of) => of.fn.countAll<number>().as('totalCount'))
-      .executeTakeFirstOrThrow()
+      .executeTakeFirstOrThrow(options)
     return { rows: [], totalCount }
   }
   const wanted = ids.map((row) => row.id)
-  const rows = await summaries(db, endpointId).where('r.id', 'in', wanted).orderBy('r.id', 'desc').execute()
+  const rows = await summaries(db, endpointId)
+    .where('r.id', 'in', wanted)
+    .orderBy('r.id', 'desc')
+    .execute(options)
   return { rows, totalCount: first.totalCount }
 }
 

@@ -32,6 +32,7 @@ export async function openCommandServices(
   return {
     services: {
       db: database.db,
+      searches: database.searches,
       clock: systemClock,
       log,
       plans: config.plans,

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander'
-import type { ProgramTools } from '../commandTable.ts'
+import type { ProgramTools } from '../programTools.ts'
 import { printText } from './print.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { ProgramTools } from '../commandTable.ts'
+import type { ProgramTools } from '../programTools.ts'
 
 /** `creel help [command…]`, in place of commander's, which knows the first word of a chain only. */
 export function addHelpCommand(help: Command, tools: ProgramTools): void {

@@ -54,6 +54,7 @@ export async function openServices(
   return {
     services: {
       db: database.db,
+      searches: database.searches,
       clock,
       log,
       plans,

@@ -7,9 +7,26 @@ import type { Database } from './tables.ts'
 /** One process's way to Postgres: Kysely for everything, the raw pool for the capture statement and pg-boss. */
 export interface OpenDatabase {
   readonly db: Db
+  /**
+   * For scans that a caller can make long. Connections of their own, so that searches never keep the key check, health
+   * or a capture waiting; PostgreSQL ends a statement after {@link SEARCH_SECONDS}.
+   */
+  readonly searches: Db
   readonly pool: pg.Pool
   close(): Promise<void>
 }
+
+/** The most searches that one process runs at once. */
+export const SEARCH_CONNECTIONS = 4
+
+/** After so long PostgreSQL ends a search. */
+export const SEARCH_SECONDS = 15
+
+/** After so long PostgreSQL ends any other statement of ours: none is meant to take a second. */
+const STATEMENT_SECONDS = 60
+
+/** How long a caller waits for a connection before it is told that the database is out of reach. */
+const CONNECT_SECONDS = 10
 
 const INT8 = 20
 
@@ -29,9 +46,30 @@ const PLANNER_SETTINGS = 'set random_page_cost = 1'
  * @param maxConnections the most connections that the pool holds at once
  */
 export function openDatabase(url: string, maxConnections = 16): OpenDatabase {
+  const pool = openPool(url, { max: maxConnections, statementSeconds: STATEMENT_SECONDS })
+  const searchPool = openPool(url, { max: SEARCH_CONNECTIONS, statementSeconds: SEARCH_SECONDS })
+  const db = kyselyOver(pool)
+  const searches = kyselyOver(searchPool)
+  return {
+    db,
+    searches,
+    pool,
+    close: async () => {
+      await searches.destroy()
+      await db.destroy()
+    },
+  }
+}
+
+function openPool(
+  url: string,
+  { max, statementSeconds }: { max: number; statementSeconds: number },
+): pg.Pool {
   const pool = new pg.Pool({
     connectionString: url,
-    max: maxConnections,
+    max,
+    statement_timeout: statementSeconds * 1000,
+    connectionTimeoutMillis: CONNECT_SECONDS * 1000,
     onConnect: (client) => client.query(PLANNER_SETTINGS),
     types: {
       getTypeParser: (oid: number, format?: 'text' | 'binary') =>
@@ -41,12 +79,11 @@ export function openDatabase(url: string, maxConnections = 16): OpenDatabase {
   // An idle connection that Postgres ends must not end us: the next query opens another.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
-    // Nor one that is in use: its query fails, and that is told to whoever asked. Without a listener it would end us.
+    // Nor one that is in use: its query fails, and its caller is told. Without a listener it would end us.
     client.on('error', () => {})
     client.query = preparing(client.query)
   })
-  const db = kyselyOver(pool)
-  return { db, pool, close: () => db.destroy() }
+  return pool
 }
 
 /**

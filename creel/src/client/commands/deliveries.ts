@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { printJson, printTable } from '../../commands/print.ts'
-import type { ProgramTools } from '../../commandTable.ts'
+import type { ProgramTools } from '../../programTools.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { pagesOf } from '../api/requests.ts'
 import { Attempt } from '../api/shapes.ts'

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { printJson, printText } from '../../commands/print.ts'
-import type { ProgramTools } from '../../commandTable.ts'
+import type { ProgramTools } from '../../programTools.ts'
 import { ApiClient } from '../api/apiClient.ts'
 import { Me } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'

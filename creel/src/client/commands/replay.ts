@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { printJson, printText } from '../../commands/print.ts'
-import type { ProgramTools } from '../../commandTable.ts'
 import { EXIT } from '../../exitCodes.ts'
+import type { ProgramTools } from '../../programTools.ts'
 import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { requestOf, requestsPath } from '../api/requests.ts'

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { printHint, printJson, printTable, printText } from '../../commands/print.ts'
-import type { ProgramTools } from '../../commandTable.ts'
 import { EXIT } from '../../exitCodes.ts'
+import type { ProgramTools } from '../../programTools.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { pagesOf, requestOf, requestsPath } from '../api/requests.ts'
 import { RequestSummary } from '../api/shapes.ts'

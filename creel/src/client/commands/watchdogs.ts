@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { printJson, printTable } from '../../commands/print.ts'
-import type { ProgramTools } from '../../commandTable.ts'
+import type { ProgramTools } from '../../programTools.ts'
 import { pagesOf } from '../api/requests.ts'
 import { Watchdog } from '../api/shapes.ts'
 import { agoText, harmless, spanText } from '../output/text.ts'

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import { printJson, printText } from '../../commands/print.ts'
-import type { ProgramTools } from '../../commandTable.ts'
+import type { ProgramTools } from '../../programTools.ts'
 import { Me } from '../api/shapes.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 

@@ -1,0 +1,34 @@
+/** PostgreSQL ended the statement because its time was up: `query_canceled`. */
+const QUERY_CANCELED = '57014'
+
+/** Connection exceptions, operator interventions and "too many connections" (PostgreSQL, appendix A, error codes). */
+const OUTAGE = /^(08...|57P0[1-5]|53300)$/
+
+const SOCKET_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
+
+/** What node-postgres says when a connection ends, or none can be had; it gives these no code. */
+const DRIVER_WORDS =
+  /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
+
+/** Whether PostgreSQL ended a statement at its time limit. Not one that was cancelled because its caller hung up. */
+export function isStatementTimeout(error: unknown): boolean {
+  return codeOf(error) === QUERY_CANCELED && String(messageOf(error)).includes('statement timeout')
+}
+
+/** Whether a query failed because the database is out of reach, and not because of the query. */
+export function isDatabaseOutage(error: unknown): boolean {
+  const code = codeOf(error)
+  if (code !== undefined && OUTAGE.test(code)) return true
+  if (DRIVER_WORDS.test(String(messageOf(error)))) return true
+  // Sends to the outside end in results and never throw these.
+  return code !== undefined && SOCKET_FAILURES.has(code)
+}
+
+function codeOf(error: unknown): string | undefined {
+  const code = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined
+  return typeof code === 'string' ? code : undefined
+}
+
+function messageOf(error: unknown): unknown {
+  return error instanceof Error ? error.message : undefined
+}

@@ -1,0 +1,74 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { eventually } from '../support/eventually.ts'
+import { startService } from '../support/service.ts'
+
+const BYSTANDER_MS_MAX = 1000
+const SEARCHES = 20
+const STORED = 2_000
+/** Together some 80 MB of text, all of which a search without a match reads. */
+const BODY_BYTES = 40_000
+
+const service = await startService({ parts: ['gateway'] })
+const { alice, charlie, db } = service
+const endpoint = await alice.endpoint()
+const bystander = await charlie.endpoint()
+const search = `/api/v1/endpoints/${endpoint.id}/requests?q=nowhere-to-be-found`
+
+beforeAll(async () => {
+  await sql`
+    insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, body, size_bytes,
+                          body_truncated, body_is_binary, body_preview, dispatch_state)
+    select ${endpoint.id}::uuid, n, now(), 'POST', '', '', '',
+           convert_to(repeat(md5(n::text), ${BODY_BYTES / 32}), 'UTF8'), ${BODY_BYTES}, false, false, '', 'NotAttempted'
+    from generate_series(1, ${STORED}) n`.execute(db)
+})
+
+const activeSearches = async () => {
+  const { rows } = await sql<{ count: number }>`
+    select count(*)::int as count from pg_stat_activity
+    where state = 'active' and pid <> pg_backend_pid() and datname = current_database() and query like '%nowhere%'
+       or state = 'active' and pid <> pg_backend_pid() and datname = current_database() and query like '%total_count%'
+  `.execute(db)
+  return rows[0]?.count ?? 0
+}
+
+describe('many long searches of one workspace', () => {
+  test('another workspace captures and reads as before', async () => {
+    const hangUp = new AbortController()
+    const flood = Array.from({ length: SEARCHES }, () =>
+      alice.get(search, { signal: hangUp.signal }).catch(() => undefined),
+    )
+    await eventually('a search under way', async () => (await activeSearches()) > 0)
+    let worst = 0
+    for (let round = 0; round < 5; round += 1) {
+      const startedAt = performance.now()
+      expect((await charlie.get('/api/v1/me')).status).toBe(200)
+      expect((await fetch(bystander.url, { method: 'POST', body: 'x' })).status).toBe(200)
+      expect((await charlie.get(`/api/v1/endpoints/${bystander.id}/requests?q=x`)).status).toBe(200)
+      worst = Math.max(worst, performance.now() - startedAt)
+    }
+    expect(worst).toBeLessThan(BYSTANDER_MS_MAX)
+    expect(await activeSearches()).toBeLessThanOrEqual(2)
+    hangUp.abort()
+    await Promise.all(flood)
+    await eventually('the end of every search', async () => (await activeSearches()) === 0, { seconds: 5 })
+  })
+
+  test('more than may wait are refused with a true Retry-After, and memory of them ends', async () => {
+    const hangUp = new AbortController()
+    const flood = Array.from({ length: SEARCHES * 2 }, () =>
+      alice.get(search, { signal: hangUp.signal }).then(
+        ({ status, headers }) => {
+          hangUp.abort()
+          return { status, retryAfter: headers.get('retry-after') }
+        },
+        () => undefined,
+      ),
+    )
+    const answers = (await Promise.all(flood)).filter((answer) => answer !== undefined)
+    expect(answers).toContainEqual({ status: 429, retryAfter: '1' })
+    await eventually('the end of every search', async () => (await activeSearches()) === 0, { seconds: 5 })
+    expect((await alice.get(search.replace('nowhere-to-be-found', 'c4ca'))).status).toBe(200)
+  })
+})
