@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { functionsPage } from '../core/src/engine/rules/functions/docs.ts'
-import { ERRORS, ROUTES } from '../core/src/index.ts'
+import { ERRORS, ROUTES, STREAMS } from '../core/src/index.ts'
 import { providersPage } from '../core/src/providers/docs.ts'
 
 /** The generated pages by their path from the repository's root. */
@@ -36,6 +36,12 @@ function routes(): string {
   const rows = ROUTES.map(
     ({ method, path, name, summary }) => `| ${method} | \`${path}\` | \`${name}\` | ${summary} |`,
   )
+  const streams = STREAMS.map(
+    ({ path, name, events, summary }) =>
+      `| \`${path}\` | \`${name}\` | ${Object.keys(events)
+        .map((event) => `\`${event}\``)
+        .join(', ')} | ${summary} |`,
+  )
   return `# Routes
 
 Every operation of the API: its REST binding, its name for typed callers under \`/trpc\`, and what it does. The whole
@@ -46,6 +52,16 @@ This page is made from the code by \`bun run docs\`.
 | Method | Path | Procedure | |
 |---|---|---|---|
 ${rows.join('\n')}
+
+## Streams
+
+A GET that answers \`text/event-stream\` until either side ends it. Typed callers subscribe to the procedure. Come back
+with the id of the last event (\`Last-Event-ID\`), and nothing in between is missed. A key, or a signed-in browser, may
+hold 8 streams open at once.
+
+| Path | Procedure | Events | |
+|---|---|---|---|
+${streams.join('\n')}
 `
 }
 

@@ -9,7 +9,14 @@ export {
   TracedError,
   toProblem,
 } from './api/problem.ts'
-export { Download, DownloadStream, REFUSED, type RouteContract } from './api/route.ts'
+export {
+  Download,
+  DownloadStream,
+  REFUSED,
+  type RouteContract,
+  STREAM_PING_MS,
+  type StreamContract,
+} from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { ITEM_CODES } from './engine/issues.ts'
 export { authenticate } from './keys/index.ts'
@@ -43,4 +50,6 @@ export {
   createTransferCaller,
   ROUTES,
   type Route,
+  STREAMS,
+  type Stream,
 } from './router.ts'

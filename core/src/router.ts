@@ -1,6 +1,12 @@
 import { actionRoutes } from './actions/routes.ts'
 import { alertChannelRoutes } from './alertChannels/routes.ts'
-import { createCallerFactory, mergeRouters, type RouteContract, router } from './api/route.ts'
+import {
+  createCallerFactory,
+  mergeRouters,
+  type RouteContract,
+  router,
+  type StreamContract,
+} from './api/route.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { endpointEditingRoutes } from './endpointEditing/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
@@ -45,14 +51,35 @@ export interface Route extends RouteContract {
   readonly restOnly: boolean
 }
 
-/** Every REST operation of the routers, in their order. */
+/** A declared stream, under the same kind of name. */
+export interface Stream extends StreamContract {
+  readonly name: string
+}
+
+/** Every REST operation of the routers that answers once, in their order. */
 export const ROUTES: readonly Route[] = [...routesOf(appRouter, false), ...routesOf(transferRouter, true)]
 
-function routesOf({ _def }: { readonly _def: { readonly procedures: object } }, restOnly: boolean): Route[] {
+/** Every stream of the router. */
+export const STREAMS: readonly Stream[] = declaredIn(appRouter).flatMap(({ name, stream }) =>
+  stream === undefined ? [] : [{ name, ...stream }],
+)
+
+function routesOf(router: AnyRouter, restOnly: boolean): Route[] {
+  return declaredIn(router).flatMap(({ name, contract }) =>
+    contract === undefined ? [] : [{ name, restOnly, ...contract }],
+  )
+}
+
+interface AnyRouter {
+  readonly _def: { readonly procedures: object }
+}
+
+function declaredIn({ _def }: AnyRouter) {
   return Object.entries(
     // tRPC holds procedures flat ("a.b") at run time but types them nested.
-    _def.procedures as unknown as Record<string, { _def: { meta?: { contract: RouteContract } } }>,
-  ).flatMap(([name, procedure]) =>
-    procedure._def.meta === undefined ? [] : [{ name, restOnly, ...procedure._def.meta.contract }],
-  )
+    _def.procedures as unknown as Record<
+      string,
+      { _def: { meta?: { contract?: RouteContract; stream?: StreamContract } } }
+    >,
+  ).map(([name, procedure]) => ({ name, ...procedure._def.meta }))
 }

@@ -43,7 +43,9 @@ async function greet(services: Services): Promise<FirstBoot | undefined> {
   const caller = createCaller({
     ...services,
     workspace,
+    callerId: stored?.id ?? '',
     key: { id: stored?.id ?? '', name: NAME, prefix: stored?.prefix ?? '' },
+    session: null,
     plan: planOf(services.plans, workspace.plan),
     signal: new AbortController().signal,
     traceId: randomBytes(16).toString('hex'),

@@ -14,6 +14,9 @@ export interface RawInput {
   readonly locate: Locate
 }
 
+/** The member of a stream's input that the header `Last-Event-ID` sets. */
+const LAST_EVENT_ID = 'lastEventId'
+
 type Scalar = 'integer' | 'boolean' | 'string'
 
 /** Reads path, query and body of one route into one object (CONTRACT R4: the path wins, then the query). */
@@ -24,7 +27,9 @@ export interface InputReader {
 }
 
 /** Prepares the reader of a route once, at start. */
-export function inputReader(contract: RouteContract): InputReader {
+export function inputReader(
+  contract: Pick<RouteContract, 'method' | 'input' | 'query' | 'body' | 'media'>,
+): InputReader {
   const types = scalarTypes(contract.input)
   const takes = contract.media?.takes
   const hasBody = contract.method !== 'GET' && contract.method !== 'DELETE' && takes === undefined
@@ -47,6 +52,9 @@ export function inputReader(contract: RouteContract): InputReader {
         // The first of a repeated parameter counts.
         if (name in types && fromQuery(name) && !(name in query)) query[name] = typed(text, types[name])
       }
+      // What an EventSource sends when it comes back.
+      const lastEventId = request.headers.get('last-event-id')
+      if (LAST_EVENT_ID in types && lastEventId !== null) query[LAST_EVENT_ID] = lastEventId
       const body = hasBody ? await readBody(request) : null
       const members =
         body === null ? {} : contract.body === undefined ? body.value : { [contract.body]: body.value }

@@ -11,11 +11,14 @@ import {
   type Route,
   refusalOf,
   type Services,
+  STREAMS,
+  type Stream,
   toProblem,
 } from '@creel/core'
 import { Elysia } from 'elysia'
 import { type CallNotes, logged } from './callLog.ts'
 import { downloadResponse } from './download.ts'
+import { eventStream } from './eventStream.ts'
 import { inputReader } from './input.ts'
 import { noteOutage } from './outageLog.ts'
 import { presentedKey, traceIdOf } from './requestIdentity.ts'
@@ -28,9 +31,10 @@ import { presentedKey, traceIdOf } from './requestIdentity.ts'
 export function rest(services: Services) {
   const app = new Elysia()
   for (const route of ROUTES) {
-    app.route(route.method, route.path.replaceAll(/\{(\w+)\}/g, ':$1'), bind(services, route), {
-      parse: 'none',
-    })
+    app.route(route.method, pattern(route.path), bind(services, route), { parse: 'none' })
+  }
+  for (const stream of STREAMS) {
+    app.route(stream.method, pattern(stream.path), bindStream(services, stream), { parse: 'none' })
   }
   for (const path of ['/api/v1', '/api/v1/*']) {
     app.all(path, ({ request }) => logged(services, 'unknown', request, unknownRoute(services, request)), {
@@ -51,7 +55,23 @@ function unknownRoute(services: Services, request: Request) {
   }
 }
 
+const pattern = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1')
+
 function bind(services: Services, route: Route) {
+  return bound(services, route, (request, result) => answer(request, route, result))
+}
+
+/** The procedure of a stream answers its events one by one; what refuses it does so before the first. */
+function bindStream(services: Services, stream: Stream) {
+  return bound(services, stream, (_request, result) => eventStream(services, result))
+}
+
+/** Answers calls of a procedure: key, input, the procedure itself, and its result as a response. */
+function bound(
+  services: Services,
+  route: Route | Stream,
+  respond: (request: Request, result: unknown) => Response,
+) {
   const reader = inputReader(route)
   return ({ request, params = {} }: { request: Request; params?: Record<string, string> }) =>
     logged(services, route.name, request, async (notes) => {
@@ -77,9 +97,12 @@ function bind(services: Services, route: Route) {
         input = raw.value
         locate = raw.locate
         const callContext = { ...context, rawBody: raw.rawBody, body: raw.body }
-        const caller = route.restOnly ? createTransferCaller(callContext) : createCaller(callContext)
+        const caller =
+          'restOnly' in route && route.restOnly
+            ? createTransferCaller(callContext)
+            : createCaller(callContext)
         const result = await procedureOf(caller, route.name)(input)
-        return answer(request, route, result)
+        return respond(request, result)
       } catch (error) {
         return problemResponse(services, error, { traceId, input, locate })
       }

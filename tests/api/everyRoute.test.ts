@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
-import { ROUTES, type Route } from '@creel/core'
+import { ROUTES, type Route, STREAMS, type Stream } from '@creel/core'
 import { z } from 'zod'
 import { type Audit, createAudit } from '../support/audit.ts'
 import type { Answer, CallOptions, Client } from '../support/client.ts'
@@ -21,12 +21,14 @@ beforeAll(async () => {
   charlies = await makeWorld(service.charlie)
 })
 
-const takesBody = (route: Route) => route.method !== 'GET' && route.method !== 'DELETE'
+type Called = Route | Stream
+
+const takesBody = (route: Called) => route.method !== 'GET' && route.method !== 'DELETE'
 
 /** A call of the route with the given ids; `await` waits no longer than it must. */
 function call(
   client: Client,
-  route: Route,
+  route: Called,
   ids: World['ids'],
   body?: unknown,
   options?: CallOptions,
@@ -37,9 +39,9 @@ function call(
 }
 
 /** Walks the routes and gathers what is wrong, so that one run names everything. */
-async function walk(
-  routes: readonly Route[],
-  visit: (route: Route) => Promise<readonly string[]>,
+async function walk<One extends Called>(
+  routes: readonly One[],
+  visit: (route: One) => Promise<readonly string[]>,
 ): Promise<readonly string[]> {
   const faults: string[] = []
   for (const route of routes) faults.push(...(await visit(route)))
@@ -48,7 +50,7 @@ async function walk(
 
 /** The code of an answer and what the audit says of it, where another code was expected. */
 function expectCode(
-  route: Route,
+  route: Called,
   answer: Answer,
   status: number,
   code: string,
@@ -63,7 +65,8 @@ function expectCode(
 const paged = ROUTES.filter((route) => 'pageSize' in route.input.shape)
 const reads = ROUTES.filter((route) => route.method === 'GET')
 const writes = ROUTES.filter(takesBody)
-const withIds = ROUTES.filter((route) => route.path.includes('{'))
+const everything: readonly Called[] = [...ROUTES, ...STREAMS]
+const withIds = everything.filter((route) => route.path.includes('{'))
 
 /** Everything of an answer but its traceId. */
 function fingerprint(answer: Answer): string {
@@ -76,7 +79,7 @@ describe('who calls', () => {
   test('no key, an unknown one and a revoked one all answer 401', async () => {
     const strangers = ['', 'Bearer', 'Bearer creel_live_unknown', 'Basic YTpi']
     expect(
-      await walk(ROUTES, async (route) => {
+      await walk(everything, async (route) => {
         const faults: string[] = []
         for (const Authorization of strangers) {
           const answer = await call(service.alice, route, alices.ids, {}, { headers: { Authorization } })
@@ -95,7 +98,7 @@ describe('who calls', () => {
     const { alice, operator } = limited
     await operator.workspaces.setPlan({ workspace: alice.workspaceId, plan: 'free' })
     expect(
-      await walk(ROUTES, async (route) => {
+      await walk(everything, async (route) => {
         const answer = await call(alice, route, alices.ids)
         return expectCode(route, answer, 403, 'api_access_disabled', 'free plan')
       }),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ERRORS, ROUTES } from '@creel/core'
+import { ERRORS, ROUTES, STREAMS } from '@creel/core'
 import { openApi } from '@creel/gateway'
 import { createConfig, lintFromString } from '@redocly/openapi-core'
 import Ajv2020 from 'ajv/dist/2020.js'
@@ -35,6 +35,22 @@ const operations = ROUTES.map((route) => ({
 }))
 
 describe('/openapi/v1.json', () => {
+  test.each(STREAMS.map((stream) => [stream.name, stream] as const))(
+    'describes the events of %s',
+    (_, stream) => {
+      const { responses } = Operation.parse(description.paths[stream.path]?.get)
+      expect(responses['200']).toMatchObject({
+        content: {
+          'text/event-stream': {
+            'x-events': Object.fromEntries(
+              Object.keys(stream.events).map((kind) => [kind, { type: 'object' }]),
+            ),
+          },
+        },
+      })
+    },
+  )
+
   test('is OpenAPI 3.1 and clean under Redocly with its strictest ruleset', async () => {
     const config = await createConfig({ extends: ['recommended-strict'] })
     const problems = await lintFromString({ source: json, config, absoluteRef: '/openapi.json' })
@@ -48,7 +64,8 @@ describe('/openapi/v1.json', () => {
     const described = Object.entries(description.paths).flatMap(([path, methods]) =>
       Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
     )
-    expect(described.sort()).toEqual(ROUTES.map(({ method, path }) => `${method} ${path}`).sort())
+    const declared = [...ROUTES, ...STREAMS].map(({ method, path }) => `${method} ${path}`)
+    expect(described.sort()).toEqual(declared.sort())
     const tags = description.tags.map(({ name }) => name)
     expect(
       operations.flatMap(({ operation }) => operation.tags.filter((tag) => !tags.includes(tag))),

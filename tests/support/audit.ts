@@ -47,7 +47,7 @@ const Problem = z.strictObject({
 /** Holds every answer against the served description: its status, code, headers and schema. */
 export interface Audit {
   /** What is wrong with the answer, each in one line; empty when it keeps every promise. */
-  faultsOf(route: Route, answer: Answer): readonly string[]
+  faultsOf(route: Pick<Route, 'method' | 'path'>, answer: Answer): readonly string[]
 }
 
 const BODY_POINTER = /^#(\/[^/]*)*$/

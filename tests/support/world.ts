@@ -47,13 +47,13 @@ export async function makeWorld(client: Client): Promise<World> {
 const has = (name: string) => ROUTES.some((route) => route.name === name)
 
 /** What each parameter of a path names; `{id}` is told by the collection before it. */
-export function placeholdersOf(route: Route): readonly string[] {
+export function placeholdersOf(route: Pick<Route, 'path'>): readonly string[] {
   const noun = route.path.includes('/watchdogs/') ? 'watchdogId' : 'alertChannelId'
   return [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => (match[1] === 'id' ? noun : (match[1] ?? '')))
 }
 
 /** The path with its parameters filled in. */
-export function pathOf(route: Route, ids: Readonly<Record<string, string>>): string {
+export function pathOf(route: Pick<Route, 'method' | 'path'>, ids: Readonly<Record<string, string>>): string {
   const names = placeholdersOf(route)
   let at = 0
   return route.path.replaceAll(/\{\w+\}/g, () => {

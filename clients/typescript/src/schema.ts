@@ -794,6 +794,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/endpoints/{endpointId}/requests/stream": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Follow an endpoint: what arrives, and what becomes of it
+         * @description Without `Last-Event-ID`, `lastEventId` and `afterId` the stream begins now; with one of them, after that request, and nothing in between is missed. The filters look at each request as it arrived. The service ends a stream when it stops, and when the key is revoked: come back with the last id.
+         */
+        get: operations["requests_follow"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -7425,6 +7445,107 @@ export interface operations {
             };
             /** @description `limit_reached`: The plan has room for no more of these. */
             409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_follow: {
+        parameters: {
+            query?: {
+                /** @description HTTP method, without case */
+                method?: string;
+                /** @description Latest delivery state */
+                state?: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted" | "NotAttempted" | "Skipped";
+                /** @description Text found in path, query string, header values or text body, without case */
+                q?: string;
+                /** @description Received at or after */
+                since?: string;
+                /** @description Received before */
+                until?: string;
+                /** @description Only requests with a greater id */
+                afterId?: number;
+                /** @description `none`: nothing was checked */
+                verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
+                /** @description Exact event type */
+                label?: string;
+                /** @description Id of the last event that was received: the header `Last-Event-ID`, for clients that cannot set it */
+                lastEventId?: string;
+            };
+            header?: {
+                /** @description Id of the last event that was received: the stream goes on after it */
+                "Last-Event-ID"?: string;
+            };
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Events, until either side ends the stream; a comment after 15 s of silence */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

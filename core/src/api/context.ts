@@ -1,9 +1,17 @@
 import type { Plan } from '../plans/index.ts'
 import type { Services } from './services.ts'
 
-/** Who calls: the key that was presented, and the workspace that it opens. */
+/** What a signed-in browser may do: what its key may, or what the workspace's owner may. */
+export type SessionRole = 'key' | 'owner'
+
+/** Who calls: the key that was presented or the browser that is signed in, and the workspace that it opens. */
 export interface Caller {
-  readonly key: { readonly id: string; readonly name: string; readonly prefix: string }
+  /** Whose budgets and slots the call takes: the session's id, else the key's. */
+  readonly callerId: string
+  /** The key that was presented, or that the session was made with; null for an owner's session. */
+  readonly key: { readonly id: string; readonly name: string; readonly prefix: string } | null
+  /** Null when a key itself calls. An `owner` came by a sign-in link and may manage keys, contacts and sessions. */
+  readonly session: { readonly id: string; readonly role: SessionRole } | null
   readonly workspace: { readonly id: string; readonly name: string }
   readonly plan: Plan
 }

@@ -1,11 +1,12 @@
 import { initTRPC } from '@trpc/server'
+import { type TRPC_ERROR_CODE_KEY, TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
 import { z } from 'zod'
 import { millisecondsOf, parseInstant } from '../engine/conditions/index.ts'
 import { type InputIssue, inDocumentOrder, onePerPart } from '../engine/issues.ts'
 import type { Context } from './context.ts'
-import { type ErrorCode, validationFailed } from './errors.ts'
+import { ERRORS, type ErrorCode, validationFailed } from './errors.ts'
 import { issuesOf, nulIssues } from './issues.ts'
-import { toProblem, traceIdIn } from './problem.ts'
+import { refusalOf, toProblem, traceIdIn } from './problem.ts'
 
 /** The whole contract of one REST operation: the gateway, OpenAPI, the docs and the contract tests read only this. */
 export interface RouteContract {
@@ -80,16 +81,24 @@ type PathParameter<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
   ? Name | PathParameter<Rest>
   : never
 
-interface Declaration<
-  Path extends `/${string}`,
-  Shape extends z.core.$ZodLooseShape,
-  Output,
-  Found extends object,
-> extends Omit<RouteContract, 'path' | 'input' | 'output' | 'finds'> {
-  readonly path: Path
+/** The whole contract of one stream: a GET that answers `text/event-stream` until either side ends it. */
+export interface StreamContract
+  extends Pick<RouteContract, 'path' | 'summary' | 'description' | 'input' | 'errors' | 'finds' | 'gate'> {
+  readonly method: 'GET'
+  /** What each event carries, by its name. */
+  readonly events: Readonly<Record<string, z.ZodObject>>
+}
+
+/** One event over tRPC: what it carries, and which it is. Over REST `kind` is the event's name. */
+export type EventOf<Events extends StreamContract['events']> = {
+  [Kind in keyof Events]: { readonly kind: Kind } & z.output<Events[Kind]>
+}[keyof Events]
+
+/** What is looked at before a procedure runs. */
+interface Checks<Shape extends z.core.$ZodLooseShape, Found extends object> {
   readonly input: z.ZodObject<Shape>
-  readonly output: Output
   readonly finds?: Finds<Found>
+  readonly gate?: (context: Context) => void
   /**
    * In place of `finds`, where the procedure's own statement finds what the path names, which saves a round trip: runs
    * only when the input is wrong, so that 404 comes before 400 here too.
@@ -105,16 +114,64 @@ interface Declaration<
   ) => readonly InputIssue[] | Promise<readonly InputIssue[]>
 }
 
+interface Declaration<
+  Path extends `/${string}`,
+  Shape extends z.core.$ZodLooseShape,
+  Output,
+  Found extends object,
+> extends Omit<RouteContract, 'path' | 'input' | 'output' | 'finds'>,
+    Checks<Shape, Found> {
+  readonly path: Path
+  readonly input: z.ZodObject<Shape>
+  readonly output: Output
+  readonly finds?: Finds<Found>
+}
+
+interface StreamDeclaration<
+  Path extends `/${string}`,
+  Shape extends z.core.$ZodLooseShape,
+  Found extends object,
+> extends Omit<StreamContract, 'path' | 'input' | 'finds'>,
+    Checks<Shape, Found> {
+  readonly path: Path
+  readonly input: z.ZodObject<Shape>
+  readonly finds?: Finds<Found>
+}
+
+/** A stream that has nothing to say says so this often. */
+export const STREAM_PING_MS = 15_000
+const STREAM_SILENCE_MS = 40_000
+
+/** What tRPC calls a status: its links look at it, and open a stream again only after what may pass. */
+const CODES_OF_TRPC: Readonly<Record<(typeof ERRORS)[ErrorCode]['status'], TRPC_ERROR_CODE_KEY>> = {
+  400: 'BAD_REQUEST',
+  401: 'UNAUTHORIZED',
+  403: 'FORBIDDEN',
+  404: 'NOT_FOUND',
+  409: 'CONFLICT',
+  429: 'TOO_MANY_REQUESTS',
+  500: 'INTERNAL_SERVER_ERROR',
+  503: 'SERVICE_UNAVAILABLE',
+}
+
 const t = initTRPC
   .context<Context>()
-  .meta<{ contract: RouteContract }>()
+  .meta<{ contract?: RouteContract; stream?: StreamContract }>()
   .create({
+    // Proxies cut silent connections, and a client that hears nothing for so long opens its stream anew.
+    sse: {
+      ping: { enabled: true, intervalMs: STREAM_PING_MS },
+      client: { reconnectAfterInactivityMs: STREAM_SILENCE_MS },
+    },
     errorFormatter: ({ shape, error, input, ctx }) => {
       const problem = toProblem(error, { traceId: ctx?.traceId ?? traceIdIn(error), input })
+      const refusal = refusalOf(error, input)
+      const code = refusal === null ? error.code : CODES_OF_TRPC[ERRORS[refusal.code].status]
       return {
         ...shape,
         message: problem.detail,
-        data: { ...shape.data, stack: undefined, httpStatus: problem.status, problem },
+        code: TRPC_ERROR_CODES_BY_KEY[code],
+        data: { ...shape.data, code, stack: undefined, httpStatus: problem.status, problem },
       }
     },
   })
@@ -133,30 +190,13 @@ export function route<
   Output extends z.ZodType,
   Found extends object = Record<never, never>,
 >(declaration: Declaration<Path, Shape, Output, Found>) {
-  const { finds, findsWhenWrong, gate, check, input } = declaration
+  const { findsWhenWrong } = declaration
   const contract: RouteContract = { ...declaration, ...(findsWhenWrong && { finds: findsWhenWrong }) }
   return t.procedure
     .meta({ contract })
-    .use(async ({ ctx, getRawInput, next }) => {
-      // Without `finds`, Found is the empty default: nothing to add to the context.
-      const found = finds === undefined ? ({} as Found) : await finds(ctx, pathIds(await getRawInput()))
-      if (findsWhenWrong !== undefined) {
-        const raw = await getRawInput()
-        if (!input.safeParse(raw).success) await findsWhenWrong(ctx, pathIds(raw))
-      }
-      gate?.(ctx)
-      const unstorable = nulIssues(await getRawInput()).filter(({ path }) => String(path[0]) in input.shape)
-      if (check !== undefined || unstorable.length > 0) {
-        const { accepted, wrong, issues, raw } = acceptedMembers(declaration.input, await getRawInput())
-        const judged = (await check?.({ ...ctx, ...found }, accepted)) ?? []
-        // A member of the wrong type looks absent to the check, which may then miss it in the whole.
-        const isTrue = ({ path: [first] }: InputIssue) =>
-          first === undefined ? wrong.size === 0 : !wrong.has(first)
-        const all = inDocumentOrder(onePerPart([...issues, ...judged.filter(isTrue), ...unstorable]), raw)
-        if (all.length > 0) throw validationFailed(all)
-      }
-      return next({ ctx: found })
-    })
+    .use(async ({ ctx, getRawInput, next }) =>
+      next({ ctx: await passChecks(declaration, ctx, await getRawInput()) }),
+    )
     .input(inOneTurn(declaration.input))
     .output(inOneTurn(declaration.output))
 }
@@ -167,6 +207,48 @@ export function route<
  */
 function inOneTurn<Schema extends z.ZodType>(schema: Schema): Schema {
   return Object.create(schema, { parseAsync: { value: undefined } })
+}
+
+/**
+ * Declares a stream, once: the tRPC subscription and its REST contract (`text/event-stream`). Its checks are those of a
+ * route, in the same order, and are over before the stream begins. The resolver yields `tracked` events, each
+ * an {@link EventOf} the declared ones: their id is what a client resumes with.
+ */
+export function stream<
+  const Path extends `/${string}`,
+  Shape extends z.core.$ZodLooseShape & Record<PathParameter<Path>, z.ZodType>,
+  Found extends object = Record<never, never>,
+>(declaration: StreamDeclaration<Path, Shape, Found>) {
+  const contract: StreamContract = declaration
+  return t.procedure
+    .meta({ stream: contract })
+    .use(async ({ ctx, getRawInput, next }) =>
+      next({ ctx: await passChecks(declaration, ctx, await getRawInput()) }),
+    )
+    .input(inOneTurn(declaration.input))
+}
+
+/** Runs `finds`, `gate` and `check`; what was found is added to the context. */
+async function passChecks<Shape extends z.core.$ZodLooseShape, Found extends object>(
+  { finds, findsWhenWrong, gate, check, input }: Checks<Shape, Found>,
+  ctx: Context,
+  raw: unknown,
+): Promise<Found> {
+  // Without `finds`, Found is the empty default: nothing to add to the context.
+  const found = finds === undefined ? ({} as Found) : await finds(ctx, pathIds(raw))
+  if (findsWhenWrong !== undefined && !input.safeParse(raw).success) await findsWhenWrong(ctx, pathIds(raw))
+  gate?.(ctx)
+  const unstorable = nulIssues(raw).filter(({ path }) => String(path[0]) in input.shape)
+  if (check !== undefined || unstorable.length > 0) {
+    const { accepted, wrong, issues } = acceptedMembers(input, raw)
+    const judged = (await check?.({ ...ctx, ...found }, accepted)) ?? []
+    // A member of the wrong type looks absent to the check, which may then miss it in the whole.
+    const isTrue = ({ path: [first] }: InputIssue) =>
+      first === undefined ? wrong.size === 0 : !wrong.has(first)
+    const all = inDocumentOrder(onePerPart([...issues, ...judged.filter(isTrue), ...unstorable]), raw)
+    if (all.length > 0) throw validationFailed(all)
+  }
+  return found
 }
 
 /**

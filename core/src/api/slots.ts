@@ -10,6 +10,8 @@ const RETRY_AFTER_MAX_SECONDS = 60
 /** A slot in use; `free` gives it back. Whoever dies without that frees it at its end. */
 export interface Slot {
   free(): Promise<void>
+  /** Keeps it for so long from now: for holders that nobody can say the end of. Without effect once it is freed. */
+  extend(milliseconds: number): Promise<void>
 }
 
 interface SlotRow {
@@ -75,7 +77,13 @@ export async function takeSlot(
       retryAfterSeconds: Math.min(RETRY_AFTER_MAX_SECONDS, Math.max(1, seconds)),
     })
   }
-  return { free: () => freeSoon(db, id) }
+  return {
+    free: () => freeSoon(db, id),
+    async extend(milliseconds) {
+      const endsAt = new Date(clock.now().getTime() + milliseconds)
+      await db.updateTable('concurrencySlots').set({ endsAt }).where('id', '=', id).execute()
+    },
+  }
 }
 
 interface Freeing {

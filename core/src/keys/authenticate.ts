@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto'
 import type { Caller } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
-import { planOf } from '../plans/index.ts'
+import { type Plan, planOf } from '../plans/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { fingerprint } from './key.ts'
 
@@ -41,9 +41,7 @@ export async function authenticate(services: Services, presented: string | null,
     throw new DomainError('unauthorized', 'The API key is unknown or was revoked.')
   }
   const plan = planOf(services.plans, row.planKey)
-  if (plan.limits.apiRatePerMinute === 0) {
-    throw new DomainError('api_access_disabled', `The ${plan.displayName} plan has no API access.`)
-  }
+  requireApi(plan)
   if (row.callCount > plan.limits.apiRatePerMinute) {
     const windowEnd = row.startedAt.getTime() + WINDOW_MS
     const retryAfterSeconds = Math.max(1, Math.ceil((windowEnd - services.clock.now().getTime()) / 1000))
@@ -54,10 +52,35 @@ export async function authenticate(services: Services, presented: string | null,
     )
   }
   return {
+    callerId: row.id,
     key: { id: row.id, name: row.name, prefix: row.prefix },
+    session: null,
     workspace: { id: row.workspaceId, name: row.workspaceName },
     plan,
   }
+}
+
+/** @throws DomainError `api_access_disabled` */
+function requireApi(plan: Plan): void {
+  if (plan.limits.apiRatePerMinute > 0) return
+  throw new DomainError('api_access_disabled', `The ${plan.displayName} plan has no API access.`)
+}
+
+const RECHECK = statement(
+  'recheck key',
+  `select w.plan as plan_key from api_keys k join workspaces w on w.id = k.workspace_id
+  where k.id = $1::uuid and k.revoked_at is null`,
+)
+
+/**
+ * Looks whether a caller that was let in before would still be; takes nothing from its budget.
+ *
+ * @throws DomainError `unauthorized`, `api_access_disabled`
+ */
+export async function recheckCaller(services: Services, { key }: Caller): Promise<void> {
+  const [row] = key === null ? [] : await run<{ planKey: string }>(services.db, RECHECK, [key.id])
+  if (row === undefined) throw new DomainError('unauthorized', 'The API key was revoked.')
+  requireApi(planOf(services.plans, row.planKey))
 }
 
 /** `$1` the key's SHA-256, `$2` the plans' budgets, `$3` now, `$4` the cost, `$5` when a window began that ends now. */

@@ -1,2 +1,2 @@
-export { authenticate } from './authenticate.ts'
+export { authenticate, recheckCaller } from './authenticate.ts'
 export { fingerprint, KEY_PREFIX, type NewKey, newKey } from './key.ts'

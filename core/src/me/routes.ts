@@ -40,7 +40,7 @@ export const meRoutes = router({
     input: z.object({}),
     output: Me,
   }).query(({ ctx }) => ({
-    key: { prefix: ctx.key.prefix, name: ctx.key.name },
+    key: { prefix: ctx.key?.prefix ?? '', name: ctx.key?.name ?? 'Console' },
     workspace: { name: ctx.workspace.name },
     plan: { key: ctx.plan.key, displayName: ctx.plan.displayName },
     limits: ctx.plan.limits,

@@ -27,7 +27,7 @@ export async function awaitRequest(
   { filters, timeoutSeconds }: { filters: RequestFilters; timeoutSeconds: number },
 ): Promise<Awaited | null> {
   const slot = await takeSlot(ctx, {
-    scope: `await:${ctx.key.id}`,
+    scope: `await:${ctx.callerId}`,
     max: ctx.plan.limits.parallelAwaitsMax,
     longestMs: timeoutSeconds * 1000,
     noun: 'awaits of this key',

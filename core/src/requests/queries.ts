@@ -69,7 +69,8 @@ export function visibleRequests(db: Db, endpointId: string) {
     .where('r.hiddenAt', 'is', null)
 }
 
-function summaries(db: Db, endpointId: string) {
+/** Visible requests as lists show them. */
+export function summaries(db: Db, endpointId: string) {
   return visibleRequests(db, endpointId)
     .select(SUMMARY_COLUMNS)
     .select([requestState.as('state'), sql<number>`coalesce(d.attempt_count, 0)`.as('attemptCount')])

@@ -1,9 +1,11 @@
 import { z } from 'zod'
 import { envelope, paged } from '../api/pagination.ts'
-import { Int64, optional, route, router } from '../api/route.ts'
+import { Int64, optional, route, router, stream } from '../api/route.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
+import { openStream } from '../streams/index.ts'
 import { AWAIT_SECONDS, awaitRequest } from './await.ts'
 import { findsRequest, requestOf, requestView } from './find.ts'
+import { followEvents, followRequests } from './follow.ts'
 import { listRequests } from './list.ts'
 import { binRequests } from './remove.ts'
 import {
@@ -24,6 +26,17 @@ const requestId = Int64.meta({ description: 'Id of the captured request' })
 
 const timeoutSeconds = optional(z.int().min(AWAIT_SECONDS.min).max(AWAIT_SECONDS.max)).meta({
   description: `Seconds to wait, ${AWAIT_SECONDS.min} to ${AWAIT_SECONDS.max}; default ${AWAIT_SECONDS.default}`,
+})
+
+const lastEventId = optional(
+  z
+    .string()
+    .regex(/^\d{1,16}$/, 'must be the id of an event')
+    .transform(Number)
+    .pipe(Int64),
+).meta({
+  description:
+    'Id of the last event that was received: the header `Last-Event-ID`, for clients that cannot set it',
 })
 
 const Deleted = z.object({ deletedCount: z.int().meta({ description: 'How many moved to the recycle bin' }) })
@@ -58,6 +71,21 @@ export const requestRoutes = router({
     finds: findsEndpoint,
   }).query(({ ctx, input: { endpointId: _id, timeoutSeconds: seconds, ...filters } }) =>
     awaitRequest(ctx, ctx.endpoint, { filters, timeoutSeconds: seconds ?? AWAIT_SECONDS.default }),
+  ),
+
+  follow: stream({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/requests/stream',
+    summary: 'Follow an endpoint: what arrives, and what becomes of it',
+    description:
+      'Without `Last-Event-ID`, `lastEventId` and `afterId` the stream begins now; with one of them, after that request, and nothing in between is missed. The filters look at each request as it arrived. The service ends a stream when it stops, and when the key is revoked: come back with the last id.',
+    input: z.object({ endpointId, ...filterInput, lastEventId }),
+    events: followEvents,
+    finds: findsEndpoint,
+  }).subscription(({ ctx, input: { endpointId: _id, afterId, lastEventId: lastId, ...filters } }) =>
+    openStream(ctx, (open) =>
+      followRequests(ctx, ctx.endpoint, { filters, afterId: lastId ?? afterId }, open),
+    ),
   ),
 
   get: route({

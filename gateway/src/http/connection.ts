@@ -200,7 +200,8 @@ export class Connection {
 
   /** The answer is whole. */
   endAnswer(mustClose: boolean): void {
-    if (mustClose) this.#closes = true
+    // An answer may have begun long before the end was near.
+    if (mustClose || this.#owner.isDraining) this.#closes = true
     this.#exchange = undefined
     this.#settle()
     this.#run()

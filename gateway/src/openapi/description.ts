@@ -1,8 +1,8 @@
-import { Problem, ROUTES } from '@creel/core'
+import { Problem, ROUTES, STREAMS } from '@creel/core'
 import { ANSWER_EXAMPLES } from './examples.ts'
 import { isObject, type JsonObject } from './json.ts'
 import { NOUNS } from './nouns.ts'
-import { operation, tagOf } from './operation.ts'
+import { operation, streamOperation, tagOf } from './operation.ts'
 import { problemExamples } from './problems.ts'
 import { createSchemas } from './schemas.ts'
 
@@ -26,8 +26,14 @@ export function openApi(baseUrl: string, version: string): JsonObject {
   for (const route of ROUTES) {
     paths[route.path] = { ...paths[route.path], [route.method.toLowerCase()]: operation(route, schemas) }
   }
+  for (const stream of STREAMS) {
+    paths[stream.path] = {
+      ...paths[stream.path],
+      [stream.method.toLowerCase()]: streamOperation(stream, schemas),
+    }
+  }
   schemas.of(Problem, 'output')
-  const tags = new Set(ROUTES.map(tagOf))
+  const tags = new Set([...ROUTES, ...STREAMS].map(tagOf))
   return {
     openapi: '3.1.0',
     info: {
@@ -47,7 +53,7 @@ export function openApi(baseUrl: string, version: string): JsonObject {
     paths,
     components: {
       schemas: withExamples(schemas.components),
-      examples: problemExamples(ROUTES),
+      examples: problemExamples([...ROUTES, ...STREAMS]),
       securitySchemes: {
         bearer: {
           type: 'http',

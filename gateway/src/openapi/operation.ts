@@ -1,11 +1,11 @@
-import { REFUSED, type Route } from '@creel/core'
+import { REFUSED, type Route, type Stream } from '@creel/core'
 import { BODY_EXAMPLES } from './examples.ts'
 import { defined, isObject, type JsonObject } from './json.ts'
 import { problemResponses } from './problems.ts'
 import { admitsNull, type Schemas, withoutNull } from './schemas.ts'
 
 /** The tag of a route: the noun's folder in core. */
-export function tagOf(route: Route): string {
+export function tagOf(route: Route | Stream): string {
   return route.name.split('.')[0] ?? route.name
 }
 
@@ -31,6 +31,43 @@ export function operation(route: Route, schemas: Schemas): JsonObject {
   })
 }
 
+/** The one operation of a stream: its events are described by name under `x-events`, which OpenAPI 3.1 has no word for. */
+export function streamOperation(stream: Stream, schemas: Schemas): JsonObject {
+  const input = inputOf(stream, schemas)
+  const events = Object.entries(stream.events).map(([kind, schema]) => [kind, schemas.of(schema, 'output')])
+  return defined({
+    operationId: stream.name.replaceAll('.', '_'),
+    tags: [tagOf(stream)],
+    summary: stream.summary,
+    description: stream.description,
+    parameters: [
+      ...input.pathNames.map((name) => parameter('path', name, input)),
+      LAST_EVENT_ID,
+      ...input.queryNames.map((name) => parameter('query', name, input)),
+    ],
+    responses: {
+      200: {
+        description: 'Events, until either side ends the stream; a comment after 15 s of silence',
+        content: {
+          'text/event-stream': {
+            schema: { type: 'string', description: 'Server-sent events: `id`, `event` and `data` (JSON)' },
+            'x-events': Object.fromEntries(events),
+          },
+        },
+      },
+      ...problemResponses(stream),
+    },
+  })
+}
+
+const LAST_EVENT_ID: JsonObject = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'Id of the last event that was received: the stream goes on after it',
+  schema: { type: 'string' },
+}
+
 /** The members of a route's input, and where each comes from. */
 interface Input {
   readonly properties: Readonly<Record<string, JsonObject>>
@@ -40,7 +77,7 @@ interface Input {
   readonly bodyNames: readonly string[]
 }
 
-function inputOf(route: Route, schemas: Schemas): Input {
+function inputOf(route: Pick<Route, 'method' | 'path' | 'input' | 'query'>, schemas: Schemas): Input {
   const schema = schemas.of(route.input, 'input')
   const properties = Object.fromEntries(
     Object.entries(isObject(schema.properties) ? schema.properties : {}).flatMap(([name, property]) => {

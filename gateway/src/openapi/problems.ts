@@ -1,4 +1,4 @@
-import { ERRORS, type ErrorCode, type Route } from '@creel/core'
+import { ERRORS, type ErrorCode, type Route, type Stream } from '@creel/core'
 import type { JsonObject } from './json.ts'
 
 /** Codes that every route may answer (SPEC "Endpoints"). */
@@ -10,7 +10,7 @@ const COMMON_CODES: readonly ErrorCode[] = [
 ]
 
 /** Every code that a route may answer: its own, those of all routes, and those that follow from its shape. */
-export function codesOf(route: Route): ReadonlySet<ErrorCode> {
+export function codesOf(route: Route | Stream): ReadonlySet<ErrorCode> {
   const codes: ErrorCode[] = [...COMMON_CODES, ...(route.errors ?? [])]
   const pathNames = new Set([...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]))
   if (pathNames.size > 0) codes.push('not_found')
@@ -21,7 +21,7 @@ export function codesOf(route: Route): ReadonlySet<ErrorCode> {
 }
 
 /** The error responses of a route, one a status, each with an example a code. */
-export function problemResponses(route: Route): JsonObject {
+export function problemResponses(route: Route | Stream): JsonObject {
   const byStatus = Map.groupBy(codesOf(route), (code) => ERRORS[code].status)
   const responses = [...byStatus]
     .sort(([a], [b]) => a - b)
@@ -55,7 +55,7 @@ const ITEM = {
 }
 
 /** `components/examples`: what each code looks like that some route may answer. */
-export function problemExamples(routes: readonly Route[]): JsonObject {
+export function problemExamples(routes: readonly (Route | Stream)[]): JsonObject {
   const codes = new Set(routes.flatMap((route) => [...codesOf(route)]))
   return Object.fromEntries([...codes].sort().map((code) => [code, example(code)]))
 }

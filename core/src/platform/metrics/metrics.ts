@@ -72,6 +72,13 @@ export const awaitsWaiting = new Gauge({
   registers,
 })
 
+/** Streams that are open now. */
+export const streamsOpen = new Gauge({
+  name: 'creel_streams_open',
+  help: 'Streams of events that are open in this process',
+  registers,
+})
+
 /** Jobs of a queue that are due and that no worker has taken. Read at each scrape. */
 export const queueDepth = new Gauge({
   name: 'creel_queue_depth',

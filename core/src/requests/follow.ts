@@ -1,0 +1,131 @@
+import { setTimeout } from 'node:timers/promises'
+import { type TrackedEnvelope, tracked } from '@trpc/server'
+import { z } from 'zod'
+import type { Context } from '../api/context.ts'
+import { notFound } from '../api/errors.ts'
+import { type EventOf, Int64 } from '../api/route.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
+import type { OpenStream } from '../streams/index.ts'
+import { type Follower, joinFollowers } from './endpointWatch.ts'
+import {
+  type Arrivals,
+  BEHIND_MAX,
+  listArrivals,
+  newestRequestId,
+  type RequestStateRow,
+} from './followQueries.ts'
+import { REQUEST_STATES, type RequestFilters, RequestSummary } from './schema.ts'
+import { summaryView } from './view.ts'
+
+/** What happens within so long is one event: 200 captures a second are ten events a second. */
+const GATHER_MILLISECONDS = 100
+
+const RequestState = z.object({ id: Int64, state: z.enum(REQUEST_STATES), attemptCount: z.int() })
+
+/** What a follower of an endpoint hears of. */
+export const followEvents = {
+  arrived: z
+    .object({ requests: z.array(RequestSummary).max(100) })
+    .meta({ description: 'Requests that match, oldest first' }),
+  changed: z
+    .object({ states: z.array(RequestState) })
+    .meta({ description: 'Deliveries moved; also of requests that the filters passed over' }),
+  behind: z.object({ lastId: Int64 }).meta({
+    description: `More than ${BEHIND_MAX} requests came since: read them by \`afterId\`; the stream goes on after \`lastId\``,
+  }),
+}
+
+export type FollowEvent = TrackedEnvelope<EventOf<typeof followEvents>>
+
+interface Following {
+  readonly filters: Omit<RequestFilters, 'afterId'>
+  /** What the follower has: the stream goes on after it. Undefined: it begins now. */
+  readonly afterId: number | undefined
+}
+
+/**
+ * Follows an endpoint: what arrives, and what becomes of it. Resolves when everything that is captured from then on
+ * will be seen, and nothing was missed after `afterId`.
+ *
+ * @returns ends when the stream does, and throws `not_found` as soon as the endpoint is deleted
+ */
+export async function followRequests(
+  ctx: Context,
+  endpoint: EndpointRow,
+  { filters, afterId }: Following,
+  stream: OpenStream,
+): Promise<AsyncGenerator<FollowEvent, void>> {
+  const follower = joinFollowers(ctx, endpoint.id, stream.ended)
+  // Also where the reader is gone before it asked for the first event: then the generator never runs.
+  stream.ended.addEventListener('abort', () => follower.leave(), { once: true })
+  await follower.lookForMoves()
+  if (afterId !== undefined) for (const row of await follower.recentStates()) follower.moved.set(row.id, row)
+  const after = afterId ?? (await newestRequestId(ctx.db, endpoint.id))
+  return events(ctx, endpoint, { filters, after, follower, stream })
+}
+
+interface Followed {
+  readonly filters: Omit<RequestFilters, 'afterId'>
+  readonly after: number
+  readonly follower: Follower
+  readonly stream: OpenStream
+}
+
+async function* events(
+  ctx: Context,
+  endpoint: EndpointRow,
+  { filters, after: begin, follower, stream }: Followed,
+): AsyncGenerator<FollowEvent, void> {
+  const asked = JSON.stringify(filters)
+  let after = begin
+  try {
+    for (;;) {
+      await follower.changed()
+      stream.throwIfRefused()
+      if (stream.ended.aborted) return
+      await follower.lookForMoves()
+      if (!(await follower.isEndpointThere())) throw notFound('endpoint')
+      let arrivals: Arrivals
+      do {
+        const afterId = after
+        const look = () => listArrivals(ctx.db, endpoint.id, filters, afterId)
+        arrivals = await follower.arrivals.find(`${afterId} ${asked}`, look)
+        after = arrivals.lastId
+        if (arrivals.isBehind) yield tracked(String(after), { kind: 'behind', lastId: after })
+        if (arrivals.rows.length > 0) {
+          forgetKnown(follower.moved, arrivals)
+          const requests = arrivals.rows.map((row) => RequestSummary.parse(summaryView(row, endpoint.id)))
+          yield tracked(String(after), { kind: 'arrived', requests })
+        }
+      } while (arrivals.hasMore && !stream.ended.aborted)
+      const states = takeStates(follower.moved, after)
+      if (states.length > 0) yield tracked(String(after), { kind: 'changed', states })
+      await setTimeout(GATHER_MILLISECONDS - (performance.now() % GATHER_MILLISECONDS))
+    }
+  } finally {
+    follower.leave()
+  }
+}
+
+/** What an arrival says already, or says better, is no change. */
+function forgetKnown(moved: Map<number, RequestStateRow>, { rows }: Arrivals): void {
+  for (const { id, state, attemptCount } of rows) {
+    const change = moved.get(id)
+    if (change === undefined) continue
+    const isNewer =
+      change.attemptCount > attemptCount ||
+      (change.attemptCount === attemptCount && state === 'Pending' && change.state !== 'Pending')
+    if (!isNewer) moved.delete(id)
+  }
+}
+
+/** Takes the states of the requests that the follower has; the others come with their arrival. */
+function takeStates(moved: Map<number, RequestStateRow>, lastId: number) {
+  const states = [...moved.values()].filter(({ id }) => id <= lastId)
+  for (const { id } of states) moved.delete(id)
+  return states.map(({ id, state, attemptCount }) => ({
+    id,
+    state: REQUEST_STATES.find((known) => known === state) ?? ('Pending' as const),
+    attemptCount,
+  }))
+}

@@ -1,0 +1,118 @@
+import { sql } from 'kysely'
+import { type Db, run, statement } from '../platform/db/index.ts'
+import { applyFilters, requestState } from './filters.ts'
+import { type RequestSummaryRow, summaries } from './queries.ts'
+import type { RequestFilters } from './schema.ts'
+
+/** The most requests that one event holds. */
+const ARRIVALS_MAX = 100
+
+/** A follower that is further behind reads pages instead: cheaper than to stream it all. */
+export const BEHIND_MAX = 1_000
+
+/** What arrived after some request, oldest first. */
+export interface Arrivals {
+  readonly rows: readonly RequestSummaryRow[]
+  /** Every request up to this one was looked at, also those that do not match. */
+  readonly lastId: number
+  /** There are more after these. */
+  readonly hasMore: boolean
+  /** So many more that the follower is to read pages; then `rows` is empty and `lastId` the newest. */
+  readonly isBehind: boolean
+}
+
+/** Where the deliveries of a request stand. */
+export interface RequestStateRow {
+  readonly id: number
+  readonly state: string
+  readonly attemptCount: number
+}
+
+const NEWEST = statement('newest request', 'select max(id) as id from requests where endpoint_id = $1::uuid')
+
+/** The largest id that the endpoint has stored; 0 for none. */
+export async function newestRequestId(db: Db, endpointId: string): Promise<number> {
+  const [row] = await run<{ id: number | null }>(db, NEWEST, [endpointId])
+  return row?.id ?? 0
+}
+
+const COUNT_AFTER = statement(
+  'count requests after',
+  `select count(*)::int as count from (
+    select from requests where endpoint_id = $1::uuid and id > $2::bigint limit $3::int
+  ) found`,
+)
+
+/**
+ * What arrived after `afterId`. Ids are given out in the order of commits, so nothing can appear later below an id that
+ * was seen.
+ */
+export async function listArrivals(
+  db: Db,
+  endpointId: string,
+  filters: Omit<RequestFilters, 'afterId'>,
+  afterId: number,
+): Promise<Arrivals> {
+  const newestId = await newestRequestId(db, endpointId)
+  if (newestId <= afterId) return { rows: [], lastId: afterId, hasMore: false, isBehind: false }
+  const [later] = await run<{ count: number }>(db, COUNT_AFTER, [endpointId, afterId, BEHIND_MAX + 1])
+  if ((later?.count ?? 0) > BEHIND_MAX) {
+    return { rows: [], lastId: newestId, hasMore: false, isBehind: true }
+  }
+  const rows = await applyFilters(summaries(db, endpointId), { ...filters, afterId })
+    .where('r.id', '<=', newestId)
+    .orderBy('r.id', 'asc')
+    .limit(ARRIVALS_MAX)
+    .execute()
+  const last = rows.length < ARRIVALS_MAX ? undefined : rows.at(-1)
+  return {
+    rows,
+    lastId: last?.id ?? newestId,
+    hasMore: last !== undefined && last.id < newestId,
+    isBehind: false,
+  }
+}
+
+/** Where the deliveries of these requests stand; deleted ones are left out. */
+export async function listStates(
+  db: Db,
+  endpointId: string,
+  ids: readonly number[],
+): Promise<readonly RequestStateRow[]> {
+  if (ids.length === 0) return []
+  return await summaries(db, endpointId)
+    .clearSelect()
+    .select(['r.id', requestState.as('state'), sql<number>`coalesce(d.attempt_count, 0)`.as('attemptCount')])
+    .where('r.id', 'in', ids)
+    .execute()
+}
+
+const RECENT_ATTEMPTS = statement(
+  'recent attempts',
+  `(select id, request_id, state from delivery_attempts
+    where endpoint_id = $1::uuid order by id desc limit $2::int)
+  union
+  select id, request_id, state from delivery_attempts
+  where endpoint_id = $1::uuid and id = any($3::bigint[])
+  order by id`,
+)
+
+/** The newest attempts of an endpoint and those of `ids`, oldest first. */
+export async function findRecentAttempts(
+  db: Db,
+  endpointId: string,
+  limit: number,
+  ids: readonly number[],
+): Promise<readonly { readonly id: number; readonly requestId: number; readonly state: string }[]> {
+  return await run(db, RECENT_ATTEMPTS, [endpointId, limit, ids])
+}
+
+const IS_THERE = statement(
+  'is endpoint there',
+  'select from endpoints where id = $1::uuid and deleted_at is null',
+)
+
+/** Whether the endpoint was not deleted. */
+export async function isEndpointThere(db: Db, endpointId: string): Promise<boolean> {
+  return (await run(db, IS_THERE, [endpointId])).length > 0
+}

@@ -1,0 +1,60 @@
+import type { Caller } from '../api/context.ts'
+import { DomainError } from '../api/errors.ts'
+import type { Services } from '../api/services.ts'
+import { recheckCaller } from '../keys/index.ts'
+import type { Db } from '../platform/db/index.ts'
+
+/** A revoked key ends its streams within this, and the time that one query takes. */
+const RECHECK_MILLISECONDS = 5_000
+
+/** Aborted, with the refusal as its reason, when the caller may no longer call. */
+export interface CallerValidity {
+  readonly signal: AbortSignal
+  /** Nobody asks any more. */
+  release(): void
+}
+
+interface Watched {
+  readonly ended: AbortController
+  readonly timer: ReturnType<typeof setInterval>
+  holders: number
+}
+
+const watchedOf = new WeakMap<Db, Map<string, Watched>>()
+
+/**
+ * Looks again and again whether a caller whose call outlives its authentication may still call. All streams of a caller
+ * share one look. A database that cannot be reached ends nothing.
+ */
+export function watchCaller(services: Services, caller: Caller): CallerValidity {
+  const ofDatabase = watchedOf.get(services.db) ?? new Map<string, Watched>()
+  watchedOf.set(services.db, ofDatabase)
+  const watched = ofDatabase.get(caller.callerId) ?? startWatching(services, caller)
+  ofDatabase.set(caller.callerId, watched)
+  watched.holders += 1
+  let isReleased = false
+  return {
+    signal: watched.ended.signal,
+    release() {
+      if (isReleased) return
+      isReleased = true
+      watched.holders -= 1
+      if (watched.holders > 0) return
+      clearInterval(watched.timer)
+      if (ofDatabase.get(caller.callerId) === watched) ofDatabase.delete(caller.callerId)
+    },
+  }
+}
+
+function startWatching(services: Services, caller: Caller): Watched {
+  const ended = new AbortController()
+  const check = () => {
+    recheckCaller(services, caller).catch((error: unknown) => {
+      if (error instanceof DomainError) ended.abort(error)
+      else services.log.warn({ err: error }, 'a stream could not be checked: it goes on until the next check')
+    })
+  }
+  const timer = setInterval(check, RECHECK_MILLISECONDS)
+  timer.unref()
+  return { ended, timer, holders: 0 }
+}

@@ -1,0 +1,1 @@
+export { type OpenStream, openStream, STREAMS_MAX } from './openStream.ts'

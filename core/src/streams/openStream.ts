@@ -1,0 +1,91 @@
+import type { Context } from '../api/context.ts'
+import { takeSlot } from '../api/slots.ts'
+import { streamsOpen } from '../platform/metrics/index.ts'
+import { watchCaller } from './callerValidity.ts'
+
+/** Streams that a key, or a signed-in browser, may hold open at once, over all processes. */
+export const STREAMS_MAX = 8
+
+/** A slot of a process that was killed is free after so long. */
+const SLOT_MILLISECONDS = 60_000
+const RENEWAL_MILLISECONDS = 20_000
+
+/** A stream that may run. */
+export interface OpenStream {
+  /** Aborted when the client hangs up, the service stops, or the caller may no longer call. */
+  readonly ended: AbortSignal
+  /** @throws DomainError `unauthorized` or `api_access_disabled` when that is why the stream ended */
+  throwIfRefused(): void
+}
+
+/**
+ * Runs a stream within the caller's bounds: takes one of its slots before anything is sent, keeps it while the stream
+ * runs, and ends the stream when the key is revoked.
+ *
+ * @param begin makes the events, which must end soon after `ended` aborts
+ * @throws DomainError `rate_limited` when {@link STREAMS_MAX} are open
+ */
+export async function openStream<Event>(
+  ctx: Context,
+  begin: (stream: OpenStream) => Promise<AsyncGenerator<Event, void>>,
+): Promise<AsyncIterableIterator<Event, void>> {
+  const slot = await takeSlot(ctx, {
+    scope: `stream:${ctx.callerId}`,
+    max: STREAMS_MAX,
+    longestMs: SLOT_MILLISECONDS,
+    noun: ctx.session === null ? 'streams of this key' : 'streams of this session',
+  })
+  const validity = watchCaller(ctx, ctx)
+  const ended = AbortSignal.any([ctx.signal, ctx.stopping, validity.signal])
+  const warn = (error: unknown) => ctx.log.warn({ err: error }, 'the slot of a stream was not written')
+  const renewal = setInterval(() => {
+    slot.extend(SLOT_MILLISECONDS).catch(warn)
+  }, RENEWAL_MILLISECONDS)
+  renewal.unref()
+  let isClosed = false
+  const close = () => {
+    if (isClosed) return
+    isClosed = true
+    clearInterval(renewal)
+    validity.release()
+    streamsOpen.dec()
+    slot.free().catch(warn)
+  }
+  streamsOpen.inc()
+  // Also where the reader is gone before it asked for the first event: then the generator never runs.
+  ended.addEventListener('abort', close, { once: true })
+  if (ended.aborted) close()
+  try {
+    const events = await begin({ ended, throwIfRefused: () => validity.signal.throwIfAborted() })
+    return closing(events, close)
+  } catch (error) {
+    close()
+    throw error
+  }
+}
+
+/** The same events; closes when they end, and when nobody wants them any more, be it before the first. */
+function closing<Event>(
+  events: AsyncGenerator<Event, void>,
+  close: () => void,
+): AsyncIterableIterator<Event, void> {
+  return {
+    async next() {
+      try {
+        const result = await events.next()
+        if (result.done === true) close()
+        return result
+      } catch (error) {
+        close()
+        throw error
+      }
+    },
+    async return() {
+      close()
+      return await events.return()
+    },
+    [Symbol.asyncIterator]() {
+      return this
+    },
+  }
+}

@@ -1,0 +1,78 @@
+import { DomainError, type Services, STREAM_PING_MS } from '@creel/core'
+import { isTrackedEnvelope } from '@trpc/server'
+
+/**
+ * The answer that sends a stream's events as they come (`text/event-stream`): `id`, the event's kind, and what it carries
+ * as JSON. A comment goes out when nothing else did for a while. When the client reads slowly, the events wait.
+ *
+ * @param events what a stream's procedure answered: an async iterable of `tracked` events
+ */
+export function eventStream(services: Services, events: unknown): Response {
+  if (!isAsyncIterable(events)) throw new Error('A stream answered no events.')
+  const source = events[Symbol.asyncIterator]()
+  const frames = framesOf(source)
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          const { done, value } = await frames.next()
+          if (done === true) controller.close()
+          else controller.enqueue(Buffer.from(value))
+        } catch (error) {
+          // Its status is long sent: whoever comes back is told why.
+          if (!(error instanceof DomainError)) services.log.error({ err: error }, 'a stream broke off')
+          controller.close()
+        }
+      },
+      cancel() {
+        // Not awaited: an event that is being waited for comes first.
+        source.return?.().catch(() => undefined)
+      },
+    },
+    { highWaterMark: 1 },
+  )
+  return new Response(body, {
+    headers: {
+      'Content-Type': 'text/event-stream',
+      'Cache-Control': 'no-store',
+      // Some proxies gather answers unless told not to.
+      'X-Accel-Buffering': 'no',
+    },
+  })
+}
+
+async function* framesOf(events: AsyncIterator<unknown>): AsyncGenerator<string, void, undefined> {
+  let next = events.next()
+  for (;;) {
+    const event = await withinPing(next)
+    if (event === undefined) {
+      yield ': ping\n\n'
+      continue
+    }
+    if (event.done === true) return
+    yield frameOf(event.value)
+    next = events.next()
+  }
+}
+
+/** Undefined when nothing came for so long. */
+async function withinPing<Value>(next: Promise<Value>): Promise<Value | undefined> {
+  const { promise: silence, resolve } = Promise.withResolvers<undefined>()
+  const timer = setTimeout(() => resolve(undefined), STREAM_PING_MS)
+  try {
+    return await Promise.race([next, silence])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function frameOf(event: unknown): string {
+  if (!isTrackedEnvelope(event)) throw new Error('A stream sent an event without an id.')
+  const [id, value] = event
+  const { kind, ...data } = Object(value)
+  return `id: ${id}\nevent: ${kind}\ndata: ${JSON.stringify(data)}\n\n`
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value
+}
