@@ -33,6 +33,7 @@ export async function buildClient(folder: string): Promise<void> {
   }
   await fixDeclarations(folder)
   await writeFile(join(folder, 'package.json'), `${JSON.stringify(await manifest(), null, 2)}\n`)
+  await cp(join(PACKAGE, 'examples'), join(folder, 'examples'), { recursive: true })
   await cp(join(PACKAGE, 'README.md'), join(folder, 'README.md'))
   await cp(join(ROOT, 'LICENSE'), join(folder, 'LICENSE'))
 }

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { cp, mkdir, realpath, writeFile } from 'node:fs/promises'
+import { cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'bun'
 import { buildClient } from '../../clients/typescript/build.ts'
@@ -19,8 +19,21 @@ let service: TestService
 let project: string
 let built: string
 
+// Bun's runner sets what Jest's workers have, and Playwright refuses to run within Jest.
+const { JEST_WORKER_ID: _worker, ...environment } = process.env
+
 async function run(cwd: string, ...command: string[]): Promise<string> {
-  const child = Bun.spawn(command, { cwd, stdio: ['ignore', 'pipe', 'pipe'] })
+  const child = Bun.spawn(command, {
+    cwd,
+    env: {
+      ...environment,
+      CREEL_URL: service.baseUrl,
+      CREEL_KEY: service.alice.key,
+      // Caches of the runners go with the project.
+      TMPDIR: cwd,
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   const [out, error, code] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -124,5 +137,56 @@ describe('a project in an empty folder', () => {
     const bytes = gzipSync(await (bundle?.text() ?? '')).length
     expect(bytes).toBeGreaterThan(1000)
     expect(bytes).toBeLessThan(8 * 1024)
+  })
+})
+
+/** How each runner runs the example that is named after it. */
+const RUNNERS: Readonly<Record<string, { file: string; as: string; runner?: string; command: string[] }>> = {
+  'bun:test': {
+    file: 'bun.example.ts',
+    as: 'bun.test.ts',
+    command: [process.execPath, 'test', './bun.test.ts'],
+  },
+  'node:test': {
+    file: 'node.example.mjs',
+    as: 'node.test.mjs',
+    command: [NODE ?? '', '--test', 'node.test.mjs'],
+  },
+  Vitest: {
+    file: 'vitest.example.ts',
+    as: 'vitest.test.ts',
+    runner: 'vitest',
+    command: [NODE ?? '', 'node_modules/vitest/vitest.mjs', 'run', 'vitest.test.ts'],
+  },
+  Jest: {
+    file: 'jest.example.mjs',
+    as: 'jest.test.mjs',
+    runner: 'jest',
+    // Jest runs ES modules only when it is told to.
+    command: [
+      ...[NODE ?? '', '--experimental-vm-modules', 'node_modules/jest/bin/jest.js', 'jest.test.mjs'],
+      ...['--testMatch', '**/jest.test.mjs', '--transform', '{}', '--rootDir', '.'],
+    ],
+  },
+  Playwright: {
+    file: 'playwright.example.ts',
+    as: 'playwright.spec.ts',
+    runner: '@playwright/test',
+    command: [NODE ?? '', 'node_modules/@playwright/test/cli.js', 'test', 'playwright.spec.ts'],
+  },
+}
+
+describe('creel-client/testing in its examples', () => {
+  test.each(Object.entries(RUNNERS))('under %s', async (_name, { file, as, runner, command }) => {
+    if (command[0] === '') return
+    const examples = join(ROOT, 'clients/typescript/examples')
+    await cp(join(examples, file), join(project, as))
+    await cp(join(examples, 'notify.mjs'), join(project, 'notify.mjs'))
+    if (runner !== undefined) {
+      await mkdir(join(project, 'node_modules', runner, '..'), { recursive: true })
+      await symlink(await installed(runner), join(project, 'node_modules', runner))
+    }
+    await run(project, ...command)
+    expect((await service.alice.get('/api/v1/endpoints')).body).toMatchObject({ totalCount: 0 })
   })
 })

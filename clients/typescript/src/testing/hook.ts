@@ -1,0 +1,126 @@
+import type { Endpoint } from '../endpoint.ts'
+import type { CapturedRequest } from '../types.ts'
+import { described, differences, type Matcher, summary } from './matcher.ts'
+
+/** How long a hook waits. */
+export interface WaitOptions {
+  /** Seconds; fractions count. */
+  readonly within?: number
+}
+
+const NEXT_SECONDS = 10
+const NONE_SECONDS = 1
+
+/** What a test expected of a hook, and what arrived instead. */
+export class HookError extends Error {
+  override readonly name = 'HookError'
+  /** Everything that arrived and that no expectation had taken. */
+  readonly arrived: readonly CapturedRequest[]
+
+  constructor(message: string, arrived: readonly CapturedRequest[]) {
+    super(message)
+    this.arrived = arrived
+  }
+}
+
+/** An endpoint of one test. Each request that arrives is taken by one expectation at most. */
+export class Hook {
+  readonly endpoint: Endpoint
+  /** Where the code under test has to send to. */
+  readonly url: string
+  /** Arrived, in order, and not taken. */
+  #untaken: CapturedRequest[] = []
+  #lastId = 0
+
+  constructor(endpoint: Endpoint) {
+    this.endpoint = endpoint
+    this.url = endpoint.url
+  }
+
+  /**
+   * Takes the first request that matches: one that has arrived already, or the next to arrive.
+   *
+   * @throws HookError when none came within 10 seconds, or as many as `within` says
+   */
+  async next(matcher: Matcher = {}, { within = NEXT_SECONDS }: WaitOptions = {}): Promise<CapturedRequest> {
+    const found = await this.#take(matcher, Date.now() + within * 1000)
+    if (found !== null) return found
+    throw this.#failure(`No request with ${described(matcher)} within ${within} s.`, matcher)
+  }
+
+  /**
+   * Waits, and holds that no request matches, arrived or to arrive.
+   *
+   * @throws HookError as soon as one does; it waits 1 second unless `within` says otherwise
+   */
+  async none(matcher: Matcher = {}, { within = NONE_SECONDS }: WaitOptions = {}): Promise<void> {
+    const found = await this.#take(matcher, Date.now() + within * 1000)
+    if (found === null) return
+    throw new HookError(`Expected no request with ${described(matcher)}, but got\n  ${summary(found)}`, [
+      found,
+    ])
+  }
+
+  /**
+   * Takes requests that match one after the other, in this order; others may come in between.
+   *
+   * @throws HookError naming the first that did not come, within 10 seconds in all, or as many as `within` says
+   */
+  async sequence(
+    matchers: readonly Matcher[],
+    { within = NEXT_SECONDS }: WaitOptions = {},
+  ): Promise<readonly CapturedRequest[]> {
+    const until = Date.now() + within * 1000
+    const taken: CapturedRequest[] = []
+    for (const [at, matcher] of matchers.entries()) {
+      const found = await this.#take(matcher, until, taken.at(-1)?.id ?? 0)
+      if (found === null) {
+        const place = `Request ${at + 1} of ${matchers.length} in sequence did not come within ${within} s`
+        const after = taken.map((request) => `\n  after ${summary(request)}`).join('')
+        throw this.#failure(`${place}: ${described(matcher)}${after}`, matcher)
+      }
+      taken.push(found)
+    }
+    return taken
+  }
+
+  /** Takes the first match above an id, or waits for it; null when the time is up. */
+  async #take(matcher: Matcher, until: number, aboveId = 0): Promise<CapturedRequest | null> {
+    for (;;) {
+      const at = this.#untaken.findIndex(
+        (request) => request.id > aboveId && differences(matcher, request).length === 0,
+      )
+      if (at >= 0) return this.#untaken.splice(at, 1)[0] ?? null
+      if (!(await this.#receive(until))) return null
+    }
+  }
+
+  /** Reads the next arrival; false when none came in time. */
+  async #receive(until: number): Promise<boolean> {
+    const left = until - Date.now()
+    // What has arrived already is looked at also when no time is left.
+    const signal = AbortSignal.timeout(Math.max(left, 250))
+    try {
+      const timeoutSeconds = Math.min(60, Math.max(1, Math.ceil(left / 1000)))
+      const request = await this.endpoint.requests.await({ afterId: this.#lastId, timeoutSeconds, signal })
+      if (request === null) return until > Date.now()
+      this.#lastId = request.id
+      this.#untaken.push(request)
+      return true
+    } catch (error) {
+      if (signal.aborted) return false
+      throw error
+    }
+  }
+
+  #failure(what: string, matcher: Matcher): HookError {
+    const arrived = this.#untaken.map(
+      (request) =>
+        `\n  ${summary(request)}${differences(matcher, request)
+          .map((line) => `\n    ${line}`)
+          .join('')}`,
+    )
+    const others = arrived.length === 0 ? 'Nothing else arrived.' : `What arrived:${arrived.join('')}`
+    return new HookError(`${what}\n${others}`, [...this.#untaken])
+  }
+}

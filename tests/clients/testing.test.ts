@@ -1,0 +1,127 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { type Hook, HookError, type HookOptions, withEndpoint } from 'creel-client/testing'
+import { startService, type TestService } from '../support/service.ts'
+
+/** The test helpers of creel-client, and above all what they say when a test fails. */
+
+let service: TestService
+let options: HookOptions
+
+beforeAll(async () => {
+  service = await startService({ limits: { apiRatePerMinute: 100_000 } })
+  options = { creel: { url: service.baseUrl, key: service.alice.key } }
+})
+
+async function send(
+  hook: Hook,
+  body: unknown,
+  init: { path?: string; headers?: Record<string, string> } = {},
+) {
+  await fetch(hook.url + (init.path ?? ''), {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', ...init.headers },
+    body: JSON.stringify(body),
+  })
+}
+
+/** What a failed expectation says. */
+async function failureOf(expectation: Promise<unknown>): Promise<HookError> {
+  const error = await expectation.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  )
+  if (!(error instanceof HookError)) throw new Error(`The expectation did not fail: ${String(error)}`)
+  return error
+}
+
+test('withEndpoint hands on what its body returns, and deletes the endpoint also when it throws', async () => {
+  const url = await withEndpoint((hook) => hook.url, options)
+  expect((await fetch(url, { method: 'POST' })).status).toBe(404)
+  let broken = ''
+  const failing = withEndpoint((hook) => {
+    broken = hook.url
+    throw new Error('test failed')
+  }, options)
+  expect(await failing.catch((error: Error) => error.message)).toBe('test failed')
+  expect((await fetch(broken, { method: 'POST' })).status).toBe(404)
+})
+
+test('withEndpoint says what it lacks', async () => {
+  expect(await withEndpoint(() => 0).catch((error: Error) => error.message)).toContain('CREEL_URL')
+})
+
+describe('next', () => {
+  test('takes what has arrived and what will, each once, in any order', () =>
+    withEndpoint(async (hook) => {
+      const later = hook.next({ body: { n: 2 } })
+      await send(hook, { n: 1 })
+      await send(hook, { n: 2 }, { path: '/two?x=1', headers: { 'X-Trace': 'abc' } })
+      expect((await later).path).toBe('/two')
+      expect((await hook.next({ body: { n: 1 } })).body).toBe('{"n":1}')
+      expect((await failureOf(hook.next({}, { within: 0.1 }))).message).toContain('Nothing else arrived')
+    }, options))
+
+  test('compares every part of a request', () =>
+    withEndpoint(async (hook) => {
+      await send(
+        hook,
+        { type: 'order.paid', items: [{ id: 1, more: true }] },
+        { path: '/a?x=1', headers: { 'X-Trace': 'abc' } },
+      )
+      const request = await hook.next({
+        method: 'post',
+        path: /^\/a$/,
+        headers: { 'x-trace': 'abc', 'content-type': /json/ },
+        query: { x: '1' },
+        body: { type: /^order\./, items: [{ id: 1 }] },
+        where: ({ sizeBytes }) => sizeBytes > 10,
+      })
+      expect(request.headers['X-Trace']).toBe('abc')
+    }, options))
+
+  test('shows what arrived, and how it differs', () =>
+    withEndpoint(async (hook) => {
+      await send(hook, { type: 'order.created', order: { id: 7 } })
+      await fetch(hook.url, { method: 'PUT', body: 'no json' })
+      const failure = await failureOf(
+        hook.next({ method: 'POST', body: { type: 'order.paid', order: { id: 7 } } }, { within: 0.2 }),
+      )
+      expect(failure.arrived.length).toBe(2)
+      expect(failure.message.replaceAll(/#\d+/g, '#n')).toBe(
+        `No request with method "POST", body {"type":"order.paid","order":{"id":7}} within 0.2 s.
+What arrived:
+  #n POST / (order.created) "{\\"type\\":\\"order.created\\",\\"order\\":{\\"id\\":7}}"
+    body.type: expected "order.paid", got "order.created"
+  #n PUT / "no json"
+    method: expected "POST", got "PUT"
+    body: expected JSON, got "no json"`,
+      )
+    }, options))
+})
+
+describe('none', () => {
+  test('holds while nothing matches, and fails at once when something does', () =>
+    withEndpoint(async (hook) => {
+      await send(hook, { type: 'other' })
+      await hook.none({ body: { type: 'order.paid' } }, { within: 0.2 })
+      const failing = failureOf(hook.none({ body: { type: 'order.paid' } }, { within: 30 }))
+      await send(hook, { type: 'order.paid' })
+      expect((await failing).message).toContain('but got')
+    }, options))
+})
+
+describe('sequence', () => {
+  test('takes requests in their order, and says which one did not come', () =>
+    withEndpoint(async (hook) => {
+      for (const n of [1, 2, 3]) await send(hook, { n })
+      const taken = await hook.sequence([{ body: { n: 1 } }, { body: { n: 3 } }])
+      expect(taken.map(({ body }) => body)).toEqual(['{"n":1}', '{"n":3}'])
+      for (const n of [5, 4]) await send(hook, { n })
+      const failure = await failureOf(
+        hook.sequence([{ body: { n: 4 } }, { body: { n: 5 } }], { within: 0.2 }),
+      )
+      expect(failure.message).toContain('Request 2 of 2 in sequence did not come within 0.2 s: body {"n":5}')
+      expect(failure.message).toContain('after #')
+      expect(failure.message).toContain('{\\"n\\":2}')
+    }, options))
+})
