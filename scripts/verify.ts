@@ -6,6 +6,7 @@ const ROOT = join(import.meta.dir, '..')
 /** The checks that `verify` runs, by what they are called when they fail. */
 const CHECKS = {
   types: ['node_modules/typescript/bin/tsc', '--noEmit'],
+  'types of the console': ['node_modules/typescript/bin/tsc', '--noEmit', '--project', 'console'],
   lint: ['node_modules/@biomejs/biome/bin/biome', 'check', '.'],
 } as const
 

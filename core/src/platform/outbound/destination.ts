@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises'
 import type { InputIssue, ItemCode } from '../../engine/issues.ts'
 import { type Fence, findPassage } from './fence.ts'
 
@@ -71,7 +72,7 @@ export async function judgeDestination(
 
   const passage = await Promise.race([
     findPassage(fence, destination.host, destination.port),
-    new Promise<undefined>((resolve) => setTimeout(resolve, SAVE_RESOLVE_MS).unref()),
+    setTimeout(SAVE_RESOLVE_MS, undefined, { ref: false }),
   ])
   if (passage !== undefined && 'refused' in passage && passage.refused !== 'dns')
     issues.push(issue('not_allowed', `The destination is not allowed: ${passage.detail}.`))

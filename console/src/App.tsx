@@ -1,0 +1,52 @@
+import { lazy, Suspense, useSyncExternalStore } from 'react'
+import { Route, Switch } from 'wouter'
+import { EndpointPage } from './endpoints/EndpointPage.tsx'
+import { FirstEndpoint } from './endpoints/FirstEndpoint.tsx'
+import { session } from './live/session.ts'
+import { Toasts } from './parts/Toasts.tsx'
+import { Shell } from './shell/Shell.tsx'
+import { SignInAgain } from './signIn/SignInAgain.tsx'
+import { SignInScreen } from './signIn/SignInScreen.tsx'
+
+const WatchdogsScreen = lazy(async () => ({
+  default: (await import('./watchdogs/WatchdogsScreen.tsx')).WatchdogsScreen,
+}))
+const AlertsScreen = lazy(async () => ({
+  default: (await import('./alertChannels/AlertsScreen.tsx')).AlertsScreen,
+}))
+const RecycleBinScreen = lazy(async () => ({
+  default: (await import('./recycleBin/RecycleBinScreen.tsx')).RecycleBinScreen,
+}))
+const UsageScreen = lazy(async () => ({ default: (await import('./usage/UsageScreen.tsx')).UsageScreen }))
+
+/** Every place of the console, by its address. */
+export function App() {
+  const state = useSyncExternalStore(session.subscribe, session.get)
+  return (
+    <>
+      <Switch>
+        <Route path="/sign-in" component={SignInScreen} />
+        <Route>
+          <Shell>
+            <Suspense fallback={<main id="main" className="wait" aria-busy="true" />}>
+              <Switch>
+                <Route path="/e/:endpointId/*?">
+                  {({ endpointId, '*': rest }) => (
+                    <EndpointPage key={endpointId} endpointId={endpointId} rest={rest ?? ''} />
+                  )}
+                </Route>
+                <Route path="/watchdogs/:id?">{({ id }) => <WatchdogsScreen id={id} />}</Route>
+                <Route path="/alerts" component={AlertsScreen} />
+                <Route path="/bin" component={RecycleBinScreen} />
+                <Route path="/usage" component={UsageScreen} />
+                <Route component={FirstEndpoint} />
+              </Switch>
+            </Suspense>
+          </Shell>
+          {state === 'out' && <SignInAgain />}
+        </Route>
+      </Switch>
+      <Toasts />
+    </>
+  )
+}

@@ -1,0 +1,98 @@
+import { ChevronDown, ChevronUp, GripVertical } from 'lucide-react'
+import type { KeyboardEvent, ReactNode } from 'react'
+import { Link } from 'wouter'
+import { Switch } from '../parts/Switch.tsx'
+import type { Action, Endpoint } from '../trpc.ts'
+import { plural, withoutScheme } from '../words/format.ts'
+
+interface Props {
+  readonly endpoint: Endpoint
+  readonly action: Action
+  readonly isOpen: boolean
+  readonly isBusy: boolean
+  readonly onMove: (by: number) => void
+  readonly onDrag: () => void
+  readonly onDrop: () => void
+  readonly onSwitch: (isActive: boolean) => void
+  /** The form, while it is open. */
+  readonly children: ReactNode
+}
+
+/** One action: its line, and its form below while it is open. Moves by dragging, by buttons, and by Alt and arrows. */
+export function ActionItem({
+  endpoint,
+  action,
+  isOpen,
+  isBusy,
+  onMove,
+  onDrag,
+  onDrop,
+  onSwitch,
+  children,
+}: Props) {
+  const { conditionDescription, id, isActive, kind, name, position, ruleCount, signing } = action
+  const press = (event: KeyboardEvent) => {
+    const by = { ArrowUp: -1, ArrowDown: 1 }[event.key]
+    if (!event.altKey || by === undefined) return
+    event.preventDefault()
+    onMove(by)
+  }
+  const home = `/e/${endpoint.id}/actions`
+  return (
+    <li onKeyDown={press} onDragOver={(event) => event.preventDefault()} onDrop={onDrop}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: buttons beside it move it too */}
+      <div className="item" data-open={isOpen} draggable onDragStart={onDrag}>
+        <GripVertical size={14} className="grip" aria-hidden="true" />
+        <span className="hint num">{position}</span>
+        <Link href={isOpen ? home : `${home}/${id}`} className="item-name" aria-expanded={isOpen}>
+          {name}
+        </Link>
+        <span className="item-what">
+          {kind} →{' '}
+          {kind === 'notify' ? (action.alertChannelName ?? 'no channel') : withoutScheme(action.url ?? '')}
+          <span className="hint"> · {conditionDescription}</span>
+        </span>
+        {action.channelUnavailable && (
+          <span className="badge" data-tone="bad">
+            channel unavailable
+          </span>
+        )}
+        {action.suspendedByPlan && (
+          <span className="badge" data-tone="warn">
+            over the plan
+          </span>
+        )}
+        {ruleCount > 0 && (
+          <Link className="link" href={`/e/${endpoint.id}/rules?action=${id}`}>
+            {plural(ruleCount, 'rule')}
+          </Link>
+        )}
+        {signing.signed && <span className="badge">signed</span>}
+        <Switch isOn={isActive} isDisabled={isBusy} onChange={onSwitch} label={`${name} is switched on`}>
+          {isActive ? 'on' : 'off'}
+        </Switch>
+        <button
+          type="button"
+          className="button quiet icon small"
+          onClick={() => onMove(-1)}
+          disabled={isBusy}
+          aria-label={`Move ${name} up`}
+          title="Up (Alt ↑)"
+        >
+          <ChevronUp size={14} aria-hidden="true" />
+        </button>
+        <button
+          type="button"
+          className="button quiet icon small"
+          onClick={() => onMove(1)}
+          disabled={isBusy}
+          aria-label={`Move ${name} down`}
+          title="Down (Alt ↓)"
+        >
+          <ChevronDown size={14} aria-hidden="true" />
+        </button>
+      </div>
+      {isOpen && <div className="item-body">{children}</div>}
+    </li>
+  )
+}

@@ -1,0 +1,95 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useLocation } from 'wouter'
+import { Bones } from '../parts/Bones.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { actionsQuery } from '../requests/queries.ts'
+import { creel, type Endpoint } from '../trpc.ts'
+import { ActionForm } from './ActionForm.tsx'
+import { ActionItem } from './ActionItem.tsx'
+
+/** The actions of an endpoint, in the order they run; `item` is the id of the open one, or `new`. */
+export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: string | undefined }) {
+  const list = useQuery(actionsQuery(endpoint.id))
+  const queries = useQueryClient()
+  const [, navigate] = useLocation()
+  const [dragged, setDragged] = useState<string>()
+  const home = `/e/${endpoint.id}/actions`
+  const refresh = () => queries.invalidateQueries({ queryKey: ['actions', endpoint.id] })
+  const change = useMutation({
+    mutationFn: ({ actionId, ...members }: { actionId: string; position?: number; isActive?: boolean }) =>
+      creel.actions.update.mutate({ endpointId: endpoint.id, actionId, ...members }),
+    onSettled: refresh,
+  })
+  if (list.data === undefined) {
+    return list.error === null ? (
+      <Bones />
+    ) : (
+      <Problem error={list.error} onRetry={() => void list.refetch()} />
+    )
+  }
+  const { actions, canAddMore, limit, options } = list.data
+  const move = (actionId: string, position: number) => {
+    if (position >= 1 && position <= actions.length) change.mutate({ actionId, position })
+  }
+  return (
+    <>
+      <div className="section-head">
+        <h2>What happens to a capture</h2>
+        <span className="hint">
+          {actions.length} of {limit} on {options.planName}
+        </span>
+        {canAddMore && item !== 'new' && (
+          <Link href={`${home}/new`} className="button primary">
+            <Plus size={14} aria-hidden="true" /> Add an action
+          </Link>
+        )}
+      </div>
+      <Problem error={change.error} />
+      {item === 'new' && (
+        <ActionForm
+          endpoint={endpoint}
+          action={undefined}
+          options={options}
+          onClose={() => navigate(home)}
+          onSaved={refresh}
+        />
+      )}
+      {actions.length === 0 && item !== 'new' && (
+        <div className="nothing">
+          <p>
+            Captures are kept and shown. An action also sends each on: forwarded to a URL, with retries, or
+            told through an alert channel.
+          </p>
+        </div>
+      )}
+      <ol className="cards" aria-label="Actions, in the order they run">
+        {actions.map((action) => (
+          <ActionItem
+            key={action.id}
+            endpoint={endpoint}
+            action={action}
+            isOpen={item === action.id}
+            isBusy={change.isPending}
+            onMove={(by) => move(action.id, action.position + by)}
+            onDrag={() => setDragged(action.id)}
+            onDrop={() => {
+              if (dragged !== undefined && dragged !== action.id) move(dragged, action.position)
+              setDragged(undefined)
+            }}
+            onSwitch={(isActive) => change.mutate({ actionId: action.id, isActive })}
+          >
+            <ActionForm
+              endpoint={endpoint}
+              action={action}
+              options={options}
+              onClose={() => navigate(home)}
+              onSaved={refresh}
+            />
+          </ActionItem>
+        ))}
+      </ol>
+    </>
+  )
+}

@@ -1,0 +1,64 @@
+import { Field } from '../parts/Field.tsx'
+import type { Action } from '../trpc.ts'
+import { ago } from '../words/format.ts'
+
+interface Props {
+  readonly signing: Action['signing'] | undefined
+  /** What is typed; null keeps the one that is set. */
+  readonly value: string | null
+  readonly problem: string
+  readonly onChange: (value: string | null) => void
+}
+
+const BYTES = 24
+
+/** The secret that deliveries are signed with: written, never read. */
+export function SigningSecret({ signing, value, problem, onChange }: Props) {
+  const isSet = signing?.signed === true
+  if (value === null) {
+    return (
+      <div className="acts">
+        <span>
+          {isSet ? `Signed; the secret was set ${ago(signing.setAt)}.` : 'Deliveries are not signed.'}
+        </span>
+        <button type="button" className="button small" onClick={() => onChange('')}>
+          {isSet ? 'Rotate…' : 'Sign them…'}
+        </button>
+      </div>
+    )
+  }
+  const make = () =>
+    onChange(
+      `whsec_${crypto.getRandomValues(new Uint8Array(BYTES)).reduce((text, byte) => text + byte.toString(16).padStart(2, '0'), '')}`,
+    )
+  return (
+    <Field
+      label="Signing secret"
+      problem={problem}
+      hint={
+        isSet
+          ? 'For 24 hours both signatures are sent, so that the receiver can change over. Saved empty, signing stops.'
+          : 'At least 16 characters. Keep it: it is not shown again.'
+      }
+    >
+      {(ids) => (
+        <span className="acts">
+          <input
+            {...ids}
+            className="input mono grow"
+            value={value}
+            autoComplete="off"
+            spellCheck={false}
+            onChange={({ target }) => onChange(target.value)}
+          />
+          <button type="button" className="button" onClick={make}>
+            Make one
+          </button>
+          <button type="button" className="button quiet" onClick={() => onChange(null)}>
+            Keep {isSet ? 'the old' : 'unsigned'}
+          </button>
+        </span>
+      )}
+    </Field>
+  )
+}

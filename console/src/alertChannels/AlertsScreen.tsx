@@ -1,0 +1,54 @@
+import { useQuery } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { useState } from 'react'
+import { Bones } from '../parts/Bones.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { PageHead } from '../shell/PageHead.tsx'
+import { creel } from '../trpc.ts'
+import { ChannelForm } from './ChannelForm.tsx'
+import { ChannelItem } from './ChannelItem.tsx'
+import { History } from './History.tsx'
+
+/** Where alerts go, and what was sent. */
+export function AlertsScreen() {
+  const channels = useQuery({
+    queryKey: ['channels'],
+    queryFn: () => creel.alertChannels.list.query({ page: 1, pageSize: 100 }),
+  })
+  const [open, setOpen] = useState<string>()
+  const items = channels.data?.items ?? []
+  return (
+    <main id="main" className="page">
+      <PageHead title="Alerts" />
+      <div className="page-body">
+        <section className="cards" aria-label="Channels">
+          <div className="section-head">
+            <h2>Channels</h2>
+            {open !== 'new' && (
+              <button type="button" className="button primary" onClick={() => setOpen('new')}>
+                <Plus size={14} aria-hidden="true" /> Add a channel
+              </button>
+            )}
+          </div>
+          <Problem error={channels.error} onRetry={() => void channels.refetch()} />
+          {channels.isLoading && <Bones />}
+          {open === 'new' && <ChannelForm channel={undefined} onClose={() => setOpen(undefined)} />}
+          {channels.data !== undefined && items.length === 0 && open !== 'new' && (
+            <p className="hint">
+              None yet. Slack, Discord, Telegram, PagerDuty, a webhook… Until then contacts get mail.
+            </p>
+          )}
+          {items.map((channel) => (
+            <ChannelItem
+              key={channel.id}
+              channel={channel}
+              isOpen={open === channel.id}
+              onToggle={() => setOpen(open === channel.id ? undefined : channel.id)}
+            />
+          ))}
+        </section>
+        <History channels={items} />
+      </div>
+    </main>
+  )
+}

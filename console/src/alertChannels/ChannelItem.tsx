@@ -1,0 +1,127 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { Menu, MenuItem } from '../parts/Menu.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { Switch } from '../parts/Switch.tsx'
+import { type Answers, creel } from '../trpc.ts'
+import { ago, duration } from '../words/format.ts'
+import { ChannelForm } from './ChannelForm.tsx'
+
+/** A channel. */
+export type Channel = Answers['alertChannels']['list']['items'][number]
+
+const HOUR_MS = 3_600_000
+const MUTES = [
+  { words: 'for an hour', hours: 1 },
+  { words: 'for 8 hours', hours: 8 },
+  { words: 'for a day', hours: 24 },
+] as const
+
+const TONES: Readonly<Record<string, string>> = {
+  healthy: 'ok',
+  verified: 'ok',
+  failing: 'bad',
+  untested: 'warn',
+}
+
+interface Props {
+  readonly channel: Channel
+  readonly isOpen: boolean
+  readonly onToggle: () => void
+}
+
+/** One channel: its health in the provider's words, and what can be done with it. */
+export function ChannelItem({ channel, isOpen, onToggle }: Props) {
+  const {
+    connected,
+    consecutiveFailures,
+    destination,
+    enabled,
+    health,
+    id,
+    kind,
+    lastError,
+    lastSuccessAt,
+    mutedUntil,
+    name,
+  } = channel
+  const queries = useQueryClient()
+  const refresh = () => queries.invalidateQueries({ queryKey: ['channels'] })
+  const change = useMutation({
+    mutationFn: (members: { enabled?: boolean; mutedUntil?: string }) =>
+      creel.alertChannels.update.mutate({ id, ...members }),
+    onSettled: refresh,
+  })
+  const test = useMutation({ mutationFn: () => creel.alertChannels.test.mutate({ id }), onSettled: refresh })
+  const isMuted = mutedUntil !== null && Date.parse(mutedUntil) > Date.now()
+  return (
+    <div>
+      <div className="item" data-open={isOpen}>
+        <button type="button" className="item-name" aria-expanded={isOpen} onClick={onToggle}>
+          {name}
+        </button>
+        <span className="badge">{kind}</span>
+        <span className="badge" data-tone={TONES[health]}>
+          {health}
+        </span>
+        {isMuted && <span className="badge">muted, {ago(mutedUntil)} on again</span>}
+        <span className="item-what">
+          {destination}{' '}
+          {consecutiveFailures > 0 ? (
+            <span className="bad">
+              {consecutiveFailures} in a row: “{lastError}”
+            </span>
+          ) : (
+            lastSuccessAt !== null && `sent ${ago(lastSuccessAt)}`
+          )}
+        </span>
+        <button
+          type="button"
+          className="button small"
+          disabled={test.isPending || !connected}
+          onClick={() => test.mutate()}
+        >
+          {test.isPending ? 'Testing…' : 'Test'}
+        </button>
+        {isMuted ? (
+          <button type="button" className="button small" onClick={() => change.mutate({ mutedUntil: '' })}>
+            Unmute
+          </button>
+        ) : (
+          <Menu className="button small" button="Mute">
+            {MUTES.map(({ hours, words }) => (
+              <MenuItem
+                key={hours}
+                onClick={() =>
+                  change.mutate({ mutedUntil: new Date(Date.now() + hours * HOUR_MS).toISOString() })
+                }
+              >
+                {words}
+              </MenuItem>
+            ))}
+          </Menu>
+        )}
+        <Switch
+          isOn={enabled}
+          isDisabled={change.isPending}
+          label={`${name} is switched on`}
+          onChange={(on) => change.mutate({ enabled: on })}
+        >
+          {enabled ? 'on' : 'off'}
+        </Switch>
+      </div>
+      {test.data !== undefined && (
+        <p className="banner" data-tone={test.data.delivered ? 'ok' : 'bad'} role="status">
+          {test.data.delivered
+            ? `Delivered in ${duration(test.data.durationMs)}.`
+            : `Refused: ${test.data.detail ?? test.data.statusCode}`}
+        </p>
+      )}
+      <Problem error={change.error ?? test.error} />
+      {isOpen && (
+        <div className="item-body">
+          <ChannelForm channel={channel} onClose={onToggle} />
+        </div>
+      )}
+    </div>
+  )
+}

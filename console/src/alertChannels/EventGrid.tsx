@@ -1,0 +1,66 @@
+import { useQuery } from '@tanstack/react-query'
+import { creel } from '../trpc.ts'
+import type { Subscriptions } from './ChannelForm.tsx'
+
+const SEVERITIES = ['info', 'warning', 'critical'] as const
+
+interface Props {
+  /** Null: everything. */
+  readonly value: Subscriptions | null
+  readonly onChange: (value: Subscriptions) => void
+}
+
+/** Which events a channel is told of, and from which severity on. */
+export function EventGrid({ value, onChange }: Props) {
+  const events = useQuery({
+    queryKey: ['alert events'],
+    queryFn: () => creel.alertChannels.events.query({}),
+    staleTime: Number.POSITIVE_INFINITY,
+  })
+  const items = events.data?.items ?? []
+  const now: Subscriptions = value ?? items.map(({ kind }) => ({ kind, minSeverity: 'info' as const }))
+  return (
+    <fieldset className="field">
+      <legend className="label">Is told of</legend>
+      <ul>
+        {items.map(({ description, displayName, kind }) => {
+          const subscribed = now.find((one) => one.kind === kind)
+          const others = now.filter((one) => one.kind !== kind)
+          return (
+            <li key={kind} className="acts">
+              <label className="check grow" title={description}>
+                <input
+                  type="checkbox"
+                  checked={subscribed !== undefined}
+                  onChange={({ target }) =>
+                    onChange(target.checked ? [...others, { kind, minSeverity: 'info' }] : others)
+                  }
+                />
+                {displayName}
+              </label>
+              {subscribed !== undefined && (
+                <select
+                  className="select"
+                  aria-label={`${displayName}: from which severity`}
+                  value={subscribed.minSeverity}
+                  onChange={({ target }) =>
+                    onChange([
+                      ...others,
+                      { kind, minSeverity: SEVERITIES.find((one) => one === target.value) ?? 'info' },
+                    ])
+                  }
+                >
+                  {SEVERITIES.map((severity) => (
+                    <option key={severity} value={severity}>
+                      {severity} and up
+                    </option>
+                  ))}
+                </select>
+              )}
+            </li>
+          )
+        })}
+      </ul>
+    </fieldset>
+  )
+}

@@ -1,0 +1,95 @@
+import { Download } from 'lucide-react'
+import { type ReactNode, useMemo, useState } from 'react'
+import { CopyButton } from '../parts/CopyButton.tsx'
+import { Segments } from '../parts/Segments.tsx'
+import { useShortcuts } from '../shell/shortcuts.ts'
+import { bytesOfBase64 } from '../words/copyAs.ts'
+import { bytes } from '../words/format.ts'
+import { download } from './download.ts'
+import { Hex } from './Hex.tsx'
+import type { Line } from './jsonLines.ts'
+import { Lines } from './Lines.tsx'
+import { type BodySource, layoutOf, rawLines } from './layout.ts'
+import { Parts } from './Parts.tsx'
+import { Preview } from './Preview.tsx'
+
+type View = 'pretty' | 'raw' | 'hex' | 'preview'
+
+interface Props extends BodySource {
+  /** What the body is of: for titles and file names. */
+  readonly name: string
+  /** Whether `v` goes through the views of this body. */
+  readonly hasKey?: boolean
+  /** What can be done with the chosen line. */
+  readonly pathBar?: (line: Line | null) => ReactNode
+}
+
+/** A body: laid out for people, as text, as octets, or as what it stands for. */
+export function BodyView({ name, hasKey = false, pathBar, ...source }: Props) {
+  const { body, contentType, isBinary, isTruncated, sizeBytes } = source
+  const layout = useMemo(
+    () => layoutOf({ body, contentType, isBinary, isTruncated, sizeBytes }),
+    [body, contentType, isBinary, isTruncated, sizeBytes],
+  )
+  const hasPretty = layout.lines !== null || layout.parts !== null
+  const options = [
+    { value: 'pretty', words: layout.parts === null ? 'Pretty' : 'Parts', isOff: !hasPretty },
+    { value: 'raw', words: 'Raw', isOff: isBinary },
+    { value: 'hex', words: 'Hex' },
+    ...(layout.preview === null ? [] : [{ value: 'preview' as const, words: 'Preview' }]),
+  ] as const
+  const [chosenView, setView] = useState<View>()
+  const view =
+    chosenView ?? (layout.preview === 'image' ? 'preview' : hasPretty ? 'pretty' : isBinary ? 'hex' : 'raw')
+  const [line, setLine] = useState<Line | null>(null)
+  const raw = useMemo(
+    () =>
+      body === null ? new Uint8Array() : isBinary ? bytesOfBase64(body) : new TextEncoder().encode(body),
+    [body, isBinary],
+  )
+  const nextView = () => {
+    const open = options.filter((option) => !('isOff' in option && option.isOff))
+    setView(open[(open.findIndex(({ value }) => value === view) + 1) % open.length]?.value)
+  }
+  useShortcuts(hasKey ? { view: nextView } : {})
+  if (body === null) return <p className="hint pad">No body.</p>
+  return (
+    <div className="body">
+      <div className="body-tools">
+        <Segments label={`Show ${name} as`} value={view} options={options} onChange={setView} />
+        <span className="hint">
+          {bytes(sizeBytes)}
+          {isTruncated ? ', cut' : ''}
+        </span>
+        <CopyButton label="Copy the body" text={() => body} />
+        <button
+          type="button"
+          className="button quiet icon"
+          onClick={() => download(raw, `${name}.${layout.extension}`)}
+          title="Download the bytes"
+          aria-label="Download the bytes"
+        >
+          <Download size={14} aria-hidden="true" />
+        </button>
+      </div>
+      {isTruncated && <p className="banner">Longer than is kept: only the beginning is here.</p>}
+      {view === 'preview' && layout.preview !== null ? (
+        <Preview bytes={raw} kind={layout.preview} type={contentType ?? ''} />
+      ) : view === 'hex' ? (
+        <Hex bytes={raw} />
+      ) : view === 'pretty' && layout.parts !== null ? (
+        <Parts parts={layout.parts} />
+      ) : view === 'pretty' && layout.lines !== null ? (
+        <Lines
+          label={`Body of ${name}`}
+          lines={layout.lines}
+          chosen={line?.path ?? null}
+          onChoose={pathBar === undefined ? undefined : setLine}
+        />
+      ) : (
+        <Lines label={`Body of ${name}`} lines={rawLines(body)} chosen={null} />
+      )}
+      {view === 'pretty' && layout.parts === null && pathBar?.(line)}
+    </div>
+  )
+}

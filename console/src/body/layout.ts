@@ -1,0 +1,67 @@
+import { jsonLines, type Line } from './jsonLines.ts'
+import { type Part, partsOf } from './multipart.ts'
+import { xmlLines } from './xmlLines.ts'
+
+/** A body as it was captured or recorded. */
+export interface BodySource {
+  /** Text, or base64 when `isBinary`; null when empty. */
+  readonly body: string | null
+  readonly isBinary: boolean
+  readonly isTruncated: boolean
+  readonly contentType: string | null
+  readonly sizeBytes: number
+}
+
+/** What a body can be shown as. */
+export interface Layout {
+  /** For people: JSON, form fields, XML; null where there is none. */
+  readonly lines: readonly Line[] | null
+  readonly parts: readonly Part[] | null
+  readonly preview: 'image' | 'html' | null
+  readonly extension: string
+}
+
+/** Over so many characters a body is shown raw and as octets only: laid out it would be too much to scroll. */
+export const LAYOUT_CHARACTERS_MAX = 2_000_000
+
+/** How this body can be shown; tried by its content, where its type does not say. */
+export function layoutOf({ body, isBinary, contentType }: BodySource): Layout {
+  const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
+  const preview = type.startsWith('image/') ? 'image' : type === 'text/html' ? 'html' : null
+  if (body === null || body.length > LAYOUT_CHARACTERS_MAX) {
+    return { lines: null, parts: null, preview, extension: 'bin' }
+  }
+  const parts = type.startsWith('multipart/') ? partsOf(body, isBinary, contentType) : null
+  if (isBinary || parts !== null) {
+    return { lines: null, parts, preview, extension: type.split('/')[1]?.replace(/\W.*/, '') || 'bin' }
+  }
+  if (type === 'application/x-www-form-urlencoded') {
+    return { lines: formLines(body), parts, preview, extension: 'txt' }
+  }
+  const json = /^\s*[[{"\d\-tfn]/.test(body) ? jsonLines(body) : null
+  if (json !== null) return { lines: json, parts, preview, extension: 'json' }
+  const isXml = /[/+]xml$/.test(type) || /^\s*<\?xml/.test(body)
+  return {
+    lines: isXml ? xmlLines(body) : null,
+    parts,
+    preview,
+    extension: isXml ? 'xml' : preview === 'html' ? 'html' : 'txt',
+  }
+}
+
+/** Text as it is, line by line. */
+export function rawLines(body: string): Line[] {
+  return body.split('\n').map((text) => ({ depth: 0, path: '', pieces: [{ kind: 'mark', text }] }))
+}
+
+function formLines(body: string): Line[] {
+  return [...new URLSearchParams(body)].map(([name, value]) => ({
+    depth: 0,
+    path: /^[^.[\]"\s{}]+$/.test(name) ? `body.${name}` : `body[${JSON.stringify(name)}]`,
+    pieces: [
+      { kind: 'name', text: name },
+      { kind: 'mark', text: ' = ' },
+      { kind: 'text', text: value },
+    ],
+  }))
+}

@@ -1,0 +1,203 @@
+import { useQuery } from '@tanstack/react-query'
+import { Plus, X } from 'lucide-react'
+import { useId } from 'react'
+import { type Draft, EMPTY_LEAF, type GroupDraft, type LeafDraft, OPS } from './model.ts'
+import { shapeQuery } from './queries.ts'
+
+const FACTS = ['label', 'method', 'path', 'contentType', 'ip', 'sizeBytes', 'verification.verdict'] as const
+const MODES = { all: 'All of', any: 'Any of', not: 'Not all of' } as const
+const TEXT_OPS = new Set(['eq', 'neq', 'in', 'nin', 'startsWith', 'endsWith', 'contains', 'like'])
+const DEPTH_MAX = 3
+
+interface Props {
+  readonly endpointId: string
+  readonly draft: GroupDraft
+  readonly onChange: (draft: GroupDraft) => void
+}
+
+/** A condition, comparison by comparison; paths are offered from what was captured, with an example each. */
+export function ConditionBuilder({ endpointId, draft, onChange }: Props) {
+  const shape = useQuery(shapeQuery(endpointId))
+  const paths = useId()
+  return (
+    <div className="condition">
+      <Group draft={draft} depth={0} paths={paths} onChange={onChange} />
+      <datalist id={paths}>
+        {FACTS.map((fact) => (
+          <option key={fact} value={fact} />
+        ))}
+        {shape.data?.paths.map(({ path, example }) => (
+          <option key={path} value={path}>
+            {`e.g. ${example.slice(0, 60)}`}
+          </option>
+        ))}
+      </datalist>
+    </div>
+  )
+}
+
+interface GroupProps {
+  readonly draft: GroupDraft
+  readonly depth: number
+  /** Id of the list of known paths. */
+  readonly paths: string
+  readonly onChange: (draft: GroupDraft) => void
+  readonly onRemove?: () => void
+}
+
+function Group({ draft, depth, paths, onChange, onRemove }: GroupProps) {
+  const { items, mode } = draft
+  const put = (at: number, item: Draft | undefined) => {
+    const next = item === undefined ? items.toSpliced(at, 1) : items.with(at, item)
+    onChange({ ...draft, items: next })
+  }
+  const add = (item: Draft) => onChange({ ...draft, items: [...items, item] })
+  return (
+    <fieldset className="group">
+      <legend className="sr-only">Group of conditions</legend>
+      <div className="acts">
+        {items.length === 0 && depth === 0 ? (
+          <span>Always</span>
+        ) : (
+          <select
+            className="select"
+            aria-label="How many must hold"
+            value={mode}
+            onChange={({ target }) =>
+              onChange({
+                ...draft,
+                mode: target.value === 'any' ? 'any' : target.value === 'not' ? 'not' : 'all',
+              })
+            }
+          >
+            {Object.entries(MODES)
+              .filter(([name]) => name !== 'not' || depth > 0)
+              .map(([name, words]) => (
+                <option key={name} value={name}>
+                  {words}
+                </option>
+              ))}
+          </select>
+        )}
+        {onRemove !== undefined && <Remove label="Remove the group" onRemove={onRemove} />}
+      </div>
+      {items.map((item, at) =>
+        item.kind === 'group' ? (
+          <Group
+            // biome-ignore lint/suspicious/noArrayIndexKey: comparisons have no names, and are edited in place
+            key={at}
+            draft={item}
+            depth={depth + 1}
+            paths={paths}
+            onChange={(next) => put(at, next)}
+            onRemove={() => put(at, undefined)}
+          />
+        ) : (
+          <Leaf
+            // biome-ignore lint/suspicious/noArrayIndexKey: as above
+            key={at}
+            leaf={item}
+            paths={paths}
+            onChange={(next) => put(at, next)}
+            onRemove={() => put(at, undefined)}
+          />
+        ),
+      )}
+      <div className="acts">
+        <button type="button" className="button small" onClick={() => add(EMPTY_LEAF)}>
+          <Plus size={12} aria-hidden="true" /> Condition
+        </button>
+        {depth < DEPTH_MAX && (
+          <button
+            type="button"
+            className="button small quiet"
+            onClick={() => add({ kind: 'group', mode: 'any', items: [EMPTY_LEAF] })}
+          >
+            <Plus size={12} aria-hidden="true" /> Group
+          </button>
+        )}
+      </div>
+    </fieldset>
+  )
+}
+
+interface LeafProps {
+  readonly leaf: LeafDraft
+  readonly paths: string
+  readonly onChange: (leaf: LeafDraft) => void
+  readonly onRemove: () => void
+}
+
+function Leaf({ leaf, paths, onChange, onRemove }: LeafProps) {
+  const { ignoreCase, op, path, value } = leaf
+  return (
+    <div className="leaf">
+      <input
+        className="input mono"
+        aria-label="Path"
+        list={paths}
+        placeholder="body.type"
+        value={path}
+        spellCheck={false}
+        onChange={({ target }) => onChange({ ...leaf, path: target.value })}
+      />
+      <select
+        className="select"
+        aria-label="Comparison"
+        value={op}
+        onChange={({ target }) => {
+          const next = OPS.find(([name]) => name === target.value)?.[0] ?? 'eq'
+          onChange({ ...leaf, op: next, value: next === 'exists' ? 'true' : op === 'exists' ? '' : value })
+        }}
+      >
+        {OPS.map(([name, words]) => (
+          <option key={name} value={name}>
+            {words}
+          </option>
+        ))}
+      </select>
+      {op === 'exists' ? (
+        <select
+          className="select"
+          aria-label="Whether it exists"
+          value={value}
+          onChange={({ target }) => onChange({ ...leaf, value: target.value })}
+        >
+          <option value="true">yes</option>
+          <option value="false">no</option>
+        </select>
+      ) : (
+        <input
+          className="input mono"
+          aria-label="Value"
+          placeholder={op === 'in' || op === 'nin' ? 'a, b, c' : op === 'like' ? 'invoice.*' : 'invoice.paid'}
+          value={value}
+          spellCheck={false}
+          onChange={({ target }) => onChange({ ...leaf, value: target.value })}
+        />
+      )}
+      {TEXT_OPS.has(op) ? (
+        <label className="check" title="Upper and lower case are the same">
+          <input
+            type="checkbox"
+            checked={ignoreCase}
+            onChange={({ target }) => onChange({ ...leaf, ignoreCase: target.checked })}
+          />
+          Aa
+          <span className="sr-only">: ignore case</span>
+        </label>
+      ) : (
+        <span />
+      )}
+      <Remove label="Remove the condition" onRemove={onRemove} />
+    </div>
+  )
+}
+
+function Remove({ label, onRemove }: { label: string; onRemove: () => void }) {
+  return (
+    <button type="button" className="button quiet icon" aria-label={label} title={label} onClick={onRemove}>
+      <X size={14} aria-hidden="true" />
+    </button>
+  )
+}

@@ -1,0 +1,102 @@
+import { useId, useState } from 'react'
+import { CodeEditor } from '../editor/CodeEditor.tsx'
+import { Segments } from '../parts/Segments.tsx'
+import type { ProblemWords } from '../words/problem.ts'
+import { ConditionBuilder } from './ConditionBuilder.tsx'
+import { ALWAYS, conditionOf, draftOf, type GroupDraft } from './model.ts'
+
+/** A condition while it is written: what the builder holds, or JSON as text. */
+export type ConditionText =
+  | { readonly as: 'builder'; readonly draft: GroupDraft }
+  | { readonly as: 'json'; readonly text: string }
+
+/** A condition to begin with: in the builder where that can show it. */
+export function textOfCondition(document: unknown): ConditionText {
+  const draft = draftOf(document)
+  return draft === null ? { as: 'json', text: JSON.stringify(document, null, 2) } : { as: 'builder', draft }
+}
+
+/** @returns the document, or undefined while its JSON cannot be read */
+export function documentOfText(condition: ConditionText): unknown {
+  if (condition.as === 'builder') return conditionOf(condition.draft)
+  try {
+    return JSON.parse(condition.text)
+  } catch {
+    return undefined
+  }
+}
+
+interface Props {
+  readonly endpointId: string
+  readonly label: string
+  readonly value: ConditionText
+  readonly onChange: (value: ConditionText) => void
+  /** The member of the call that the condition was sent as, and what the API said about it. */
+  readonly member: string
+  readonly problem: ProblemWords | null
+}
+
+/** A condition in the builder or as JSON: the same document. */
+export function ConditionField({ endpointId, label, value, onChange, member, problem }: Props) {
+  const name = useId()
+  const [refusal, setRefusal] = useState('')
+  const prefix = `#/${member}`
+  const items = (problem?.items ?? []).filter(
+    ({ pointer }) => pointer === prefix || pointer.startsWith(`${prefix}/`),
+  )
+  const show = (as: 'builder' | 'json') => {
+    setRefusal('')
+    if (as === value.as) return
+    if (value.as === 'builder') {
+      onChange({ as: 'json', text: JSON.stringify(conditionOf(value.draft), null, 2) })
+      return
+    }
+    const document = value.text.trim() === '' ? {} : documentOfText(value)
+    const draft = document === undefined ? null : draftOf(document)
+    if (draft === null) setRefusal('The builder cannot show this: it stays JSON.')
+    else onChange({ as: 'builder', draft })
+  }
+  return (
+    <section className="field" aria-labelledby={name}>
+      <div className="acts">
+        <span id={name} className="label grow">
+          {label}
+        </span>
+        <Segments
+          label="Write it as"
+          value={value.as}
+          options={[
+            { value: 'builder', words: 'Builder' },
+            { value: 'json', words: '{…} JSON' },
+          ]}
+          onChange={show}
+        />
+      </div>
+      {value.as === 'builder' ? (
+        <ConditionBuilder
+          endpointId={endpointId}
+          draft={value.draft}
+          onChange={(draft) => onChange({ as: 'builder', draft })}
+        />
+      ) : (
+        <CodeEditor
+          label={label}
+          value={value.text}
+          onChange={(text) => onChange({ as: 'json', text })}
+          marks={items.map(({ pointer, detail }) => ({
+            pointer: `#${pointer.slice(prefix.length)}`,
+            detail,
+          }))}
+        />
+      )}
+      {(refusal !== '' || items.length > 0) && (
+        <p className="field-problem" role="alert">
+          {[refusal, ...items.map(({ detail }) => detail)].join(' ')}
+        </p>
+      )}
+    </section>
+  )
+}
+
+/** Holds for every request. */
+export const ALWAYS_TEXT: ConditionText = { as: 'builder', draft: ALWAYS }

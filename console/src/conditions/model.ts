@@ -1,0 +1,148 @@
+/** The comparisons of a leaf, as they are read aloud. */
+export const OPS = [
+  ['eq', 'is'],
+  ['neq', 'is not'],
+  ['startsWith', 'starts with'],
+  ['endsWith', 'ends with'],
+  ['contains', 'contains'],
+  ['like', 'is like'],
+  ['in', 'is one of'],
+  ['nin', 'is none of'],
+  ['gt', '>'],
+  ['gte', '≥'],
+  ['lt', '<'],
+  ['lte', '≤'],
+  ['exists', 'exists'],
+] as const
+
+/** A comparison, as the API names it. */
+export type Op = (typeof OPS)[number][0]
+
+/** One comparison, as it is typed. */
+export interface LeafDraft {
+  readonly kind: 'leaf'
+  readonly path: string
+  readonly op: Op
+  /** JSON, or text that stands for itself. */
+  readonly value: string
+  readonly ignoreCase: boolean
+}
+
+/** Several, of which all, any or not all must hold. */
+export interface GroupDraft {
+  readonly kind: 'group'
+  readonly mode: 'all' | 'any' | 'not'
+  readonly items: readonly Draft[]
+}
+
+/** A condition as the builder holds it. */
+export type Draft = LeafDraft | GroupDraft
+
+/** Holds for every request. */
+export const ALWAYS: GroupDraft = { kind: 'group', mode: 'all', items: [] }
+
+/** A comparison to begin with. */
+export const EMPTY_LEAF: LeafDraft = { kind: 'leaf', path: '', op: 'eq', value: '', ignoreCase: false }
+
+/**
+ * A condition document in the builder.
+ *
+ * @returns null for one that the builder cannot show: it stays JSON
+ */
+export function draftOf(document: unknown): GroupDraft | null {
+  const draft = read(document, true)
+  if (draft === null) return null
+  return draft.kind === 'group' && draft.mode !== 'not'
+    ? draft
+    : { kind: 'group', mode: 'all', items: [draft] }
+}
+
+function read(document: unknown, isTop: boolean): Draft | null {
+  if (!isRecord(document)) return null
+  const names = Object.keys(document)
+  if (names.length === 0) return isTop ? ALWAYS : null
+  if ('path' in document) return readLeaf(document)
+  const [name] = names
+  if (names.length !== 1) return null
+  if (name === 'not') {
+    const inner = read(document.not, false)
+    if (inner === null) return null
+    const isGroup = inner.kind === 'group' && inner.mode === 'all'
+    return { kind: 'group', mode: 'not', items: isGroup ? inner.items : [inner] }
+  }
+  if (name !== 'all' && name !== 'any') return null
+  const list = document[name]
+  if (!Array.isArray(list)) return null
+  const items = list.map((item: unknown) => read(item, false))
+  return items.every((item) => item !== null) ? { kind: 'group', mode: name, items } : null
+}
+
+function readLeaf({
+  path,
+  op,
+  value,
+  ignoreCase,
+  ...others
+}: Readonly<Record<string, unknown>>): LeafDraft | null {
+  const known = OPS.find(([name]) => name === op)?.[0]
+  if (typeof path !== 'string' || known === undefined || Object.keys(others).length > 0) return null
+  return { kind: 'leaf', path, op: known, value: textOf(known, value), ignoreCase: ignoreCase === true }
+}
+
+function textOf(op: Op, value: unknown): string {
+  if (op === 'exists') return value === false ? 'false' : 'true'
+  if ((op === 'in' || op === 'nin') && Array.isArray(value)) {
+    const isPlain = value.every((item) => typeof item === 'string' && !item.includes(',') && isOwnText(item))
+    return isPlain ? value.join(', ') : JSON.stringify(value)
+  }
+  return typeof value === 'string' && isOwnText(value)
+    ? value
+    : JSON.stringify(value === undefined ? '' : value)
+}
+
+/** The document that the builder shows. */
+export function documentOf(draft: Draft): Record<string, unknown> {
+  if (draft.kind === 'leaf') {
+    const { ignoreCase, op, path, value } = draft
+    return { path, op, value: typedValue(op, value), ...(ignoreCase ? { ignoreCase } : {}) }
+  }
+  const items = draft.items.map(documentOf)
+  if (draft.mode === 'not') return { not: items.length === 1 ? items[0] : { all: items } }
+  return { [draft.mode]: items }
+}
+
+/** The same for a whole condition: without comparisons it is the one that always holds. */
+export function conditionOf(draft: GroupDraft): Record<string, unknown> {
+  return draft.items.length === 0 ? {} : documentOf(draft)
+}
+
+/** What was typed as a value: numbers, `true`, `false`, `null`, lists and quoted texts are JSON, all else is text. */
+function typedValue(op: Op, typed: string): unknown {
+  if (op === 'exists') return typed !== 'false'
+  const parsed = parse(typed)
+  if (op === 'in' || op === 'nin') {
+    if (Array.isArray(parsed)) return parsed
+    return typed
+      .split(',')
+      .map((item) => item.trim())
+      .filter((item) => item !== '')
+      .map((item) => typedValue('eq', item))
+  }
+  return parsed === undefined ? typed : parsed
+}
+
+function isOwnText(text: string): boolean {
+  return text !== '' && text.trim() === text && parse(text) === undefined
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

@@ -1,0 +1,133 @@
+import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Link } from 'wouter'
+import { useAddress } from '../address.ts'
+import { Bones } from '../parts/Bones.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { STATE_WORDS } from '../parts/StateMark.tsx'
+import { BulkBar } from '../requests/BulkBar.tsx'
+import { runBulk } from '../requests/bulk.ts'
+import { creel, type Endpoint } from '../trpc.ts'
+import { plural } from '../words/format.ts'
+import { AttemptItem } from './AttemptItem.tsx'
+
+const STATES = ['Succeeded', 'Failed', 'Errored', 'DeadLetter', 'Pending', 'Interrupted'] as const
+const PAGE = 50
+const REFRESH_MS = 5_000
+
+/** Every attempt of an endpoint, newest first; what is parked can be replayed as a whole. */
+export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: string | undefined }) {
+  const [params, change] = useAddress()
+  const state = STATES.find((known) => known === params.get('state'))
+  const [open, setOpen] = useState<number | null>(null)
+  const filters = state === undefined ? {} : { state }
+  const attempts = useInfiniteQuery({
+    queryKey: ['deliveries', endpoint.id, filters],
+    queryFn: ({ pageParam }) =>
+      creel.deliveries.list.query({ endpointId: endpoint.id, ...filters, page: pageParam, pageSize: PAGE }),
+    initialPageParam: 1,
+    getNextPageParam: ({ page, totalPages }) => (page < totalPages ? page + 1 : undefined),
+    // Only the first page moves by itself: below it the reader reads.
+    refetchInterval: ({ state: query }) => ((query.data?.pages.length ?? 0) > 1 ? false : REFRESH_MS),
+  })
+  const pages = attempts.data?.pages ?? []
+  const items = pages.flatMap((page) => page.items)
+  const longest = Math.max(1, ...items.map(({ durationMs }) => durationMs ?? 0))
+  return (
+    <>
+      <div className="section-head">
+        <h2>{plural(pages[0]?.totalCount ?? 0, 'attempt')}</h2>
+        <select
+          className="select"
+          aria-label="State"
+          value={state ?? ''}
+          onChange={({ target }) => change({ state: target.value }, true)}
+        >
+          <option value="">Every state</option>
+          {STATES.map((one) => (
+            <option key={one} value={one}>
+              {STATE_WORDS[one]}
+            </option>
+          ))}
+        </select>
+        <Parked endpointId={endpoint.id} />
+      </div>
+      <BulkBar endpointId={endpoint.id} />
+      <Problem error={attempts.error} onRetry={() => void attempts.refetch()} />
+      {attempts.isLoading && <Bones />}
+      {attempts.data !== undefined && items.length === 0 && (
+        <div className="nothing">
+          <p>Nothing was delivered yet. Actions send captures on.</p>
+          <Link className="button" href={`/e/${endpoint.id}/actions`}>
+            To the actions
+          </Link>
+        </div>
+      )}
+      {items.length > 0 && (
+        <div className="deliveries">
+          <ol className="attempts">
+            {items.map((attempt) => (
+              <AttemptItem
+                key={attempt.id}
+                endpointId={endpoint.id}
+                attempt={attempt}
+                share={(attempt.durationMs ?? 0) / longest}
+                about={`#${attempt.requestId} ${attempt.actionName}`}
+                isOpen={open === attempt.id}
+                onToggle={() => setOpen(open === attempt.id ? null : attempt.id)}
+              />
+            ))}
+          </ol>
+        </div>
+      )}
+      {attempts.hasNextPage && (
+        <button
+          type="button"
+          className="button"
+          disabled={attempts.isFetchingNextPage}
+          onClick={() => void attempts.fetchNextPage()}
+        >
+          Older attempts
+        </button>
+      )}
+    </>
+  )
+}
+
+/** How many requests are parked, and a way to replay all of them. */
+function Parked({ endpointId }: { endpointId: string }) {
+  const queries = useQueryClient()
+  const parked = useQuery({
+    queryKey: ['parked', endpointId],
+    queryFn: () => creel.requests.list.query({ endpointId, state: 'DeadLetter', page: 1, pageSize: 1 }),
+    refetchInterval: REFRESH_MS,
+  })
+  const count = parked.data?.totalCount ?? 0
+  const replay = useMutation({
+    mutationFn: () =>
+      runBulk(
+        endpointId,
+        'queued to be replayed',
+        { filters: { state: 'DeadLetter' }, about: count },
+        async (ids) => {
+          const { queuedCount, skippedCount } = await creel.requests.bulkReplay.mutate({
+            endpointId,
+            requestIds: [...ids],
+          })
+          return { done: queuedCount, skipped: skippedCount }
+        },
+      ),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['deliveries', endpointId] }),
+  })
+  if (count === 0) return null
+  return (
+    <>
+      <Link className="link" href={`/e/${endpointId}?q=state:deadletter`}>
+        Parked ({count})
+      </Link>
+      <button type="button" className="button" disabled={replay.isPending} onClick={() => replay.mutate()}>
+        Replay all {count}
+      </button>
+    </>
+  )
+}

@@ -1,0 +1,64 @@
+import { useEffect, useRef, useState } from 'react'
+import type { Editor, Mark } from './codeMirror.ts'
+import type { Schema } from './jsonSchema.ts'
+
+interface Props {
+  readonly value: string
+  readonly onChange: (value: string) => void
+  readonly label: string
+  readonly language?: 'json' | 'text'
+  readonly marks?: readonly Mark[]
+  /** Completes names and values. */
+  readonly schema?: Schema | undefined
+  /** Completes paths. */
+  readonly paths?: readonly string[]
+  /** ⌘S */
+  readonly onSave?: () => void
+  /** ⌘↵ */
+  readonly onRun?: () => void
+}
+
+const NO_MARKS: readonly Mark[] = []
+const NO_PATHS: readonly string[] = []
+
+/** An editor for code, loaded when the first one is shown. Until then the text stands there to be read. */
+export function CodeEditor(props: Props) {
+  const { value, label, language = 'json', marks = NO_MARKS } = props
+  const place = useRef<HTMLDivElement>(null)
+  const [editor, setEditor] = useState<Editor>()
+  const latest = useRef(props)
+  latest.current = props
+  useEffect(() => {
+    const host = place.current
+    if (host === null) return
+    let isGone = false
+    let made: Editor | undefined
+    const open = async () => {
+      const { openEditor } = await import('./codeMirror.ts')
+      if (isGone) return
+      made = openEditor({
+        parent: host.shadowRoot ?? host.attachShadow({ mode: 'open' }),
+        text: latest.current.value,
+        label,
+        language,
+        onChange: (text) => latest.current.onChange(text),
+        onSave: () => latest.current.onSave?.(),
+        onRun: () => latest.current.onRun?.(),
+        completes: () => ({ schema: latest.current.schema, paths: latest.current.paths ?? NO_PATHS }),
+      })
+      setEditor(made)
+    }
+    void open()
+    return () => {
+      isGone = true
+      made?.destroy()
+    }
+  }, [label, language])
+  useEffect(() => editor?.setText(value), [editor, value])
+  useEffect(() => editor?.setMarks(marks), [editor, marks])
+  return (
+    <div ref={place} className="code-editor">
+      {editor === undefined && <pre>{value}</pre>}
+    </div>
+  )
+}

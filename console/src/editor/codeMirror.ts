@@ -1,0 +1,154 @@
+import {
+  autocompletion,
+  closeBrackets,
+  closeBracketsKeymap,
+  completionKeymap,
+} from '@codemirror/autocomplete'
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
+import { json } from '@codemirror/lang-json'
+import {
+  bracketMatching,
+  foldGutter,
+  foldKeymap,
+  HighlightStyle,
+  indentOnInput,
+  syntaxHighlighting,
+} from '@codemirror/language'
+import { type Diagnostic, lintGutter, lintKeymap, setDiagnostics } from '@codemirror/lint'
+import { EditorState } from '@codemirror/state'
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from '@codemirror/view'
+import { tags } from '@lezer/highlight'
+import { jsonCompletion } from './completion.ts'
+import type { Schema } from './jsonSchema.ts'
+import { rangeOfPointer } from './pointers.ts'
+
+/** Something that is wrong at a place of the document. */
+export interface Mark {
+  /** JSON Pointer into the document: `#/steps/0`. */
+  readonly pointer: string
+  readonly detail: string
+}
+
+/** What an editor is made with; the functions are called with what they say then. */
+export interface EditorOptions {
+  readonly parent: ShadowRoot
+  readonly text: string
+  readonly label: string
+  readonly language: 'json' | 'text'
+  readonly onChange: (text: string) => void
+  /** ⌘S */
+  readonly onSave: () => void
+  /** ⌘↵ */
+  readonly onRun: () => void
+  readonly completes: () => { schema: Schema | undefined; paths: readonly string[] }
+}
+
+/** An editor in the page. */
+export interface Editor {
+  /** Replaces the text, where it is another. */
+  setText(text: string): void
+  setMarks(marks: readonly Mark[]): void
+  focus(): void
+  destroy(): void
+}
+
+const colours = HighlightStyle.define([
+  { tag: tags.propertyName, color: 'var(--code-name)' },
+  { tag: tags.string, color: 'var(--code-text)' },
+  { tag: tags.number, color: 'var(--code-number)' },
+  { tag: [tags.bool, tags.null], color: 'var(--code-word)' },
+])
+
+const look = EditorView.theme({
+  '&': {
+    font: '12px var(--mono)',
+    color: 'var(--text)',
+    backgroundColor: 'var(--surface)',
+    maxHeight: '52vh',
+  },
+  '&.cm-focused': { outline: 'none' },
+  '.cm-scroller': { fontFamily: 'var(--mono)', lineHeight: '20px', overflow: 'auto' },
+  '.cm-content': { minHeight: '118px', caretColor: 'var(--text)' },
+  '.cm-cursor': { borderLeftColor: 'var(--text)' },
+  '.cm-gutters': { backgroundColor: 'var(--raised)', color: 'var(--text-3)', border: 'none' },
+  '.cm-activeLine': { backgroundColor: 'color-mix(in oklab, var(--accent) 6%, transparent)' },
+  '.cm-activeLineGutter': { backgroundColor: 'var(--accent-soft)' },
+  '&.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground, .cm-selectionBackground': {
+    backgroundColor: 'color-mix(in oklab, var(--accent) 26%, transparent)',
+  },
+  '.cm-tooltip': {
+    backgroundColor: 'var(--surface)',
+    border: '1px solid var(--line-strong)',
+    color: 'var(--text)',
+  },
+  '.cm-tooltip-autocomplete ul li[aria-selected]': {
+    backgroundColor: 'var(--accent-soft)',
+    color: 'var(--text)',
+  },
+  '.cm-foldPlaceholder': { backgroundColor: 'var(--sunk)', border: 'none', color: 'var(--text-3)' },
+})
+
+/** Opens an editor in a shadow root: there it may add its styles under a policy that forbids them to the page. */
+export function openEditor(options: EditorOptions): Editor {
+  const { parent, text, label, language, onChange, onRun, onSave, completes } = options
+  const command = (run: () => void) => () => {
+    run()
+    return true
+  }
+  const view = new EditorView({
+    root: parent,
+    parent,
+    state: EditorState.create({
+      doc: text,
+      extensions: [
+        // Before the others, so that they do not take the keys.
+        keymap.of([
+          { key: 'Mod-s', run: command(onSave), preventDefault: true },
+          { key: 'Mod-Enter', run: command(onRun), preventDefault: true },
+        ]),
+        lineNumbers(),
+        foldGutter(),
+        lintGutter(),
+        history(),
+        drawSelection(),
+        indentOnInput(),
+        bracketMatching(),
+        closeBrackets(),
+        highlightActiveLine(),
+        EditorView.lineWrapping,
+        syntaxHighlighting(colours),
+        look,
+        // Tab is left to the page: it moves on.
+        keymap.of([
+          ...closeBracketsKeymap,
+          ...defaultKeymap,
+          ...historyKeymap,
+          ...foldKeymap,
+          ...completionKeymap,
+          ...lintKeymap,
+        ]),
+        EditorView.contentAttributes.of({ 'aria-label': label, spellcheck: 'false' }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) onChange(update.state.doc.toString())
+        }),
+        ...(language === 'json' ? [json(), autocompletion({ override: [jsonCompletion(completes)] })] : []),
+      ],
+    }),
+  })
+  return {
+    setText(next) {
+      const now = view.state.doc.toString()
+      if (now !== next) view.dispatch({ changes: { from: 0, to: now.length, insert: next } })
+    },
+    setMarks(marks) {
+      const diagnostics: Diagnostic[] = marks.map(({ pointer, detail }) => ({
+        ...rangeOfPointer(view.state, pointer),
+        severity: 'error',
+        message: detail,
+      }))
+      view.dispatch(setDiagnostics(view.state, diagnostics))
+    },
+    focus: () => view.focus(),
+    destroy: () => view.destroy(),
+  }
+}

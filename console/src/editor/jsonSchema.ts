@@ -1,0 +1,73 @@
+/** A JSON Schema as it was served; read member by member. */
+export type Schema = Readonly<Record<string, unknown>>
+
+function isSchema(value: unknown): value is Schema {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** Every schema that a value at `path` may follow; references and alternatives are opened. */
+export function schemasAt(root: Schema, path: readonly (string | number)[]): Schema[] {
+  let now = opened(root, root)
+  for (const segment of path) {
+    now = now.flatMap((schema) => below(root, schema, segment))
+    if (now.length === 0) return []
+  }
+  return now
+}
+
+/** The members that a value may have, with what each is for. */
+export function membersOf(schemas: readonly Schema[]): ReadonlyMap<string, string> {
+  const members = new Map<string, string>()
+  for (const { properties } of schemas) {
+    if (!isSchema(properties)) continue
+    for (const [name, schema] of Object.entries(properties)) {
+      if (!members.has(name)) members.set(name, descriptionOf(schema))
+    }
+  }
+  return members
+}
+
+/** The values that a schema lists. */
+export function valuesOf(schemas: readonly Schema[]): unknown[] {
+  const values = new Set<unknown>()
+  for (const { const: only, enum: some, type } of schemas) {
+    if (only !== undefined) values.add(only)
+    if (Array.isArray(some)) for (const value of some) values.add(value)
+    if (type === 'boolean') values.add(true).add(false)
+  }
+  return [...values]
+}
+
+function descriptionOf(schema: unknown): string {
+  return isSchema(schema) && typeof schema.description === 'string' ? schema.description : ''
+}
+
+function below(root: Schema, schema: Schema, segment: string | number): Schema[] {
+  const { additionalProperties, items, prefixItems, properties } = schema
+  if (typeof segment === 'number') {
+    const own = Array.isArray(prefixItems) ? prefixItems[segment] : undefined
+    return opened(root, own ?? items)
+  }
+  const own = isSchema(properties) ? properties[segment] : undefined
+  return opened(root, own ?? additionalProperties)
+}
+
+const DEPTH_MAX = 6
+
+function opened(root: Schema, schema: unknown, depth = 0): Schema[] {
+  if (!isSchema(schema) || depth > DEPTH_MAX) return []
+  const { $ref } = schema
+  const referred = typeof $ref === 'string' ? opened(root, resolve(root, $ref), depth + 1) : []
+  const alternatives = [schema.anyOf, schema.oneOf, schema.allOf]
+    .flatMap((list): unknown[] => (Array.isArray(list) ? list : []))
+    .flatMap((one) => opened(root, one, depth + 1))
+  return [schema, ...referred, ...alternatives]
+}
+
+function resolve(root: Schema, ref: string): unknown {
+  let at: unknown = root
+  for (const segment of ref.replace(/^#\/?/, '').split('/').filter(Boolean)) {
+    at = isSchema(at) ? at[segment.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
+  }
+  return at
+}

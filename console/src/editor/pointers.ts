@@ -1,0 +1,77 @@
+import { syntaxTree } from '@codemirror/language'
+import type { EditorState } from '@codemirror/state'
+import type { SyntaxNode } from '@lezer/common'
+
+/** Where something stands in a document. */
+export interface Range {
+  readonly from: number
+  readonly to: number
+}
+
+/**
+ * Where the value at a JSON Pointer (`#/steps/0/op`) stands; of one that is not there, the nearest that holds its place.
+ */
+export function rangeOfPointer(state: EditorState, pointer: string): Range {
+  const segments = pointer
+    .replace(/^#/, '')
+    .split('/')
+    .slice(1)
+    .map((segment) => decodeURIComponent(segment).replaceAll('~1', '/').replaceAll('~0', '~'))
+  let node: SyntaxNode | null = syntaxTree(state).topNode.firstChild
+  let best: Range = { from: 0, to: Math.min(1, state.doc.length) }
+  if (node !== null) best = { from: node.from, to: Math.min(node.to, node.from + 1) }
+  for (const segment of segments) {
+    const child: SyntaxNode | null = node === null ? null : childOf(state, node, segment)
+    if (child === null) return best
+    node = child
+    best = { from: child.from, to: child.to }
+  }
+  return best
+}
+
+function childOf(state: EditorState, node: SyntaxNode, segment: string): SyntaxNode | null {
+  if (node.name === 'Object') {
+    for (let member = node.firstChild; member !== null; member = member.nextSibling) {
+      const name = member.getChild('PropertyName')
+      if (name !== null && nameOf(state, name) === segment)
+        return name.nextSibling?.nextSibling ?? member.lastChild
+    }
+  }
+  if (node.name === 'Array') {
+    let index = 0
+    for (let item = node.firstChild; item !== null; item = item.nextSibling) {
+      if (['[', ']', ','].includes(item.name)) continue
+      if (String(index) === segment) return item
+      index += 1
+    }
+  }
+  return null
+}
+
+/** The name that a property node spells. */
+export function nameOf(state: EditorState, node: SyntaxNode): string {
+  const text = state.sliceDoc(node.from, node.to)
+  try {
+    return String(JSON.parse(text))
+  } catch {
+    return text.replaceAll('"', '')
+  }
+}
+
+/** The names and indexes that lead to a node from the top. */
+export function pathTo(state: EditorState, node: SyntaxNode): (string | number)[] {
+  const path: (string | number)[] = []
+  for (let at: SyntaxNode | null = node; at?.parent != null; at = at.parent) {
+    if (at.name === 'Property') {
+      const name = at.getChild('PropertyName')
+      if (name !== null) path.unshift(nameOf(state, name))
+    } else if (at.parent.name === 'Array') {
+      let index = 0
+      for (let item = at.prevSibling; item !== null; item = item.prevSibling) {
+        if (!['[', ']', ','].includes(item.name)) index += 1
+      }
+      path.unshift(index)
+    }
+  }
+  return path
+}

@@ -1,0 +1,90 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { useLocation } from 'wouter'
+import { Dialog } from '../parts/Dialog.tsx'
+import { Field } from '../parts/Field.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { toast } from '../parts/toasts.ts'
+import { creel, type Endpoint } from '../trpc.ts'
+import { plural } from '../words/format.ts'
+
+/** What cannot be undone, and what can: clearing goes to the bin, deleting asks for the name. */
+export function DangerZone({ endpoint }: { endpoint: Endpoint }) {
+  const [isAsking, setAsking] = useState(false)
+  const queries = useQueryClient()
+  const clear = useMutation({
+    mutationFn: () => creel.requests.clear.mutate({ endpointId: endpoint.id }),
+    onSuccess: async ({ deletedCount }) => {
+      await queries.invalidateQueries()
+      toast(`${plural(deletedCount, 'request')} moved to the recycle bin`)
+    },
+  })
+  return (
+    <section className="card" aria-label="Danger">
+      <h2>Clear, delete</h2>
+      <div className="acts">
+        <button type="button" className="button" disabled={clear.isPending} onClick={() => clear.mutate()}>
+          Move all {plural(endpoint.storedRequestCount, 'request')} to the recycle bin
+        </button>
+        <button type="button" className="button danger" onClick={() => setAsking(true)}>
+          Delete the endpoint…
+        </button>
+      </div>
+      <Problem error={clear.error} />
+      {isAsking && <DeleteEndpoint endpoint={endpoint} onClose={() => setAsking(false)} />}
+    </section>
+  )
+}
+
+function DeleteEndpoint({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
+  const [typed, setTyped] = useState('')
+  const queries = useQueryClient()
+  const [, navigate] = useLocation()
+  const remove = useMutation({
+    mutationFn: () => creel.endpoints.remove.mutate({ endpointId: endpoint.id }),
+    onSuccess: async () => {
+      await queries.invalidateQueries({ queryKey: ['endpoints'] })
+      onClose()
+      navigate('/')
+      toast(`${endpoint.name} deleted`)
+    },
+  })
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    remove.mutate()
+  }
+  return (
+    <Dialog title={`Delete ${endpoint.name}?`} onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        <p>
+          Its URL stops answering at once, and {plural(endpoint.storedRequestCount, 'request')}, its actions,
+          rules and watchdogs go with it. This cannot be undone.
+        </p>
+        <Field label={`Type ${endpoint.name}`}>
+          {(ids) => (
+            <input
+              {...ids}
+              className="input"
+              autoComplete="off"
+              value={typed}
+              onChange={({ target }) => setTyped(target.value)}
+            />
+          )}
+        </Field>
+        <Problem error={remove.error} />
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            Keep it
+          </button>
+          <button
+            type="submit"
+            className="button danger"
+            disabled={typed !== endpoint.name || remove.isPending}
+          >
+            Delete for good
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

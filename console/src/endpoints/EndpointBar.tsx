@@ -1,0 +1,54 @@
+import type { ReactNode } from 'react'
+import { Link } from 'wouter'
+import { CopyButton } from '../parts/CopyButton.tsx'
+import type { Endpoint } from '../trpc.ts'
+import { withoutScheme } from '../words/format.ts'
+
+const PLACES = [
+  { name: 'captures', words: 'Captures', path: '' },
+  { name: 'actions', words: 'Actions', path: '/actions' },
+  { name: 'rules', words: 'Rules', path: '/rules' },
+  { name: 'deliveries', words: 'Deliveries', path: '/deliveries' },
+  { name: 'settings', words: 'Settings', path: '/settings' },
+] as const
+
+/** A place of an endpoint. */
+export type Place = (typeof PLACES)[number]['name']
+
+interface Props {
+  readonly endpoint: Endpoint
+  readonly place: Place
+  /** How the stream stands, where there is one. */
+  readonly children?: ReactNode
+}
+
+/** The head of an endpoint: its name, its places, and its URL to copy. */
+export function EndpointBar({ endpoint, place, children }: Props) {
+  return (
+    <header className="page-bar">
+      <h1 title={endpoint.name}>{endpoint.name}</h1>
+      {children}
+      {!endpoint.isActive && <span className="badge">Switched off</span>}
+      {endpoint.suspendedByPlan && (
+        <span className="badge" data-tone="warn">
+          Over the plan
+        </span>
+      )}
+      <nav aria-label="Endpoint">
+        {PLACES.map(({ name, words, path }) => (
+          <Link
+            key={name}
+            href={`/e/${endpoint.id}${path}`}
+            aria-current={name === place ? 'page' : undefined}
+          >
+            {words}
+          </Link>
+        ))}
+      </nav>
+      <CopyButton className="url" label="Copy the capture URL" text={() => endpoint.url}>
+        <code>{withoutScheme(endpoint.url)}</code>
+        <span className="url-short">Copy URL</span>
+      </CopyButton>
+    </header>
+  )
+}

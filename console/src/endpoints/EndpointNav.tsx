@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query'
+import { Plus, Timer } from 'lucide-react'
+import { useState } from 'react'
+import { Link, useLocation, useRoute } from 'wouter'
+import { Problem } from '../parts/Problem.tsx'
+import { endpointsQuery } from '../shell/queries.ts'
+import { useShortcuts } from '../shell/shortcuts.ts'
+import type { Endpoint } from '../trpc.ts'
+import { ago, count } from '../words/format.ts'
+import { NewEndpoint } from './NewEndpoint.tsx'
+
+const FRESH_MS = 60_000
+
+/** The endpoints of the workspace, in the sidebar. */
+export function EndpointNav() {
+  const endpoints = useQuery(endpointsQuery)
+  const [, navigate] = useLocation()
+  const [, here] = useRoute('/e/:endpointId/*?')
+  const [isNew, setNew] = useState(false)
+  const items = endpoints.data?.items ?? []
+  const step = (by: number) => {
+    const at = items.findIndex(({ id }) => id === here?.endpointId)
+    const next = items[(at + by + items.length) % items.length]
+    if (next !== undefined) navigate(`/e/${next.id}`)
+  }
+  useShortcuts({
+    newEndpoint: () => setNew(true),
+    nextEndpoint: () => step(1),
+    previousEndpoint: () => step(-1),
+  })
+  return (
+    <section aria-label="Endpoints">
+      <h2>
+        Endpoints
+        <button
+          type="button"
+          className="button quiet icon"
+          title="New endpoint (n)"
+          aria-label="New endpoint"
+          onClick={() => setNew(true)}
+        >
+          <Plus size={14} aria-hidden="true" />
+        </button>
+      </h2>
+      <Problem error={endpoints.error} />
+      <ul className="endpoints">
+        {items.map((endpoint) => (
+          <li key={endpoint.id}>
+            <EndpointLink endpoint={endpoint} isHere={endpoint.id === here?.endpointId} />
+          </li>
+        ))}
+      </ul>
+      {isNew && <NewEndpoint onClose={() => setNew(false)} />}
+    </section>
+  )
+}
+
+function EndpointLink({ endpoint, isHere }: { endpoint: Endpoint; isHere: boolean }) {
+  const { expiresAt, id, isActive, lastRequestAt, name, storedRequestCount } = endpoint
+  const isFresh = lastRequestAt !== null && Date.now() - Date.parse(lastRequestAt) < FRESH_MS
+  return (
+    <Link href={`/e/${id}`} aria-current={isHere ? 'page' : undefined}>
+      <span className="dot" data-on={isActive ? (isFresh ? 'fresh' : 'yes') : 'no'} aria-hidden="true" />
+      <span className="name" title={name}>
+        {name}
+      </span>
+      {!isActive && <span className="sr-only">, switched off</span>}
+      <span className="count" title={`${count(storedRequestCount)} stored, last ${ago(lastRequestAt)}`}>
+        {expiresAt === null ? (
+          count(storedRequestCount)
+        ) : (
+          <>
+            <Timer size={12} aria-hidden="true" />
+            <span className="sr-only">gone in </span>
+            {ago(expiresAt).replace('in ', '')}
+          </>
+        )}
+      </span>
+    </Link>
+  )
+}

@@ -1,0 +1,36 @@
+import { useQuery } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Redirect } from 'wouter'
+import { Problem } from '../parts/Problem.tsx'
+import { endpointsQuery } from '../shell/queries.ts'
+import { NewEndpoint } from './NewEndpoint.tsx'
+
+/** Where the console opens: the endpoint that heard last. */
+export function FirstEndpoint() {
+  const endpoints = useQuery(endpointsQuery)
+  const [isNew, setNew] = useState(false)
+  if (endpoints.data === undefined) {
+    return (
+      <main id="main" className="wait" aria-busy={endpoints.isLoading}>
+        <h1 className="sr-only">Creel</h1>
+        <Problem error={endpoints.error} onRetry={() => void endpoints.refetch()} />
+      </main>
+    )
+  }
+  const [first] = endpoints.data.items.toSorted((left, right) =>
+    (right.lastRequestAt ?? '').localeCompare(left.lastRequestAt ?? ''),
+  )
+  if (first !== undefined) return <Redirect to={`/e/${first.id}`} replace />
+  return (
+    <main id="main" className="page">
+      <div className="nothing">
+        <h1>No endpoint yet</h1>
+        <p>An endpoint is a URL that keeps whatever is sent to it.</p>
+        <button type="button" className="button primary" onClick={() => setNew(true)}>
+          Make the first
+        </button>
+      </div>
+      {isNew && <NewEndpoint onClose={() => setNew(false)} />}
+    </main>
+  )
+}

@@ -1,0 +1,85 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { useLocation } from 'wouter'
+import { Dialog } from '../parts/Dialog.tsx'
+import { Field } from '../parts/Field.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { usePersisted } from '../parts/usePersisted.ts'
+import { creel } from '../trpc.ts'
+import { problemAt, problemOf } from '../words/problem.ts'
+
+const LIFETIMES = [
+  { seconds: 0, words: 'For good' },
+  { seconds: 3600, words: 'For an hour' },
+  { seconds: 86_400, words: 'For a day' },
+] as const
+
+/** Asks for the name of a new endpoint and goes there. */
+export function NewEndpoint({ onClose }: { onClose: () => void }) {
+  const [name, setName, forget] = usePersisted('new endpoint', '')
+  const [ttlSeconds, setTtlSeconds] = useState(0)
+  const [, navigate] = useLocation()
+  const queries = useQueryClient()
+  const create = useMutation({
+    mutationFn: () =>
+      creel.endpoints.create.mutate({
+        ...(name.trim() === '' ? {} : { name: name.trim() }),
+        ...(ttlSeconds === 0 ? {} : { ttlSeconds }),
+      }),
+    onSuccess: async ({ id }) => {
+      forget()
+      onClose()
+      await queries.invalidateQueries({ queryKey: ['endpoints'] })
+      navigate(`/e/${id}`)
+    },
+  })
+  const problem = create.error === null ? null : problemOf(create.error)
+  const nameProblem = problemAt(problem, 'name')
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    create.mutate()
+  }
+  return (
+    <Dialog title="New endpoint" onClose={onClose}>
+      <form className="form" onSubmit={submit}>
+        <Field label="Name" problem={nameProblem} hint="For people. A URL of its own comes with it.">
+          {(ids) => (
+            <input
+              {...ids}
+              className="input"
+              value={name}
+              onChange={(event) => setName(event.target.value)}
+              placeholder="Stripe live"
+              autoComplete="off"
+            />
+          )}
+        </Field>
+        <Field label="Lives">
+          {(ids) => (
+            <select
+              {...ids}
+              className="select"
+              value={ttlSeconds}
+              onChange={(event) => setTtlSeconds(Number(event.target.value))}
+            >
+              {LIFETIMES.map(({ seconds, words }) => (
+                <option key={seconds} value={seconds}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        {nameProblem === '' && <Problem error={create.error} />}
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button primary" disabled={create.isPending}>
+            {create.isPending ? 'Making…' : 'Make it'}
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,115 @@
+import { useQuery } from '@tanstack/react-query'
+import { type FormEvent, useState } from 'react'
+import { Field } from '../parts/Field.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { usePersisted } from '../parts/usePersisted.ts'
+import { providersQuery } from '../shell/queries.ts'
+import type { Endpoint, Provider } from '../trpc.ts'
+import { ago } from '../words/format.ts'
+import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
+import { ProviderPicker } from './ProviderPicker.tsx'
+import { useEndpointChange } from './SettingsScreen.tsx'
+
+/** Who sends, and the secret that proves it. */
+export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
+  const providers = useQuery(providersQuery)
+  const [slug, setSlug, forget] = usePersisted(`provider ${endpoint.id}`, endpoint.provider ?? '')
+  // Secrets are never kept in the browser.
+  const [secret, setSecret] = useState('')
+  const [token, setToken] = useState('')
+  const change = useEndpointChange(endpoint.id, () => {
+    forget()
+    setSecret('')
+    setToken('')
+  })
+  const problem = change.error === null ? null : problemOf(change.error)
+  const provider = providers.data?.items.find((one) => one.slug === slug)
+  const { verification } = endpoint
+  const isSet = verification.secretSet && slug === endpoint.provider
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    change.mutate({
+      provider: slug,
+      ...(secret === '' ? {} : { signingSecret: secret }),
+      ...(token === '' ? {} : { handshakeToken: token }),
+    })
+  }
+  return (
+    <section className="card" id="provider" aria-label="Provider">
+      <h2>
+        Who sends{' '}
+        {verification.source === 'manual' && <span className="badge">checked by a scheme of your own</span>}
+      </h2>
+      <form className="form" onSubmit={submit}>
+        <ProviderPicker slug={slug} onChange={setSlug} />
+        <Problem error={providers.error} />
+        {provider !== undefined && <About provider={provider} />}
+        {provider?.verification?.supported === true && (
+          <Field
+            label={provider.verification.secretLabel ?? 'Signing secret'}
+            problem={problemAt(problem, 'signingSecret')}
+            hint={
+              isSet
+                ? `Set ${ago(verification.secretSetAt)}. Left empty, it stays.`
+                : 'Kept encrypted, and never shown again.'
+            }
+          >
+            {(ids) => (
+              <input
+                {...ids}
+                className="input mono"
+                autoComplete="off"
+                spellCheck={false}
+                value={secret}
+                onChange={({ target }) => setSecret(target.value)}
+              />
+            )}
+          </Field>
+        )}
+        {provider?.handshakeTokenNeeded === true && (
+          <Field
+            label="Handshake token"
+            problem={problemAt(problem, 'handshakeToken')}
+            hint={
+              verification.handshakeTokenSet
+                ? 'Set. Left empty, it stays.'
+                : 'The provider asks for it when the URL is entered.'
+            }
+          >
+            {(ids) => (
+              <input
+                {...ids}
+                className="input mono"
+                autoComplete="off"
+                value={token}
+                onChange={({ target }) => setToken(target.value)}
+              />
+            )}
+          </Field>
+        )}
+        {problemBeside(problem, ['signingSecret', 'handshakeToken']).map((detail) => (
+          <p key={detail} className="problem" role="alert">
+            {detail}
+          </p>
+        ))}
+        <div className="form-foot">
+          <button type="submit" className="button primary" disabled={change.isPending}>
+            {change.isPending ? 'Saving…' : 'Save the provider'}
+          </button>
+        </div>
+      </form>
+    </section>
+  )
+}
+
+function About({ provider }: { provider: Provider }) {
+  const { setupPath, signatureHeader, verification } = provider
+  return (
+    <p className="hint">
+      {verification === null
+        ? 'This provider does not sign.'
+        : `${verification.scheme}${signatureHeader === null ? '' : `, in ${signatureHeader}`}${verification.supported ? '' : ': cannot be verified here'}.`}
+      {setupPath !== null && ` The URL is entered at: ${setupPath}.`}
+    </p>
+  )
+}

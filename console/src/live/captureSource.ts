@@ -1,0 +1,89 @@
+import { creel, type RequestSummary, statusOf } from '../trpc.ts'
+import type { Filters, State } from '../words/grammar.ts'
+import { hearStatus } from './session.ts'
+
+/** What a stream tells. */
+export type FollowEvent =
+  | {
+      readonly kind: 'arrived'
+      /** Oldest first. */
+      readonly requests: readonly RequestSummary[]
+      /** The highest id that was looked at: where to resume. */
+      readonly lastId: number
+    }
+  | {
+      readonly kind: 'changed'
+      readonly states: readonly {
+        readonly id: number
+        readonly state: State
+        readonly attemptCount: number
+      }[]
+    }
+  /** Too much came meanwhile to be streamed: read the list anew. */
+  | { readonly kind: 'behind'; readonly lastId: number }
+
+/** Who follows: called until the answer of `follow` is. */
+export interface Follower {
+  hear(event: FollowEvent): void
+  /** Whether the connection stands. */
+  connected(isLive: boolean): void
+  /** The stream is over; its owner comes back. `status` where the service refused. */
+  ended(status: number | undefined): void
+}
+
+/** Where a list of captures gets them from. */
+export interface CaptureSource {
+  /** The newest captures that match, and how many do. */
+  newest(limit: number): Promise<{ items: readonly RequestSummary[]; totalCount: number }>
+  /** Those with smaller ids, newest first. */
+  older(before: RequestSummary, limit: number): Promise<readonly RequestSummary[]>
+  /** Everything that comes after `afterId`, as it comes. */
+  follow(afterId: number, follower: Follower): () => void
+}
+
+/** The captures of an endpoint, by the API. */
+export function captureSource(endpointId: string, filters: Filters): CaptureSource {
+  return {
+    async newest(limit) {
+      return await creel.requests.list.query({ endpointId, ...filters, page: 1, pageSize: limit })
+    },
+    older: (before, limit) => olderRequests(endpointId, filters, before, limit),
+    follow(afterId, follower) {
+      const { unsubscribe } = creel.requests.follow.subscribe(
+        { endpointId, ...filters, lastEventId: String(afterId) },
+        {
+          onData: ({ id, data }) => {
+            if (data.kind === 'arrived') follower.hear({ ...data, lastId: Number(id) })
+            else if (data.kind === 'changed' || data.kind === 'behind') follower.hear(data)
+          },
+          onConnectionStateChange: ({ state }) => follower.connected(state === 'pending'),
+          // An EventSource gives up at the first answer that is not 200, and the client when the server ends the stream.
+          onError: (error) => {
+            hearStatus(statusOf(error))
+            follower.ended(statusOf(error))
+          },
+          onComplete: () => follower.ended(undefined),
+        },
+      )
+      return unsubscribe
+    },
+  }
+}
+
+/** The next rows below one, newest first: what came until its millisecond, without those that are known. */
+export async function olderRequests(
+  endpointId: string,
+  filters: Filters,
+  before: Pick<RequestSummary, 'id' | 'receivedAt'>,
+  limit: number,
+): Promise<readonly RequestSummary[]> {
+  const until = new Date(Date.parse(before.receivedAt) + 1).toISOString()
+  const { items } = await creel.requests.list.query({
+    endpointId,
+    ...filters,
+    until,
+    page: 1,
+    pageSize: limit,
+  })
+  return items.filter(({ id }) => id < before.id)
+}

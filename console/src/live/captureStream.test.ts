@@ -1,0 +1,216 @@
+import { describe, expect, test } from 'bun:test'
+import type { RequestSummary } from '../trpc.ts'
+import type { CaptureSource, Follower } from './captureSource.ts'
+import { CaptureStream, type Surroundings } from './captureStream.ts'
+
+const row = (id: number, state: RequestSummary['state'] = 'NotAttempted'): RequestSummary => ({
+  id,
+  endpointId: 'e',
+  receivedAt: new Date(id * 1000).toISOString(),
+  method: 'POST',
+  path: '',
+  contentType: null,
+  sizeBytes: 0,
+  ip: null,
+  userAgent: null,
+  label: null,
+  bodyTruncated: false,
+  imported: false,
+  bodyIsBinary: false,
+  bodyPreview: null,
+  verification: null,
+  state,
+  attemptCount: 0,
+})
+
+/** A stored list, a stream and a clock that the test moves by hand. */
+class World implements CaptureSource {
+  stored: RequestSummary[] = []
+  follower: Follower | undefined
+  followedAfter: number[] = []
+  timers: { run: () => void; ms: number }[] = []
+  isHidden = false
+  connects = true
+  status: number | undefined
+  visibilityChanged = () => {}
+
+  readonly surroundings: Surroundings = {
+    later: (run, ms) => {
+      const timer = { run, ms }
+      this.timers.push(timer)
+      return () => {
+        this.timers = this.timers.filter((one) => one !== timer)
+      }
+    },
+    random: () => 1,
+    isHidden: () => this.isHidden,
+    onVisibility: (run) => {
+      this.visibilityChanged = run
+      return () => {}
+    },
+    check: () => Promise.resolve(this.status),
+    words: String,
+  }
+
+  newest(limit: number) {
+    return Promise.resolve({ items: this.stored.slice(0, limit), totalCount: this.stored.length })
+  }
+
+  older(before: RequestSummary, limit: number) {
+    return Promise.resolve(this.stored.filter(({ id }) => id < before.id).slice(0, limit))
+  }
+
+  follow(afterId: number, follower: Follower) {
+    this.followedAfter.push(afterId)
+    this.follower = follower
+    if (this.connects) follower.connected(true)
+    return () => {
+      this.follower = undefined
+    }
+  }
+
+  arrive(...ids: number[]) {
+    this.stored.unshift(...ids.map((id) => row(id)).reverse())
+    this.follower?.hear({ kind: 'arrived', requests: ids.map((id) => row(id)), lastId: ids.at(-1) ?? 0 })
+  }
+
+  /** Runs what waits, and all promises that follow. */
+  async tick() {
+    const due = this.timers
+    this.timers = []
+    for (const { run } of due) run()
+    await Bun.sleep(0)
+  }
+}
+
+async function opened(world: World) {
+  const stream = new CaptureStream(world, world.surroundings)
+  const leave = stream.subscribe(() => {})
+  await Bun.sleep(0)
+  return { stream, leave, ids: () => stream.get().rows.map(({ id }) => id) }
+}
+
+describe('the list of captures', () => {
+  test('shows what is stored, then what arrives, and follows from the newest', async () => {
+    const world = new World()
+    world.arrive(1, 2)
+    const { ids, stream } = await opened(world)
+    world.arrive(3)
+    expect(ids()).toEqual([3, 2, 1])
+    expect(world.followedAfter).toEqual([2])
+    expect(stream.get()).toMatchObject({ connection: 'live', totalCount: 3, newFrom: 3 })
+  })
+
+  test('a stream that ends is opened anew where it ended, later and later, and nothing comes twice', async () => {
+    const world = new World()
+    world.arrive(1)
+    const { ids } = await opened(world)
+    world.connects = false
+    const waits: number[] = []
+    for (let at = 0; at < 6; at += 1) {
+      world.follower?.ended(undefined)
+      waits.push(world.timers[0]?.ms ?? 0)
+      await world.tick()
+    }
+    expect(waits).toEqual([1000, 2000, 4000, 8000, 15_000, 15_000])
+    expect(world.followedAfter).toEqual([1, 1, 1, 1, 1, 1, 1])
+    world.follower?.hear({ kind: 'arrived', requests: [row(1), row(2)], lastId: 2 })
+    expect(ids()).toEqual([2, 1])
+  })
+
+  test('asks to sign in again and does not come back once the session has ended', async () => {
+    const world = new World()
+    const { stream } = await opened(world)
+    world.status = 401
+    world.follower?.ended(undefined)
+    await world.tick()
+    expect(stream.get().connection).toBe('lost')
+    expect(world.timers).toHaveLength(0)
+  })
+
+  test('a flood is gathered, and every id of it is kept', async () => {
+    const world = new World()
+    const { ids } = await opened(world)
+    for (let first = 1; first <= 2000; first += 100) {
+      world.arrive(...Array.from({ length: 100 }, (_, at) => first + at))
+    }
+    expect(ids().length).toBeLessThan(200)
+    await world.tick()
+    expect(ids()).toEqual(Array.from({ length: 2000 }, (_, at) => 2000 - at))
+  })
+
+  test('paused, it holds what arrives, counts it, and shows it in order', async () => {
+    const world = new World()
+    const { ids, stream } = await opened(world)
+    stream.setPaused(true)
+    world.arrive(1)
+    world.arrive(2)
+    expect(ids()).toEqual([])
+    expect(stream.get().held).toBe(2)
+    stream.setPaused(false)
+    expect(ids()).toEqual([2, 1])
+  })
+
+  test('a deleted row leaves at once, and can be put back in its place', async () => {
+    const world = new World()
+    world.arrive(1, 2, 3)
+    const { ids, stream } = await opened(world)
+    const gone = stream.remove(new Set([2]))
+    expect(ids()).toEqual([3, 1])
+    expect(stream.get().totalCount).toBe(2)
+    stream.putBack(gone)
+    expect(ids()).toEqual([3, 2, 1])
+    expect(stream.get().totalCount).toBe(3)
+  })
+
+  test('too far behind, it reads the newest page anew and goes on from there', async () => {
+    const world = new World()
+    world.arrive(1)
+    const { ids } = await opened(world)
+    world.stored = [row(5000), row(4999)]
+    world.follower?.hear({ kind: 'behind', lastId: 5000 })
+    await Bun.sleep(0)
+    expect(ids()).toEqual([5000, 4999])
+    expect(world.followedAfter.at(-1)).toBe(5000)
+  })
+
+  test('a hidden page lets its stream go, and catches up when it is shown', async () => {
+    const world = new World()
+    world.arrive(1)
+    await opened(world)
+    world.isHidden = true
+    world.visibilityChanged()
+    await world.tick()
+    expect(world.follower).toBeUndefined()
+    world.isHidden = false
+    world.visibilityChanged()
+    expect(world.followedAfter).toEqual([1, 1])
+  })
+
+  test('states change where they stand, also in what is held', async () => {
+    const world = new World()
+    world.arrive(1)
+    const { stream } = await opened(world)
+    stream.setPaused(true)
+    world.arrive(2)
+    world.follower?.hear({
+      kind: 'changed',
+      states: [1, 2].map((id) => ({ id, state: 'Succeeded' as const, attemptCount: 2 })),
+    })
+    stream.setPaused(false)
+    expect(stream.get().rows.map(({ state, attemptCount }) => [state, attemptCount])).toEqual([
+      ['Succeeded', 2],
+      ['Succeeded', 2],
+    ])
+  })
+
+  test('older rows are loaded below, once each', async () => {
+    const world = new World()
+    world.arrive(...Array.from({ length: 250 }, (_, at) => at + 1))
+    const { ids, stream } = await opened(world)
+    await Promise.all([stream.loadOlder(), stream.loadOlder()])
+    await stream.loadOlder()
+    await stream.loadOlder()
+    expect(ids()).toEqual(Array.from({ length: 250 }, (_, at) => 250 - at))
+  })
+})

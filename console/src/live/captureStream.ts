@@ -1,0 +1,310 @@
+import type { RequestSummary } from '../trpc.ts'
+import { type Bar, counted } from './bars.ts'
+import type { CaptureSource, FollowEvent } from './captureSource.ts'
+import { Store } from './store.ts'
+
+/** What the list shows. A new object with every change. */
+export interface Captures {
+  /** Newest first. */
+  readonly rows: readonly RequestSummary[]
+  /** How many are stored that match. */
+  readonly totalCount: number
+  readonly isLoading: boolean
+  /** Why nothing can be shown. */
+  readonly problem: string | null
+  readonly connection: 'connecting' | 'live' | 'lost'
+  readonly isPaused: boolean
+  /** Arrived while paused. */
+  readonly held: number
+  /** Ids from this one on arrived while the list stood open; none are new while too much comes to be read. */
+  readonly newFrom: number
+  readonly bars: readonly Bar[]
+}
+
+/** What the stream needs of the browser: replaced in tests. */
+export interface Surroundings {
+  later(run: () => void, ms: number): () => void
+  /** Between 0 and 1. */
+  random(): number
+  isHidden(): boolean
+  /** Calls back when the page is hidden or shown. */
+  onVisibility(run: () => void): () => void
+  /** The status of a call that needs to be signed in; undefined when it passed or nothing answered. */
+  check(): Promise<number | undefined>
+  words(error: unknown): string
+}
+
+/** More than so many within {@link FLOOD_MS} is a flood: the list moves four times a second, and nothing glows. */
+const FLOOD = 10
+const FLOOD_MS = 250
+const RETRY_MS = { first: 1_000, max: 15_000 } as const
+/** A browser has six connections to a host over HTTP/1.1, for all its tabs: hidden ones let theirs go. */
+const HIDDEN_MS = 10_000
+/** Older rows are let go: they can be loaded again. */
+const ROWS_MAX = 10_000
+const PAGE = 100
+
+const NONE: Captures = {
+  rows: [],
+  totalCount: 0,
+  isLoading: true,
+  problem: null,
+  connection: 'connecting',
+  isPaused: false,
+  held: 0,
+  newFrom: Number.POSITIVE_INFINITY,
+  bars: [],
+}
+
+/** The captures that match: what is stored, then what arrives. Runs while somebody watches. */
+export class CaptureStream extends Store<Captures> {
+  #held: readonly RequestSummary[] = []
+  #waiting: readonly RequestSummary[] = []
+  #newest = 0
+  #failures = 0
+  #isAway = false
+  #isLoadingOlder = false
+  #hasAll = false
+  #leaveSource = () => {}
+  #leaveVisibility = () => {}
+  #cancelHiding = () => {}
+  #cancelShow: (() => void) | undefined
+  /** Counts openings, so that an answer that comes too late is known. */
+  #opening = 0
+
+  constructor(
+    readonly source: CaptureSource,
+    readonly surroundings: Surroundings,
+  ) {
+    super(NONE)
+  }
+
+  protected override watched(): void {
+    this.#leaveVisibility = this.surroundings.onVisibility(() => this.#onVisibility())
+    if (this.get().isLoading) void this.open()
+    else this.#follow()
+  }
+
+  protected override unwatched(): void {
+    this.#leaveVisibility()
+    this.#cancelHiding()
+    this.#opening += 1
+    this.#stop()
+  }
+
+  /** The row with this id, if it is loaded. */
+  find(id: number | undefined): RequestSummary | undefined {
+    if (id === undefined) return undefined
+    const { rows } = this.get()
+    const at = placeOf(rows, id)
+    return rows[at]?.id === id ? rows[at] : undefined
+  }
+
+  /** Loads the newest page and follows from there; never rejects. */
+  async open(): Promise<void> {
+    const opening = ++this.#opening
+    try {
+      const { items, totalCount } = await this.source.newest(PAGE)
+      if (opening !== this.#opening) return
+      this.#newest = Math.max(this.#newest, items[0]?.id ?? 0)
+      this.#hasAll = items.length < PAGE
+      this.#waiting = []
+      this.#held = []
+      this.#change({
+        rows: items,
+        totalCount,
+        isLoading: false,
+        problem: null,
+        held: 0,
+        newFrom: this.#newest + 1,
+        bars: counted([], items),
+      })
+      this.#follow()
+    } catch (error) {
+      if (opening === this.#opening) {
+        this.#change({ isLoading: false, problem: this.surroundings.words(error), connection: 'lost' })
+      }
+    }
+  }
+
+  /** Holds what arrives, or shows what was held. */
+  setPaused(isPaused: boolean): void {
+    const held = this.#held
+    this.#held = []
+    this.#change({ isPaused, held: 0 })
+    if (held.length > 0) this.#add(held)
+  }
+
+  /** Loads the next rows below; does nothing when all are there. Never rejects. */
+  async loadOlder(): Promise<void> {
+    const oldest = this.get().rows.at(-1)
+    if (this.#isLoadingOlder || this.#hasAll || oldest === undefined || this.get().rows.length >= ROWS_MAX)
+      return
+    this.#isLoadingOlder = true
+    try {
+      const items = await this.source.older(oldest, PAGE)
+      this.#hasAll = items.length === 0
+      const last = this.get().rows.at(-1)?.id ?? 0
+      this.#change({ rows: [...this.get().rows, ...items.filter(({ id }) => id < last)] })
+    } catch {
+      // The next scroll asks again.
+    } finally {
+      this.#isLoadingOlder = false
+    }
+  }
+
+  /** Takes deleted rows out at once. @returns those that were there */
+  remove(ids: ReadonlySet<number>): readonly RequestSummary[] {
+    const gone = this.get().rows.filter(({ id }) => ids.has(id))
+    const rows = this.get().rows.filter(({ id }) => !ids.has(id))
+    this.#waiting = this.#waiting.filter(({ id }) => !ids.has(id))
+    this.#held = this.#held.filter(({ id }) => !ids.has(id))
+    this.#change({ rows, totalCount: Math.max(rows.length, this.get().totalCount - ids.size) })
+    return gone
+  }
+
+  /** Puts rows back where they were. */
+  putBack(gone: readonly RequestSummary[]): void {
+    const there = new Set(this.get().rows.map(({ id }) => id))
+    const fresh = gone.filter(({ id }) => !there.has(id))
+    const rows = [...this.get().rows, ...fresh].sort((left, right) => right.id - left.id)
+    this.#change({ rows, totalCount: this.get().totalCount + fresh.length })
+  }
+
+  #follow(): void {
+    this.#stop()
+    if (this.surroundings.isHidden()) {
+      this.#isAway = true
+      return
+    }
+    this.#leaveSource = this.source.follow(this.#newest, {
+      hear: (event) => this.#hear(event),
+      connected: (isLive) => {
+        if (isLive) this.#failures = 0
+        this.#change({ connection: isLive ? 'live' : 'connecting', ...(isLive ? { problem: null } : {}) })
+      },
+      ended: (status) => this.#comeBack(status),
+    })
+  }
+
+  #stop(): void {
+    this.#leaveSource()
+    this.#leaveSource = () => {}
+  }
+
+  #comeBack(status: number | undefined): void {
+    this.#stop()
+    if (status === 404) {
+      this.#change({ problem: 'This endpoint was deleted.', connection: 'lost' })
+      return
+    }
+    this.#change({ connection: 'connecting' })
+    const most = Math.min(RETRY_MS.max, RETRY_MS.first * 2 ** this.#failures++)
+    this.#leaveSource = this.surroundings.later(
+      () => void this.#askAndFollow(),
+      most * (0.5 + this.surroundings.random() / 2),
+    )
+  }
+
+  /** A stream that was refused does not say why: a call does. */
+  async #askAndFollow(): Promise<void> {
+    const opening = this.#opening
+    const status = await this.surroundings.check()
+    if (opening !== this.#opening) return
+    if (status === 401) this.#change({ connection: 'lost' })
+    else this.#follow()
+  }
+
+  #onVisibility(): void {
+    this.#cancelHiding()
+    if (this.surroundings.isHidden()) {
+      this.#cancelHiding = this.surroundings.later(() => {
+        this.#isAway = true
+        this.#stop()
+      }, HIDDEN_MS)
+    } else if (this.#isAway) {
+      this.#isAway = false
+      this.#follow()
+    }
+  }
+
+  #hear(event: FollowEvent): void {
+    if (event.kind === 'changed') this.#mark(event.states)
+    else if (event.kind === 'behind') {
+      this.#newest = Math.max(this.#newest, event.lastId)
+      void this.open()
+    } else {
+      const fresh = event.requests.filter(({ id }) => id > this.#newest).toReversed()
+      this.#newest = Math.max(this.#newest, event.lastId, fresh[0]?.id ?? 0)
+      if (fresh.length === 0) return
+      if (!this.get().isPaused) {
+        this.#add(fresh)
+        return
+      }
+      this.#held = [...fresh, ...this.#held].slice(0, ROWS_MAX)
+      this.#change({ held: this.#held.length })
+    }
+  }
+
+  #mark(states: readonly { id: number; state: RequestSummary['state']; attemptCount: number }[]): void {
+    const rows = [...this.get().rows]
+    const now = new Map(states.map((one) => [one.id, one]))
+    const marked = (row: RequestSummary) => {
+      const state = now.get(row.id)
+      return state === undefined ? row : { ...row, state: state.state, attemptCount: state.attemptCount }
+    }
+    for (const { id } of states) {
+      const at = placeOf(rows, id)
+      const row = rows[at]
+      if (row?.id === id) rows[at] = marked(row)
+    }
+    this.#waiting = this.#waiting.map(marked)
+    this.#held = this.#held.map(marked)
+    this.#change({ rows })
+  }
+
+  #add(fresh: readonly RequestSummary[]): void {
+    this.#waiting = [...fresh, ...this.#waiting]
+    if (this.#waiting.length <= FLOOD && this.#cancelShow === undefined) {
+      this.#show(false)
+      return
+    }
+    this.#cancelShow ??= this.surroundings.later(() => {
+      this.#cancelShow = undefined
+      this.#show(true)
+    }, FLOOD_MS)
+  }
+
+  #show(isFlood: boolean): void {
+    const fresh = this.#waiting
+    this.#waiting = []
+    const now = this.get()
+    const rows = fresh.concat(now.rows)
+    if (rows.length > ROWS_MAX) {
+      rows.length = ROWS_MAX
+      this.#hasAll = false
+    }
+    const newFrom = Math.min(now.newFrom, fresh.at(-1)?.id ?? Number.POSITIVE_INFINITY)
+    this.#change({
+      rows,
+      newFrom: isFlood ? Number.POSITIVE_INFINITY : newFrom,
+      totalCount: now.totalCount + fresh.length,
+      bars: counted(now.bars, fresh),
+    })
+  }
+
+  #change(change: Partial<Captures>): void {
+    this.set({ ...this.get(), ...change })
+  }
+}
+
+/** Where an id stands, or would: ids fall down the list. */
+function placeOf(rows: readonly { readonly id: number }[], id: number): number {
+  let [from, to] = [0, rows.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((rows[middle]?.id ?? 0) > id) from = middle + 1
+    else to = middle
+  }
+  return from
+}

@@ -1,0 +1,37 @@
+import { MutationCache, QueryCache, QueryClient } from '@tanstack/react-query'
+import { isCallError, statusOf } from '../trpc.ts'
+import { hearStatus } from './session.ts'
+
+const RETRIES = 3
+const WAIT_MS_MAX = 30_000
+
+/**
+ * Remembers what was read. A call that nothing answered is repeated, and one that was over its budget too, when the
+ * service says it may; other refusals are shown.
+ */
+export const queryClient = new QueryClient({
+  queryCache: new QueryCache({ onError: (error) => hearStatus(statusOf(error)) }),
+  mutationCache: new MutationCache({ onError: (error) => hearStatus(statusOf(error)) }),
+  defaultOptions: {
+    queries: {
+      staleTime: 5_000,
+      retry: (failures, error) => {
+        const status = statusOf(error)
+        return failures < RETRIES && (status === undefined || status === 429)
+      },
+      retryDelay: (failures, error) => {
+        const said = statusOf(error) === 429 ? retryAfterMs(error) : undefined
+        return said ?? Math.min(WAIT_MS_MAX, 1000 * 2 ** failures)
+      },
+    },
+  },
+})
+
+/** How long the service asked to wait; undefined when it did not. */
+function retryAfterMs(error: unknown): number | undefined {
+  const response = isCallError(error) && 'meta' in error ? error.meta : undefined
+  if (typeof response !== 'object' || response === null || !('response' in response)) return undefined
+  const seconds =
+    response.response instanceof Response ? Number(response.response.headers.get('retry-after')) : Number.NaN
+  return seconds > 0 ? Math.min(WAIT_MS_MAX * 2, seconds * 1000) : undefined
+}

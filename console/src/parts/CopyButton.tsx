@@ -1,0 +1,50 @@
+import { Check, Copy } from 'lucide-react'
+import { type ReactNode, useEffect, useState } from 'react'
+import { toast } from './toasts.ts'
+
+interface Props {
+  /** Made when the button is pressed. */
+  readonly text: () => string
+  readonly label: string
+  readonly children?: ReactNode
+  readonly className?: string
+}
+
+/** Copies, and says so for two seconds, to screen readers too. */
+export function CopyButton({ text, label, children, className = 'button quiet icon' }: Props) {
+  const [isCopied, setCopied] = useState(false)
+  useEffect(() => {
+    if (!isCopied) return
+    const timer = setTimeout(() => setCopied(false), 2000)
+    return () => clearTimeout(timer)
+  }, [isCopied])
+  const copy = async () => {
+    if (await copyText(text())) setCopied(true)
+  }
+  return (
+    <button
+      type="button"
+      className={className}
+      onClick={() => void copy()}
+      aria-label={children === undefined ? label : undefined}
+      title={label}
+    >
+      {isCopied ? <Check size={14} aria-hidden="true" /> : <Copy size={14} aria-hidden="true" />}
+      {children}
+      <span className="sr-only" aria-live="polite">
+        {isCopied ? 'Copied' : ''}
+      </span>
+    </button>
+  )
+}
+
+/** Puts a text on the clipboard; where the browser refuses (plain http on another machine), it says so. */
+export async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text)
+    return true
+  } catch {
+    toast('This browser lets pages copy over https only.')
+    return false
+  }
+}

@@ -1,0 +1,54 @@
+import { X } from 'lucide-react'
+import { type ReactNode, useEffect, useId, useRef } from 'react'
+
+interface Props {
+  readonly title: string
+  readonly onClose: () => void
+  /** Without it there is no cross and Esc does nothing: what is inside says when it is over. */
+  readonly isClosable?: boolean
+  readonly size?: 'normal' | 'wide'
+  readonly children: ReactNode
+}
+
+/** A window over the page. It is open while it is drawn; the focus goes back where it was. */
+export function Dialog({ title, onClose, isClosable = true, size = 'normal', children }: Props) {
+  const place = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  useEffect(() => {
+    const before = document.activeElement
+    const dialog = place.current
+    dialog?.showModal()
+    return () => {
+      dialog?.close()
+      if (before instanceof HTMLElement) before.focus()
+    }
+  }, [])
+  return (
+    <dialog
+      ref={place}
+      className="dialog"
+      data-size={size}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault()
+        if (isClosable) onClose()
+      }}
+    >
+      <header>
+        <h2 id={heading}>{title}</h2>
+        {isClosable && (
+          <button
+            type="button"
+            className="button quiet icon"
+            onClick={onClose}
+            aria-label="Close"
+            title="Close (Esc)"
+          >
+            <X size={16} aria-hidden="true" />
+          </button>
+        )}
+      </header>
+      <div className="dialog-body">{children}</div>
+    </dialog>
+  )
+}

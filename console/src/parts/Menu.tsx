@@ -1,0 +1,95 @@
+import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react'
+
+interface Props {
+  /** What the button shows. */
+  readonly button: ReactNode
+  readonly label?: string
+  readonly className?: string
+  readonly children: ReactNode
+}
+
+/** A button that opens a list of things to do. Arrow keys move in it, Esc closes it. */
+export function Menu({ button, label, className = 'button quiet', children }: Props) {
+  const id = useId()
+  const box = useRef<HTMLDivElement>(null)
+  const items = () => [
+    ...(box.current?.querySelectorAll<HTMLElement>('[role="menuitem"]:not(:disabled)') ?? []),
+  ]
+  const move = (event: KeyboardEvent) => {
+    const all = items()
+    const at = all.findIndex((item) => item.matches(':focus'))
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key]
+    if (to === undefined) return
+    event.preventDefault()
+    event.stopPropagation()
+    all[(to + all.length) % all.length]?.focus()
+  }
+  return (
+    <>
+      <button
+        type="button"
+        className={className}
+        popoverTarget={id}
+        aria-haspopup="menu"
+        aria-label={label}
+        title={label}
+      >
+        {button}
+      </button>
+      <div
+        ref={box}
+        id={id}
+        popover="auto"
+        className="menu"
+        role="menu"
+        aria-label={label ?? 'Menu'}
+        tabIndex={-1}
+        onKeyDown={move}
+        onClick={(event) => {
+          if (event.target instanceof Element && event.target.closest('[role="menuitem"]') !== null) {
+            event.currentTarget.hidePopover()
+          }
+        }}
+        onToggle={(event) => {
+          if (event.newState === 'open') items()[0]?.focus()
+        }}
+      >
+        {children}
+      </div>
+    </>
+  )
+}
+
+interface ItemProps {
+  readonly icon?: ReactNode
+  readonly onClick: () => void
+  readonly isDangerous?: boolean
+  readonly isDisabled?: boolean
+  readonly shortcut?: string
+  readonly children: ReactNode
+}
+
+/** One thing to do. */
+export function MenuItem({
+  icon,
+  onClick,
+  isDangerous = false,
+  isDisabled = false,
+  shortcut,
+  children,
+}: ItemProps) {
+  return (
+    <button
+      type="button"
+      role="menuitem"
+      tabIndex={-1}
+      className={isDangerous ? 'danger' : undefined}
+      disabled={isDisabled}
+      onClick={onClick}
+    >
+      {icon}
+      <span>{children}</span>
+      {shortcut !== undefined && <kbd>{shortcut}</kbd>}
+    </button>
+  )
+}

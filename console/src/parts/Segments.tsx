@@ -1,0 +1,29 @@
+import { useId } from 'react'
+
+interface Props<Value extends string> {
+  readonly label: string
+  readonly value: Value
+  readonly options: readonly { readonly value: Value; readonly words: string; readonly isOff?: boolean }[]
+  readonly onChange: (value: Value) => void
+}
+
+/** One of a few, side by side. */
+export function Segments<Value extends string>({ label, value, options, onChange }: Props<Value>) {
+  const group = useId()
+  return (
+    <div className="segments" role="radiogroup" aria-label={label}>
+      {options.map((option) => (
+        <label key={option.value}>
+          <input
+            type="radio"
+            name={group}
+            checked={value === option.value}
+            disabled={option.isOff === true}
+            onChange={() => onChange(option.value)}
+          />
+          {option.words}
+        </label>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,50 @@
+import type { State } from '../words/grammar.ts'
+
+/** What a state is called. */
+export const STATE_WORDS: Readonly<Record<State, string>> = {
+  Succeeded: 'Delivered',
+  Failed: 'Failed, will retry',
+  Errored: 'Error, will retry',
+  DeadLetter: 'Parked',
+  Pending: 'Pending',
+  Interrupted: 'Interrupted',
+  NotAttempted: 'Captured',
+  Skipped: 'Skipped',
+}
+
+/** A state as a shape, a colour and a word: no one of them alone has to be seen. */
+export function StateMark({ state, isShort = false }: { state: State; isShort?: boolean }) {
+  return (
+    <span className="state" data-state={state} title={STATE_WORDS[state]}>
+      <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">
+        <Shape state={state} />
+      </svg>
+      <span className={isShort ? 'sr-only' : undefined}>{STATE_WORDS[state]}</span>
+    </span>
+  )
+}
+
+function Shape({ state }: { state: State }) {
+  switch (state) {
+    case 'Succeeded':
+      return <path d="M2.2 6.4 4.8 9l5-6" className="stroke" />
+    case 'Failed':
+    case 'Errored':
+      return <path d="M9.8 4.2A4.3 4.3 0 1 0 10.3 6M10 1.8v2.6H7.4" className="stroke" />
+    case 'DeadLetter':
+      return <path d="M3 3l6 6M9 3 3 9" className="stroke heavy" />
+    case 'Pending':
+      return (
+        <>
+          <circle cx="6" cy="6" r="4.2" className="stroke faint" />
+          <path d="M6 1.8A4.2 4.2 0 0 1 10.2 6" className="stroke spin" />
+        </>
+      )
+    case 'Interrupted':
+      return <path d="M6.8 1 3.4 6.6h2.8L5.2 11l3.6-5.6H6z" className="fill" />
+    case 'NotAttempted':
+      return <circle cx="6" cy="6" r="2.6" className="fill" />
+    case 'Skipped':
+      return <circle cx="6" cy="6" r="3.2" className="stroke dashed" />
+  }
+}

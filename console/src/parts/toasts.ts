@@ -1,0 +1,38 @@
+import { Store } from '../live/store.ts'
+
+/** A note that goes by itself, with one thing to do about it. */
+export interface Toast {
+  readonly id: number
+  readonly text: string
+  readonly action?: { readonly label: string; readonly run: () => void }
+}
+
+/** How long a note stays: long enough to undo. */
+export const TOAST_MS = 8_000
+
+/** The notes that are shown, oldest first. */
+export const toasts = new Store<readonly Toast[]>([])
+
+let last = 0
+
+/** Shows a note for {@link TOAST_MS}. @returns a function that takes it away */
+export function toast(text: string, action?: Toast['action']): () => void {
+  const id = ++last
+  const close = () => toasts.set(toasts.get().filter((one) => one.id !== id))
+  const run = action?.run
+  const closing =
+    action === undefined || run === undefined
+      ? {}
+      : {
+          action: {
+            label: action.label,
+            run: () => {
+              close()
+              run()
+            },
+          },
+        }
+  toasts.set([...toasts.get().slice(-2), { id, text, ...closing }])
+  setTimeout(close, TOAST_MS)
+  return close
+}

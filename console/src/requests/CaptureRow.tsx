@@ -1,0 +1,92 @@
+import { memo } from 'react'
+import { Method } from '../parts/Method.tsx'
+import { StateMark } from '../parts/StateMark.tsx'
+import { VerdictMark } from '../parts/VerdictMark.tsx'
+import type { RequestSummary } from '../trpc.ts'
+import { bytes, clock, fullTime } from '../words/format.ts'
+
+/** Pixels; the style sheet says the same. */
+export const ROW_HEIGHT = 34
+
+interface Props {
+  readonly row: RequestSummary
+  /** 1-based place in the list. */
+  readonly at: number
+  readonly isSelected: boolean
+  readonly isPicked: boolean
+  readonly isNew: boolean
+  readonly onOpen: (id: number) => void
+  readonly onPick: (id: number, isRange: boolean) => void
+}
+
+/** One capture in the list. */
+export const CaptureRow = memo(function CaptureRow({
+  row,
+  at,
+  isSelected,
+  isPicked,
+  isNew,
+  onOpen,
+  onPick,
+}: Props) {
+  const { attemptCount, id, label, method, path, receivedAt, sizeBytes, state, verification } = row
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the whole list are those of the screen
+    <div
+      className="row"
+      role="row"
+      tabIndex={-1}
+      aria-rowindex={at}
+      aria-selected={isSelected}
+      data-picked={isPicked}
+      data-new={isNew}
+      onClick={(event) => {
+        if (event.shiftKey || event.metaKey || event.ctrlKey) onPick(id, event.shiftKey)
+        else onOpen(id)
+      }}
+    >
+      <span role="gridcell" className="cell-state">
+        <StateMark state={state} isShort />
+        {isPicked && <span className="sr-only">, selected</span>}
+      </span>
+      <span role="gridcell" className="cell-method">
+        <Method method={method} />
+      </span>
+      <span role="gridcell" className="cell-what">
+        {label !== null && <b>{label}</b>}
+        <span className="path">{path === '' ? (label === null ? '/' : '') : path}</span>
+        <span className="preview">{peek(row.bodyPreview)}</span>
+      </span>
+      <span role="gridcell" className="cell-tries">
+        {attemptCount > 1 ? `${attemptCount} attempts` : ''}
+      </span>
+      <span role="gridcell" className="cell-verdict">
+        <VerdictMark verification={verification} />
+      </span>
+      <span role="gridcell" className="cell-size">
+        {sizeBytes === 0 ? '' : bytes(sizeBytes)}
+      </span>
+      <time
+        role="gridcell"
+        className="cell-time"
+        dateTime={receivedAt}
+        onPointerEnter={(event) => {
+          event.currentTarget.title = fullTime(receivedAt)
+        }}
+      >
+        {clock(receivedAt)}
+      </time>
+    </div>
+  )
+})
+
+/** The beginning of a body without the marks of its format, so that words are told apart by eye. */
+function peek(preview: string | null): string {
+  return (
+    preview
+      ?.replace(/[\s{}"[\]]+/g, ' ')
+      .replaceAll(' : ', ' ')
+      .replaceAll(' , ', '  ')
+      .trim() ?? ''
+  )
+}

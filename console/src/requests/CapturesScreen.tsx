@@ -1,0 +1,200 @@
+import { Pause, Play } from 'lucide-react'
+import {
+  lazy,
+  Suspense,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react'
+import { useCaptureAddress } from '../address.ts'
+import { EndpointBar } from '../endpoints/EndpointBar.tsx'
+import { captureSource } from '../live/captureSource.ts'
+import { CaptureStream } from '../live/captureStream.ts'
+import { session } from '../live/session.ts'
+import { browser } from '../live/surroundings.ts'
+import type { Endpoint } from '../trpc.ts'
+import { count } from '../words/format.ts'
+import { filtersOf, parseSearch } from '../words/grammar.ts'
+import { Arrivals } from './Arrivals.tsx'
+import { BulkBar } from './BulkBar.tsx'
+import { CaptureList } from './CaptureList.tsx'
+import { Connection } from './Connection.tsx'
+import { Deletions } from './deletions.ts'
+import { FirstRun } from './FirstRun.tsx'
+import { NothingMatches } from './NothingMatches.tsx'
+import { SearchBox } from './SearchBox.tsx'
+import { SelectionBar } from './SelectionBar.tsx'
+import { Terms } from './Terms.tsx'
+import { useCaptureKeys } from './useCaptureKeys.ts'
+import { useSelection } from './useSelection.ts'
+
+const loadPane = () => import('./RequestPane.tsx')
+const RequestPane = lazy(async () => ({ default: (await loadPane()).RequestPane }))
+
+/** The captures of an endpoint as they arrive, and the one that is open beside them. */
+export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
+  const [address, change] = useCaptureAddress()
+  const terms = useMemo(() => parseSearch(address.q), [address.q])
+  const filters = useMemo(() => filtersOf(terms), [terms])
+  const stream = useMemo(
+    () => new CaptureStream(captureSource(endpoint.id, filters), browser),
+    [endpoint.id, filters],
+  )
+  const deletions = useMemo(() => new Deletions(endpoint.id, stream), [endpoint.id, stream])
+  // What changes with every arrival is left to the parts that show it: this screen is drawn anew only when these change.
+  const watch = stream.subscribe
+  const isEmpty = useSyncExternalStore(watch, () => {
+    const { isLoading, problem, rows } = stream.get()
+    return !isLoading && rows.length === 0 && problem === null
+  })
+  const problem = useSyncExternalStore(watch, () => stream.get().problem)
+  const connection = useSyncExternalStore(watch, () => stream.get().connection)
+  const isPaused = useSyncExternalStore(watch, () => stream.get().isPaused)
+  const held = useSyncExternalStore(watch, () => stream.get().held)
+  const row = useSyncExternalStore(watch, () => stream.find(address.r))
+  const selection = useSelection(stream)
+
+  const open = useCallback(
+    (r: number | undefined, replace = false) =>
+      change(r === undefined ? { r: undefined, tab: undefined, c: undefined } : { r, c: undefined }, replace),
+    [change],
+  )
+  useFirstOpensItself(stream, isEmpty && address.q === '' && address.r === undefined, open)
+  useEffect(() => session.subscribe(() => void (session.get() === 'in' && stream.open())), [stream])
+  // Not part of the first screen, but at hand when the first request is opened.
+  useEffect(() => void loadPane(), [])
+  const pause = () => stream.setPaused(!stream.get().isPaused)
+  const removeOpen = () => {
+    const picked = [...selection.picked]
+    const ids = picked.length > 0 ? picked : address.r === undefined ? [] : [address.r]
+    if (ids.length === 0) return
+    if (address.r !== undefined && ids.includes(address.r)) open(undefined)
+    selection.clear()
+    void deletions.remove(ids)
+  }
+  useCaptureKeys({
+    stream,
+    selected: address.r,
+    open,
+    pause,
+    pick: selection.toggle,
+    remove: removeOpen,
+    undo: () => void deletions.undo(),
+  })
+
+  return (
+    <main id="main" className="endpoint" data-detail={address.r === undefined ? 'closed' : 'open'}>
+      <EndpointBar endpoint={endpoint} place="captures">
+        <Connection state={problem !== null ? 'lost' : isPaused ? 'paused' : connection} />
+      </EndpointBar>
+      <section className="stream" aria-label="Captures">
+        <div className="tools">
+          <SearchBox
+            endpointId={endpoint.id}
+            value={address.q}
+            onChange={(q) => change({ q, r: undefined, tab: undefined }, true)}
+          />
+          <button type="button" className="button" aria-pressed={isPaused} onClick={pause} title="Pause (p)">
+            {isPaused ? <Play size={14} aria-hidden="true" /> : <Pause size={14} aria-hidden="true" />}
+            {isPaused ? (
+              held > 0 ? (
+                `Show ${count(held)}`
+              ) : (
+                'Resume'
+              )
+            ) : (
+              <>
+                <span className="wide-only" aria-hidden="true">
+                  Pause
+                </span>
+                <span className="sr-only">Pause</span>
+              </>
+            )}
+          </button>
+        </div>
+        <Terms search={address.q} terms={terms} onChange={(q) => change({ q }, true)} />
+        <Arrivals stream={stream} isFiltered={terms.length > 0} />
+        {problem !== null && (
+          <p className="banner" data-tone="bad" role="alert">
+            {problem}
+            <button type="button" className="button small" onClick={() => void stream.open()}>
+              Try again
+            </button>
+          </p>
+        )}
+        <BulkBar endpointId={endpoint.id} />
+        {selection.picked.size > 0 && (
+          <SelectionBar
+            endpointId={endpoint.id}
+            filters={filters}
+            stream={stream}
+            selection={selection}
+            onRemove={removeOpen}
+          />
+        )}
+        {isEmpty ? (
+          terms.length > 0 ? (
+            <NothingMatches onClear={() => change({ q: undefined })} />
+          ) : (
+            <FirstRun endpoint={endpoint} />
+          )
+        ) : (
+          <CaptureList
+            stream={stream}
+            selected={address.r}
+            picked={selection.picked}
+            onOpen={open}
+            onPick={selection.pick}
+          />
+        )}
+      </section>
+      {address.r !== undefined && (
+        <Suspense fallback={<aside className="detail" aria-label="Request" aria-busy="true" />}>
+          <RequestPane
+            key={address.r}
+            endpoint={endpoint}
+            requestId={address.r}
+            row={row}
+            stream={stream}
+            address={address}
+            onChange={change}
+            onClose={() => open(undefined)}
+            onRemove={() => {
+              open(undefined)
+              void deletions.remove(address.r === undefined ? [] : [address.r])
+            }}
+          />
+        </Suspense>
+      )}
+    </main>
+  )
+}
+
+/** Opens the first capture that arrives while somebody waits for it; once. */
+function useFirstOpensItself(
+  stream: CaptureStream,
+  isWaiting: boolean,
+  open: (id: number, replace: boolean) => void,
+): void {
+  const wasWaiting = useRef(false)
+  const [firstId, setFirstId] = useState<number>()
+  useEffect(
+    () =>
+      stream.subscribe(() => {
+        const { isLoading, rows } = stream.get()
+        if (isLoading || !wasWaiting.current || rows.length === 0) return
+        wasWaiting.current = false
+        setFirstId(rows.at(-1)?.id)
+      }),
+    [stream],
+  )
+  useEffect(() => {
+    if (isWaiting) wasWaiting.current = true
+  }, [isWaiting])
+  useEffect(() => {
+    if (firstId !== undefined) open(firstId, true)
+  }, [firstId, open])
+}

@@ -1,0 +1,70 @@
+import { ChevronDown } from 'lucide-react'
+import { useLocation } from 'wouter'
+import { jsonValueOf, type Line, plainValueOf } from '../body/jsonLines.ts'
+import { CopyButton } from '../parts/CopyButton.tsx'
+import { Menu, MenuItem } from '../parts/Menu.tsx'
+import { termFor } from '../words/grammar.ts'
+
+interface Props {
+  readonly endpointId: string
+  /** The chosen line of the body. */
+  readonly line: Line | null
+  readonly onFind: (search: string) => void
+}
+
+const FIND_MAX = 100
+
+/** The path and the value of the chosen line, and what they can be used in. */
+export function PathBar({ endpointId, line, onFind }: Props) {
+  const [, navigate] = useLocation()
+  if (line === null || line.path === '') {
+    return (
+      <div className="path-bar">
+        <span className="hint">Choose a line for its path</span>
+      </div>
+    )
+  }
+  const { path } = line
+  const value = plainValueOf(line)
+  const json = jsonValueOf(line)
+  const use = new URLSearchParams({
+    path,
+    ...(json === undefined
+      ? {}
+      : { value: json.startsWith('"') || !/^[-\dtfn]/.test(json) ? JSON.stringify(value) : json }),
+  })
+  return (
+    <div className="path-bar">
+      <code title={path}>{path}</code>
+      <CopyButton label="Copy the path" text={() => path} className="button quiet">
+        path
+      </CopyButton>
+      {value !== '' && (
+        <CopyButton label="Copy the value" text={() => value} className="button quiet">
+          value
+        </CopyButton>
+      )}
+      {value.length > 1 && value.length < FIND_MAX && (
+        <button type="button" className="button quiet" onClick={() => onFind(termFor('text', value))}>
+          Find others
+        </button>
+      )}
+      <Menu
+        label="Use this path in"
+        button={
+          <>
+            Use in <ChevronDown size={12} aria-hidden="true" />
+          </>
+        }
+      >
+        <MenuItem onClick={() => navigate(`/e/${endpointId}/actions/new?${use}`)}>
+          The condition of an action
+        </MenuItem>
+        <MenuItem onClick={() => navigate(`/e/${endpointId}/rules?${use}`)}>A step of a rule</MenuItem>
+        <MenuItem onClick={() => navigate(`/watchdogs/new?endpoint=${endpointId}&${use}`)}>
+          What a watchdog watches
+        </MenuItem>
+      </Menu>
+    </div>
+  )
+}

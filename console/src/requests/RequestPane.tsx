@@ -1,0 +1,260 @@
+import { useQuery } from '@tanstack/react-query'
+import { ArrowDown, ArrowUp, X } from 'lucide-react'
+import { lazy, Suspense, useEffect } from 'react'
+import type { CaptureAddress, ChangeAddress } from '../address.ts'
+import { BodyView } from '../body/BodyView.tsx'
+import { RequestDeliveries } from '../deliveries/RequestDeliveries.tsx'
+import type { CaptureStream } from '../live/captureStream.ts'
+import { Bones } from '../parts/Bones.tsx'
+import { Method } from '../parts/Method.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { StateMark } from '../parts/StateMark.tsx'
+import { Tabs } from '../parts/Tabs.tsx'
+import { useShortcuts } from '../shell/shortcuts.ts'
+import { type Endpoint, type RequestDetail, type RequestSummary, statusOf } from '../trpc.ts'
+import { ago, bytes, fullTime } from '../words/format.ts'
+import { Fields } from './Fields.tsx'
+import { PathBar } from './PathBar.tsx'
+import { requestQuery } from './queries.ts'
+import { RequestTools } from './RequestTools.tsx'
+import { VerdictLine } from './VerdictLine.tsx'
+
+const Compare = lazy(async () => ({ default: (await import('./Compare.tsx')).Compare }))
+
+interface Props {
+  readonly endpoint: Endpoint
+  readonly requestId: number
+  /** As the list knows it, and as it changes. */
+  readonly row: RequestSummary | undefined
+  readonly stream: CaptureStream
+  readonly address: CaptureAddress
+  readonly onChange: ChangeAddress
+  readonly onClose: () => void
+  readonly onRemove: () => void
+}
+
+/** A captured request: what it is, what was said about it, and all of its parts. */
+export function RequestPane({
+  endpoint,
+  requestId,
+  row,
+  stream,
+  address,
+  onChange,
+  onClose,
+  onRemove,
+}: Props) {
+  const detail = useQuery(requestQuery(endpoint.id, requestId, row))
+  const request = detail.data
+  const shown = request ?? row
+  const compare = () => {
+    const before = previousOf(stream, requestId, shown?.label ?? null)
+    if (before !== undefined) onChange({ c: before }, true)
+  }
+  useShortcuts({
+    tab1: () => onChange({ tab: undefined }, true),
+    tab2: () => onChange({ tab: 'headers' }, true),
+    tab3: () => onChange({ tab: 'query' }, true),
+    tab4: () => onChange({ tab: 'deliveries' }, true),
+    compare,
+  })
+  return (
+    <aside className="detail" aria-label="Request" aria-busy={detail.isLoading}>
+      <header>
+        <div className="title">
+          <Title shown={shown} request={request} />
+          <Steps stream={stream} requestId={requestId} onOpen={(r) => onChange({ r, c: undefined }, true)} />
+          <button
+            type="button"
+            className="button quiet icon"
+            onClick={onClose}
+            aria-label="Close"
+            title="Close (Esc)"
+          >
+            <X size={16} aria-hidden="true" />
+          </button>
+        </div>
+        {shown !== undefined && <Facts shown={shown} />}
+        {request !== undefined && (
+          <RequestTools
+            endpoint={endpoint}
+            request={request}
+            onDeliveries={() => onChange({ tab: 'deliveries' }, true)}
+            onFind={(q) => onChange({ q })}
+            onCompare={compare}
+            onRemove={onRemove}
+          />
+        )}
+      </header>
+      {detail.error !== null && (
+        <div className="pad">
+          <Problem error={detail.error} onRetry={() => void detail.refetch()} />
+          {statusOf(detail.error) === 404 && <p className="hint pad">It may be in the recycle bin.</p>}
+        </div>
+      )}
+      {shown?.verification != null && <VerdictLine endpoint={endpoint} verification={shown.verification} />}
+      <Tabs
+        label="Parts of the request"
+        current={address.tab}
+        onTab={(tab) => onChange({ tab: tab === 'body' ? undefined : tab }, true)}
+        tabs={[
+          { name: 'body', words: 'Body' },
+          { name: 'headers', words: 'Headers', badge: request?.rawHeaders.length },
+          {
+            name: 'query',
+            words: 'Query',
+            badge: request === undefined ? undefined : Object.keys(request.query).length,
+          },
+          { name: 'deliveries', words: 'Deliveries', badge: row?.attemptCount ?? request?.attemptCount },
+        ]}
+      >
+        {shown !== undefined && <StateMark state={row?.state ?? shown.state} />}
+      </Tabs>
+      <div
+        className="panel"
+        role="tabpanel"
+        id={`panel-${address.tab}`}
+        aria-labelledby={`tab-${address.tab}`}
+      >
+        {request === undefined ? (
+          detail.error === null && <Bones />
+        ) : address.tab === 'body' ? (
+          <BodyView
+            hasKey
+            body={request.body}
+            isBinary={request.bodyIsBinary}
+            isTruncated={request.bodyTruncated}
+            contentType={request.contentType}
+            sizeBytes={request.sizeBytes}
+            name={`request-${request.id}`}
+            pathBar={(line) => (
+              <PathBar endpointId={endpoint.id} line={line} onFind={(q) => onChange({ q })} />
+            )}
+          />
+        ) : address.tab === 'headers' ? (
+          <Fields fields={request.rawHeaders} empty="No headers." />
+        ) : address.tab === 'query' ? (
+          <Fields fields={queryFields(request)} empty="No query string." />
+        ) : (
+          <RequestDeliveries endpointId={endpoint.id} request={request} row={row} />
+        )}
+      </div>
+      <Suspense>
+        {request !== undefined && address.c !== undefined && (
+          <Compare
+            endpointId={endpoint.id}
+            request={request}
+            otherId={address.c}
+            onOther={(c) => onChange({ c }, true)}
+          />
+        )}
+      </Suspense>
+    </aside>
+  )
+}
+
+function Title({
+  shown,
+  request,
+}: {
+  shown: RequestSummary | RequestDetail | undefined
+  request: RequestDetail | undefined
+}) {
+  const path = shown?.path || '/'
+  const title = shown === undefined ? undefined : (shown.label ?? `${shown.method} ${path}`)
+  useEffect(() => {
+    if (title === undefined) return
+    const before = document.title
+    document.title = `${title} · ${before}`
+    return () => {
+      document.title = before
+    }
+  }, [title])
+  return (
+    <div>
+      <h2>{title ?? '\u00a0'}</h2>
+      {shown !== undefined && (
+        <p title={request?.url}>
+          <Method method={shown.method} /> {path}
+          {request?.queryString != null && <span className="query">?{request.queryString}</span>}
+        </p>
+      )}
+    </div>
+  )
+}
+
+function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
+  return (
+    <dl className="facts">
+      <div>
+        <dt>Request</dt>
+        <dd>#{shown.id}</dd>
+      </div>
+      <div>
+        <dt>Received</dt>
+        <dd title={fullTime(shown.receivedAt)}>{ago(shown.receivedAt)}</dd>
+      </div>
+      <div>
+        <dt>From</dt>
+        <dd>{shown.ip ?? '–'}</dd>
+      </div>
+      <div>
+        <dt>Size</dt>
+        <dd>{bytes(shown.sizeBytes)}</dd>
+      </div>
+      <div>
+        <dt>Type</dt>
+        <dd>{shown.contentType?.split(';')[0] ?? '–'}</dd>
+      </div>
+    </dl>
+  )
+}
+
+function Steps({
+  stream,
+  requestId,
+  onOpen,
+}: {
+  stream: CaptureStream
+  requestId: number
+  onOpen: (id: number) => void
+}) {
+  const step = (by: number) => {
+    const { rows } = stream.get()
+    const at = rows.findIndex(({ id }) => id === requestId)
+    const next = at < 0 ? undefined : rows[at + by]
+    if (next !== undefined) onOpen(next.id)
+  }
+  return (
+    <>
+      <button
+        type="button"
+        className="button quiet icon"
+        onClick={() => step(-1)}
+        aria-label="Newer request"
+        title="Newer (k)"
+      >
+        <ArrowUp size={15} aria-hidden="true" />
+      </button>
+      <button
+        type="button"
+        className="button quiet icon"
+        onClick={() => step(1)}
+        aria-label="Older request"
+        title="Older (j)"
+      >
+        <ArrowDown size={15} aria-hidden="true" />
+      </button>
+    </>
+  )
+}
+
+function queryFields({ query }: RequestDetail): { name: string; value: string }[] {
+  return Object.entries(query).flatMap(([name, values]) => values.map((value) => ({ name, value })))
+}
+
+/** The next older request of the same type, else the next older one. */
+function previousOf(stream: CaptureStream, requestId: number, label: string | null): number | undefined {
+  const older = stream.get().rows.filter(({ id }) => id < requestId)
+  return (older.find((row) => row.label === label) ?? older[0])?.id
+}

@@ -1,0 +1,119 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { ChevronDown, GitCompare, Link2, Play, Search, Trash2 } from 'lucide-react'
+import { CopyButton, copyText } from '../parts/CopyButton.tsx'
+import { Menu, MenuItem } from '../parts/Menu.tsx'
+import { useShortcuts } from '../shell/shortcuts.ts'
+import { type Answers, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
+import { asCurl, asFetch } from '../words/copyAs.ts'
+import { duration } from '../words/format.ts'
+import { termFor } from '../words/grammar.ts'
+import { problemOf } from '../words/problem.ts'
+import { ExportItems } from './ExportItems.tsx'
+import { actionsQuery } from './queries.ts'
+
+interface Props {
+  readonly endpoint: Endpoint
+  readonly request: RequestDetail
+  readonly onDeliveries: () => void
+  readonly onFind: (search: string) => void
+  readonly onCompare: () => void
+  readonly onRemove: () => void
+}
+
+/** What can be done with a request. */
+export function RequestTools({ endpoint, request, onDeliveries, onFind, onCompare, onRemove }: Props) {
+  const queries = useQueryClient()
+  const actions = useQuery(actionsQuery(endpoint.id))
+  const ids = { endpointId: endpoint.id, requestId: request.id }
+  const replay = useMutation({
+    mutationFn: (actionId?: string) =>
+      creel.requests.replay.mutate({ ...ids, ...(actionId === undefined ? {} : { actionId }) }),
+    onSuccess: onDeliveries,
+    onSettled: async () => {
+      await queries.invalidateQueries({ queryKey: ['attempts', endpoint.id, request.id] })
+      await queries.invalidateQueries({ queryKey: ['request', endpoint.id, request.id] })
+    },
+  })
+  useShortcuts({
+    replay: () => {
+      if (!replay.isPending) replay.mutate(undefined)
+    },
+    curl: () => void copyText(asCurl(request)),
+  })
+  return (
+    <div className="acts">
+      <span className="split">
+        <button
+          type="button"
+          className="button primary"
+          onClick={() => replay.mutate(undefined)}
+          disabled={replay.isPending}
+          title="Replay through all actions that match (r)"
+        >
+          <Play size={13} aria-hidden="true" /> {replay.isPending ? 'Sending…' : 'Replay'}
+        </button>
+        <Menu
+          className="button primary"
+          label="Replay through"
+          button={<ChevronDown size={13} aria-hidden="true" />}
+        >
+          {actions.data?.actions.map(({ id, name }) => (
+            <MenuItem key={id} icon={<Play size={14} aria-hidden="true" />} onClick={() => replay.mutate(id)}>
+              {name}
+            </MenuItem>
+          ))}
+        </Menu>
+      </span>
+      <CopyButton className="button" label="Copy as curl (c)" text={() => asCurl(request)}>
+        curl
+      </CopyButton>
+      <CopyButton className="button spare" label="Copy as fetch" text={() => asFetch(request)}>
+        fetch
+      </CopyButton>
+      <Menu
+        button={
+          <>
+            More <ChevronDown size={13} aria-hidden="true" />
+          </>
+        }
+      >
+        <MenuItem icon={<GitCompare size={14} aria-hidden="true" />} onClick={onCompare} shortcut="d">
+          Compare with the previous…
+        </MenuItem>
+        <MenuItem icon={<Link2 size={14} aria-hidden="true" />} onClick={() => void copyText(location.href)}>
+          Copy link
+        </MenuItem>
+        {request.label !== null && (
+          <MenuItem
+            icon={<Search size={14} aria-hidden="true" />}
+            onClick={() => onFind(termFor('label', request.label ?? ''))}
+          >
+            Find others of this type
+          </MenuItem>
+        )}
+        <hr />
+        <ExportItems request={request} />
+        <hr />
+        <MenuItem icon={<Trash2 size={14} aria-hidden="true" />} onClick={onRemove} isDangerous shortcut="⌫">
+          Move to recycle bin
+        </MenuItem>
+      </Menu>
+      <output className="outcome" aria-live="polite">
+        {replay.error !== null && <span className="bad">{problemOf(replay.error).detail}</span>}
+        {replay.data !== undefined && outcomeWords(replay.data)}
+      </output>
+    </div>
+  )
+}
+
+/** What came of a replay, action by action. */
+function outcomeWords({ outcomes }: Answers['requests']['replay']): string {
+  if (outcomes.length === 0) return 'No action is switched on that takes it.'
+  return outcomes
+    .map(({ actionName, durationMs, error, state, statusCode }) =>
+      state === 'Skipped'
+        ? `${actionName}: skipped, its condition does not match`
+        : `${actionName}: ${statusCode ?? error ?? state} in ${duration(durationMs)}`,
+    )
+    .join(' · ')
+}

@@ -1,0 +1,79 @@
+import { useQuery } from '@tanstack/react-query'
+import { ChevronDown } from 'lucide-react'
+import { useState, useSyncExternalStore } from 'react'
+import type { CaptureStream } from '../live/captureStream.ts'
+import { Menu, MenuItem } from '../parts/Menu.tsx'
+import { creel } from '../trpc.ts'
+import { count } from '../words/format.ts'
+import type { Filters } from '../words/grammar.ts'
+import { type Chosen, runBulk } from './bulk.ts'
+import { actionsQuery } from './queries.ts'
+import type { Selection } from './useSelection.ts'
+
+interface Props {
+  readonly endpointId: string
+  readonly filters: Filters
+  readonly stream: CaptureStream
+  readonly selection: Selection
+  /** Deletes what is picked, with a way back. */
+  readonly onRemove: () => void
+}
+
+/** How many captures are picked, and what can be done with all of them. */
+export function SelectionBar({ endpointId, filters, stream, selection, onRemove }: Props) {
+  const totalCount = useSyncExternalStore(stream.subscribe, () => stream.get().totalCount)
+  const actions = useQuery(actionsQuery(endpointId))
+  const [isAll, setAll] = useState(false)
+  const chosen: Chosen = isAll ? { filters, about: totalCount } : { ids: [...selection.picked] }
+  const replay = (actionId?: string) => {
+    selection.clear()
+    void runBulk(endpointId, 'queued to be replayed', chosen, async (ids) => {
+      const { queuedCount, skippedCount } = await creel.requests.bulkReplay.mutate({
+        endpointId,
+        requestIds: [...ids],
+        ...(actionId === undefined ? {} : { actionId }),
+      })
+      return { done: queuedCount, skipped: skippedCount }
+    })
+  }
+  const remove = () => {
+    if (!isAll && selection.picked.size <= 500) return onRemove()
+    selection.clear()
+    void runBulk(endpointId, 'moved to the recycle bin', chosen, async (ids) => {
+      const { deletedCount } = await creel.requests.bulkDelete.mutate({ endpointId, requestIds: [...ids] })
+      stream.remove(new Set(ids))
+      return { done: deletedCount, skipped: ids.length - deletedCount }
+    })
+  }
+  return (
+    <div className="selection" role="toolbar" aria-label="Selected captures">
+      <b>{isAll ? `All ${count(totalCount)} that match` : `${count(selection.picked.size)} selected`}</b>
+      {!isAll && totalCount > selection.picked.size && (
+        <button type="button" className="button small quiet" onClick={() => setAll(true)}>
+          All {count(totalCount)} that match
+        </button>
+      )}
+      <Menu
+        className="button"
+        button={
+          <>
+            Replay <ChevronDown size={12} aria-hidden="true" />
+          </>
+        }
+      >
+        <MenuItem onClick={() => replay()}>Through all actions that match</MenuItem>
+        {actions.data?.actions.map(({ id, name }) => (
+          <MenuItem key={id} onClick={() => replay(id)}>
+            {name}
+          </MenuItem>
+        ))}
+      </Menu>
+      <button type="button" className="button" onClick={remove}>
+        Delete
+      </button>
+      <button type="button" className="button quiet" onClick={selection.clear}>
+        Clear
+      </button>
+    </div>
+  )
+}

@@ -1,0 +1,37 @@
+import { X } from 'lucide-react'
+import { type Term, withoutTerm } from '../words/grammar.ts'
+
+interface Props {
+  readonly search: string
+  readonly terms: readonly Term[]
+  readonly onChange: (search: string | undefined) => void
+}
+
+/** The filters of a search, each to be clicked away; what is none says what would be right. */
+export function Terms({ search, terms, onChange }: Props) {
+  const filters = terms.filter(({ name }) => name !== 'text')
+  const problem = filters.find((term) => term.problem !== undefined)?.problem
+  if (filters.length === 0) return null
+  return (
+    <div className="terms">
+      {filters.map((term) => (
+        <button
+          key={term.at}
+          type="button"
+          data-wrong={term.problem !== undefined}
+          title="Leave this out"
+          onClick={() => onChange(withoutTerm(search, term) || undefined)}
+        >
+          <span className="cut">{term.typed}</span>
+          <X size={11} aria-hidden="true" />
+          <span className="sr-only">, leave out</span>
+        </button>
+      ))}
+      {problem !== undefined && (
+        <span className="term-problem" role="status">
+          {problem}
+        </span>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,26 @@
+import { Link } from 'wouter'
+import { VERDICT_WORDS, VerdictMark } from '../parts/VerdictMark.tsx'
+import type { Endpoint, RequestSummary } from '../trpc.ts'
+
+interface Props {
+  readonly endpoint: Endpoint
+  readonly verification: NonNullable<RequestSummary['verification']>
+}
+
+/** What was found about the signature, and why. */
+export function VerdictLine({ endpoint, verification }: Props) {
+  const { note, verdict } = verification
+  return (
+    <p className="verdict-line" data-verdict={verdict}>
+      <VerdictMark verification={verification} size={15} />
+      <span>
+        <b>{VERDICT_WORDS[verdict]}.</b> {note}
+      </span>
+      {(verdict === 'failed' || verdict === 'unverifiable') && (
+        <Link className="link" href={`/e/${endpoint.id}/settings#provider`}>
+          Change the secret…
+        </Link>
+      )}
+    </p>
+  )
+}

@@ -1,0 +1,125 @@
+import { olderRequests } from '../live/captureSource.ts'
+import { Store } from '../live/store.ts'
+import { creel } from '../trpc.ts'
+import type { Filters } from '../words/grammar.ts'
+import { problemOf } from '../words/problem.ts'
+
+/** Work over many requests, as it goes. */
+export interface Bulk {
+  readonly endpointId: string
+  /** What is done, as a finished sentence begins: `replayed`, `deleted`. */
+  readonly verb: string
+  /** How many there are; of a search it may grow while it runs. */
+  readonly total: number
+  readonly done: number
+  readonly skipped: number
+  readonly failed: number
+  readonly isRunning: boolean
+  readonly isStopped: boolean
+  readonly problem: string | null
+}
+
+/** The work under way, or the outcome of the last until it is dismissed. One at a time. */
+export const bulk = new Store<Bulk | null>(null)
+
+/** What the API takes in one call. */
+export const CHUNK = 500
+
+/** What a list answers at once. */
+const PAGE = 100
+
+/** Which requests: some, or all that match. */
+export type Chosen =
+  | { readonly ids: readonly number[] }
+  | { readonly filters: Filters; readonly about: number }
+
+/** What became of one chunk. */
+export interface ChunkOutcome {
+  readonly done: number
+  readonly skipped: number
+}
+
+/**
+ * Runs work over requests, 500 at a time; progress stands in {@link bulk}. Never rejects: what was refused stands there too.
+ *
+ * @param work what to do with one chunk
+ */
+export async function runBulk(
+  endpointId: string,
+  verb: string,
+  chosen: Chosen,
+  work: (ids: readonly number[]) => Promise<ChunkOutcome>,
+): Promise<void> {
+  if (bulk.get()?.isRunning === true) return
+  const total = 'ids' in chosen ? chosen.ids.length : chosen.about
+  bulk.set({
+    endpointId,
+    verb,
+    total,
+    done: 0,
+    skipped: 0,
+    failed: 0,
+    isRunning: true,
+    isStopped: false,
+    problem: null,
+  })
+  try {
+    for await (const ids of chunks(endpointId, chosen)) {
+      if (bulk.get()?.isStopped === true) break
+      try {
+        const { done, skipped } = await work(ids)
+        add({ done, skipped, failed: 0 }, null)
+      } catch (error) {
+        add({ done: 0, skipped: 0, failed: ids.length }, problemOf(error).detail)
+        break
+      }
+    }
+  } catch (error) {
+    add({ done: 0, skipped: 0, failed: 0 }, problemOf(error).detail)
+  }
+  const now = bulk.get()
+  if (now !== null) bulk.set({ ...now, isRunning: false })
+}
+
+/** Lets the chunk under way end, and no other begin. */
+export function stopBulk(): void {
+  const now = bulk.get()
+  if (now !== null) bulk.set({ ...now, isStopped: true })
+}
+
+function add({ done, skipped, failed }: ChunkOutcome & { failed: number }, problem: string | null): void {
+  const now = bulk.get()
+  if (now === null) return
+  bulk.set({
+    ...now,
+    done: now.done + done,
+    skipped: now.skipped + skipped,
+    failed: now.failed + failed,
+    problem: problem ?? now.problem,
+  })
+}
+
+async function* chunks(endpointId: string, chosen: Chosen): AsyncGenerator<readonly number[]> {
+  if ('ids' in chosen) {
+    for (let at = 0; at < chosen.ids.length; at += CHUNK) yield chosen.ids.slice(at, at + CHUNK)
+    return
+  }
+  const { items } = await creel.requests.list.query({
+    endpointId,
+    ...chosen.filters,
+    page: 1,
+    pageSize: PAGE,
+  })
+  let last = items.at(-1)
+  let ids = items.map(({ id }) => id)
+  while (last !== undefined) {
+    if (ids.length >= CHUNK) {
+      yield ids.slice(0, CHUNK)
+      ids = ids.slice(CHUNK)
+    }
+    const older = await olderRequests(endpointId, chosen.filters, last, PAGE)
+    last = older.at(-1)
+    ids = [...ids, ...older.map(({ id }) => id)]
+  }
+  if (ids.length > 0) yield ids
+}

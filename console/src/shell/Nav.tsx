@@ -1,0 +1,139 @@
+import { useQuery } from '@tanstack/react-query'
+import {
+  BellRing,
+  BookOpen,
+  ChartNoAxesColumn,
+  Keyboard,
+  LogOut,
+  MoonStar,
+  Sun,
+  SunMoon,
+  Timer,
+  Trash2,
+} from 'lucide-react'
+import type { ReactNode } from 'react'
+import { Link, useLocation, useRoute } from 'wouter'
+import { EndpointNav } from '../endpoints/EndpointNav.tsx'
+import { queryClient } from '../live/queryClient.ts'
+import { session } from '../live/session.ts'
+import { Mark } from '../parts/Mark.tsx'
+import { signOut } from '../signIn/signIn.ts'
+import { meQuery, watchdogsQuery } from './queries.ts'
+import { useTheme } from './theme.ts'
+
+const THEMES = {
+  system: { Icon: SunMoon, words: 'System' },
+  light: { Icon: Sun, words: 'Light' },
+  dark: { Icon: MoonStar, words: 'Dark' },
+} as const
+
+/** The sidebar: the workspace, its endpoints, its other places. */
+export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) {
+  const me = useQuery(meQuery)
+  const watchdogs = useQuery(watchdogsQuery)
+  const alarmed = watchdogs.data?.items.filter(({ state }) => state === 'alarmed').length ?? 0
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: links inside are keyboard targets; this closes the drawer after them
+    <nav
+      id="nav"
+      className="nav"
+      aria-label="Workspace"
+      onClick={(event) => {
+        if (event.target instanceof Element && event.target.closest('a') !== null) onGo()
+      }}
+    >
+      <header>
+        <Mark size={24} />
+        <div>
+          <strong className="cut">{me.data?.workspace.name ?? '…'}</strong>
+          <small>{me.data === undefined ? '' : `${me.data.plan.displayName} plan`}</small>
+        </div>
+      </header>
+      <EndpointNav />
+      <ul className="places">
+        <Place to="/watchdogs" icon={<Timer size={15} aria-hidden="true" />} badge={alarmed} about="alarmed">
+          Watchdogs
+        </Place>
+        <Place to="/alerts" icon={<BellRing size={15} aria-hidden="true" />}>
+          Alerts
+        </Place>
+        <Place to="/bin" icon={<Trash2 size={15} aria-hidden="true" />}>
+          Recycle bin
+        </Place>
+        <Place to="/usage" icon={<ChartNoAxesColumn size={15} aria-hidden="true" />}>
+          Usage and plan
+        </Place>
+      </ul>
+      <Footer onKeys={onKeys} />
+    </nav>
+  )
+}
+
+interface PlaceProps {
+  readonly to: string
+  readonly icon: ReactNode
+  readonly badge?: number
+  /** What the badge counts. */
+  readonly about?: string
+  readonly children: ReactNode
+}
+
+function Place({ to, icon, badge = 0, about = '', children }: PlaceProps) {
+  const [isHere] = useRoute(`${to}/*?`)
+  return (
+    <li>
+      <Link href={to} className="place" aria-current={isHere ? 'page' : undefined}>
+        {icon}
+        <span>{children}</span>
+        {badge > 0 && (
+          <span className="badge" data-tone="bad">
+            {badge}
+            <span className="sr-only"> {about}</span>
+          </span>
+        )}
+      </Link>
+    </li>
+  )
+}
+
+function Footer({ onKeys }: { onKeys: () => void }) {
+  const [theme, next] = useTheme()
+  const [, navigate] = useLocation()
+  const { Icon, words } = THEMES[theme]
+  const leave = async () => {
+    await signOut()
+    queryClient.clear()
+    session.set('in')
+    navigate('/sign-in')
+  }
+  return (
+    <footer>
+      <button type="button" className="button quiet" onClick={next} title="Light, dark, or as the device">
+        <Icon size={15} aria-hidden="true" /> {words}
+      </button>
+      <span className="acts">
+        <a className="button quiet icon" href="/docs" title="API" aria-label="API documentation">
+          <BookOpen size={15} aria-hidden="true" />
+        </a>
+        <button
+          type="button"
+          className="button quiet icon"
+          onClick={onKeys}
+          title="Keys (?)"
+          aria-label="Keys"
+        >
+          <Keyboard size={15} aria-hidden="true" />
+        </button>
+        <button
+          type="button"
+          className="button quiet icon"
+          onClick={() => void leave()}
+          title="Sign out"
+          aria-label="Sign out"
+        >
+          <LogOut size={15} aria-hidden="true" />
+        </button>
+      </span>
+    </footer>
+  )
+}

@@ -1,0 +1,124 @@
+import { useQuery } from '@tanstack/react-query'
+import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
+import { useLocation, useRoute } from 'wouter'
+import { copyText } from '../parts/CopyButton.tsx'
+import { endpointsQuery } from './queries.ts'
+import { useTheme } from './theme.ts'
+
+interface Command {
+  readonly words: string
+  readonly about: string
+  readonly run: () => void
+}
+
+const SHOWN = 40
+
+/** Goes to or does anything, by typing some of its name; `#123` opens a request of the endpoint that is open. */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const list = useId()
+  const [typed, setTyped] = useState('')
+  const [chosen, setChosen] = useState(0)
+  useEffect(() => dialog.current?.showModal(), [])
+  const offered = useCommands(typed)
+    .filter(({ about, words }) => matches(`${words} ${about}`, typed))
+    .slice(0, SHOWN)
+  const run = (command: Command | undefined) => {
+    if (command === undefined) return
+    onClose()
+    command.run()
+  }
+  const press = (event: KeyboardEvent) => {
+    if (event.key === 'ArrowDown') setChosen(Math.min(offered.length - 1, chosen + 1))
+    else if (event.key === 'ArrowUp') setChosen(Math.max(0, chosen - 1))
+    else if (event.key === 'Enter') run(offered[chosen])
+    else return
+    event.preventDefault()
+  }
+  useEffect(
+    () => document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: 'nearest' }),
+    [list, chosen],
+  )
+  return (
+    <dialog ref={dialog} className="dialog palette" aria-label="Go to or do anything" onClose={onClose}>
+      <input
+        role="combobox"
+        aria-label="Go to or do anything"
+        aria-expanded="true"
+        aria-controls={list}
+        aria-activedescendant={`${list}-${chosen}`}
+        placeholder="Go to an endpoint, a place, #request…"
+        value={typed}
+        onChange={({ target }) => {
+          setTyped(target.value)
+          setChosen(0)
+        }}
+        onKeyDown={press}
+      />
+      <ul id={list} role="listbox" aria-label="What there is">
+        {offered.map((command, at) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: Enter in the field runs it
+          <li
+            key={command.words + command.about}
+            id={`${list}-${at}`}
+            role="option"
+            aria-selected={at === chosen}
+            onClick={() => run(command)}
+          >
+            {command.words} <small>{command.about}</small>
+          </li>
+        ))}
+      </ul>
+    </dialog>
+  )
+}
+
+function useCommands(typed: string): Command[] {
+  const endpoints = useQuery(endpointsQuery)
+  const [, navigate] = useLocation()
+  const [, here] = useRoute('/e/:endpointId/*?')
+  const [, nextTheme] = useTheme()
+  const go = (words: string, about: string, path: string): Command => ({
+    words,
+    about,
+    run: () => navigate(path),
+  })
+  const items = endpoints.data?.items ?? []
+  const current = items.find(({ id }) => id === here?.endpointId)
+  const id = /^#?(\d{1,15})$/.exec(typed.trim())?.[1]
+  const ofCurrent =
+    current === undefined
+      ? []
+      : [
+          ...(id === undefined
+            ? []
+            : [go(`#${id}`, `request of ${current.name}`, `/e/${current.id}?r=${id}`)]),
+          go('Actions', current.name, `/e/${current.id}/actions`),
+          go('Add an action', current.name, `/e/${current.id}/actions/new`),
+          go('Rules', current.name, `/e/${current.id}/rules`),
+          go('Deliveries', current.name, `/e/${current.id}/deliveries`),
+          go('Parked requests', current.name, `/e/${current.id}?q=state:deadletter`),
+          go('Settings', current.name, `/e/${current.id}/settings`),
+          { words: 'Copy the capture URL', about: current.name, run: () => void copyText(current.url) },
+        ]
+  return [
+    ...ofCurrent,
+    ...items.map(({ id: own, name }) => go(name, 'endpoint', `/e/${own}`)),
+    go('Watchdogs', 'place', '/watchdogs'),
+    go('Arm a watchdog', 'do', `/watchdogs/new${current === undefined ? '' : `?endpoint=${current.id}`}`),
+    go('Alerts', 'place', '/alerts'),
+    go('Recycle bin', 'place', '/bin'),
+    go('Usage and plan', 'place', '/usage'),
+    { words: 'Next theme', about: 'light, dark, device', run: nextTheme },
+    { words: 'API documentation', about: 'place', run: () => location.assign('/docs') },
+  ]
+}
+
+/** Every word that was typed occurs. */
+function matches(text: string, typed: string): boolean {
+  const lower = text.toLowerCase()
+  return typed
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => lower.includes(word))
+}

@@ -1,0 +1,44 @@
+import { Menu as MenuIcon } from 'lucide-react'
+import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { Nav } from './Nav.tsx'
+import { useShortcuts } from './shortcuts.ts'
+
+const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }))
+const KeyList = lazy(async () => ({ default: (await import('./KeyList.tsx')).KeyList }))
+
+/** The sidebar, and beside it the place that is open. */
+export function Shell({ children }: { children: ReactNode }) {
+  const [isNavOpen, setNavOpen] = useState(false)
+  const [over, setOver] = useState<'palette' | 'keys' | null>(null)
+  useShortcuts({
+    palette: () => setOver('palette'),
+    keys: () => setOver('keys'),
+  })
+  const close = () => setOver(null)
+  return (
+    <div className="shell" data-nav={isNavOpen ? 'open' : 'closed'}>
+      <a className="skip" href="#main">
+        Skip to the content
+      </a>
+      <button
+        type="button"
+        className="button quiet nav-toggle"
+        aria-expanded={isNavOpen}
+        aria-controls="nav"
+        aria-label="Endpoints and places"
+        onClick={() => setNavOpen(!isNavOpen)}
+      >
+        <MenuIcon size={16} aria-hidden="true" />
+      </button>
+      <Nav onGo={() => setNavOpen(false)} onKeys={() => setOver('keys')} />
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the button above closes it by keyboard */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: as above */}
+      <div className="scrim" onClick={() => setNavOpen(false)} />
+      {children}
+      <Suspense>
+        {over === 'palette' && <Palette onClose={close} />}
+        {over === 'keys' && <KeyList onClose={close} />}
+      </Suspense>
+    </div>
+  )
+}

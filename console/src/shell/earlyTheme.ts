@@ -1,0 +1,4 @@
+// A script of its own, run before anything is painted.
+import { applyTheme } from './applyTheme.ts'
+
+applyTheme()

@@ -1,0 +1,39 @@
+import { queryOptions } from '@tanstack/react-query'
+import { creel } from '../trpc.ts'
+
+/** The workspace, its plan and its limits. */
+export const meQuery = queryOptions({
+  queryKey: ['me'],
+  queryFn: () => creel.me.get.query({}),
+  staleTime: 60_000,
+})
+
+const SIDEBAR_MS = 5_000
+
+/** The endpoints of the workspace, newest first; at most 100, counters as of five seconds ago. */
+export const endpointsQuery = queryOptions({
+  queryKey: ['endpoints'],
+  queryFn: () => creel.endpoints.list.query({ page: 1, pageSize: 100 }),
+  refetchInterval: SIDEBAR_MS,
+})
+
+/** One endpoint. */
+export const endpointQuery = (endpointId: string) =>
+  queryOptions({
+    queryKey: ['endpoint', endpointId],
+    queryFn: () => creel.endpoints.get.query({ endpointId }),
+  })
+
+/** The providers that are recognised; never changes while the page stands. */
+export const providersQuery = queryOptions({
+  queryKey: ['providers'],
+  queryFn: () => creel.providers.list.query({}),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** Every watchdog, up to 100. */
+export const watchdogsQuery = queryOptions({
+  queryKey: ['watchdogs'],
+  queryFn: () => creel.watchdogs.list.query({ page: 1, pageSize: 100 }),
+  refetchInterval: 30_000,
+})

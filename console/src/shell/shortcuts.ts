@@ -1,0 +1,87 @@
+import { useEffect, useRef } from 'react'
+
+/** Everything that a key does, in the order that it is listed. */
+export const SHORTCUTS = {
+  search: { keys: ['/'], words: 'Search', group: 'Captures' },
+  next: { keys: ['j'], words: 'Next capture', group: 'Captures' },
+  previous: { keys: ['k'], words: 'Previous capture', group: 'Captures' },
+  close: { keys: ['Escape'], words: 'Close the request', group: 'Captures' },
+  newest: { keys: ['g'], words: 'Go to the newest', group: 'Captures' },
+  pause: { keys: ['p'], words: 'Pause, resume', group: 'Captures' },
+  pick: { keys: ['x'], words: 'Select', group: 'Captures' },
+  remove: { keys: ['Backspace', 'Delete'], words: 'Delete', group: 'Captures' },
+  undo: { keys: ['z'], words: 'Undo the deletion', group: 'Captures' },
+  tab1: { keys: ['1'], words: 'Body', group: 'Request' },
+  tab2: { keys: ['2'], words: 'Headers', group: 'Request' },
+  tab3: { keys: ['3'], words: 'Query', group: 'Request' },
+  tab4: { keys: ['4'], words: 'Deliveries', group: 'Request' },
+  view: { keys: ['v'], words: 'Pretty, raw, hex', group: 'Request' },
+  replay: { keys: ['r'], words: 'Replay', group: 'Request' },
+  curl: { keys: ['c'], words: 'Copy as curl', group: 'Request' },
+  compare: { keys: ['d'], words: 'Compare', group: 'Request' },
+  previousEndpoint: { keys: ['['], words: 'Previous endpoint', group: 'Anywhere' },
+  nextEndpoint: { keys: [']'], words: 'Next endpoint', group: 'Anywhere' },
+  newEndpoint: { keys: ['n'], words: 'New endpoint', group: 'Anywhere' },
+  palette: { keys: ['⌘K'], words: 'Go to or do anything', group: 'Anywhere' },
+  keys: { keys: ['?'], words: 'This list', group: 'Anywhere' },
+} as const
+
+/** What a key does, by name. */
+export type ShortcutName = keyof typeof SHORTCUTS
+
+const OFF = 'singleKeys'
+
+/** Whether single letters do something: they can be switched off for those who dictate. */
+export function areLettersOn(): boolean {
+  return localStorage.getItem(OFF) !== 'off'
+}
+
+/** Switches single letters on or off in this browser. */
+export function switchLetters(isOn: boolean): void {
+  if (isOn) localStorage.removeItem(OFF)
+  else localStorage.setItem(OFF, 'off')
+}
+
+const NAMES: ReadonlyMap<string, ShortcutName> = new Map(
+  Object.entries(SHORTCUTS)
+    .flatMap(([name, { keys }]) => keys.map((key) => [key, name] as const))
+    .flatMap(([key, name]) => (isName(name) ? [[key, name] as const] : [])),
+)
+
+function isName(name: string): name is ShortcutName {
+  return name in SHORTCUTS
+}
+
+function nameOf(event: KeyboardEvent): ShortcutName | undefined {
+  if ((event.metaKey || event.ctrlKey) && event.key.toLowerCase() === 'k') return 'palette'
+  if (event.metaKey || event.ctrlKey || event.altKey) return undefined
+  return NAMES.get(event.key)
+}
+
+const TYPING =
+  'input:not([type="checkbox"], [type="radio"]), textarea, select, [contenteditable="true"], .code-editor'
+
+/**
+ * Runs what a key stands for while this is drawn. Not while something is typed, and not behind a dialog or a menu.
+ * Where several are drawn, the last one that knows the key has it.
+ */
+export function useShortcuts(run: Partial<Record<ShortcutName, () => void>>): void {
+  const latest = useRef(run)
+  latest.current = run
+  useEffect(() => {
+    const hear = (event: KeyboardEvent) => {
+      const name = nameOf(event)
+      const action = name === undefined ? undefined : latest.current[name]
+      if (name === undefined || action === undefined || event.defaultPrevented) return
+      if (document.querySelector('dialog[open], .menu:popover-open') !== null) return
+      const { target } = event
+      const isTyping = target instanceof Element && target.closest(TYPING) !== null
+      if (isTyping && name !== 'palette') return
+      if (event.key.length === 1 && name !== 'palette' && !areLettersOn()) return
+      event.preventDefault()
+      action()
+    }
+    addEventListener('keydown', hear)
+    return () => removeEventListener('keydown', hear)
+  }, [])
+}

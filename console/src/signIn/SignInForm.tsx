@@ -1,0 +1,63 @@
+import { type FormEvent, useEffect, useRef, useState } from 'react'
+import { Mark } from '../parts/Mark.tsx'
+import { type Credential, signIn } from './signIn.ts'
+
+interface Props {
+  readonly title: string
+  /** The token of a sign-in link, tried at once. */
+  readonly link?: string
+  readonly onSignedIn: () => void
+}
+
+/** Asks for a key, or uses the link that was followed. */
+export function SignInForm({ title, link = '', onSignedIn }: Props) {
+  const [problem, setProblem] = useState<string | null>(null)
+  const [isBusy, setBusy] = useState(false)
+  const isLinkUsed = useRef(false)
+  const attempt = async (credential: Credential) => {
+    setBusy(true)
+    const refusal = await signIn(credential)
+    setBusy(false)
+    setProblem(refusal)
+    if (refusal === null) onSignedIn()
+  }
+  // A link works once: never twice, however often this is drawn.
+  useEffect(() => {
+    if (link === '' || isLinkUsed.current) return
+    isLinkUsed.current = true
+    void attempt({ link })
+  })
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault()
+    void attempt({ key: String(new FormData(event.currentTarget).get('key') ?? '') })
+  }
+  return (
+    <form onSubmit={submit} aria-busy={isBusy}>
+      <Mark size={40} />
+      <h1>{title}</h1>
+      <label htmlFor="key">API key</label>
+      <input
+        id="key"
+        name="key"
+        type="password"
+        className="input"
+        autoComplete="current-password"
+        placeholder="creel_live_…"
+        spellCheck={false}
+        required
+        aria-invalid={problem !== null}
+        aria-describedby="key-problem"
+      />
+      <p id="key-problem" className="field-problem" role="alert">
+        {problem}
+      </p>
+      <button type="submit" className="button primary" disabled={isBusy}>
+        {isBusy ? 'Signing in…' : 'Sign in'}
+      </button>
+      <p className="hint">
+        No key at hand? On the server, <code>creel console</code> prints a link that signs you in. Managing
+        keys needs such a link.
+      </p>
+    </form>
+  )
+}

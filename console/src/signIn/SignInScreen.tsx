@@ -1,0 +1,25 @@
+import { useState } from 'react'
+import { useLocation } from 'wouter'
+import { queryClient } from '../live/queryClient.ts'
+import { session } from '../live/session.ts'
+import { SignInForm } from './SignInForm.tsx'
+
+/** The page of a sign-in link: its token stands behind #, where no log sees it, and leaves the address before it is used. */
+export function SignInScreen() {
+  const [, navigate] = useLocation()
+  const [link] = useState(() => {
+    const token = location.hash.slice(1)
+    if (token !== '') history.replaceState(null, '', location.pathname)
+    return token
+  })
+  const enter = () => {
+    queryClient.clear()
+    session.set('in')
+    navigate('/', { replace: true })
+  }
+  return (
+    <main className="sign-in">
+      <SignInForm title="Sign in to Creel" link={link} onSignedIn={enter} />
+    </main>
+  )
+}

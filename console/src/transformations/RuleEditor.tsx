@@ -1,0 +1,160 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useMemo, useState } from 'react'
+import { useAddress } from '../address.ts'
+import { shapeQuery } from '../conditions/queries.ts'
+import { CodeEditor } from '../editor/CodeEditor.tsx'
+import { toast } from '../parts/toasts.ts'
+import { usePersisted } from '../parts/usePersisted.ts'
+import { creel, type Endpoint } from '../trpc.ts'
+import { problemOf } from '../words/problem.ts'
+import { ruleSchemaQuery } from './queries.ts'
+import { RulePreview } from './RulePreview.tsx'
+import type { Rule } from './RulesScreen.tsx'
+import { RuleVersions } from './RuleVersions.tsx'
+
+interface Props {
+  readonly endpoint: Endpoint
+  readonly actionId: string
+  /** Undefined for a new one. */
+  readonly rule: Rule | undefined
+  readonly onSaved: (ruleId: string) => void
+  readonly onRemoved: () => void
+}
+
+/** One rule as JSON, with what it would make of a captured request beside it, and its versions below. */
+export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Props) {
+  const queries = useQueryClient()
+  const [params] = useAddress()
+  const schema = useQuery(ruleSchemaQuery)
+  const shape = useQuery(shapeQuery(endpoint.id))
+  const [isRemoving, setRemoving] = useState(false)
+  const saved = rule === undefined ? undefined : JSON.stringify(rule.rule, null, 2)
+  const [text, setText, forget] = usePersisted(
+    `rule ${actionId} ${rule === undefined ? `new ${params.get('path') ?? ''}` : `${rule.id} v${rule.version}`}`,
+    () => saved ?? startOf(params.get('path')),
+  )
+  const document = useMemo(() => parse(text), [text])
+  const ids = { endpointId: endpoint.id, actionId }
+  const refresh = async () => {
+    await queries.invalidateQueries({ queryKey: ['rules', endpoint.id] })
+    await queries.invalidateQueries({ queryKey: ['actions', endpoint.id] })
+  }
+  const save = useMutation({
+    mutationFn: () =>
+      rule === undefined
+        ? creel.transformations.create.mutate({ ...ids, rule: document ?? text })
+        : creel.transformations.update.mutate({ ...ids, ruleId: rule.id, rule: document ?? text }),
+    onSuccess: async ({ id, name, version }) => {
+      forget()
+      await refresh()
+      toast(`${name} saved as v${version}`)
+      onSaved(id)
+    },
+  })
+  const remove = useMutation({
+    mutationFn: (ruleId: string) => creel.transformations.remove.mutate({ ...ids, ruleId }),
+    onSuccess: async () => {
+      forget()
+      await refresh()
+      onRemoved()
+    },
+  })
+  const error = save.error ?? remove.error
+  const problem = error === null ? null : problemOf(error)
+  const marks = useMemo(
+    () =>
+      save.error === null
+        ? []
+        : problemOf(save.error).items.map(({ pointer, detail }) => ({
+            pointer: pointer.replace(/^#\/(rule|body)(?=\/|$)/, '#'),
+            detail,
+          })),
+    [save.error],
+  )
+  const paths = useMemo(() => shape.data?.paths.map(({ path }) => path) ?? [], [shape.data])
+  const isChanged = text !== saved
+  const next = rule === undefined ? 1 : rule.version + 1
+  return (
+    <section className="rule-grid" aria-label={rule?.name ?? 'New rule'}>
+      <div>
+        <CodeEditor
+          label="Rule"
+          value={text}
+          onChange={setText}
+          marks={marks}
+          schema={schema.data}
+          paths={paths}
+          onSave={() => save.mutate()}
+        />
+        {problem !== null && (
+          <div className="problem" role="alert">
+            <p>{problem.detail}</p>
+            <ul>
+              {problem.items.map(({ detail, pointer }) => (
+                <li key={pointer + detail}>
+                  <code>{pointer}</code> {detail}
+                </li>
+              ))}
+            </ul>
+          </div>
+        )}
+        <div className="form-foot">
+          <button
+            type="button"
+            className="button primary"
+            disabled={save.isPending || !isChanged}
+            onClick={() => save.mutate()}
+          >
+            {save.isPending ? 'Saving…' : `Save as v${next}`} <kbd>⌘S</kbd>
+          </button>
+          {rule !== undefined && isChanged && (
+            <button type="button" className="button" onClick={() => setText(saved ?? '')}>
+              Back to v{rule.version}
+            </button>
+          )}
+          {document === undefined && <span className="warn">This is no JSON yet.</span>}
+          <span className="grow" />
+          {rule !== undefined && (
+            <button
+              type="button"
+              className="button danger"
+              onClick={() => (isRemoving ? remove.mutate(rule.id) : setRemoving(true))}
+            >
+              {isRemoving ? 'Really delete it, with its versions' : 'Delete…'}
+            </button>
+          )}
+        </div>
+        {rule !== undefined && (
+          <RuleVersions
+            endpointId={endpoint.id}
+            actionId={actionId}
+            rule={rule}
+            onRestored={async () => {
+              forget()
+              await refresh()
+            }}
+          />
+        )}
+      </div>
+      <RulePreview endpointId={endpoint.id} actionId={actionId} document={document} />
+    </section>
+  )
+}
+
+/** A rule to begin with: one that redacts the path that the reader came with. */
+function startOf(path: string | null): string {
+  const step = path === null ? { op: 'remove', paths: ['body.example'] } : { op: 'redact', paths: [path] }
+  return JSON.stringify(
+    { version: 1, name: path === null ? 'New rule' : `Redact ${path.split('.').at(-1)}`, steps: [step] },
+    null,
+    2,
+  )
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

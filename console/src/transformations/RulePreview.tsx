@@ -1,0 +1,155 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useEffect, useMemo, useState } from 'react'
+import { useAddress } from '../address.ts'
+import { jsonLines } from '../body/jsonLines.ts'
+import { Problem } from '../parts/Problem.tsx'
+import { type Answers, creel, type RequestDetail } from '../trpc.ts'
+import { diffLines } from '../words/diff.ts'
+import { problemOf } from '../words/problem.ts'
+
+const WAIT_MS = 250
+const SAMPLES = 50
+
+interface Props {
+  readonly endpointId: string
+  readonly actionId: string
+  /** Undefined while it is no JSON. */
+  readonly document: unknown
+}
+
+/** What a rule would make of a captured request, as it is written; nothing is saved or sent. */
+export function RulePreview({ endpointId, actionId, document }: Props) {
+  const [params, change] = useAddress()
+  const samples = useQuery({
+    queryKey: ['samples', endpointId],
+    queryFn: () => creel.requests.list.query({ endpointId, page: 1, pageSize: SAMPLES }),
+    staleTime: 60_000,
+  })
+  const rows = samples.data?.items ?? []
+  const sampleId = Number(params.get('on') ?? rows[0]?.id ?? 0)
+  const at = rows.findIndex(({ id }) => id === sampleId)
+  const settled = useSettled(document)
+  const captured = useQuery({
+    queryKey: ['request', endpointId, sampleId],
+    queryFn: () => creel.requests.get.query({ endpointId, requestId: sampleId }),
+    enabled: sampleId > 0,
+    staleTime: 60_000,
+  })
+  const preview = useQuery({
+    queryKey: ['preview', endpointId, actionId, sampleId, settled],
+    queryFn: () =>
+      creel.transformations.previewSet.mutate({
+        endpointId,
+        actionId,
+        rules: [JSON.parse(settled ?? 'null')],
+        requestId: sampleId,
+      }),
+    enabled: sampleId > 0 && settled !== undefined,
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  if (samples.data !== undefined && rows.length === 0) {
+    return <p className="hint">Capture something, and what the rule makes of it appears here.</p>
+  }
+  const step = (by: number) => {
+    const row = rows[at + by]
+    if (row !== undefined) change({ on: row.id }, true)
+  }
+  const problem = preview.error === null ? null : problemOf(preview.error)
+  return (
+    <div>
+      <div className="acts">
+        <b>On captured #{sampleId}</b>
+        <span className="hint cut">{rows[at]?.label}</span>
+        <button type="button" className="button small" onClick={() => step(-1)} disabled={at <= 0}>
+          Newer
+        </button>
+        <button
+          type="button"
+          className="button small"
+          onClick={() => step(1)}
+          disabled={at < 0 || at >= rows.length - 1}
+        >
+          Older
+        </button>
+      </div>
+      <Problem error={samples.error ?? captured.error} />
+      {problem !== null && (
+        <p className="hint" role="status">
+          {problem.items[0]?.detail ?? problem.detail}
+        </p>
+      )}
+      {captured.data !== undefined && preview.data !== undefined && preview.error === null && (
+        <Outcome before={captured.data} preview={preview.data} />
+      )}
+    </div>
+  )
+}
+
+type Preview = Answers['transformations']['previewSet']
+
+function Outcome({ before, preview }: { before: RequestDetail; preview: Preview }) {
+  const { note, output, rules } = preview
+  const lines = useMemo(
+    () => (output === null ? [] : diffLines(layout(before.body), layout(output.body))),
+    [before.body, output],
+  )
+  return (
+    <>
+      <p>{note}</p>
+      <ol className="steps" aria-label="Steps">
+        {rules.flatMap((rule) =>
+          rule.steps.map(({ changed, index, note: about, op }) => (
+            <li key={`${rule.name} ${index}`}>
+              <span className={changed ? 'ok' : 'hint'}>{changed ? 'changed' : 'nothing'}</span>
+              <code>
+                {index + 1}. {op}
+              </code>
+              <span className="hint">{about}</span>
+            </li>
+          )),
+        )}
+        {rules.map(({ fault, name }) =>
+          fault === null ? null : (
+            <li key={name} className="bad">
+              Step {fault.stepIndex + 1} fails: {fault.detail}
+            </li>
+          ),
+        )}
+      </ol>
+      {output !== null && (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must by keyboard
+        <section className="preview-out" aria-label="What would be sent" tabIndex={0}>
+          {lines.map(({ change, text }, at) => (
+            // biome-ignore lint/suspicious/noArrayIndexKey: lines never move
+            <p key={at} data-change={change}>
+              <i>{change === 'added' ? '+' : change === 'removed' ? '−' : ''}</i>
+              <span>{text}</span>
+            </p>
+          ))}
+        </section>
+      )}
+    </>
+  )
+}
+
+/** A body as indented lines, digits and order as they are. */
+function layout(body: string | null): string[] {
+  if (body === null) return []
+  const lines = jsonLines(body)
+  if (lines === null) return body.split('\n')
+  return lines.map(({ depth, pieces }) => {
+    const text = pieces.map(({ kind, text: piece }) => (kind === 'colon' ? ': ' : piece)).join('')
+    return '  '.repeat(depth) + text
+  })
+}
+
+function useSettled(document: unknown): string | undefined {
+  const text = JSON.stringify(document)
+  const [settled, setSettled] = useState(text)
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), WAIT_MS)
+    return () => clearTimeout(timer)
+  }, [text])
+  return settled
+}

@@ -1,0 +1,169 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { ChevronDown, ChevronUp, Plus } from 'lucide-react'
+import { Link, useLocation } from 'wouter'
+import { useAddress } from '../address.ts'
+import { Bones } from '../parts/Bones.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { Switch } from '../parts/Switch.tsx'
+import { actionsQuery } from '../requests/queries.ts'
+import { type Answers, creel, type Endpoint } from '../trpc.ts'
+import { ruleSetQuery } from './queries.ts'
+import { RuleEditor } from './RuleEditor.tsx'
+
+/** A rule as it is saved. */
+export type Rule = Answers['transformations']['getSet']['rules'][number]
+
+/** The rules of an action, and the editor of one; `item` is its id, or `new`. */
+export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: string | undefined }) {
+  const [params, change] = useAddress()
+  const [, navigate] = useLocation()
+  const actions = useQuery(actionsQuery(endpoint.id))
+  const forwards = actions.data?.actions.filter(({ kind }) => kind === 'forward') ?? []
+  const actionId = params.get('action') ?? forwards[0]?.id
+  const set = useQuery({ ...ruleSetQuery(endpoint.id, actionId), enabled: actionId !== undefined })
+  if (actions.data !== undefined && forwards.length === 0) {
+    return (
+      <div className="nothing">
+        <h2>Rules shape what an action sends</h2>
+        <p>
+          Redact, rename, compute, wrap: what is captured stays as it is. There is no action that forwards
+          yet.
+        </p>
+        <Link className="button primary" href={`/e/${endpoint.id}/actions/new`}>
+          Add an action
+        </Link>
+      </div>
+    )
+  }
+  if (set.data === undefined || actionId === undefined) {
+    const error = actions.error ?? set.error
+    return error === null ? <Bones /> : <Problem error={error} onRetry={() => void set.refetch()} />
+  }
+  const { featureInPlan, maxRules, rules } = set.data
+  const at = (id: string) => {
+    const query = params.toString()
+    return `/e/${endpoint.id}/rules${id === '' ? '' : `/${id}`}${query === '' ? '' : `?${query}`}`
+  }
+  const isNew = item === 'new' || (item === undefined && (rules.length === 0 || params.has('path')))
+  const open = rules.find(({ id }) => id === item) ?? (isNew ? undefined : rules[0])
+  return (
+    <>
+      <div className="section-head">
+        <h2>
+          <label htmlFor="rules-of">Rules of</label>{' '}
+          <select
+            id="rules-of"
+            className="select"
+            value={actionId}
+            onChange={({ target }) => change({ action: target.value })}
+          >
+            {forwards.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+        </h2>
+        <span className="hint">
+          {rules.length} of {maxRules}
+        </span>
+        {!isNew && rules.length < maxRules && (
+          <Link className="button primary" href={at('new')}>
+            <Plus size={14} aria-hidden="true" /> Add a rule
+          </Link>
+        )}
+      </div>
+      {!featureInPlan && <p className="banner">Rules are not in this plan.</p>}
+      <RuleList endpointId={endpoint.id} actionId={actionId} rules={rules} openId={open?.id} hrefOf={at} />
+      {featureInPlan && (
+        <RuleEditor
+          key={open?.id ?? 'new'}
+          endpoint={endpoint}
+          actionId={actionId}
+          rule={open}
+          onSaved={(id) => navigate(`/e/${endpoint.id}/rules/${id}?action=${actionId}`)}
+          onRemoved={() => navigate(`/e/${endpoint.id}/rules?action=${actionId}`)}
+        />
+      )}
+    </>
+  )
+}
+
+interface ListProps {
+  readonly endpointId: string
+  readonly actionId: string
+  readonly rules: readonly Rule[]
+  readonly openId: string | undefined
+  readonly hrefOf: (id: string) => string
+}
+
+function RuleList({ endpointId, actionId, rules, openId, hrefOf }: ListProps) {
+  const queries = useQueryClient()
+  const refresh = () => queries.invalidateQueries({ queryKey: ['rules', endpointId] })
+  const order = useMutation({
+    mutationFn: (ids: string[]) => creel.transformations.order.mutate({ endpointId, actionId, order: ids }),
+    onSettled: refresh,
+  })
+  const turn = useMutation({
+    mutationFn: ({ ruleId, enabled }: { ruleId: string; enabled: boolean }) =>
+      creel.transformations.update.mutate({ endpointId, actionId, ruleId, enabled }),
+    onSettled: refresh,
+  })
+  const move = (at: number, by: number) => {
+    const ids = rules.map(({ id }) => id)
+    const [moved] = ids.splice(at, 1)
+    if (moved === undefined || at + by < 0 || at + by > ids.length) return
+    ids.splice(at + by, 0, moved)
+    order.mutate(ids)
+  }
+  if (rules.length === 0) return null
+  return (
+    <>
+      <Problem error={order.error ?? turn.error} />
+      <ol className="cards" aria-label="Rules, in the order they run">
+        {rules.map(({ condition, disabledReason, enabled, id, name, position, version }, at) => (
+          <li key={id} className="item" data-open={id === openId}>
+            <span className="hint num">{position}</span>
+            <Link href={hrefOf(id)} className="item-name" aria-current={id === openId ? 'true' : undefined}>
+              {name}
+            </Link>
+            <span className="badge">v{version}</span>
+            <span className="item-what">
+              {disabledReason === null ? (
+                condition
+              ) : (
+                <span className="warn">Switched off: {disabledReason}</span>
+              )}
+            </span>
+            <Switch
+              isOn={enabled}
+              isDisabled={turn.isPending}
+              label={`${name} is switched on`}
+              onChange={(on) => turn.mutate({ ruleId: id, enabled: on })}
+            >
+              {enabled ? 'on' : 'off'}
+            </Switch>
+            <button
+              type="button"
+              className="button quiet icon small"
+              aria-label={`Move ${name} up`}
+              disabled={order.isPending}
+              onClick={() => move(at, -1)}
+            >
+              <ChevronUp size={14} aria-hidden="true" />
+            </button>
+            <button
+              type="button"
+              className="button quiet icon small"
+              aria-label={`Move ${name} down`}
+              disabled={order.isPending}
+              onClick={() => move(at, 1)}
+            >
+              <ChevronDown size={14} aria-hidden="true" />
+            </button>
+          </li>
+        ))}
+      </ol>
+    </>
+  )
+}

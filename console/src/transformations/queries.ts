@@ -1,0 +1,24 @@
+import { queryOptions } from '@tanstack/react-query'
+import { creel } from '../trpc.ts'
+
+/** The rules of an action, in the order they run. */
+export const ruleSetQuery = (endpointId: string, actionId: string | undefined) =>
+  queryOptions({
+    queryKey: ['rules', endpointId, actionId],
+    queryFn: () =>
+      creel.transformations.getSet.query({ endpointId, ...(actionId === undefined ? {} : { actionId }) }),
+  })
+
+/** Every version of a rule, newest first. */
+export const versionsQuery = (endpointId: string, ruleId: string, version: number) =>
+  queryOptions({
+    queryKey: ['versions', endpointId, ruleId, version],
+    queryFn: () => creel.transformations.versions.query({ endpointId, ruleId }),
+  })
+
+/** The language of rules as JSON Schema; never changes while the page stands. */
+export const ruleSchemaQuery = queryOptions({
+  queryKey: ['rule schema'],
+  queryFn: () => creel.transformations.schema.query({}),
+  staleTime: Number.POSITIVE_INFINITY,
+})

@@ -1,0 +1,21 @@
+import { count } from '../words/format.ts'
+
+const FULL = 0.9
+
+/** How much of a limit is used. */
+export function Meter({ words, used, limit }: { words: string; used: number; limit: number }) {
+  const share = limit > 0 ? Math.min(1, used / limit) : 0
+  return (
+    <div className="meter">
+      <p>
+        <span className="cut">{words}</span>
+        <span className="num">
+          <b>{count(used)}</b> <span className="hint">/ {count(limit)}</span>
+        </span>
+      </p>
+      <div className="meter-bar" data-full={share >= FULL} aria-hidden="true">
+        <i style={{ inlineSize: `${share * 100}%` }} />
+      </div>
+    </div>
+  )
+}

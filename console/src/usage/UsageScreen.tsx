@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { Bones } from '../parts/Bones.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { PageHead } from '../shell/PageHead.tsx'
+import { endpointsQuery, meQuery, watchdogsQuery } from '../shell/queries.ts'
+import { bytes, count } from '../words/format.ts'
+import { Meter } from './Meter.tsx'
+
+/** How much of the plan is used. */
+export function UsageScreen() {
+  const me = useQuery(meQuery)
+  const endpoints = useQuery(endpointsQuery)
+  const watchdogs = useQuery(watchdogsQuery)
+  const error = me.error ?? endpoints.error
+  if (me.data === undefined || endpoints.data === undefined) {
+    return (
+      <main id="main" className="page">
+        <PageHead title="Usage and plan" />
+        <div className="page-body">{error === null ? <Bones /> : <Problem error={error} />}</div>
+      </main>
+    )
+  }
+  const { limits, plan } = me.data
+  const fullest = endpoints.data.items.toSorted(
+    (left, right) => right.storedRequestCount - left.storedRequestCount,
+  )
+  return (
+    <main id="main" className="page">
+      <PageHead title="Usage and plan">
+        <span className="badge">{plan.displayName}</span>
+      </PageHead>
+      <div className="page-body">
+        <section className="meters" aria-label="Counts beside limits">
+          <Meter words="Endpoints" used={endpoints.data.totalCount} limit={limits.endpointsMax} />
+          <Meter words="Watchdogs" used={watchdogs.data?.totalCount ?? 0} limit={limits.watchdogsMax} />
+        </section>
+        <section className="card" aria-label="Stored by endpoint">
+          <h2>
+            Stored by endpoint{' '}
+            <span className="hint">
+              at most {count(limits.storedRequestsMax)} each, for {limits.retentionDays} days
+            </span>
+          </h2>
+          <div className="meters">
+            {fullest.slice(0, 24).map(({ id, name, storedRequestCount }) => (
+              <Link key={id} href={`/e/${id}`}>
+                <Meter words={name} used={storedRequestCount} limit={limits.storedRequestsMax} />
+              </Link>
+            ))}
+          </div>
+        </section>
+        <section className="card" aria-label="Limits">
+          <h2>Limits of the plan</h2>
+          <dl className="facts">
+            <div>
+              <dt>Captures of an endpoint in a minute</dt>
+              <dd>{count(limits.captureRatePerMinute)}</dd>
+            </div>
+            <div>
+              <dt>Body of a capture</dt>
+              <dd>{bytes(limits.payloadBytesMax)}</dd>
+            </div>
+            <div>
+              <dt>Actions of an endpoint</dt>
+              <dd>{limits.actionsMax}</dd>
+            </div>
+            <div>
+              <dt>Rules of an action</dt>
+              <dd>{limits.rulesMax}</dd>
+            </div>
+            <div>
+              <dt>Calls of a key in a minute</dt>
+              <dd>{count(limits.apiRatePerMinute)}</dd>
+            </div>
+          </dl>
+        </section>
+      </div>
+    </main>
+  )
+}

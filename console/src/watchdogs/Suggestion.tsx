@@ -1,0 +1,47 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { creel } from '../trpc.ts'
+import { interval, plural } from '../words/format.ts'
+
+interface Props {
+  readonly endpointId: string
+  /** Undefined while it cannot be read. */
+  readonly match: unknown
+  readonly onUse: (everySeconds: number, graceSeconds: number) => void
+}
+
+/** What the history says about the rhythm, to be used with one press. */
+export function Suggestion({ endpointId, match, onUse }: Props) {
+  const text = match === undefined ? undefined : JSON.stringify(match)
+  const suggestion = useQuery({
+    queryKey: ['suggestion', endpointId, text],
+    queryFn: () =>
+      creel.watchdogs.suggest.query({
+        endpointId,
+        ...(text === undefined || text === '{}' ? {} : { match: text }),
+      }),
+    enabled: text !== undefined,
+    placeholderData: keepPreviousData,
+    retry: false,
+  })
+  const said = suggestion.data
+  if (said === undefined) return null
+  const { available, expectedIntervalSeconds, graceSeconds, observedP90Seconds, reason, samples } = said
+  if (!available || expectedIntervalSeconds === null || graceSeconds === null) {
+    return <p className="hint">{reason}</p>
+  }
+  return (
+    <p className="acts">
+      <span>
+        From {plural(samples, 'gap')}: 90 % within {interval(observedP90Seconds ?? 0)}. Suggested: every{' '}
+        <b>{interval(expectedIntervalSeconds)}</b>, <b>{interval(graceSeconds)}</b> grace.
+      </span>
+      <button
+        type="button"
+        className="button small"
+        onClick={() => onUse(expectedIntervalSeconds, graceSeconds)}
+      >
+        Use
+      </button>
+    </p>
+  )
+}

@@ -1,0 +1,124 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { Plus } from 'lucide-react'
+import { Link, useLocation } from 'wouter'
+import { Bones } from '../parts/Bones.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { PageHead } from '../shell/PageHead.tsx'
+import { watchdogsQuery } from '../shell/queries.ts'
+import { creel } from '../trpc.ts'
+import { ago, fullTime, interval } from '../words/format.ts'
+import { WatchdogForm } from './WatchdogForm.tsx'
+import { STATES, type Watchdog } from './words.ts'
+
+/** Every watchdog ; `id` is that of the one that is changed, or `new`. */
+export function WatchdogsScreen({ id }: { id: string | undefined }) {
+  const list = useQuery(watchdogsQuery)
+  const [, navigate] = useLocation()
+  const close = () => navigate('/watchdogs')
+  const items = list.data?.items ?? []
+  return (
+    <main id="main" className="page">
+      <PageHead title="Watchdogs">
+        <span className="grow" />
+        {id !== 'new' && (
+          <Link href="/watchdogs/new" className="button primary">
+            <Plus size={14} aria-hidden="true" /> Arm a watchdog
+          </Link>
+        )}
+      </PageHead>
+      <div className="page-body">
+        <Problem error={list.error} onRetry={() => void list.refetch()} />
+        {id === 'new' && <WatchdogForm watchdog={undefined} onClose={close} />}
+        {list.isLoading && <Bones />}
+        {list.data !== undefined && items.length === 0 && id !== 'new' && (
+          <div className="nothing">
+            <h2>A watchdog tells when nothing comes</h2>
+            <p>A nightly export, an hourly heartbeat: say how often it is due, or let its history say so.</p>
+            <Link href="/watchdogs/new" className="button primary">
+              Arm the first
+            </Link>
+          </div>
+        )}
+        {items.map((watchdog) => (
+          <Item key={watchdog.id} watchdog={watchdog} isOpen={id === watchdog.id} onClose={close} />
+        ))}
+      </div>
+    </main>
+  )
+}
+
+function Item({ watchdog, isOpen, onClose }: { watchdog: Watchdog; isOpen: boolean; onClose: () => void }) {
+  const {
+    active,
+    dueAt,
+    alarmAt,
+    alarmedAt,
+    endpointId,
+    endpointName,
+    graceSeconds,
+    id,
+    lastMatchedAt,
+    name,
+    state,
+  } = watchdog
+  const queries = useQueryClient()
+  const refresh = () => queries.invalidateQueries({ queryKey: ['watchdogs'] })
+  const turn = useMutation({
+    mutationFn: () => creel.watchdogs.setActive.mutate({ id, active: !active }),
+    onSettled: refresh,
+  })
+  const { tone, words } = STATES[state]
+  return (
+    <section className="card" aria-label={name}>
+      <div className="section-head">
+        <h2>
+          <Link href={isOpen ? '/watchdogs' : `/watchdogs/${id}`}>{name}</Link>{' '}
+          <span className="badge" data-tone={tone}>
+            {words}
+          </span>
+        </h2>
+        <span className="hint">
+          every {interval(watchdog.expectedIntervalSeconds)}, {interval(graceSeconds)} grace ·{' '}
+          <Link className="link" href={`/e/${endpointId}`}>
+            {endpointName}
+          </Link>
+        </span>
+        <button
+          type="button"
+          className="button small"
+          disabled={turn.isPending}
+          onClick={() => turn.mutate()}
+        >
+          {active ? 'Pause' : 'Resume'}
+        </button>
+        <Link className="button small" href={isOpen ? '/watchdogs' : `/watchdogs/${id}`}>
+          {isOpen ? 'Close' : 'Change'}
+        </Link>
+      </div>
+      <Problem error={turn.error} />
+      <p className="facts">
+        <span>
+          last match{' '}
+          <b title={lastMatchedAt === null ? undefined : fullTime(lastMatchedAt)}>{ago(lastMatchedAt)}</b>
+        </span>
+        {dueAt !== null && state !== 'paused' && (
+          <span>
+            due <b title={fullTime(dueAt)}>{ago(dueAt)}</b>
+          </span>
+        )}
+        {alarmAt !== null && state !== 'paused' && alarmedAt === null && (
+          <span>
+            alarm <b title={fullTime(alarmAt)}>{ago(alarmAt)}</b>
+          </span>
+        )}
+        {alarmedAt !== null && state === 'alarmed' && (
+          <span className="bad">
+            alarmed <b title={fullTime(alarmedAt)}>{ago(alarmedAt)}</b>
+          </span>
+        )}
+        {watchdog.pausedByPlan && <span className="warn">not watched: over the plan</span>}
+      </p>
+      {isOpen && <WatchdogForm watchdog={watchdog} onClose={onClose} />}
+    </section>
+  )
+}

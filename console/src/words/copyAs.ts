@@ -1,0 +1,74 @@
+/** What a request needs to have to be written as a command. */
+export interface Copied {
+  readonly method: string
+  readonly url: string
+  readonly rawHeaders: readonly { readonly name: string; readonly value: string }[]
+  /** Text, or base64 when `bodyIsBinary`; null when empty. */
+  readonly body: string | null
+  readonly bodyIsBinary: boolean
+}
+
+/** Set anew by whoever sends. */
+const OWN = new Set([
+  'host',
+  'content-length',
+  'connection',
+  'transfer-encoding',
+  'accept-encoding',
+  'expect',
+])
+
+const carried = ({ rawHeaders }: Copied) => rawHeaders.filter(({ name }) => !OWN.has(name.toLowerCase()))
+
+/** A word that a POSIX shell reads back as this text. */
+function shellWord(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/**
+ * A shell command that sends the same request: same method, address, fields in the same order, same bytes. A shell cannot
+ * hold NUL in a word, so bodies that are not text, or hold one, go through base64.
+ */
+export function asCurl(request: Copied): string {
+  const { body, bodyIsBinary, method, url } = request
+  const isPiped = body !== null && (bodyIsBinary || body.includes('\0'))
+  const lines = [`curl --globoff -X ${shellWord(method)} ${shellWord(url)}`]
+  let hasType = false
+  for (const { name, value } of carried(request)) {
+    hasType ||= name.toLowerCase() === 'content-type'
+    // curl takes a field without value by a semicolon.
+    lines.push(`-H ${shellWord(value === '' ? `${name};` : `${name}: ${value}`)}`)
+  }
+  if (body !== null && !hasType) lines.push("-H 'Content-Type:'")
+  if (body !== null) lines.push(isPiped ? '--data-binary @-' : `--data-raw ${shellWord(body)}`)
+  const command = lines.join(' \\\n  ')
+  if (body === null || !isPiped) return command
+  return `printf %s ${shellWord(bodyIsBinary ? body : base64Of(body))} | base64 -d | ${command}`
+}
+
+/** JavaScript that sends the same request. */
+export function asFetch(request: Copied): string {
+  const { body, bodyIsBinary, method, url } = request
+  const headers = carried(request).map(({ name, value }) => [name, value])
+  const options = [
+    `  method: ${JSON.stringify(method)},`,
+    `  headers: ${JSON.stringify(headers, null, 2).replaceAll('\n', '\n  ')},`,
+  ]
+  if (body !== null) {
+    const literal = JSON.stringify(body)
+    options.push(`  body: ${bodyIsBinary ? `Uint8Array.fromBase64(${literal})` : literal},`)
+  }
+  return `await fetch(${JSON.stringify(url)}, {\n${options.join('\n')}\n})`
+}
+
+/** UTF-8 of a text, in base64. */
+export function base64Of(text: string): string {
+  let latin = ''
+  for (const byte of new TextEncoder().encode(text)) latin += String.fromCharCode(byte)
+  return btoa(latin)
+}
+
+/** The bytes of base64. */
+export function bytesOfBase64(base64: string): Uint8Array<ArrayBuffer> {
+  return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
+}

@@ -1,0 +1,47 @@
+import { describe, expect, test } from 'bun:test'
+import fc from 'fast-check'
+import { jsonLines } from '../body/jsonLines.ts'
+import { changesOf, diffLines, valuesByName, valuesByPath } from './diff.ts'
+
+const values = (json: string) => valuesByPath(jsonLines(json) ?? [])
+
+describe('a comparison', () => {
+  test('names what was added, removed and changed, by path', () => {
+    const changes = changesOf(
+      values('{"a":1,"b":{"c":"x"},"d":[]}'),
+      values('{"a":1.0,"b":{"c":"x"},"e":true}'),
+    )
+    expect(changes).toEqual([
+      { path: 'body.a', change: 'changed', before: '1', after: '1.0' },
+      { path: 'body.d', change: 'removed', before: '[]', after: null },
+      { path: 'body.e', change: 'added', before: null, after: 'true' },
+    ])
+  })
+
+  test('fields are the same whatever their case, and repeats count', () => {
+    const before = valuesByName([{ name: 'X-A', value: '1' }])
+    const after = valuesByName([
+      { name: 'x-a', value: '1' },
+      { name: 'X-A', value: '2' },
+    ])
+    expect(changesOf(before, after)).toEqual([{ path: 'x-a', change: 'changed', before: '1', after: '1\n2' }])
+  })
+
+  test('of lines: what is not added is the first text, what is not removed the second', () => {
+    const text = fc.array(fc.constantFrom('a', 'b', 'c', 'd'), { maxLength: 12 })
+    fc.assert(
+      fc.property(text, text, (before, after) => {
+        const lines = diffLines(before, after)
+        expect(lines.filter(({ change }) => change !== 'added').map(({ text: line }) => line)).toEqual(before)
+        expect(lines.filter(({ change }) => change !== 'removed').map(({ text: line }) => line)).toEqual(
+          after,
+        )
+      }),
+    )
+  })
+
+  test('of lines: what stayed is not shown as changed', () => {
+    const lines = diffLines(['a', 'b', 'c', 'd'], ['a', 'x', 'c', 'd'])
+    expect(lines.map(({ change }) => change)).toEqual(['same', 'removed', 'added', 'same', 'same'])
+  })
+})

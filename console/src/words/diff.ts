@@ -1,0 +1,112 @@
+import type { Line } from '../body/jsonLines.ts'
+
+/** One part that differs. */
+export interface Change {
+  readonly path: string
+  readonly change: 'added' | 'removed' | 'changed'
+  readonly before: string | null
+  readonly after: string | null
+}
+
+/** What differs between two sets of named values; in the order of the first, then what only the second has. */
+export function changesOf(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): Change[] {
+  const changes: Change[] = []
+  for (const [path, old] of before) {
+    const now = after.get(path)
+    if (now === undefined) changes.push({ path, change: 'removed', before: old, after: null })
+    else if (now !== old) changes.push({ path, change: 'changed', before: old, after: now })
+  }
+  for (const [path, now] of after) {
+    if (!before.has(path)) changes.push({ path, change: 'added', before: null, after: now })
+  }
+  return changes
+}
+
+/** The values of laid-out lines by their paths, as they were written; empty objects and lists are values. */
+export function valuesByPath(lines: readonly Line[]): Map<string, string> {
+  const values = new Map<string, string>()
+  for (const { path, pieces } of lines) {
+    const value = pieces.findLast(
+      ({ kind, text }) =>
+        kind === 'text' || kind === 'number' || kind === 'word' || text === '{}' || text === '[]',
+    )
+    if (value !== undefined) values.set(path, value.text)
+  }
+  return values
+}
+
+/** Fields by name; of a name that stands several times all values, as they came. */
+export function valuesByName(
+  fields: readonly { readonly name: string; readonly value: string }[],
+): Map<string, string> {
+  const values = new Map<string, string>()
+  for (const { name, value } of fields) {
+    const known = values.get(name.toLowerCase())
+    values.set(name.toLowerCase(), known === undefined ? value : `${known}\n${value}`)
+  }
+  return values
+}
+
+/** A line of a text beside another: there before, there after, or both. */
+export interface DiffLine {
+  readonly change: 'same' | 'added' | 'removed'
+  readonly text: string
+}
+
+/** Over so many cells a comparison line by line would take too long; then the middle counts as replaced. */
+const CELLS_MAX = 4_000_000
+
+/** Two texts line by line, with as few changes as there can be. */
+export function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
+  let start = 0
+  while (start < before.length && start < after.length && before[start] === after[start]) start += 1
+  let end = 0
+  while (
+    end < before.length - start &&
+    end < after.length - start &&
+    before[before.length - 1 - end] === after[after.length - 1 - end]
+  ) {
+    end += 1
+  }
+  const same = (text: string): DiffLine => ({ change: 'same', text })
+  return [
+    ...before.slice(0, start).map(same),
+    ...middle(before.slice(start, before.length - end), after.slice(start, after.length - end)),
+    ...before.slice(before.length - end).map(same),
+  ]
+}
+
+function middle(before: readonly string[], after: readonly string[]): DiffLine[] {
+  const removed = (text: string): DiffLine => ({ change: 'removed', text })
+  const added = (text: string): DiffLine => ({ change: 'added', text })
+  if (before.length * after.length > CELLS_MAX) return [...before.map(removed), ...after.map(added)]
+  const width = after.length + 1
+  // Length of the longest common rest from each pair of places on.
+  const common = new Uint32Array((before.length + 1) * width)
+  const at = (row: number, column: number) => common[row * width + column] ?? 0
+  for (let row = before.length - 1; row >= 0; row -= 1) {
+    for (let column = after.length - 1; column >= 0; column -= 1) {
+      common[row * width + column] =
+        before[row] === after[column]
+          ? at(row + 1, column + 1) + 1
+          : Math.max(at(row + 1, column), at(row, column + 1))
+    }
+  }
+  const out: DiffLine[] = []
+  let [row, column] = [0, 0]
+  while (row < before.length || column < after.length) {
+    const [old, now] = [before[row], after[column]]
+    if (old !== undefined && now !== undefined && old === now) {
+      out.push({ change: 'same', text: old })
+      row += 1
+      column += 1
+    } else if (old !== undefined && (now === undefined || at(row + 1, column) >= at(row, column + 1))) {
+      out.push(removed(old))
+      row += 1
+    } else if (now !== undefined) {
+      out.push(added(now))
+      column += 1
+    }
+  }
+  return out
+}

@@ -1,0 +1,79 @@
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const FULL = new Intl.DateTimeFormat('en-GB', {
+  weekday: 'short',
+  day: 'numeric',
+  month: 'short',
+  year: 'numeric',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  fractionalSecondDigits: 3,
+  timeZoneName: 'short',
+})
+const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' })
+const DAY_MS = 86_400_000
+
+/** The time of day of an ISO timestamp, to the second; the day where it is another than today. */
+export function clock(at: string, now = Date.now()): string {
+  const date = new Date(at)
+  return now - date.getTime() > DAY_MS ? DAY.format(date) : CLOCK.format(date)
+}
+
+/** Everything about an ISO timestamp: for titles. */
+export const fullTime = (at: string): string => FULL.format(new Date(at))
+
+/** How long ago, or in how long: `now`, `28s ago`, `in 4m`; `never` for null. */
+export function ago(at: string | null, now = Date.now()): string {
+  if (at === null) return 'never'
+  const seconds = Math.round((new Date(at).getTime() - now) / 1000)
+  const size = Math.abs(seconds)
+  if (size < 4) return 'now'
+  if (size < 60) return RELATIVE.format(seconds, 'second')
+  if (size < 3600) return RELATIVE.format(Math.round(seconds / 60), 'minute')
+  if (size < 86_400) return RELATIVE.format(Math.round(seconds / 3600), 'hour')
+  return RELATIVE.format(Math.round(seconds / 86_400), 'day')
+}
+
+/** Bytes in decimal units. */
+export function bytes(size: number): string {
+  if (size < 1000) return `${size} B`
+  if (size < 1_000_000) return `${(size / 1000).toFixed(size < 10_000 ? 1 : 0)} kB`
+  return `${(size / 1_000_000).toFixed(1)} MB`
+}
+
+/** Milliseconds as people read them; a dash for what is not known. */
+export function duration(ms: number | null): string {
+  if (ms === null) return '–'
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
+}
+
+/** Seconds as an interval: `24 h`, `1 h 10 min`, `45 s`. */
+export function interval(seconds: number): string {
+  const parts: string[] = []
+  const units = [
+    ['d', 86_400],
+    ['h', 3600],
+    ['min', 60],
+    ['s', 1],
+  ] as const
+  let left = Math.round(seconds)
+  for (const [unit, size] of units) {
+    const amount = Math.floor(left / size)
+    // 24 h reads better than 1 d.
+    if (unit === 'd' && left < 2 * size) continue
+    if (amount > 0) parts.push(`${amount} ${unit}`)
+    left -= amount * size
+  }
+  return parts.slice(0, 2).join(' ') || '0 s'
+}
+
+/** A number with thin gaps between thousands. */
+export const count = (number: number): string => number.toLocaleString('en').replaceAll(',', '\u2009')
+
+/** `1 request`, `2 requests`. */
+export const plural = (number: number, word: string): string =>
+  `${count(number)} ${number === 1 ? word : word.endsWith('y') ? `${word.slice(0, -1)}ies` : `${word}s`}`
+
+/** An address without its scheme, as it is shown. */
+export const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')

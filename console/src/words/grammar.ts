@@ -1,0 +1,142 @@
+/** Every state that a request can show, in the order that people look for them. */
+export const STATES = [
+  'Succeeded',
+  'Failed',
+  'Errored',
+  'DeadLetter',
+  'Pending',
+  'Interrupted',
+  'NotAttempted',
+  'Skipped',
+] as const
+
+/** Where the deliveries of a request stand. */
+export type State = (typeof STATES)[number]
+
+/** What `is:` takes: a verdict, or `none` where nothing was checked. */
+export const VERIFICATIONS = ['verified', 'failed', 'unsigned', 'unverifiable', 'none'] as const
+
+/** A verdict on a signature, as a filter. */
+export type Verification = (typeof VERIFICATIONS)[number]
+
+/** What the API's lists and streams filter by; all combine with AND. */
+export interface Filters {
+  method?: string
+  state?: State
+  verification?: Verification
+  label?: string
+  /** ISO 8601. */
+  since?: string
+  /** ISO 8601. */
+  until?: string
+  q?: string
+}
+
+/** The names that a term may begin with. */
+export const TERM_NAMES = ['method', 'state', 'is', 'label', 'since', 'until'] as const
+
+type TermName = (typeof TERM_NAMES)[number]
+
+/** One word of a search: a known `name:value`, or text. */
+export interface Term {
+  readonly name: TermName | 'text'
+  readonly value: string
+  /** As it was typed, quotes and all. */
+  readonly typed: string
+  /** Where it stands in the search. */
+  readonly at: number
+  /** What would be right; the term is left out of the search then. */
+  readonly problem?: string
+}
+
+/** What the API takes as text or as a label. */
+const LENGTH_MAX = 200
+
+const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const
+
+/** Words are parted by blanks; quotes keep blanks: `label:"a b"`. What has no known name is text that must occur. */
+export function parseSearch(search: string): Term[] {
+  const terms: Term[] = []
+  for (const match of search.matchAll(/(?:([A-Za-z]+):)?(?:"([^"]*)"|(\S+))/g)) {
+    const [typed, inFront, quoted, bare] = match
+    // A filter whose value is yet to be typed.
+    const isBegun = inFront === undefined && TERM_NAMES.some((known) => `${known}:` === typed.toLowerCase())
+    const given = isBegun ? typed.slice(0, -1) : inFront
+    const name = TERM_NAMES.find((known) => known === given?.toLowerCase())
+    const at = match.index
+    if (name === undefined) {
+      const value = given === undefined ? (quoted ?? typed) : typed.replaceAll('"', '')
+      terms.push({ name: 'text', value, typed, at })
+      continue
+    }
+    const value = isBegun ? '' : (quoted ?? bare ?? '')
+    const problem = problemOf(name, value)
+    terms.push({ name, value, typed, at, ...(problem === undefined ? {} : { problem }) })
+  }
+  return terms
+}
+
+/**
+ * The filters that a search means. Of a name that stands twice the last counts.
+ *
+ * @param now what `since:2h` counts back from; milliseconds since 1970
+ */
+export function filtersOf(terms: readonly Term[], now = Date.now()): Filters {
+  const filters: Filters = {}
+  const text: string[] = []
+  for (const { name, value, problem } of terms) {
+    if (problem !== undefined) continue
+    if (name === 'text') text.push(value)
+    else if (name === 'method') filters.method = value
+    else if (name === 'label') filters.label = value
+    else if (name === 'state') Object.assign(filters, { state: known(STATES, value) })
+    else if (name === 'is') Object.assign(filters, { verification: known(VERIFICATIONS, value) })
+    else Object.assign(filters, { [name]: instantOf(value, now) })
+  }
+  const q = text.join(' ').slice(0, LENGTH_MAX)
+  return q === '' ? filters : { ...filters, q }
+}
+
+/** The search without one of its terms. */
+export function withoutTerm(search: string, term: Term): string {
+  return `${search.slice(0, term.at)}${search.slice(term.at + term.typed.length)}`.replace(/\s+/g, ' ').trim()
+}
+
+/** A term as one types it, in quotes where its value has blanks. Quotes inside cannot be searched for and are left out. */
+export function termFor(name: TermName | 'text', value: string): string {
+  const plain = value.replaceAll('"', '')
+  const quoted = /\s/.test(plain) || (name === 'text' && /^[A-Za-z]+:/.test(plain)) ? `"${plain}"` : plain
+  return name === 'text' ? quoted : `${name}:${quoted}`
+}
+
+function problemOf(name: TermName, value: string): string | undefined {
+  if (value === '' && (name === 'method' || name === 'label')) return `${name}: say which`
+  if (name === 'state' && known(STATES, value) === undefined) {
+    return `state is one of ${STATES.map((state) => state.toLowerCase()).join(', ')}`
+  }
+  if (name === 'is' && known(VERIFICATIONS, value) === undefined)
+    return `is takes ${VERIFICATIONS.join(', ')}`
+  if ((name === 'since' || name === 'until') && instantOf(value, 0) === undefined) {
+    return `${name} takes 15m, 2h, 3d, or a date like 2026-11-22`
+  }
+  if (name === 'method' && value.length > 32) return 'a method has at most 32 characters'
+  if (name === 'label' && value.length > LENGTH_MAX) return `a label has at most ${LENGTH_MAX} characters`
+  return undefined
+}
+
+function known<Name extends string>(names: readonly Name[], given: string): Name | undefined {
+  return names.find((name) => name.toLowerCase() === given.toLowerCase())
+}
+
+function instantOf(value: string, now: number): string | undefined {
+  const back = /^(\d{1,6})([smhd])$/.exec(value)
+  if (back !== null) {
+    const [, amount, unit] = back
+    const size = unit === 's' || unit === 'm' || unit === 'h' || unit === 'd' ? SECONDS[unit] : 1
+    const at = new Date((Math.floor(now / 1000) - Number(amount) * size) * 1000)
+    return Number.isNaN(at.getTime()) ? undefined : at.toISOString()
+  }
+  if (!/^\d{4}-\d\d(-\d\d)?([T ]|$)/.test(value)) return undefined
+  const at = new Date(value)
+  return Number.isNaN(at.getTime()) ? undefined : at.toISOString()
+}

@@ -1,0 +1,48 @@
+import { isCallError, statusOf } from '../trpc.ts'
+
+/** A refusal in words: the API's own where it answered. */
+export interface ProblemWords {
+  readonly detail: string
+  readonly code: string | null
+  readonly status: number | undefined
+  readonly traceId: string | null
+  /** Every wrong part of what was sent, by JSON Pointer; in document order. */
+  readonly items: readonly { readonly pointer: string; readonly detail: string }[]
+}
+
+/** What an error says to the reader. */
+export function problemOf(error: unknown): ProblemWords {
+  const status = statusOf(error)
+  const problem = isCallError(error) ? error.data?.problem : undefined
+  if (problem !== undefined) {
+    return {
+      detail: problem.detail,
+      code: problem.code,
+      status,
+      traceId: problem.traceId,
+      items: (problem.errors ?? []).map(({ pointer, detail }) => ({ pointer: pointer ?? '#', detail })),
+    }
+  }
+  const said = error instanceof Error ? error.message : String(error)
+  const detail =
+    status === undefined ? 'The service cannot be reached. Nothing that you typed is lost.' : said
+  return { detail, code: null, status, traceId: null, items: [] }
+}
+
+/** What the API says about one member of the input, and all below it; empty when it is right. */
+export function problemAt(problem: ProblemWords | null, member: string): string {
+  const below = `#/${member}`
+  return (problem?.items ?? [])
+    .filter(({ pointer }) => pointer === below || pointer.startsWith(`${below}/`))
+    .map(({ detail }) => detail)
+    .join(' ')
+}
+
+/** What the API says about anything but these members: to be shown for the form as a whole. */
+export function problemBeside(problem: ProblemWords | null, members: readonly string[]): string[] {
+  if (problem === null) return []
+  const elsewhere = problem.items.filter(({ pointer }) =>
+    members.every((member) => pointer !== `#/${member}` && !pointer.startsWith(`#/${member}/`)),
+  )
+  return problem.items.length === 0 ? [problem.detail] : elsewhere.map(({ detail }) => detail)
+}
