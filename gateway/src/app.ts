@@ -1,4 +1,5 @@
 import type { Services } from '@creel/core'
+import { internalErrors } from '@creel/core/platform/metrics'
 import { logged } from './callLog.ts'
 import { DOCS } from './docs/index.ts'
 import type { FetchHandler } from './fetchHandler.ts'
@@ -41,6 +42,7 @@ export function createApp(
     )
     .onError(({ code, error, request }) => {
       if (code === 'NOT_FOUND') return plainNotFound()
+      internalErrors.inc()
       services.log.error({ err: error, url: new URL(request.url).pathname }, 'unexpected error')
       return new Response('Internal Server Error', { status: 500 })
     })

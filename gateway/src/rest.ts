@@ -15,6 +15,7 @@ import {
   type Stream,
   toProblem,
 } from '@creel/core'
+import { internalErrors } from '@creel/core/platform/metrics'
 import { Elysia } from 'elysia'
 import { type CallNotes, logged } from './callLog.ts'
 import { downloadResponse } from './download.ts'
@@ -146,7 +147,10 @@ export function problemResponse(
 ): Response {
   const problem = toProblem(error, options)
   const refusal = refusalOf(error, options.input)
-  if (refusal === null) services.log.error({ err: error, traceId: options.traceId }, 'unexpected error')
+  if (refusal === null) {
+    internalErrors.inc()
+    services.log.error({ err: error, traceId: options.traceId }, 'unexpected error')
+  }
   if (refusal?.code === 'unavailable') noteOutage(services.log, refusal.more.cause)
   const headers: Record<string, string> = {
     'Content-Type': 'application/problem+json',

@@ -7,6 +7,7 @@ import {
   type Services,
   TracedError,
 } from '@creel/core'
+import { internalErrors } from '@creel/core/platform/metrics'
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
 import type { CallNotes } from './callLog.ts'
 import { noteOutage } from './outageLog.ts'
@@ -36,7 +37,10 @@ export function trpc(services: Services): (request: Request, notes: CallNotes) =
       },
       onError: ({ error, input }) => {
         const refusal = refusalOf(error, input)
-        if (refusal === null) services.log.error({ err: error, traceId }, 'unexpected error')
+        if (refusal === null) {
+          internalErrors.inc()
+          services.log.error({ err: error, traceId }, 'unexpected error')
+        }
         if (refusal?.code === 'unavailable') noteOutage(services.log, refusal.more.cause)
       },
     })

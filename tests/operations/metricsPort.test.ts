@@ -13,6 +13,24 @@ test('CREEL_METRICS_PORT serves metrics and health on a port of its own, and no 
   const statusOf = (url: string) => fetch(url).then(({ status }) => status)
 
   expect(await statusOf(`http://127.0.0.1:${port}/metrics`)).toBe(200)
+  // Every series that an alert rule watches is there from the start: an increase from nothing is none to Prometheus.
+  const scraped = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
+  for (const series of [
+    'creel_captures_total{outcome="unavailable"}',
+    'creel_delivery_attempts_total{state="DeadLetter"}',
+    'creel_alert_sends_total{outcome="failed",channel="slack"}',
+    'creel_internal_errors_total',
+  ]) {
+    expect(scraped.split('\n')).toContain(`${series} 0`)
+  }
+  expect(scraped).toMatch(/^creel_build_info\{version="[\d.]+",bun="[\d.]+"\} 1$/m)
+  for (const name of [
+    'process_resident_memory_bytes',
+    'nodejs_eventloop_lag_p99_seconds',
+    'process_open_fds',
+  ]) {
+    expect(scraped).toMatch(new RegExp(`^${name} [\\d.e+-]+$`, 'm'))
+  }
   expect(await statusOf(`http://127.0.0.1:${port}/readyz`)).toBe(200)
   expect(await statusOf(`http://127.0.0.1:${port}/api/v1/me`)).toBe(404)
   expect(await statusOf(`${creel.baseUrl}/metrics`)).toBe(404)

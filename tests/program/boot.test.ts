@@ -42,6 +42,8 @@ describe('creel serve, on an embedded PostgreSQL', () => {
     expect(curls).toHaveLength(2)
     expect(logged?.length).toBeGreaterThan(0)
     expect(logged?.join()).not.toContain(creel.first?.key)
+    // stderr often ends in a log: the key is on stdout alone.
+    expect(creel.stderr()).not.toContain(creel.first?.key)
   })
 
   test('the data folder keeps the secret key to its owner, and another key is refused with words', async () => {
@@ -49,6 +51,8 @@ describe('creel serve, on an embedded PostgreSQL', () => {
     await (await startProcess({ cwd })).stop()
     const file = join(cwd, '.creel', 'secret.key')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
+    // Who can open the lock can keep the service from starting.
+    expect((await stat(join(cwd, '.creel', 'owner.lock'))).mode & 0o777).toBe(0o600)
     expect(Buffer.from(await readFile(file, 'utf8'), 'base64')).toHaveLength(32)
 
     await writeFile(file, `${Buffer.alloc(32, 1).toString('base64')}\n`)

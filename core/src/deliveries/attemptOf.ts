@@ -1,11 +1,12 @@
 import type { Services } from '../api/services.ts'
+import type { CapturedRequest } from '../engine/message/index.ts'
 import { planOf } from '../plans/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
 import { type Attempt, type ForwardAction, LEASE_SECONDS, type Refusal } from './attempt.ts'
 import { type DueRow, isOff } from './dueTries.ts'
-import { HOPS_MAX, hopsOf } from './forwardHeaders.ts'
+import { isLoop } from './forwardHeaders.ts'
 import { TRIGGERS, type Trigger } from './states.ts'
 
 /** When a try that begins now counts as interrupted. */
@@ -35,17 +36,17 @@ export function attemptOf(
     startedAt: now,
     leaseUntil: leaseFrom(now),
     retentionEndsAt: new Date(row.receivedAt.getTime() + days * 86_400_000),
-    refusal: isOff(row) ? 'action_off' : refusalOf(request),
+    refusal: isOff(row) ? 'action_off' : refusalOf(request, services.secrets),
   }
 }
 
 /** Why a captured request is not forwarded at all: it is a prefix only, or it came round once too often. */
-export function refusalOf(request: {
-  readonly bodyTruncated: boolean
-  readonly headers: Parameters<typeof hopsOf>[0]
-}): Refusal | null {
+export function refusalOf(
+  request: Pick<CapturedRequest, 'bodyTruncated' | 'headers'>,
+  secrets: Pick<SecretBox, 'mark'>,
+): Refusal | null {
   if (request.bodyTruncated) return 'oversize'
-  return hopsOf(request.headers) >= HOPS_MAX ? 'loop' : null
+  return isLoop(request.headers, secrets) ? 'loop' : null
 }
 
 /** The action with its secrets in the clear: for 24 h after a rotation the previous one signs too. */

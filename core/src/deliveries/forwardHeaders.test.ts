@@ -66,13 +66,22 @@ test('hopsOf takes the largest readable count', () => {
 })
 
 test('creelHeaders counts one hop more', () => {
-  const facts = { attemptId: 7, deliveryUuid: 'u', requestId: 9, attemptNumber: 2, hops: 1, signature: 's' }
+  const facts = {
+    attemptId: 7,
+    deliveryUuid: 'u',
+    requestId: 9,
+    attemptNumber: 2,
+    hops: 1,
+    origin: 'o',
+    signature: 's',
+  }
   expect(Object.fromEntries(creelHeaders(facts))).toEqual({
     'creel-attempt-id': '7',
     'creel-delivery-id': 'u',
     'creel-request-id': '9',
     'creel-attempt': '2',
     'creel-hops': '2',
+    'creel-origin': 'o',
     'creel-signature': 's',
   })
   expect(creelHeaders({ ...facts, signature: null }).map(([name]) => name)).not.toContain('creel-signature')

@@ -1,8 +1,26 @@
 import { headerValues, type WireHeader } from '../engine/message/index.ts'
 import { SIGNATURE_HEADER } from '../engine/signing/index.ts'
+import type { SecretBox } from '../platform/secrets/index.ts'
 
 /** A capture that arrives after this many forwards of ours is stored and not forwarded again (CONTRACT R37). */
 export const HOPS_MAX = 3
+
+/** Names the installation that forwards, so that it knows its own forwards when they come back as captures. */
+const ORIGIN_HEADER = 'creel-origin'
+
+/** The value of `creel-origin` in forwards of this installation. Nobody else can guess it. */
+export function originMark(secrets: Pick<SecretBox, 'mark'>): string {
+  return secrets.mark('origin of forwards')
+}
+
+/**
+ * Whether a captured request must not be forwarded: it is a forward of this installation, under whatever name it came
+ * back, or it has been through too many.
+ */
+export function isLoop(captured: readonly WireHeader[], secrets: Pick<SecretBox, 'mark'>): boolean {
+  const origins = headerValues(captured, ORIGIN_HEADER)
+  return hopsOf(captured) >= HOPS_MAX || (origins.length > 0 && origins.includes(originMark(secrets)))
+}
 
 /** How many forwards of ours a captured request has behind it: the largest readable `creel-hops`. */
 export function hopsOf(captured: readonly WireHeader[]): number {
@@ -19,6 +37,8 @@ export interface TryFacts {
   readonly attemptNumber: number
   /** Of the captured request. */
   readonly hops: number
+  /** What {@link originMark} says. */
+  readonly origin: string
   /** The value of `creel-signature`; null without a signing secret. */
   readonly signature: string | null
 }
@@ -31,6 +51,7 @@ export function creelHeaders(facts: TryFacts): WireHeader[] {
     ['creel-request-id', String(facts.requestId)],
     ['creel-attempt', String(facts.attemptNumber)],
     ['creel-hops', String(facts.hops + 1)],
+    [ORIGIN_HEADER, facts.origin],
     ...(facts.signature === null ? [] : [[SIGNATURE_HEADER, facts.signature] as const]),
   ]
 }

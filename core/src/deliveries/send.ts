@@ -7,11 +7,11 @@ import { type SendResult, userAgent } from '../platform/outbound/index.ts'
 import { applyRules, NO_RULES, type SetResult } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
-import { creelHeaders, hopsOf } from './forwardHeaders.ts'
+import { creelHeaders, hopsOf, originMark } from './forwardHeaders.ts'
 import { targetUrl } from './targetUrl.ts'
 
 /** What a send needs of the process. */
-export type SendServices = Pick<Services, 'outbound' | 'clock' | 'urls' | 'version'>
+export type SendServices = Pick<Services, 'outbound' | 'clock' | 'urls' | 'version' | 'secrets'>
 
 /**
  * Makes one try: applies the rules, builds the forward, signs it, sends it. Records nothing and never throws; what
@@ -21,7 +21,7 @@ export type SendServices = Pick<Services, 'outbound' | 'clock' | 'urls' | 'versi
  * `User-Agent` is passed on; ours stands only where there is none. A rule that faults sends nothing: what it would have redacted must not go out.
  */
 export async function sendAttempt(
-  { outbound, clock, urls, version }: SendServices,
+  { outbound, clock, urls, version, secrets }: SendServices,
   attempt: Attempt,
   signal?: AbortSignal,
 ): Promise<AttemptResult> {
@@ -45,6 +45,7 @@ export async function sendAttempt(
     requestId: attempt.requestId,
     attemptNumber: attempt.attemptNumber,
     hops: hopsOf(request.headers),
+    origin: originMark(secrets),
     signature,
   })
   const hasUserAgent = passedOn.some(([name]) => name.toLowerCase() === 'user-agent')

@@ -130,6 +130,6 @@ async function beginReplay(
     startedAt: now,
     leaseUntil,
     retentionEndsAt: new Date(request.receivedAt.getTime() + plan.limits.retentionDays * 86_400_000),
-    refusal: refusalOf(request),
+    refusal: refusalOf(request, services.secrets),
   }
 }

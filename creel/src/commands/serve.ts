@@ -101,7 +101,8 @@ async function announce(
         'The key above is shown only this once. Send a webhook to your first endpoint, and read it back:',
         '',
         `  curl -d '{"hello":"world"}' -H 'Content-Type: application/json' ${first.captureUrl}`,
-        `  curl -H 'Authorization: Bearer ${first.key}' ${first.requestsUrl}`,
+        // The key itself is on stdout only: stderr often ends in a log.
+        `  curl -H 'Authorization: Bearer <the key>' ${first.requestsUrl}`,
         '',
       )
     }

@@ -1,4 +1,5 @@
 import { Database } from 'bun:sqlite'
+import { closeSync, fchmodSync, openSync } from 'node:fs'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StartupError } from '../startupError.ts'
@@ -38,6 +39,10 @@ export async function lockDataFolder(dataDir: string): Promise<OwnerLock> {
 
 function openLockFile(file: string): Database {
   try {
+    // Whoever can open the file can lock it, and so keep the service from starting.
+    const descriptor = openSync(file, 'a', 0o600)
+    fchmodSync(descriptor, 0o600)
+    closeSync(descriptor)
     return new Database(file, { create: true })
   } catch (cause) {
     throw new StartupError(`${file} cannot be written: is the data folder another user's?`, { cause })

@@ -1,5 +1,7 @@
 import { applyChangedPlans, type Services, type Urls } from '@creel/core'
+import { CHANNEL_KIND_NAMES } from '@creel/core/alertChannels'
 import { createCaptures } from '@creel/core/capture'
+import { startMetrics } from '@creel/core/platform/metrics'
 import { type Listener, startGateway, startOperationsListener } from '@creel/gateway'
 import { type RunningWorkers, startWorkers } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
@@ -48,6 +50,7 @@ export async function startService(options: ServiceOptions): Promise<RunningServ
 }
 
 async function startOnce(options: ServiceOptions): Promise<RunningService> {
+  startMetrics(options.version, ['email', ...CHANNEL_KIND_NAMES])
   const hasGateway = options.parts.has('gateway')
   const port = hasGateway && options.port === 0 ? await anyPort(options.host) : options.port
   const urls = publicUrls(options, port)

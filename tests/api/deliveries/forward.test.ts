@@ -295,6 +295,23 @@ describe('a forward', () => {
   })
 })
 
+describe('a forward that comes back', () => {
+  test('under a name that nobody can know is stored, and goes out no second time', async () => {
+    const endpoint = await service.alice.endpoint()
+    // What a proxy with a name of its own does: the receiver passes everything on to the capture URL.
+    await using alias = await startReceiver(async (got, response) => {
+      const headers = { 'creel-origin': got.header('creel-origin') ?? '' }
+      await fetch(endpoint.url, { method: 'POST', body: 'back', headers })
+      response.end()
+    })
+    await service.alice.post(`/api/v1/endpoints/${endpoint.id}/actions`, { kind: 'forward', url: alias.url })
+    await endpoint.capture({ body: 'once' })
+    const [second, first] = await ended(endpoint, 2)
+    expect([first?.state, second?.state, second?.error]).toEqual(['Succeeded', 'Errored', 'loop'])
+    expect(alias.received).toHaveLength(1)
+  })
+})
+
 describe('GET /api/v1/endpoints/{endpointId}/deliveries', () => {
   test('filters by state and request, pages, and hides attempts of binned requests until restored', async () => {
     await using receiver = await startReceiver()

@@ -1,1 +1,2 @@
 export * from './metrics.ts'
+export { startMetrics } from './startMetrics.ts'

@@ -8,7 +8,22 @@ export const registry = new Registry()
 
 const registers = [registry]
 
-/** Answers to senders. `outcome`: `stored`, `not_found`, `rate_limited`, `unavailable`. */
+/** Which program runs; always 1. */
+export const buildInfo = new Gauge({
+  name: 'creel_build_info',
+  help: 'The version of creel and of Bun',
+  labelNames: ['version', 'bun'] as const,
+  registers,
+})
+
+/** Calls that ended in `internal_error`: each is a mistake of ours, and logged under its traceId. */
+export const internalErrors = new Counter({
+  name: 'creel_internal_errors_total',
+  help: 'Calls that ended in internal_error',
+  registers,
+})
+
+/** Answers to senders. `outcome`: `stored`, `oversize`, `not_found`, `rate_limited`, `unavailable`. */
 export const captures = new Counter({
   name: 'creel_captures_total',
   help: 'Answers to senders, by what became of the capture',

@@ -1,10 +1,12 @@
-import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
 
 /** Encrypts what must be readable again but never at rest: signing secrets, handshake tokens, credentials. */
 export interface SecretBox {
   seal(text: string): Buffer
   /** @throws Error when the bytes were sealed with another key or were altered */
   open(sealed: Uint8Array): string
+  /** 32 hex digits that only a holder of this key can make: the same in every process and at every start. */
+  mark(purpose: string): string
 }
 
 const NONCE_BYTES = 12
@@ -34,5 +36,6 @@ export function createSecretBox(key: Uint8Array): SecretBox {
       const ciphertext = sealed.subarray(1 + NONCE_BYTES + TAG_BYTES)
       return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8')
     },
+    mark: (purpose) => createHmac('sha256', key).update(`creel ${purpose}`).digest('hex').slice(0, 32),
   }
 }

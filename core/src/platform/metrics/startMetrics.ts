@@ -1,0 +1,40 @@
+import { collectDefaultMetrics } from 'prom-client'
+import { alertSends, buildInfo, captures, deliveryAttempts, internalErrors, registry } from './metrics.ts'
+
+/** What V8 splits its heap into; JavaScriptCore has one heap, and the rest would read 0 for ever. */
+const V8_ONLY = [
+  'nodejs_heap_space_size_total_bytes',
+  'nodejs_heap_space_size_used_bytes',
+  'nodejs_heap_space_size_available_bytes',
+  'nodejs_active_resources',
+  'nodejs_active_resources_total',
+  'nodejs_active_handles',
+  'nodejs_active_handles_total',
+  'nodejs_active_requests',
+  'nodejs_active_requests_total',
+]
+
+/**
+ * Begins to count for this process. Every series that an alert rule watches exists from now on at 0: Prometheus sees no
+ * increase in a series that appears with its first event. Safe to call again.
+ *
+ * @param version of the program, for `creel_build_info`
+ * @param channelKinds every kind of alert channel
+ */
+export function startMetrics(version: string, channelKinds: readonly string[]): void {
+  buildInfo.labels(version, Bun.version).set(1)
+  for (const outcome of ['stored', 'oversize', 'not_found', 'rate_limited', 'unavailable']) {
+    captures.labels(outcome).inc(0)
+  }
+  for (const state of ['Succeeded', 'Failed', 'Errored', 'DeadLetter', 'Interrupted']) {
+    deliveryAttempts.labels(state).inc(0)
+  }
+  for (const channel of channelKinds) {
+    for (const outcome of ['delivered', 'failed', 'muted', 'suppressed'])
+      alertSends.labels(outcome, channel).inc(0)
+  }
+  internalErrors.inc(0)
+  if (registry.getSingleMetric('process_start_time_seconds') !== undefined) return
+  collectDefaultMetrics({ register: registry })
+  for (const name of V8_ONLY) registry.removeSingleMetric(name)
+}
