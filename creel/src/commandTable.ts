@@ -69,6 +69,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         description: 'list watchdogs and what they wait for',
         load: async () => (await import('./client/commands/watchdogs.ts')).addWatchdogsCommand,
       },
+      {
+        name: 'mcp',
+        description: 'serve the API to an agent as tools, over standard input and output',
+        load: async () => (await import('./client/commands/mcp.ts')).addMcpCommand,
+      },
     ],
   },
   {

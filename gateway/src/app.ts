@@ -3,6 +3,7 @@ import { internalErrors } from '@creel/core/platform/metrics'
 import { logged } from './callLog.ts'
 import { DOCS } from './docs/index.ts'
 import type { FetchHandler } from './fetchHandler.ts'
+import { mcpHandler } from './mcp/index.ts'
 import { openApi } from './openapi/index.ts'
 import { healthz, metrics, type Operations, readyz } from './operations.ts'
 import { rest } from './rest.ts'
@@ -31,6 +32,7 @@ export function createApp(
     return json(description)
   }
   const handleTrpc = trpc(services)
+  const handleMcp = mcpHandler(services, { version, serve: (request) => app.handle(request) })
   const app = rest(services)
     .get('/openapi/v1.json', describe)
     .get('/healthz', healthz)
@@ -40,6 +42,9 @@ export function createApp(
       ({ request }) => logged(services, 'trpc', request, (notes) => handleTrpc(request, notes)),
       { parse: 'none' },
     )
+    .all('/mcp', ({ request }) => logged(services, 'mcp', request, (notes) => handleMcp(request, notes)), {
+      parse: 'none',
+    })
     .onError(({ code, error, request }) => {
       if (code === 'NOT_FOUND') return plainNotFound()
       internalErrors.inc()

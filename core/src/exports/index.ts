@@ -1,0 +1,1 @@
+export { isCredentialName, MASK } from './credentials.ts'

@@ -1,0 +1,38 @@
+import type { Command } from 'commander'
+import type { ProgramTools } from '../../programTools.ts'
+import { VERSION } from '../../version.ts'
+import type { ConnectionOptions } from '../connection/connection.ts'
+import { openApi } from '../session.ts'
+
+interface McpOptions extends ConnectionOptions {
+  readonly readOnly?: boolean
+  readonly includeSecrets?: boolean
+}
+
+/** `creel mcp` */
+export function addMcpCommand(command: Command, tools: ProgramTools): void {
+  command
+    .option('--url <url>', 'the service; default CREEL_URL, the profile of `creel login`, or the data folder')
+    .option('--key <key>', 'the API key; default CREEL_KEY, the profile, or one made beside a local service')
+    .option('--read-only', 'only tools that change and send nothing')
+    .option('--include-secrets', 'do not mask headers and members that are called like credentials')
+    .addHelpText(
+      'after',
+      ['', 'Examples:', '  creel mcp --read-only', '  claude mcp add creel -- creel mcp'].join('\n'),
+    )
+    .action(async (options: McpOptions) => {
+      const { connection } = await openApi(options, tools)
+      const { url, key } = connection
+      const { serveMcpOnStdio } = await import('@creel/gateway/mcp')
+      const send = (path: string, init: RequestInit) => {
+        const headers = new Headers(init.headers)
+        headers.set('Authorization', `Bearer ${key}`)
+        return fetch(url + path, { ...init, headers, redirect: 'manual' })
+      }
+      await serveMcpOnStdio(send, {
+        version: VERSION,
+        readOnly: options.readOnly ?? false,
+        includeSecrets: options.includeSecrets ?? false,
+      })
+    })
+}

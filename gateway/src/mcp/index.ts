@@ -1,0 +1,2 @@
+export { mcpHandler } from './http.ts'
+export { mcpApi } from './mcpApi.ts'

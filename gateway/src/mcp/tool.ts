@@ -1,0 +1,64 @@
+import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import type { z } from 'zod'
+import type { Masking } from './masked.ts'
+import { type McpApi, RefusedCall } from './mcpApi.ts'
+
+/** What a tool does to the world; clients ask people first where it matters. */
+export type Effect =
+  /** Changes nothing. */
+  | 'reads'
+  /** Makes something new. */
+  | 'adds'
+  /** Sends requests to other systems. */
+  | 'sends'
+
+/** What tools work with. */
+export interface ToolContext {
+  readonly api: McpApi
+  readonly masking: Masking
+}
+
+/** A tool that a server may offer. */
+export interface Tool {
+  readonly name: string
+  readonly effect: Effect
+  readonly register: (server: McpServer, context: ToolContext) => void
+}
+
+/** Declares a tool. What it returns is masked, and told as JSON; a refusal is told to the model, which may mend its input. */
+export function tool<Shape extends z.ZodRawShape>(declaration: {
+  readonly name: string
+  readonly title: string
+  readonly description: string
+  readonly effect: Effect
+  readonly input: z.ZodObject<Shape>
+  readonly run: (api: McpApi, input: z.output<z.ZodObject<Shape>>, masking: Masking) => Promise<unknown>
+}): Tool {
+  const { name, title, description, effect, input, run } = declaration
+  const annotations = {
+    title,
+    readOnlyHint: effect === 'reads',
+    destructiveHint: effect === 'sends',
+    idempotentHint: effect === 'reads',
+    openWorldHint: effect === 'sends',
+  }
+  return {
+    name,
+    effect,
+    register(server, { api, masking }) {
+      server.registerTool(
+        name,
+        { title, description, inputSchema: input, annotations },
+        async (given: unknown) => {
+          try {
+            const result = masking(await run(api, input.parse(given), masking))
+            return { content: [{ type: 'text' as const, text: JSON.stringify(result, null, 1) }] }
+          } catch (error) {
+            if (!(error instanceof RefusedCall)) throw error
+            return { isError: true, content: [{ type: 'text' as const, text: error.message }] }
+          }
+        },
+      )
+    },
+  }
+}

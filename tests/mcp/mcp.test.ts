@@ -1,0 +1,207 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { z } from 'zod'
+import { PROGRAM } from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** The tools for agents, end to end through the client of the protocol's own SDK: over HTTP, and over a program's pipes. */
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService({ limits: { apiRatePerMinute: 100_000 } })
+})
+
+/** A connected client of `/mcp`. */
+async function overHttp({ key = service.alice.key, query = '' } = {}): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' })
+  const transport = new StreamableHTTPClientTransport(new URL(`${service.baseUrl}/mcp${query}`), {
+    requestInit: { headers: { Authorization: `Bearer ${key}` } },
+  })
+  // Its optional members are declared as undefined, which exact types tell from absent.
+  await client.connect(transport as Parameters<Client['connect']>[0])
+  return client
+}
+
+const Result = z.looseObject({
+  isError: z.boolean().optional(),
+  content: z.array(z.object({ type: z.literal('text'), text: z.string() })).length(1),
+})
+
+/** What a tool answers, as text. */
+async function textOf(client: Client, name: string, input: Record<string, unknown>): Promise<string> {
+  const { isError, content } = Result.parse(await client.callTool({ name, arguments: input }))
+  const text = content[0]?.text ?? ''
+  if (isError === true) throw new Error(text)
+  return text
+}
+
+const call = async (client: Client, name: string, input: Record<string, unknown>) =>
+  z.looseObject({}).parse(JSON.parse(await textOf(client, name, input)))
+
+const WRITING = ['create_endpoint', 'save_rule', 'arm_watchdog', 'replay_request']
+
+describe('/mcp', () => {
+  test('says which tools read, and which send', async () => {
+    const client = await overHttp()
+    const { tools } = await client.listTools()
+    const reading = tools
+      .filter(({ annotations }) => annotations?.readOnlyHint === true)
+      .map(({ name }) => name)
+    expect(reading).toContain('search_requests')
+    expect(tools.map(({ name }) => name).filter((name) => !reading.includes(name))).toEqual(WRITING)
+    expect(tools.find(({ name }) => name === 'replay_request')?.annotations).toMatchObject({
+      destructiveHint: true,
+      openWorldHint: true,
+    })
+    const readOnly = await overHttp({ query: '?readOnly=true' })
+    expect((await readOnly.listTools()).tools.map(({ name }) => name)).toEqual(reading)
+    const refused = Result.parse(await readOnly.callTool({ name: 'replay_request', arguments: {} }))
+    expect(refused.isError).toBe(true)
+  })
+
+  test('captures, awaits, transforms, replays and watches', async () => {
+    await using receiver = await startReceiver()
+    const client = await overHttp()
+    const endpoint = z
+      .looseObject({ id: z.string(), url: z.string() })
+      .parse(await call(client, 'create_endpoint', { name: 'agent', ttlSeconds: 600 }))
+    const endpointId = endpoint.id
+    await service.alice.post(`/api/v1/endpoints/${endpointId}/actions`, {
+      kind: 'forward',
+      url: receiver.url,
+    })
+    const rule = { version: 1, name: 'Slim', steps: [{ op: 'keep', paths: ['body.id'] }] }
+    const waiting = call(client, 'await_request', { endpointId, state: 'Succeeded' })
+    await fetch(endpoint.url, { method: 'POST', body: '{"id":1,"card":"4242"}' })
+    const { id: requestId } = z.looseObject({ id: z.int() }).parse(await waiting)
+
+    expect(await textOf(client, 'search_requests', { endpointId, q: '4242' })).toContain(`"id": ${requestId}`)
+    const preview = await call(client, 'preview_rule', { endpointId, requestId, rule })
+    expect(preview).toMatchObject({ output: { body: '{"id":1}' } })
+    await call(client, 'save_rule', { endpointId, rule })
+    expect(await call(client, 'replay_request', { endpointId, requestId })).toMatchObject({
+      state: 'Succeeded',
+    })
+    expect((await receiver.take(2)).at(-1)?.body.toString()).toBe('{"id":1}')
+    const Attempts = z.looseObject({ items: z.array(z.looseObject({ id: z.int(), trigger: z.string() })) })
+    const { items } = Attempts.parse(await call(client, 'read_deliveries', { endpointId, requestId }))
+    expect(items.map(({ trigger }) => trigger)).toEqual(['replay', 'capture'])
+    const attempt = await call(client, 'read_delivery', { endpointId, attemptId: items[0]?.id })
+    expect(attempt).toMatchObject({ sent: { body: '{"id":1}' } })
+    expect(await call(client, 'suggest_watchdog', { endpointId })).toMatchObject({ available: false })
+    const armed = await call(client, 'arm_watchdog', { endpointId, expectedIntervalSeconds: 3600 })
+    expect(armed).toMatchObject({ active: true, endpointId })
+    expect(await textOf(client, 'list_endpoints', {})).toContain(endpointId)
+  })
+
+  test('explains a verdict', async () => {
+    const client = await overHttp()
+    const endpoint = await service.alice.endpoint({ provider: 'github', signingSecret: 'webhook-secret' })
+    const { id } = await endpoint.capture({ headers: { 'X-Hub-Signature-256': 'sha256=00' } })
+    const why = await call(client, 'explain_verdict', { endpointId: endpoint.id, requestId: id })
+    expect(why).toMatchObject({
+      verification: { verdict: 'failed' },
+      settings: { secretSet: true },
+      providerEntry: { slug: 'github' },
+    })
+    expect(JSON.stringify(why)).not.toContain('webhook-secret')
+  })
+
+  test('tells a long body in parts', async () => {
+    const client = await overHttp()
+    const endpoint = await service.alice.endpoint()
+    const body = JSON.stringify({ text: 'ü'.repeat(1000), last: true })
+    const { id: requestId } = await endpoint.capture({ body })
+    const Part = z.looseObject({ body: z.string(), nextBodyOffset: z.int().nullable() })
+    let whole = Buffer.alloc(0)
+    for (let bodyOffset: number | null = 0; bodyOffset !== null; ) {
+      const input = { endpointId: endpoint.id, requestId, bodyOffset, maxBodyBytes: 500 }
+      const part: z.output<typeof Part> = Part.parse(await call(client, 'read_request', input))
+      whole = Buffer.concat([whole, Buffer.from(part.body.replaceAll('\ufffd', ''))])
+      bodyOffset = part.nextBodyOffset
+    }
+    expect(whole.length).toBeGreaterThan(body.length)
+    expect(whole.toString()).toContain('"last":true')
+  })
+
+  test('masks what is called like a credential, in headers, bodies and queries', async () => {
+    const client = await overHttp()
+    const endpoint = await service.alice.endpoint()
+    const { id: requestId } = await endpoint.capture({
+      headers: { Authorization: 'Bearer opens-doors', 'X-Shown': 'shown' },
+      suffix: '/a?api_key=opens-doors&page=2',
+      body: '{"user":"ada","client_secret":"opens-doors","nested":{"accessToken":"opens-doors"},"amount":1.50}',
+    })
+    const text = await textOf(client, 'read_request', { endpointId: endpoint.id, requestId })
+    expect(text).not.toContain('opens-doors')
+    expect(text).toContain('shown')
+    expect(text).toContain('page=2')
+    expect(z.looseObject({ body: z.string() }).parse(JSON.parse(text)).body).toBe(
+      '{"user":"ada","client_secret":"***","nested":{"accessToken":"***"},"amount":1.50}',
+    )
+    for (const tool of ['search_requests', 'await_request']) {
+      expect(await textOf(client, tool, { endpointId: endpoint.id })).not.toContain('opens-doors')
+    }
+    const uri = `creel://endpoints/${endpoint.id}/requests/${requestId}`
+    expect((await client.listResources()).resources.map((resource) => resource.uri)).toContain(uri)
+    const resource = JSON.stringify(await client.readResource({ uri }))
+    expect(resource).toContain('ada')
+    expect(resource).not.toContain('opens-doors')
+  })
+
+  test('has a prompt that leads to the cause', async () => {
+    const client = await overHttp()
+    const prompt = { name: 'debug_webhook', arguments: { endpointId: 'e', requestId: '7' } }
+    const { messages } = await client.getPrompt(prompt)
+    expect(JSON.stringify(messages)).toContain('the request 7 of the endpoint e')
+  })
+
+  test('tells the model what the API refused, and sees nothing of another workspace', async () => {
+    const client = await overHttp()
+    const foreign = await service.charlie.endpoint()
+    const refusal = textOf(client, 'search_requests', { endpointId: foreign.id })
+    expect(await refusal.catch(String)).toContain('not_found')
+    const rule = { version: 1, name: 'x', steps: [{ op: 'map' }] }
+    const own = await service.alice.endpoint()
+    const { id: requestId } = await own.capture()
+    const wrong = textOf(client, 'preview_rule', { endpointId: own.id, requestId, rule })
+    expect(await wrong.catch(String)).toContain('#/rule/steps/0/op')
+  })
+
+  test('takes a key, and the budget of the key', async () => {
+    const stranger = await fetch(`${service.baseUrl}/mcp`, { method: 'POST', body: '{}' })
+    expect(stranger.status).toBe(401)
+    expect(stranger.headers.get('www-authenticate')).toStartWith('Bearer')
+    await expect(overHttp({ key: service.bob.key })).rejects.toThrow()
+    const limited = await startService({ limits: { apiRatePerMinute: 1 } })
+    const post = () =>
+      fetch(`${limited.baseUrl}/mcp`, {
+        method: 'POST',
+        headers: { Authorization: `Bearer ${limited.alice.key}`, 'Content-Type': 'application/json' },
+        body: '{}',
+      })
+    expect((await post()).status).not.toBe(429)
+    expect((await post()).status).toBe(429)
+    await limited.stop()
+  })
+})
+
+test('`creel mcp` serves the same tools over its pipes, read only when told', async () => {
+  const client = new Client({ name: 'test', version: '1' })
+  const [command = '', ...rest] = PROGRAM
+  const transport = new StdioClientTransport({
+    command,
+    args: [...rest, 'mcp', '--read-only'],
+    env: { PATH: process.env.PATH ?? '', CREEL_URL: service.baseUrl, CREEL_KEY: service.alice.key },
+  })
+  await client.connect(transport)
+  const { tools } = await client.listTools()
+  expect(tools.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true)
+  const endpoint = await service.alice.endpoint({ name: 'over pipes' })
+  expect(await textOf(client, 'list_endpoints', {})).toContain(endpoint.id)
+  await client.close()
+})
