@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { formerHosts } from './formerHosts.ts'
-import type { Exchange } from './http/exchange.ts'
+import type { Exchange, RequestHandler } from './http/exchange.ts'
 import { ReadyAnswer } from './http/readyAnswer.ts'
-import { type CaptureHandler, type Listener, type ListenerOptions, listen } from './listener.ts'
+import { type Listener, type ListenerOptions, listen } from './listener.ts'
 
 let listener: Listener | undefined
 const sockets: Socket[] = []
@@ -28,12 +28,12 @@ async function start(options: Partial<ListenerOptions>): Promise<number> {
 const textAnswer = (text: string) => new ReadyAnswer(200, ['Content-Length', String(text.length)], text)
 
 const answering =
-  (text: string): CaptureHandler =>
+  (text: string): RequestHandler =>
   (exchange) =>
     exchange.answer(textAnswer(text))
 
 /** A handler that is called with the whole body. */
-function whole(handle: (exchange: Exchange, body: string) => void): CaptureHandler {
+function whole(handle: (exchange: Exchange, body: string) => void): RequestHandler {
   return (exchange) => {
     let body = ''
     exchange.receive({

@@ -1,17 +1,16 @@
 import { type ClientAddress, clientAddressOf } from './clientAddress.ts'
 import type { FetchHandler } from './fetchHandler.ts'
 import type { FormerHosts } from './formerHosts.ts'
-import { Connection, type ConnectionSocket } from './http/connection.ts'
-import { type ConnectionOwner, ConnectionTable } from './http/connectionTable.ts'
-import type { Exchange } from './http/exchange.ts'
+import { Connection } from './http/connection.ts'
+import type { ConnectionOwner } from './http/connectionOwner.ts'
+import { ConnectionTable } from './http/connectionTable.ts'
+import type { RequestHandler } from './http/exchange.ts'
 import { answerWithFetch } from './http/fetchAnswer.ts'
 import type { HttpExchange } from './http/httpExchange.ts'
 import { defaultHttpLimits, type HttpLimits } from './http/httpLimits.ts'
 import { ReadyAnswer } from './http/readyAnswer.ts'
 import { pathOf, type Refusal } from './http/requestHead.ts'
-
-/** Takes a capture on the request as it arrives, so that wire order, spelling, repeats and the raw target survive. */
-export type CaptureHandler = (exchange: Exchange) => void
+import type { ConnectionSocket } from './http/socketWriter.ts'
 
 export interface ListenerOptions {
   readonly host: string
@@ -19,8 +18,8 @@ export interface ListenerOptions {
   readonly port: number
   /** Comes before anything else, captures included. */
   readonly formerHosts?: FormerHosts
-  /** Answers everything under `/hook/`; absent on a listener that takes no captures. */
-  readonly capture?: CaptureHandler
+  /** Answers everything under `/hook/`, on the request as it arrives; absent on a listener that takes no captures. */
+  readonly capture?: RequestHandler
   /** Answers everything else. */
   readonly fetch: FetchHandler
   /** Whose word counts about where a request comes from; nobody's unless told. */

@@ -3,10 +3,9 @@ import type { CaptureResult, CaptureSettings, Captures, JudgedCapture } from '@c
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import type { CapturedRequest } from '@creel/core/engine/message'
 import { captures as captureCounter } from '@creel/core/platform/metrics'
-import type { Exchange } from '../http/exchange.ts'
+import type { Exchange, RequestHandler } from '../http/exchange.ts'
 import type { ReadyAnswer } from '../http/readyAnswer.ts'
 import { pathOf } from '../http/requestHead.ts'
-import type { CaptureHandler } from '../listener.ts'
 import { createBodyBudget } from './bodyBudget.ts'
 import { answerOf, NOT_FOUND, rateLimited, UNAVAILABLE } from './captureAnswers.ts'
 import { type CapturedBody, receiveBody } from './capturedBody.ts'
@@ -27,7 +26,7 @@ const BUFFERED_BYTES_SHARE = BUFFERED_BYTES_MAX / 8
  * Takes what senders send: finds the endpoint, reads the body, has it stored, and answers when it is committed. A sender that
  * nobody captures for is answered at once, without its body.
  */
-export function createCaptureHandler({ captures, clock, onError }: CaptureOptions): CaptureHandler {
+export function createCaptureHandler({ captures, clock, onError }: CaptureOptions): RequestHandler {
   const budget = createBodyBudget({ bytesMax: BUFFERED_BYTES_MAX, shareBytesMax: BUFFERED_BYTES_SHARE })
 
   const receive = (exchange: Exchange, target: CaptureTarget, settings: CaptureSettings) => {

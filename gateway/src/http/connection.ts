@@ -1,29 +1,13 @@
 import { BodyDeadline } from './bodyDeadline.ts'
-import type { ConnectionOwner } from './connectionTable.ts'
-import type { BodyReceiver, Exchange } from './exchange.ts'
-import { HttpExchange } from './httpExchange.ts'
+import type { ConnectionOwner, OwnedConnection } from './connectionOwner.ts'
+import type { BodyReceiver } from './exchange.ts'
+import { type ExchangeConnection, HttpExchange } from './httpExchange.ts'
+import { PendingInput } from './pendingInput.ts'
 import { ReadyAnswer } from './readyAnswer.ts'
 import { isRefusal, type Refusal } from './requestHead.ts'
 import { RequestReader } from './requestReader.ts'
-import { SocketWriter } from './socketWriter.ts'
+import { type ConnectionSocket, SocketWriter } from './socketWriter.ts'
 import { UnsentDeadline } from './unsentDeadline.ts'
-
-/** What a connection needs of Bun's socket. */
-export interface ConnectionSocket {
-  readonly remoteAddress: string
-  write(bytes: Uint8Array): number
-  /** No more bytes from us; the other side may still send. */
-  shutdown(): void
-  /** A farewell: what was written arrives. */
-  end(): void
-  /** None. */
-  terminate(): void
-  pause(): void
-  resume(): void
-}
-
-/** Serves a request; called when its head is whole. */
-export type RequestHandler = (exchange: Exchange) => void
 
 /**
  * - `idle`: between requests
@@ -49,20 +33,17 @@ const refusals = new Map(
 )
 
 /** One client's connection: reads requests, has them answered one at a time, in order, and keeps to the limits. */
-export class Connection {
+export class Connection implements OwnedConnection, ExchangeConnection {
   readonly #socket: ConnectionSocket
   readonly #owner: ConnectionOwner
   readonly #reader: RequestReader
   readonly writer: SocketWriter
-  /** The address at the other end. */
   readonly peer: string
   #phase: Phase = 'idle'
   #since: number
   #exchange: HttpExchange | undefined
   #receiver: BodyReceiver | undefined
-  /** What has arrived and is not read, from `#at` on. */
-  #input = NOTHING
-  #at = 0
+  readonly #input = new PendingInput()
   #isRunning = false
   #bodyPaused = false
   #socketPaused = false
@@ -83,7 +64,6 @@ export class Connection {
     this.#since = owner.tick
   }
 
-  /** Whether no request is under way: then the connection may be ended without harm. */
   get isIdle(): boolean {
     return this.#phase === 'idle'
   }
@@ -91,9 +71,7 @@ export class Connection {
   /** Bytes have arrived. */
   receive(bytes: Buffer): void {
     if (this.#phase === 'lingering' || this.#phase === 'closed') return
-    const isRest = this.#at < this.#input.length
-    this.#input = isRest ? Buffer.concat([this.#input.subarray(this.#at), bytes]) : bytes
-    this.#at = 0
+    this.#input.append(bytes)
     this.#run()
   }
 
@@ -116,23 +94,20 @@ export class Connection {
   closed(): void {
     if (this.#phase === 'closed') return
     this.#phase = 'closed'
-    this.#input = NOTHING
+    this.#input.clear()
     this.writer.abandon()
     this.#reader.free()
     this.#abandonExchange()
   }
 
-  /** Ends an idle connection. */
   end(): void {
     this.#linger()
   }
 
-  /** Hangs up, whatever is under way. */
   terminate(): void {
     if (this.#phase !== 'closed') this.#socket.terminate()
   }
 
-  /** Called once a tick: hangs up on what takes too long. */
   checkDeadlines(): void {
     const { tick, ticks } = this.#owner
     const age = tick - this.#since
@@ -158,10 +133,10 @@ export class Connection {
   takeWhole(): Buffer | undefined {
     if (this.#reader.bodyEnded) return NOTHING
     const { bodyLeft } = this.#reader
-    if (bodyLeft === undefined || this.#input.length - this.#at < bodyLeft) return undefined
+    if (bodyLeft === undefined || this.#input.length < bodyLeft) return undefined
     this.#sayContinue()
-    const body = this.#reader.readBody(this.#input, this.#at)
-    this.#at = this.#reader.position
+    const body = this.#reader.readBody(this.#input.bytes, this.#input.at)
+    this.#input.at = this.#reader.position
     this.#enter('answering')
     return isRefusal(body) ? undefined : body
   }
@@ -179,11 +154,6 @@ export class Connection {
     if (!paused) this.#run()
   }
 
-  /**
-   * The answer begins: what is left of the body is nobody's.
-   *
-   * @returns whether the connection ends with this answer
-   */
   beginAnswer(keepAlive: boolean, closesUnlessWhole: boolean): boolean {
     this.#receiver = undefined
     if (!this.#reader.bodyEnded) {
@@ -198,7 +168,6 @@ export class Connection {
     return this.#closes
   }
 
-  /** The answer is whole. */
   endAnswer(mustClose: boolean): void {
     // An answer may have begun long before the end was near.
     if (mustClose || this.#owner.isDraining) this.#closes = true
@@ -224,7 +193,8 @@ export class Connection {
       this.#isRunning = false
     }
     if (this.#phase === 'closed') return
-    const isAhead = this.#input.length - this.#at > AHEAD_BYTES_MAX
+    if (this.#input.length === 0) this.#input.clear()
+    const isAhead = this.#input.length > AHEAD_BYTES_MAX
     if (isAhead !== this.#socketPaused) {
       this.#socketPaused = isAhead
       if (isAhead) this.#socket.pause()
@@ -248,12 +218,12 @@ export class Connection {
   }
 
   #readHead(): boolean {
-    if (this.#at >= this.#input.length) {
+    if (this.#input.length === 0) {
       if (this.#peerEnded) this.#linger()
       return false
     }
-    const step = this.#reader.readHead(this.#input, this.#at)
-    this.#at = this.#reader.position
+    const step = this.#reader.readHead(this.#input.bytes, this.#input.at)
+    this.#input.at = this.#reader.position
     if (step === undefined) {
       if (this.#reader.isWithinHead && this.#phase === 'idle') this.#enter('head')
       return false
@@ -292,14 +262,14 @@ export class Connection {
   /** @returns undefined when none is there, or the connection has come to its end */
   #readPiece(): Buffer | undefined {
     if (this.#reader.bodyEnded) return NOTHING
-    if (this.#at >= this.#input.length) {
+    if (this.#input.length === 0) {
       if (this.#peerEnded) this.terminate()
       return undefined
     }
-    const from = this.#at
-    const piece = this.#reader.readBody(this.#input, from)
-    this.#at = this.#reader.position
-    this.#bodyDeadline.count(this.#at - from)
+    const from = this.#input.at
+    const piece = this.#reader.readBody(this.#input.bytes, from)
+    this.#input.at = this.#reader.position
+    this.#bodyDeadline.count(this.#input.at - from)
     if (!isRefusal(piece)) return piece
     this.#refuse(piece)
     return undefined
@@ -341,10 +311,9 @@ export class Connection {
   /** Ends our side. What the client still sends is dropped: a reset would cost it our answer. */
   #linger(): void {
     if (this.#phase === 'closed' || this.#phase === 'lingering') return
-    const mayBeSending = !this.#reader.bodyEnded || this.#at < this.#input.length
+    const mayBeSending = !this.#reader.bodyEnded || this.#input.length > 0
     this.#enter('lingering')
-    this.#input = NOTHING
-    this.#at = 0
+    this.#input.clear()
     if (mayBeSending && !this.#peerEnded) this.#socket.shutdown()
     else this.#socket.end()
   }

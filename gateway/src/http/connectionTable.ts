@@ -1,32 +1,8 @@
-import type { Connection } from './connection.ts'
-import type { HttpExchange } from './httpExchange.ts'
+import type { OwnedConnection } from './connectionOwner.ts'
 import type { HttpLimits } from './httpLimits.ts'
-import type { Refusal } from './requestHead.ts'
-
-/** The deadlines, in ticks. */
-export interface Ticks {
-  readonly idle: number
-  readonly head: number
-  readonly linger: number
-  readonly unsent: number
-}
-
-/** What a connection asks of the listener that it belongs to. */
-export interface ConnectionOwner {
-  readonly limits: HttpLimits
-  readonly ticks: Ticks
-  /** The listener's clock. */
-  readonly tick: number
-  /** No further requests: connections end with their answers. */
-  readonly isDraining: boolean
-  serve(connection: Connection, exchange: HttpExchange): void
-  onIdle(connection: Connection): void
-  onRefused(connection: Connection, refusal: Refusal): void
-  onError(error: unknown): void
-}
 
 /** Finds the oldest that may go: the sets are in the order of arrival. */
-function oldestIdle(connections: Iterable<Connection>): Connection | undefined {
+function oldestIdle(connections: Iterable<OwnedConnection>): OwnedConnection | undefined {
   for (const connection of connections) if (connection.isIdle) return connection
   return undefined
 }
@@ -37,9 +13,9 @@ function oldestIdle(connections: Iterable<Connection>): Connection | undefined {
  */
 export class ConnectionTable {
   readonly #limits: Pick<HttpLimits, 'connectionsMax' | 'connectionsPerAddressMax'>
-  readonly #all = new Set<Connection>()
-  readonly #byAddress = new Map<string, Set<Connection>>()
-  readonly #addressOf = new Map<Connection, string>()
+  readonly #all = new Set<OwnedConnection>()
+  readonly #byAddress = new Map<string, Set<OwnedConnection>>()
+  readonly #addressOf = new Map<OwnedConnection, string>()
 
   constructor(limits: Pick<HttpLimits, 'connectionsMax' | 'connectionsPerAddressMax'>) {
     this.#limits = limits
@@ -49,7 +25,7 @@ export class ConnectionTable {
     return this.#all.size
   }
 
-  [Symbol.iterator](): Iterator<Connection> {
+  [Symbol.iterator](): Iterator<OwnedConnection> {
     return this.#all.values()
   }
 
@@ -57,7 +33,7 @@ export class ConnectionTable {
    * @param address null for a trusted proxy, which may open as many as it likes
    * @returns false when there is no room
    */
-  add(connection: Connection, address: string | null): boolean {
+  add(connection: OwnedConnection, address: string | null): boolean {
     if (this.#all.size >= this.#limits.connectionsMax && !this.#giveWay(this.#all)) return false
     this.#all.add(connection)
     if (this.assign(connection, address)) return true
@@ -70,7 +46,7 @@ export class ConnectionTable {
    *
    * @returns false when that address has too many
    */
-  assign(connection: Connection, address: string | null): boolean {
+  assign(connection: OwnedConnection, address: string | null): boolean {
     this.#unassign(connection)
     if (address === null) return true
     const group = addressGroup(address)
@@ -81,12 +57,12 @@ export class ConnectionTable {
     return true
   }
 
-  remove(connection: Connection): void {
+  remove(connection: OwnedConnection): void {
     this.#all.delete(connection)
     this.#unassign(connection)
   }
 
-  #giveWay(connections: Iterable<Connection>): boolean {
+  #giveWay(connections: Iterable<OwnedConnection>): boolean {
     const oldest = oldestIdle(connections)
     if (oldest === undefined) return false
     // Not at its close: until then the next newcomer would choose it again.
@@ -95,7 +71,7 @@ export class ConnectionTable {
     return true
   }
 
-  #unassign(connection: Connection): void {
+  #unassign(connection: OwnedConnection): void {
     const group = this.#addressOf.get(connection)
     if (group === undefined) return
     this.#addressOf.delete(connection)

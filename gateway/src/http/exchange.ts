@@ -49,3 +49,6 @@ export interface AnswerStream {
   /** The answer is whole. @param mustClose the client learns its end from the end of the connection */
   end(mustClose?: boolean): void
 }
+
+/** Serves a request; called when its head is whole. */
+export type RequestHandler = (exchange: Exchange) => void

@@ -1,11 +1,28 @@
-import type { Connection } from './connection.ts'
 import type { AnswerStream, BodyReceiver, Exchange } from './exchange.ts'
 import type { ReadyAnswer } from './readyAnswer.ts'
 import type { RequestHead } from './requestHead.ts'
+import type { SocketWriter } from './socketWriter.ts'
+
+/** What an exchange asks of its connection, as long as it is the connection's turn. */
+export interface ExchangeConnection {
+  readonly writer: SocketWriter
+  takeWhole(): Buffer | undefined
+  receiveBody(receiver: BodyReceiver): void
+  pauseBody(paused: boolean): void
+  /**
+   * The answer begins: what is left of the body is nobody's.
+   *
+   * @returns whether the connection ends with this answer
+   */
+  beginAnswer(keepAlive: boolean, closesUnlessWhole: boolean): boolean
+  /** The answer is whole. */
+  endAnswer(mustClose: boolean): void
+  terminate(): void
+}
 
 /** One request on its connection. Once it is answered, or its client gone, nothing that it is asked has an effect. */
 export class HttpExchange implements Exchange, AnswerStream {
-  readonly #connection: Connection
+  readonly #connection: ExchangeConnection
   readonly head: RequestHead
   address: string | null = null
   closes = false
@@ -13,7 +30,7 @@ export class HttpExchange implements Exchange, AnswerStream {
   #hasBegun = false
   #onHangUp: (() => void) | undefined
 
-  constructor(connection: Connection, head: RequestHead) {
+  constructor(connection: ExchangeConnection, head: RequestHead) {
     this.#connection = connection
     this.head = head
   }

@@ -4,6 +4,19 @@ export interface WritableSocket {
   write(bytes: Uint8Array): number
 }
 
+/** What a connection needs of Bun's socket. */
+export interface ConnectionSocket extends WritableSocket {
+  readonly remoteAddress: string
+  /** No more bytes from us; the other side may still send. */
+  shutdown(): void
+  /** A farewell: what was written arrives. */
+  end(): void
+  /** None. */
+  terminate(): void
+  pause(): void
+  resume(): void
+}
+
 /** Sends bytes as fast as the client takes them, and keeps those that it has not taken yet. */
 export class SocketWriter {
   readonly #socket: WritableSocket

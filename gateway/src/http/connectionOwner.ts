@@ -1,0 +1,39 @@
+import type { HttpExchange } from './httpExchange.ts'
+import type { HttpLimits } from './httpLimits.ts'
+import type { Refusal } from './requestHead.ts'
+
+/** What a listener knows of its connections. */
+export interface OwnedConnection {
+  /** The address at the other end. */
+  readonly peer: string
+  /** Whether no request is under way: then the connection may be ended without harm. */
+  readonly isIdle: boolean
+  /** To be called once a tick: hangs up on what takes too long. */
+  checkDeadlines(): void
+  /** Ends an idle connection. */
+  end(): void
+  /** Hangs up, whatever is under way. */
+  terminate(): void
+}
+
+/** The deadlines, in ticks. */
+export interface Ticks {
+  readonly idle: number
+  readonly head: number
+  readonly linger: number
+  readonly unsent: number
+}
+
+/** What a connection asks of the listener that it belongs to. */
+export interface ConnectionOwner {
+  readonly limits: HttpLimits
+  readonly ticks: Ticks
+  /** The listener's clock. */
+  readonly tick: number
+  /** No further requests: connections end with their answers. */
+  readonly isDraining: boolean
+  serve(connection: OwnedConnection, exchange: HttpExchange): void
+  onIdle(connection: OwnedConnection): void
+  onRefused(connection: OwnedConnection, refusal: Refusal): void
+  onError(error: unknown): void
+}
