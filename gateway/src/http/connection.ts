@@ -45,6 +45,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   #receiver: BodyReceiver | undefined
   readonly #input = new PendingInput()
   #isRunning = false
+  #saidContinue = false
   #bodyPaused = false
   #socketPaused = false
   #peerEnded = false
@@ -143,6 +144,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
 
   receiveBody(receiver: BodyReceiver): void {
     this.#receiver = receiver
+    this.#bodyPaused = false
     this.#enter('body')
     this.#bodyDeadline.begin()
     this.#sayContinue()
@@ -163,7 +165,9 @@ export class Connection implements OwnedConnection, ExchangeConnection {
       while (this.#dropBody());
     } else this.#enter('answering')
     const left = this.#reader.bodyEnded ? 0 : (this.#reader.bodyLeft ?? 1)
-    const isTooMuch = left > DROPPED_BYTES_MAX || (left > 0 && closesUnlessWhole)
+    // Who was not told to go on may leave the body out, and then nobody can say where the next request begins.
+    const mayStayAway = this.#exchange?.head.expectsContinue === true && !this.#saidContinue
+    const isTooMuch = left > DROPPED_BYTES_MAX || (left > 0 && (closesUnlessWhole || mayStayAway))
     this.#closes = !keepAlive || isTooMuch || this.#owner.isDraining
     return this.#closes
   }
@@ -177,7 +181,9 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   }
 
   #sayContinue(): void {
-    if (this.#exchange?.head.expectsContinue) this.writer.write(CONTINUE)
+    if (this.#exchange?.head.expectsContinue !== true) return
+    this.#saidContinue = true
+    this.writer.write(CONTINUE)
   }
 
   #run(): void {
@@ -230,6 +236,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     }
     if (isRefusal(step)) return this.#refuse(step)
     this.#enter('held')
+    this.#saidContinue = false
     this.#exchange = new HttpExchange(this, step)
     this.#owner.serve(this, this.#exchange)
     return true
