@@ -19,7 +19,7 @@ export {
 } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { ITEM_CODES } from './engine/issues.ts'
-export { authenticate } from './keys/index.ts'
+export { authenticate, knownKeys } from './keys/index.ts'
 export { applyChangedPlans } from './planLimits/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'
 export type { Wakeups } from './platform/changes/index.ts'

@@ -1,6 +1,6 @@
 import type { Services } from '@creel/core'
 import { internalErrors } from '@creel/core/platform/metrics'
-import { logged } from './callLog.ts'
+import { logged, loggedPath } from './callLog.ts'
 import { DOCS } from './docs/index.ts'
 import type { FetchHandler } from './fetchHandler.ts'
 import { mcpHandler } from './mcp/index.ts'
@@ -48,7 +48,7 @@ export function createApp(
     .onError(({ code, error, request }) => {
       if (code === 'NOT_FOUND') return plainNotFound()
       internalErrors.inc()
-      services.log.error({ err: error, url: new URL(request.url).pathname }, 'unexpected error')
+      services.log.error({ err: error, path: loggedPath(request) }, 'unexpected error')
       return new Response('Internal Server Error', { status: 500 })
     })
   for (const [path, answer] of Object.entries(DOCS)) app.get(path, answer)

@@ -1,6 +1,6 @@
 import type { Caller, Services } from '@creel/core'
 import { apiRequestSeconds } from '@creel/core/platform/metrics'
-import { traceIdOf } from './requestIdentity.ts'
+import { markCaller, traceIdOf } from './requestIdentity.ts'
 
 /** What is learned about a call while it is answered. */
 export interface CallNotes {
@@ -22,13 +22,14 @@ export async function logged(
   const startedAt = performance.now()
   const notes: CallNotes = {}
   const response = await answer(notes)
+  if (notes.caller !== undefined) markCaller(request)
   const seconds = (performance.now() - startedAt) / 1000
   apiRequestSeconds.observe({ route: routeName, status: String(response.status) }, seconds)
   services.log.info(
     {
       traceId: traceIdOf(request),
       method: request.method,
-      path: new URL(request.url).pathname,
+      path: loggedPath(request),
       route: routeName,
       status: response.status,
       durationMs: Math.round(seconds * 1000),
@@ -39,4 +40,11 @@ export async function logged(
     'request',
   )
   return response
+}
+
+const PATH_CHARACTERS_MAX = 256
+
+/** The path of a request as it is logged: without the query, and no more of it than tells what was meant. */
+export function loggedPath(request: Request): string {
+  return new URL(request.url).pathname.slice(0, PATH_CHARACTERS_MAX)
 }

@@ -1,12 +1,16 @@
 import type { Services } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
+import { refusedRequests } from '@creel/core/platform/metrics'
 import { type AppOptions, createApp } from './app.ts'
 import { createCaptureHandler } from './capture/captureHandler.ts'
 import { clientAddressOf } from './clientAddress.ts'
 import { formerHosts } from './formerHosts.ts'
 import { startHeartbeat } from './heartbeat.ts'
-import { type Listener, listen } from './listener.ts'
+import type { HttpLimits } from './http/httpLimits.ts'
+import { type Listener, type ListenerRefusal, listen } from './listener.ts'
 import { type Operations, operationsHandler } from './operations.ts'
+import { createStrangers } from './strangers/strangers.ts'
+import { throttledFetch } from './strangers/throttledFetch.ts'
 
 export interface GatewayOptions extends AppOptions {
   readonly host: string
@@ -18,21 +22,26 @@ export interface GatewayOptions extends AppOptions {
   readonly formerHosts?: readonly string[]
   /** CIDRs whose `X-Forwarded-For` counts; none unless told. */
   readonly trustedProxies?: readonly string[]
+  /** Laid over the usual limits of connections. */
+  readonly limits?: Partial<HttpLimits>
 }
 
 /** Opens the port, serves the API on it, and says so to the watchdogs. */
 export async function startGateway(services: Services, options: GatewayOptions): Promise<Listener> {
   const { host, port, captures } = options
   const clientAddress = clientAddressOf(options.trustedProxies ?? [])
+  const strangers = createStrangers(services.clock)
   const onError = (error: unknown) => services.log.error({ err: error }, 'unexpected error')
   const listener = await listen({
     host,
     port,
     formerHosts: formerHosts(options.formerHosts ?? [], services.urls.baseUrl),
     clientAddress,
-    capture: createCaptureHandler({ captures, clock: services.clock, onError }),
-    fetch: createApp(services, options),
+    capture: createCaptureHandler({ captures, clock: services.clock, strangers, onError }),
+    fetch: throttledFetch(createApp(services, options), services, strangers),
+    limits: options.limits ?? {},
     onError,
+    onRefused: (refusal) => noteRefusal(services.log, refusal),
   })
   const stopHeartbeat = await startHeartbeat(services)
   return {
@@ -57,5 +66,12 @@ export async function startOperationsListener(
     port,
     fetch: operationsHandler(operations, log),
     onError: (error) => log.error({ err: error }, 'unexpected error'),
+    onRefused: (refusal) => noteRefusal(log, refusal),
   })
+}
+
+/** Strangers' mistakes are counted, and told of to whoever asks for every word. */
+function noteRefusal(log: Services['log'], { status, reason, address }: ListenerRefusal): void {
+  refusedRequests.labels(String(status)).inc()
+  log.debug({ status, reason, address }, 'refused')
 }

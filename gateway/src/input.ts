@@ -1,4 +1,5 @@
 import { DomainError, type Locate, pointerTo, type RouteContract } from '@creel/core'
+import { nestsDeeper } from '@creel/core/engine/json'
 import { z } from 'zod'
 
 /** JSON bodies of the API may be this long (CONTRACT §0.5). */
@@ -135,23 +136,44 @@ async function readBody(request: Request): Promise<{ text: string; value: Record
   let value: unknown
   try {
     text = utf8.decode(bytes)
+    refuseDeep(text)
     value = JSON.parse(text)
-  } catch {
+  } catch (error) {
+    if (error instanceof DomainError) throw error
     throw new DomainError('request_invalid', 'The body is not valid JSON.')
   }
   if (!isObject(value)) throw new DomainError('request_invalid', 'The body must be a JSON object.')
   return { text, value }
 }
 
-async function boundedBytes(request: Request): Promise<Uint8Array> {
+/** No document of the API comes near. */
+const JSON_DEPTH_MAX = 512
+
+/** @throws DomainError `request_invalid` for JSON that nests deeper than anything that the API takes */
+export function refuseDeep(json: string): void {
+  if (!nestsDeeper(json, JSON_DEPTH_MAX)) return
+  throw new DomainError('request_invalid', `The JSON nests deeper than ${JSON_DEPTH_MAX} levels.`)
+}
+
+const TOO_LONG = 'The body is over 1 MiB.'
+
+/**
+ * Reads a body as far as it may go.
+ *
+ * @throws DomainError `request_invalid` when it says that it is longer, or turns out to be
+ */
+export async function boundedBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+  if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) {
+    throw new DomainError('request_invalid', TOO_LONG)
+  }
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of request.body ?? []) {
     length += chunk.length
-    if (length > MAX_BODY_BYTES) throw new DomainError('request_invalid', 'The body is over 1 MiB.')
+    if (length > MAX_BODY_BYTES) throw new DomainError('request_invalid', TOO_LONG)
     chunks.push(chunk)
   }
-  return Buffer.concat(chunks)
+  return new Uint8Array(Buffer.concat(chunks))
 }
 
 function isObject(value: unknown): value is Record<string, unknown> {

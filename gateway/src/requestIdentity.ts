@@ -21,3 +21,15 @@ export function presentedKey(request: Request): string | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
   return bearer ?? request.headers.get('x-api-key')
 }
+
+const ofCallers = new WeakSet<Request>()
+
+/** Notes that a request came from somebody whose key or session is good. */
+export function markCaller(request: Request): void {
+  ofCallers.add(request)
+}
+
+/** @returns whether its sender showed a good key or session; else it is a stranger's */
+export function isOfCaller(request: Request): boolean {
+  return ofCallers.has(request)
+}

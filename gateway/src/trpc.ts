@@ -6,23 +6,34 @@ import {
   refusalOf,
   type Services,
   TracedError,
+  toProblem,
 } from '@creel/core'
 import { internalErrors } from '@creel/core/platform/metrics'
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
 import type { CallNotes } from './callLog.ts'
+import { boundedBytes, refuseDeep } from './input.ts'
 import { noteOutage } from './outageLog.ts'
 import { presentedKey, traceIdOf } from './requestIdentity.ts'
 
 /** The most procedures one batch may hold (CONTRACT R10). */
 const MAX_BATCH = 20
 
+/** JSON-RPC's `invalid request`, which tRPC's errors carry. */
+const BAD_REQUEST_CODE = -32600
+
 /** `/trpc`: the same router, keys and limits for typed callers; every procedure of a batch counts as a call. */
 export function trpc(services: Services): (request: Request, notes: CallNotes) => Promise<Response> {
-  return (request, notes) => {
+  return async (request, notes) => {
     const traceId = traceIdOf(request)
-    return fetchRequestHandler({
+    let bounded: Request
+    try {
+      bounded = await boundedRequest(request)
+    } catch (error) {
+      return refusal(error, traceId)
+    }
+    return await fetchRequestHandler({
       endpoint: '/trpc',
-      req: request,
+      req: bounded,
       router: appRouter,
       createContext: async ({ info, resHeaders }): Promise<Context> => {
         try {
@@ -53,4 +64,27 @@ function callsOf(procedureCount: number): number {
     throw new DomainError('request_invalid', `A batch holds at most ${MAX_BATCH} procedures.`)
   }
   return Math.max(1, procedureCount)
+}
+
+/**
+ * The request with its input read, within the bounds of REST's bodies.
+ *
+ * @throws DomainError `request_invalid`
+ */
+async function boundedRequest(request: Request): Promise<Request> {
+  const { method, url, headers, signal } = request
+  const input = new URL(url).searchParams.get('input')
+  if (input !== null) refuseDeep(input)
+  if (request.body === null) return request
+  const body = await boundedBytes(request)
+  refuseDeep(new TextDecoder().decode(body))
+  return new Request(url, { method, headers, signal, body })
+}
+
+/** One error for all procedures of the call, as tRPC would write it. */
+function refusal(error: unknown, traceId: string): Response {
+  const problem = toProblem(error, { traceId })
+  const { status } = problem
+  const data = { code: 'BAD_REQUEST', httpStatus: status, problem }
+  return Response.json({ error: { message: problem.detail, code: BAD_REQUEST_CODE, data } }, { status })
 }

@@ -86,6 +86,12 @@ export const ERRORS = {
     meaning: 'The service cannot answer now: its database is out of reach, or the search took too long.',
     remedy: 'Wait as long as `Retry-After` says, then retry; narrow a search that took too long.',
   },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method Not Allowed',
+    meaning: 'Only on `/trpc`: a mutation was asked for with GET, or a query with POST.',
+    remedy: 'Send mutations with POST, queries with GET.',
+  },
   internal_error: {
     status: 500,
     title: 'Internal Server Error',

@@ -97,6 +97,9 @@ export function refusalOf(error: unknown, input?: unknown): DomainError | null {
     if (error.code === 'BAD_REQUEST' && error.cause instanceof z.ZodError) {
       return validationFailed(issuesOf(error.cause, input))
     }
+    if (error.code === 'METHOD_NOT_SUPPORTED') {
+      return new DomainError('method_not_allowed', 'Mutations are sent with POST, queries with GET.')
+    }
     if (error.code === 'NOT_FOUND') return new DomainError('not_found', 'There is no such procedure.')
     if (
       error.code === 'PARSE_ERROR' ||

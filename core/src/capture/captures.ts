@@ -4,7 +4,8 @@ import { learnSigningSecret } from '../endpoints/index.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import { createCaptureQueue } from './captureQueue.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
-import { type JudgedCapture, judgeCapture } from './judgeCapture.ts'
+import type { JudgedCapture } from './judgeCapture.ts'
+import { judgeSafely } from './judgeSafely.ts'
 import { createSettingsCache } from './settingsCache.ts'
 
 /** What a sender is to be told. */
@@ -51,7 +52,8 @@ export function createCaptures(services: Services, pool: pg.Pool): Captures {
     let settings: CaptureSettings | undefined = given
     for (let judgements = 0; judgements < JUDGEMENTS_MAX; judgements += 1) {
       if (settings === undefined) return { state: 'gone' }
-      const judged = judgeCapture(settings, request, publicUrl)
+      const judged = judgeSafely(services, settings, request, publicUrl)
+      if (judged === undefined) return { state: 'unavailable' }
       const outcome = await queue.submit(judged)
       if (outcome.state === 'stored') return await concluded(judged, outcome.id)
       if (outcome.state === 'limited' || outcome.state === 'unavailable') return outcome

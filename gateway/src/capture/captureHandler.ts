@@ -6,14 +6,18 @@ import { captures as captureCounter } from '@creel/core/platform/metrics'
 import type { Exchange, RequestHandler } from '../http/exchange.ts'
 import type { ReadyAnswer } from '../http/readyAnswer.ts'
 import { pathOf } from '../http/requestHead.ts'
+import type { Strangers } from '../strangers/strangers.ts'
 import { createBodyBudget } from './bodyBudget.ts'
 import { answerOf, NOT_FOUND, rateLimited, UNAVAILABLE } from './captureAnswers.ts'
 import { type CapturedBody, receiveBody } from './capturedBody.ts'
 import { type CaptureTarget, parseTarget } from './captureTarget.ts'
+import { nextTurn } from './nextTurn.ts'
 
 export interface CaptureOptions {
   readonly captures: Captures
   readonly clock: Clock
+  /** Who asks in vain too often. */
+  readonly strangers: Strangers
   /** Hears of what went wrong with a capture beyond what its sender is told. */
   readonly onError: (error: unknown) => void
 }
@@ -26,7 +30,12 @@ const BUFFERED_BYTES_SHARE = BUFFERED_BYTES_MAX / 8
  * Takes what senders send: finds the endpoint, reads the body, has it stored, and answers when it is committed. A sender that
  * nobody captures for is answered at once, without its body.
  */
-export function createCaptureHandler({ captures, clock, onError }: CaptureOptions): RequestHandler {
+export function createCaptureHandler({
+  captures,
+  clock,
+  strangers,
+  onError,
+}: CaptureOptions): RequestHandler {
   const budget = createBodyBudget({ bytesMax: BUFFERED_BYTES_MAX, shareBytesMax: BUFFERED_BYTES_SHARE })
 
   const receive = (exchange: Exchange, target: CaptureTarget, settings: CaptureSettings) => {
@@ -34,7 +43,9 @@ export function createCaptureHandler({ captures, clock, onError }: CaptureOption
     const store = async (body: CapturedBody) => {
       try {
         const captured = capturedRequest(exchange, target, body, clock.now())
-        conclude(exchange, await captures.capture(settings, captured))
+        const result = await captures.capture(settings, captured)
+        if (result.state === 'gone') concludeGone(exchange)
+        else conclude(exchange, result)
       } catch (error) {
         onError(error)
         conclude(exchange, { state: 'unavailable' })
@@ -54,8 +65,10 @@ export function createCaptureHandler({ captures, clock, onError }: CaptureOption
 
   const receiveUnknown = async (exchange: Exchange, target: CaptureTarget) => {
     try {
+      // Its settings may still be there: then it is only delayed.
+      if (strangers.waitOf(exchange.address) !== undefined) await nextTurn()
       const settings = await captures.findSettings(target.endpointId)
-      if (settings === undefined) conclude(exchange, { state: 'gone' })
+      if (settings === undefined) concludeGone(exchange)
       else receive(exchange, target, settings)
     } catch {
       // The database says why, in the log of those who look after it.
@@ -63,9 +76,21 @@ export function createCaptureHandler({ captures, clock, onError }: CaptureOption
     }
   }
 
+  const concludeGone = (exchange: Exchange) => {
+    const retryAfterSeconds = strangers.waitOf(exchange.address)
+    strangers.note(exchange.address)
+    conclude(
+      exchange,
+      retryAfterSeconds === undefined ? { state: 'gone' } : { state: 'limited', retryAfterSeconds },
+    )
+  }
+
   return (exchange) => {
     const target = parseTarget(pathOf(exchange.head.target))
-    if (target === undefined) return conclude(exchange, { state: 'gone' })
+    if (target === undefined) {
+      concludeGone(exchange)
+      return
+    }
     const settings = captures.peekSettings(target.endpointId)
     if (settings === undefined) void receiveUnknown(exchange, target)
     else receive(exchange, target, settings)

@@ -65,8 +65,8 @@ function beginsWithDigit(name: string): boolean {
 const QUOTE = 34
 const BACKSLASH = 92
 
-/** Counts brackets outside of strings. */
-function nestsDeeper(text: string, maxDepth: number): boolean {
+/** Counts brackets outside of strings: what exhausts the stack of whoever walks it is seen before it is parsed. */
+export function nestsDeeper(text: string, maxDepth: number): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
     // `[` and `{`, `]` and `}` are one bit apart.

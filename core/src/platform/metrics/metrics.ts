@@ -80,6 +80,17 @@ export const apiRequestSeconds = new Histogram({
   registers,
 })
 
+/**
+ * Requests that were refused before anybody served them. `reason`: the status of what was no good HTTP (`400`, `405`, `431`, `505`),
+ * `503` for connections that there was no room for, `throttled` for strangers who asked in vain too often.
+ */
+export const refusedRequests = new Counter({
+  name: 'creel_refused_requests_total',
+  help: 'Requests and connections that were refused before anybody served them, by reason',
+  labelNames: ['reason'] as const,
+  registers,
+})
+
 /** Calls that are being waited for now. */
 export const awaitsWaiting = new Gauge({
   name: 'creel_awaits_waiting',

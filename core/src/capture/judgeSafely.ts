@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import type { Services } from '../api/services.ts'
+import type { CapturedRequest } from '../engine/message/index.ts'
+import { captureRow } from './captureRow.ts'
+import type { CaptureSettings } from './captureSettings.ts'
+import { type JudgedCapture, judgeCapture } from './judgeCapture.ts'
+
+/**
+ * Evaluates a capture so that no capture can harm another: where evaluation fails, which is an error of ours, the log says why
+ * under an id, and the capture is stored as it came, `unverifiable`, with that id in its note; it sets nothing in motion.
+ *
+ * @returns undefined when not even that is possible
+ */
+export function judgeSafely(
+  { log }: Pick<Services, 'log'>,
+  settings: CaptureSettings,
+  request: CapturedRequest,
+  publicUrl: string,
+): JudgedCapture | undefined {
+  try {
+    return judgeCapture(settings, request, publicUrl)
+  } catch (error) {
+    const failureId = randomUUID()
+    log.error({ err: error, failureId, endpointId: settings.endpointId }, 'a capture could not be evaluated')
+    try {
+      return asItCame(settings, request, failureId)
+    } catch (second) {
+      log.error({ err: second, failureId }, 'nor could it be stored as it came')
+      return undefined
+    }
+  }
+}
+
+function asItCame(settings: CaptureSettings, request: CapturedRequest, failureId: string): JudgedCapture {
+  const note = `The service could not evaluate this capture (failure ${failureId}): it is stored as it came, and nothing was dispatched.`
+  return {
+    row: captureRow({ ...request, label: null, verification: { verdict: 'unverifiable', note } }),
+    revision: settings.revision,
+    dispatchState: 'NotAttempted',
+    settings,
+    dispatch: { state: 'NotAttempted', actions: [] },
+    criteriaIds: [],
+    handshake: null,
+  }
+}

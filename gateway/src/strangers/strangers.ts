@@ -1,0 +1,64 @@
+import type { Clock } from '@creel/core'
+import { addressGroup } from '../http/connectionTable.ts'
+
+/** Counts what strangers ask for in vain: calls without a good key, captures for nobody. */
+export interface Strangers {
+  /**
+   * @param address as far as we believe proxies; null where nobody knows
+   * @returns in how many seconds the address may be wrong again; undefined when it may be now
+   */
+  waitOf(address: string | null): number | undefined
+  /** The address was answered 401, or 404 without a good key. */
+  note(address: string | null): void
+}
+
+/** What one address may ask for in vain within a minute. */
+export const WRONG_CALLS_PER_MINUTE = 600
+const WINDOW_MS = 60_000
+/** Some hundred bytes each. */
+const ADDRESSES_MAX = 50_000
+
+interface Window {
+  readonly startedAt: number
+  count: number
+}
+
+/**
+ * A window starts with an address's first wrong call and is fixed; what is refused meanwhile does not count, so that whoever
+ * waits as long as told is heard again.
+ */
+export function createStrangers(clock: Clock): Strangers {
+  const windows = new Map<string, Window>()
+  const nowMs = () => clock.now().getTime()
+  const windowOf = (group: string): Window | undefined => {
+    const window = windows.get(group)
+    if (window === undefined || nowMs() - window.startedAt < WINDOW_MS) return window
+    windows.delete(group)
+    return undefined
+  }
+  return {
+    waitOf(address) {
+      if (windows.size === 0) return undefined
+      const window = windowOf(groupOf(address))
+      if (window === undefined || window.count < WRONG_CALLS_PER_MINUTE) return undefined
+      return Math.max(1, Math.ceil((window.startedAt + WINDOW_MS - nowMs()) / 1000))
+    },
+    note(address) {
+      const group = groupOf(address)
+      const window = windowOf(group)
+      if (window !== undefined) {
+        window.count += 1
+        return
+      }
+      windows.set(group, { startedAt: nowMs(), count: 1 })
+      if (windows.size <= ADDRESSES_MAX) return
+      // The oldest: most of them have ended.
+      const [oldest] = windows.keys()
+      if (oldest !== undefined) windows.delete(oldest)
+    },
+  }
+}
+
+function groupOf(address: string | null): string {
+  return address === null ? '' : addressGroup(address)
+}

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import type { AppRouter } from '@creel/core'
+import { createTRPCClient, httpBatchStreamLink } from '@trpc/client'
+import { pino } from 'pino'
+import type { TestEndpoint } from '../support/client.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** What callers without a good key may ask for in vain, and what it costs them. */
+
+const WRONG_CALLS = 600
+
+let service: TestService
+let endpoint: TestEndpoint
+const errorLines: string[] = []
+
+beforeAll(async () => {
+  const log = pino({ level: 'error' }, { write: (line: string) => errorLines.push(line) })
+  service = await startService({ parts: ['gateway'], log })
+  endpoint = await service.charlie.endpoint()
+})
+
+afterAll(() => {
+  // Whatever strangers did here is no trouble of the service.
+  expect(errorLines).toEqual([])
+})
+
+/** Makes so many calls, some at once; the statuses. */
+async function calls(count: number, call: () => Promise<Response>): Promise<number[]> {
+  const statuses: number[] = []
+  const caller = async () => {
+    while (statuses.length < count) {
+      const place = statuses.push(0) - 1
+      const answer = await call()
+      await answer.bytes()
+      statuses[place] = answer.status
+    }
+  }
+  await Promise.all(Array.from({ length: 20 }, caller))
+  return statuses
+}
+
+const me = (key: string) =>
+  fetch(`${service.baseUrl}/api/v1/me`, { headers: { Authorization: `Bearer ${key}` } })
+const waitOf = (answer: Response) => Number(answer.headers.get('retry-after'))
+
+describe('calls without a good key', () => {
+  test('are refused once there were too many, until the time that was told; good keys never are', async () => {
+    // Known to the service, because it called before.
+    expect((await me(service.alice.key)).status).toBe(200)
+    const statuses = await calls(WRONG_CALLS, () => fetch(`${service.baseUrl}/api/v1/me`))
+    expect(new Set(statuses)).toEqual(new Set([401]))
+
+    const refused = await fetch(`${service.baseUrl}/api/v1/endpoints`)
+    expect(refused.status).toBe(429)
+    expect(await refused.json()).toMatchObject({ code: 'rate_limited', status: 429 })
+    expect(waitOf(refused)).toBeWithin(1, 61)
+    expect((await me(`creel_live_${randomUUID()}`)).status).toBe(429)
+    expect((await me(service.alice.key)).status).toBe(200)
+    // Never seen: looked up with all others that wait.
+    const newcomer = await service.newClient()
+    expect((await me(newcomer.key)).status).toBe(200)
+    expect((await me(service.bob.key)).status).toBe(429)
+
+    await service.clock.advance(waitOf(refused) * 1000)
+    expect((await me('wrong')).status).toBe(401)
+  })
+})
+
+describe('captures for nobody', () => {
+  const toNobody = () => fetch(`${service.captureUrl}/hook/${randomUUID()}`, { method: 'POST', body: '{}' })
+
+  test('are refused once there were too many; captures for somebody never are', async () => {
+    await service.clock.advance(60_000)
+    expect((await endpoint.send()).status).toBe(200)
+    expect(new Set(await calls(WRONG_CALLS, toNobody))).toEqual(new Set([404]))
+
+    const refused = await toNobody()
+    expect({ status: refused.status, text: await refused.text() }).toEqual({
+      status: 429,
+      text: '{"error":"rate_limited"}',
+    })
+    expect(waitOf(refused)).toBeWithin(1, 61)
+    expect((await endpoint.send()).status).toBe(200)
+    const unseen = await service.charlie.endpoint()
+    expect((await unseen.send()).status).toBe(200)
+
+    await service.clock.advance(waitOf(refused) * 1000)
+    expect((await toNobody()).status).toBe(404)
+  })
+})
+
+describe('tRPC', () => {
+  const trpc = (path: string, init?: RequestInit) => fetch(`${service.baseUrl}/trpc/${path}`, init)
+  const keyOf = { 'content-type': 'application/json' }
+
+  test('a mutation by GET is 405, a query by POST too', async () => {
+    const answer = await trpc('endpoints.create?input={}')
+    expect(answer.status).toBe(405)
+    expect(await answer.json()).toMatchObject({
+      error: { data: { code: 'METHOD_NOT_SUPPORTED', problem: { code: 'method_not_allowed' } } },
+    })
+    expect((await trpc('endpoints.list', { method: 'POST', headers: keyOf, body: '{}' })).status).toBe(405)
+  })
+
+  test('an unknown procedure, garbage and too many procedures are refused without a word in the log', async () => {
+    for (const path of [
+      'nothing',
+      'endpoints.list?input=%7B',
+      `${'a.'.repeat(20_000)}`,
+      'a,'.repeat(1000),
+      '%zz',
+    ]) {
+      expect((await trpc(path)).status).toBeWithin(400, 500)
+    }
+  })
+
+  test("a body has REST's limit: by what it says, and by what comes", async () => {
+    const key = { ...keyOf, Authorization: `Bearer ${service.charlie.key}` }
+    const long = JSON.stringify({ name: 'x'.repeat(1_100_000) })
+    const stream = new Response(long).body
+    for (const body of [long, stream]) {
+      const answer = await trpc('endpoints.create', { method: 'POST', headers: key, body })
+      expect(answer.status).toBe(400)
+      expect(await answer.json()).toMatchObject({
+        error: { data: { problem: { code: 'request_invalid', detail: 'The body is over 1 MiB.' } } },
+      })
+    }
+  })
+
+  test('JSON that nests too deeply is refused, here and there', async () => {
+    const deep = `{"name":${'['.repeat(100_000)}${']'.repeat(100_000)}}`
+    const key = { ...keyOf, Authorization: `Bearer ${service.charlie.key}` }
+    expect((await trpc('endpoints.create', { method: 'POST', headers: key, body: deep })).status).toBe(400)
+    const query = `endpoints.list?input=${'['.repeat(50_000)}`
+    expect((await trpc(query, { headers: key })).status).toBe(400)
+    const path = `${service.baseUrl}/api/v1/endpoints`
+    expect((await fetch(path, { method: 'POST', headers: key, body: deep })).status).toBe(400)
+  })
+
+  test('answers stream to the stock link of @trpc/client', async () => {
+    const client = createTRPCClient<AppRouter>({
+      links: [
+        httpBatchStreamLink({
+          url: `${service.baseUrl}/trpc`,
+          headers: { Authorization: `Bearer ${service.charlie.key}` },
+        }),
+      ],
+    })
+    const [known, listed] = await Promise.all([client.me.get.query({}), client.endpoints.list.query({})])
+    expect(known).toMatchObject({ plan: { key: 'team' } })
+    expect(listed.items.map(({ id }) => id)).toContain(endpoint.id)
+    const raw = await trpc('me.get?batch=1&input={}', {
+      headers: { Authorization: `Bearer ${service.charlie.key}`, 'trpc-accept': 'application/jsonl' },
+    })
+    // Of the two, only one may say where an answer ends.
+    const framing = [raw.headers.has('content-length'), raw.headers.has('transfer-encoding')]
+    expect(framing.filter(Boolean)).toHaveLength(1)
+  })
+})
