@@ -34,18 +34,12 @@ test('is stored as it came, sets nothing in motion, and harms no other', async (
 
   const rows = await endpoint.requests()
   const poison = rows.find(({ bodyPreview }) => bodyPreview === `"${POISON}"`)
-  expect(poison).toMatchObject({
-    verification: {
-      verdict: 'unverifiable',
-      note: expect.stringContaining('could not evaluate this capture'),
-    },
-    state: 'NotAttempted',
-  })
   const [line = ''] = lines
   const { failureId, endpointId } = JSON.parse(line)
-  expect(endpointId).toBe(endpoint.id)
-  expect(JSON.stringify(poison?.verification)).toContain(failureId)
   expect(lines).toHaveLength(1)
+  expect(endpointId).toBe(endpoint.id)
+  const note = `The service could not evaluate this capture (failure ${failureId}): it is stored as it came, and nothing was dispatched.`
+  expect(poison).toMatchObject({ state: 'NotAttempted', verification: { verdict: 'unverifiable', note } })
   const received = await receiver.take(2)
   expect(received.map(({ body }) => body.toString()).sort()).toEqual(['"after"', '"before"'])
 })

@@ -1692,7 +1692,7 @@ export interface components {
              * @description Branch on this: stable within v1
              * @enum {string}
              */
-            code: "unauthorized" | "api_access_disabled" | "feature_not_in_plan" | "not_found" | "validation_failed" | "forwarding_disabled" | "action_inactive" | "request_invalid" | "rate_limited" | "concurrent_change" | "limit_reached" | "no_destination" | "unavailable" | "internal_error";
+            code: "unauthorized" | "api_access_disabled" | "feature_not_in_plan" | "not_found" | "validation_failed" | "forwarding_disabled" | "action_inactive" | "request_invalid" | "rate_limited" | "concurrent_change" | "limit_reached" | "no_destination" | "unavailable" | "method_not_allowed" | "internal_error";
             /** @description W3C trace id; the same in the log of the service */
             traceId: string;
             /** @description With `validation_failed`: every wrong part, in document order */
