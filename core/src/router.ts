@@ -16,6 +16,7 @@ import { providerRoutes } from './providers/routes.ts'
 import { recycleBinRoutes } from './recycleBin/routes.ts'
 import { replayRoutes } from './replay/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
+import { sampleRoutes } from './samples/routes.ts'
 import { transformationRoutes } from './transformations/routes.ts'
 import { watchdogRoutes } from './watchdogs/routes.ts'
 
@@ -27,6 +28,7 @@ export const appRouter = router({
   providers: providerRoutes,
   requests: mergeRouters(requestRoutes, replayRoutes, exportRoutes),
   deliveries: deliveryRoutes,
+  samples: sampleRoutes,
   alertChannels: alertChannelRoutes,
   recycleBin: recycleBinRoutes,
   transformations: transformationRoutes,

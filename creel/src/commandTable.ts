@@ -40,6 +40,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./client/commands/login.ts')).addLogoutCommand,
       },
       {
+        name: 'send',
+        description: 'send a sample event of a provider, signed, to an endpoint',
+        load: async () => (await import('./client/commands/send.ts')).addSendCommand,
+      },
+      {
         name: 'endpoints',
         description: 'list, make, read, change and delete capture endpoints',
         load: async () => (await import('./client/commands/endpoints.ts')).addEndpointsCommands,

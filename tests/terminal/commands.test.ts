@@ -106,6 +106,23 @@ describe('creel endpoints', () => {
   })
 })
 
+describe('creel send', () => {
+  test("lists the samples, and sends them signed with the endpoint's secret", async () => {
+    expect(await succeeds(['send', '--list'], env)).toContain('stripe\tinvoice.paid\t')
+    const own = await service.alice.endpoint({ name: 'stripe', provider: 'stripe', signingSecret: 'secret' })
+    const words = ['send', 'stripe', 'invoice.paid', '--to', 'stripe', '--count', '2', '--rate', '50']
+    const sent = lines(await succeeds([...words, '--set', 'body.data.object.amount_paid=5', '--json'], env))
+    expect(sent).toHaveLength(2)
+    const listed = await succeeds(['requests', 'list', '-e', 'stripe', '--q', '"amount_paid":5'], env)
+    expect(listed.match(/invoice\.paid\tverified/g)).toHaveLength(2)
+    await succeeds(['send', 'stripe', '--to', 'stripe', '--bad-signature'], env)
+    expect((await own.requests('verification=failed')).length).toBe(1)
+    const unknown = await fails(['send', 'stripes', '--to', 'stripe'], env)
+    expect(unknown.stderr).toContain('square, stripe')
+    expect(await fails(['send'], env)).toMatchObject({ exitCode: 2 })
+  })
+})
+
 describe('creel requests', () => {
   test('list filters, get prints the body byte for byte, export prints every request whole', async () => {
     const own = await service.alice.endpoint({ name: 'listed' })

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import type { CapturedRequest } from '../engine/message/index.ts'
 import type { Plans } from '../plans/index.ts'
 import type { Wakeups } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
@@ -23,6 +24,17 @@ export interface Urls {
   readonly captureUrl: string
 }
 
+/** What became of a request that was handed in to be captured. */
+export type HandInResult =
+  /** Committed. */
+  | { readonly state: 'stored'; readonly id: number }
+  /** The endpoint is switched off, or has expired. */
+  | { readonly state: 'gone' }
+  /** Over the endpoint's capture rate. */
+  | { readonly state: 'limited'; readonly retryAfterSeconds: number }
+  /** Nothing can be stored now, or this process takes no captures. */
+  | { readonly state: 'unavailable' }
+
 /** What one process holds for its whole life, built by the program's entry and handed to gateway and jobs. */
 export interface Services {
   readonly db: Db
@@ -44,6 +56,8 @@ export interface Services {
   /** Base addresses of alert providers' APIs that differ from the public ones, by channel kind (`CREEL_ALERT_API_URLS`). */
   readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
   readonly wakeups: Wakeups
+  /** Captures a request as if it had come to the capture URL: judged, counted and acted upon alike. Never rejects. */
+  readonly handIn: (request: CapturedRequest) => Promise<HandInResult>
   /** Aborted when the process is told to stop: who waits for something answers now. */
   readonly stopping: AbortSignal
 }

@@ -45,6 +45,7 @@ export async function openCommandServices(
       alertApiUrls: config.CREEL_ALERT_API_URLS,
       retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
       wakeups: { onEndpoint: () => () => {} },
+      handIn: () => Promise.resolve({ state: 'unavailable' }),
       stopping: new AbortController().signal,
     },
     close: async () => {

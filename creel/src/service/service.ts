@@ -89,6 +89,7 @@ const anyPort = (host: string) => whenListening(freePort(host), { host, port: 0,
 async function openGateway(options: ServiceOptions, opened: OpenServices, port: number): Promise<Listener> {
   const { host, version, formerHosts = [], trustedProxies = [], metricsPort } = options
   const captures = createCaptures(opened.services, options.database.pool)
+  opened.takeCaptures(captures)
   const opening = startGateway(opened.services, {
     host,
     port,

@@ -1,4 +1,5 @@
 import { checkSecretKey, createSecretBox, type Services, type Urls } from '@creel/core'
+import type { Captures } from '@creel/core/capture'
 import { RETRY_DELAYS_SECONDS } from '@creel/core/deliveries'
 import { startWakeups } from '@creel/core/platform/changes'
 import { createMailer } from '@creel/core/platform/mail'
@@ -12,6 +13,8 @@ import type { ServiceOptions } from './options.ts'
 export interface OpenServices {
   readonly services: Services
   readonly boss: PgBoss
+  /** Requests that are handed in are captured by these from now on. */
+  takeCaptures(captures: Captures): void
   /** Tells everything that waits to answer now. */
   beginStopping(): void
   /** Closes what was opened here; the database is its opener's. */
@@ -51,7 +54,11 @@ export async function openServices(
   const mailer = createMailer(options.mail)
   const wakeups = startWakeups(databaseUrl, log)
   const stopping = new AbortController()
+  let captures: Captures | undefined
   return {
+    takeCaptures: (opened) => {
+      captures = opened
+    },
     services: {
       db: database.db,
       searches: database.searches,
@@ -67,6 +74,11 @@ export async function openServices(
       mailer,
       alertApiUrls: options.alertApiUrls,
       wakeups,
+      handIn: async (request) => {
+        const settings = await captures?.findSettings(request.endpointId)
+        if (captures === undefined) return { state: 'unavailable' }
+        return settings === undefined ? { state: 'gone' } : await captures.capture(settings, request)
+      },
       stopping: stopping.signal,
     },
     boss,

@@ -27,6 +27,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     responseBody: '{"received":true}',
   },
   'endpoints.update': { name: 'stripe', responseHeaders: { 'X-Handled-By': 'creel' } },
+  'samples.send': { provider: 'stripe', event: 'invoice.paid', set: { 'body.data.object.amount_paid': 500 } },
   'actions.create': {
     kind: 'forward',
     name: 'Billing',

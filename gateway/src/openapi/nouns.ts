@@ -50,4 +50,9 @@ export const NOUNS: readonly {
     title: 'Provider catalog',
     description: 'The senders whose signatures, event types and handshakes are known.',
   },
+  {
+    name: 'samples',
+    title: 'Samples',
+    description: 'Events of well-known providers, made up and signed, to try an endpoint with.',
+  },
 ]

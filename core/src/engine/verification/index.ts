@@ -1,12 +1,16 @@
 export { changedSettings, checkSettings, NO_VERIFICATION, type VerificationInput } from './checkSettings.ts'
+export { Evidence } from './evidence.ts'
 export { type HandshakeAnswer, handshakeAnswer } from './handshakes.ts'
 export { judge } from './judge.ts'
+export { keyFor } from './keys.ts'
 export { labelOf } from './label.ts'
+export { compileMessage } from './message.ts'
 export { type PreparedVerification, prepareVerification } from './prepare.ts'
 export {
   MANUAL_DEFAULTS,
   type ManualEncoding,
   type ManualScheme,
+  manualSchemeRow,
   SIGNATURE_ALGORITHMS,
   SIGNATURE_ENCODINGS,
   type SignatureAlgorithm,

@@ -118,3 +118,19 @@ export const Watchdog = z.looseObject({
   lastMatchedAt: z.string().nullable(),
   dueAt: z.string().nullable(),
 })
+
+export const SampleList = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      provider: z.string(),
+      events: z.array(z.looseObject({ event: z.string(), summary: z.string() })),
+    }),
+  ),
+})
+
+export const SentSample = z.looseObject({
+  requestId: z.int(),
+  provider: z.string(),
+  event: z.string(),
+  signed: z.boolean(),
+})

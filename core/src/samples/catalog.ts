@@ -1,0 +1,26 @@
+import { findProvider } from '../engine/providers/index.ts'
+import { CODE } from './events/code.ts'
+import { MESSAGES } from './events/messages.ts'
+import { PAYMENTS } from './events/payments.ts'
+import { SHOPS } from './events/shops.ts'
+import type { ProviderSamples, SampleEvent } from './sample.ts'
+
+/** The providers that samples are there for, sorted by slug. */
+export const SAMPLES: readonly ProviderSamples[] = [...PAYMENTS, ...SHOPS, ...CODE, ...MESSAGES].sort(
+  (left, right) => (left.provider < right.provider ? -1 : 1),
+)
+
+/** The samples of a provider; undefined when there are none. */
+export function samplesOf(provider: string): ProviderSamples | undefined {
+  return SAMPLES.find((samples) => samples.provider === provider)
+}
+
+/** The event of a name; the provider's first where none is named. */
+export function eventNamed(samples: ProviderSamples, name: string | undefined): SampleEvent | undefined {
+  return name === undefined ? samples.events[0] : samples.events.find(({ event }) => event === name)
+}
+
+/** What a provider is called. */
+export function providerName(slug: string): string {
+  return findProvider(slug)?.name ?? slug
+}

@@ -1,0 +1,185 @@
+import type { Facts, JsonObject, ProviderSamples } from '../sample.ts'
+
+const stripe = (type: string, object: (facts: Facts) => JsonObject) => (facts: Facts) => ({
+  id: `evt_${facts.token(24)}`,
+  object: 'event',
+  api_version: '2026-08-27',
+  created: facts.unix,
+  data: { object: object(facts) },
+  livemode: false,
+  pending_webhooks: 1,
+  request: { id: `req_${facts.token(14)}`, idempotency_key: facts.uuid() },
+  type,
+})
+
+const STRIPE: ProviderSamples = {
+  provider: 'stripe',
+  events: [
+    {
+      event: 'checkout.session.completed',
+      summary: 'A customer has paid for a basket',
+      body: stripe('checkout.session.completed', (facts) => ({
+        id: `cs_test_${facts.token(32)}`,
+        object: 'checkout.session',
+        amount_subtotal: 4200,
+        amount_total: 4998,
+        currency: 'eur',
+        customer: `cus_${facts.token(14)}`,
+        customer_details: { email: 'ada@example.com', name: 'Ada Example' },
+        metadata: { order_id: `ord_${facts.number(5)}` },
+        mode: 'payment',
+        payment_intent: `pi_${facts.token(24)}`,
+        payment_status: 'paid',
+        status: 'complete',
+      })),
+    },
+    {
+      event: 'invoice.paid',
+      summary: 'The invoice of a subscription was paid',
+      body: stripe('invoice.paid', (facts) => ({
+        id: `in_${facts.token(24)}`,
+        object: 'invoice',
+        amount_due: 1900,
+        amount_paid: 1900,
+        amount_remaining: 0,
+        billing_reason: 'subscription_cycle',
+        currency: 'usd',
+        customer: `cus_${facts.token(14)}`,
+        number: `CREEL-${facts.number(4)}`,
+        paid: true,
+        status: 'paid',
+        subscription: `sub_${facts.token(24)}`,
+      })),
+    },
+    {
+      event: 'payment_intent.payment_failed',
+      summary: 'A card was declined',
+      body: stripe('payment_intent.payment_failed', (facts) => ({
+        id: `pi_${facts.token(24)}`,
+        object: 'payment_intent',
+        amount: 1250,
+        currency: 'gbp',
+        last_payment_error: { code: 'card_declined', decline_code: 'insufficient_funds', type: 'card_error' },
+        status: 'requires_payment_method',
+      })),
+    },
+  ],
+}
+
+const square = (type: string, kind: string, object: (facts: Facts) => JsonObject) => (facts: Facts) => ({
+  merchant_id: `ML${facts.token(11).toUpperCase()}`,
+  type,
+  event_id: facts.uuid(),
+  created_at: facts.iso,
+  data: { type: kind, id: facts.token(22), object: { [kind]: object(facts) } },
+})
+
+const SQUARE: ProviderSamples = {
+  provider: 'square',
+  events: [
+    {
+      event: 'payment.updated',
+      summary: 'A payment has been completed',
+      body: square('payment.updated', 'payment', (facts) => ({
+        id: facts.token(22),
+        amount_money: { amount: 1875, currency: 'USD' },
+        location_id: `L${facts.token(12).toUpperCase()}`,
+        order_id: facts.token(22),
+        source_type: 'CARD',
+        status: 'COMPLETED',
+        version: 3,
+      })),
+    },
+    {
+      event: 'refund.created',
+      summary: 'Money goes back to a buyer',
+      body: square('refund.created', 'refund', (facts) => ({
+        id: facts.token(22),
+        amount_money: { amount: 500, currency: 'USD' },
+        payment_id: facts.token(22),
+        reason: 'One cup came broken',
+        status: 'PENDING',
+      })),
+    },
+  ],
+}
+
+const paddle = (type: string, data: (facts: Facts) => JsonObject) => (facts: Facts) => ({
+  event_id: `evt_01${facts.token(24).toLowerCase()}`,
+  event_type: type,
+  occurred_at: facts.iso,
+  notification_id: `ntf_01${facts.token(24).toLowerCase()}`,
+  data: data(facts),
+})
+
+const PADDLE: ProviderSamples = {
+  provider: 'paddle',
+  events: [
+    {
+      event: 'transaction.completed',
+      summary: 'A sale is through',
+      body: paddle('transaction.completed', (facts) => ({
+        id: `txn_01${facts.token(24).toLowerCase()}`,
+        currency_code: 'EUR',
+        customer_id: `ctm_01${facts.token(24).toLowerCase()}`,
+        details: { totals: { subtotal: '2000', tax: '400', total: '2400' } },
+        origin: 'web',
+        status: 'completed',
+      })),
+    },
+    {
+      event: 'subscription.canceled',
+      summary: 'A subscription ends',
+      body: paddle('subscription.canceled', (facts) => ({
+        id: `sub_01${facts.token(24).toLowerCase()}`,
+        canceled_at: facts.iso,
+        customer_id: `ctm_01${facts.token(24).toLowerCase()}`,
+        status: 'canceled',
+      })),
+    },
+  ],
+}
+
+const razorpay = (event: string, kind: string, entity: (facts: Facts) => JsonObject) => (facts: Facts) => ({
+  entity: 'event',
+  account_id: `acc_${facts.token(14)}`,
+  event,
+  contains: [kind],
+  payload: { [kind]: { entity: entity(facts) } },
+  created_at: facts.unix,
+})
+
+const RAZORPAY: ProviderSamples = {
+  provider: 'razorpay',
+  events: [
+    {
+      event: 'payment.captured',
+      summary: 'A payment was captured',
+      body: razorpay('payment.captured', 'payment', (facts) => ({
+        id: `pay_${facts.token(14)}`,
+        entity: 'payment',
+        amount: 99900,
+        currency: 'INR',
+        email: 'asha@example.com',
+        method: 'upi',
+        order_id: `order_${facts.token(14)}`,
+        status: 'captured',
+      })),
+    },
+    {
+      event: 'refund.processed',
+      summary: 'A refund has been paid out',
+      body: razorpay('refund.processed', 'refund', (facts) => ({
+        id: `rfnd_${facts.token(14)}`,
+        entity: 'refund',
+        amount: 5000,
+        currency: 'INR',
+        payment_id: `pay_${facts.token(14)}`,
+        status: 'processed',
+      })),
+    },
+  ],
+}
+
+/** Samples of those who take money. */
+export const PAYMENTS: readonly ProviderSamples[] = [STRIPE, SQUARE, PADDLE, RAZORPAY]

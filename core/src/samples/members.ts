@@ -1,0 +1,49 @@
+import { EVERY, type Segment } from '../engine/conditions/index.ts'
+
+/**
+ * Puts a value at a place of a JSON document, making the objects and lists on the way where there are none.
+ *
+ * @param path written as the catalog does: `signature.timestamp`, `items[0].id`
+ */
+export function setMember(document: object, path: string, value: unknown): void {
+  const segments = path
+    .split(/[.[\]]+/)
+    .filter((step) => step !== '')
+    .map((step) => (/^\d+$/.test(step) ? Number(step) : step))
+  setAt(document, segments, value)
+}
+
+/** The same for a parsed path; false when it leads through a value that is no object and no list. */
+export function setAt(document: object, segments: readonly Segment[], value: unknown): boolean {
+  let reached: object = document
+  for (const [at, segment] of segments.entries()) {
+    if (segment === EVERY) return false
+    const name = keyOf(reached, segment)
+    if (name === undefined) return false
+    if (at === segments.length - 1) {
+      put(reached, name, value)
+      return true
+    }
+    const inner: unknown = Reflect.get(reached, name)
+    if (inner === undefined || inner === null) {
+      const made = typeof segments[at + 1] === 'number' ? [] : {}
+      put(reached, name, made)
+      reached = made
+    } else if (typeof inner === 'object') reached = inner
+    else return false
+  }
+  return false
+}
+
+/** The member or the place in the list that a segment means; places are at most one beyond the end. */
+function keyOf(container: object, segment: string | number): string | number | undefined {
+  if (!Array.isArray(container)) return typeof segment === 'string' ? segment : undefined
+  const index = typeof segment === 'number' ? segment : Number.NaN
+  const place = index < 0 ? container.length + index : index
+  return place >= 0 && place <= container.length ? place : undefined
+}
+
+/** `__proto__` is a member like any other. */
+function put(container: object, name: string | number, value: unknown): void {
+  Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true })
+}

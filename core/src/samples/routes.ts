@@ -1,0 +1,50 @@
+import { z } from 'zod'
+import { route, router } from '../api/route.ts'
+import { findsEndpoint } from '../endpoints/index.ts'
+import { providerName, SAMPLES } from './catalog.ts'
+import { ProviderSamples, SentSample, sendInput } from './schema.ts'
+import { checkOrder, sendSample } from './send.ts'
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+
+const items = SAMPLES.map(({ provider, events }) => ({
+  provider,
+  name: providerName(provider),
+  events: events.map(({ event, summary }) => ({ event, summary })),
+}))
+
+export const sampleRoutes = router({
+  list: route({
+    method: 'GET',
+    path: '/api/v1/samples',
+    summary: 'List the sample events that can be sent, by provider',
+    input: z.object({}),
+    output: z.object({ items: z.array(ProviderSamples) }),
+    cacheControl: 'public, max-age=3600',
+  }).query(() => ({ items })),
+
+  send: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/samples',
+    summary: 'Send a sample event to an endpoint, signed with its own secret',
+    description:
+      'The sample is captured like any request: verified, counted against the capture rate, forwarded. Bodies are made up, with new ids each time.',
+    input: z.object({ endpointId, ...sendInput }),
+    output: SentSample,
+    status: 201,
+    finds: findsEndpoint,
+    check: (_ctx, { provider, event, set }) =>
+      checkOrder({
+        ...(provider === undefined ? {} : { provider }),
+        ...(set === undefined ? {} : { set }),
+        event,
+      }),
+  }).mutation(({ ctx, input }) =>
+    sendSample(ctx, ctx.endpoint, {
+      provider: input.provider,
+      event: input.event,
+      set: input.set ?? {},
+      badSignature: input.badSignature === true,
+    }),
+  ),
+})

@@ -1,0 +1,34 @@
+import { z } from 'zod'
+import { Int64, optional } from '../api/route.ts'
+
+/** The most members that one sample sets. */
+export const SET_MAX = 50
+
+/** The samples of a provider. */
+export const ProviderSamples = z
+  .object({
+    provider: z.string().meta({ description: 'Slug of the provider catalog' }),
+    name: z.string(),
+    events: z.array(z.object({ event: z.string(), summary: z.string() })),
+  })
+  .meta({ id: 'ProviderSamples' })
+
+export const sendInput = {
+  provider: z.string().min(1).max(100).meta({ description: 'Slug of one of the list' }),
+  event: optional(z.string().min(1).max(200)).meta({ description: 'Default: the first of the provider' }),
+  set: optional(z.record(z.string(), z.unknown())).meta({
+    description: `Values by path into the body, e.g. \`{"body.data.amount": 5}\`; at most ${SET_MAX}`,
+  }),
+  badSignature: optional(z.boolean()).meta({ description: 'Sign with another secret than the endpoint has' }),
+}
+
+/** What became of a sample. */
+export const SentSample = z
+  .object({
+    requestId: Int64,
+    provider: z.string(),
+    event: z.string(),
+    url: z.url().meta({ description: 'The capture URL that it was sent to' }),
+    signed: z.boolean().meta({ description: 'False without a secret, and where only the provider can sign' }),
+  })
+  .meta({ id: 'SentSample' })

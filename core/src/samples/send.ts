@@ -1,0 +1,158 @@
+import type { Context } from '../api/context.ts'
+import { DomainError, notFound, validationFailed } from '../api/errors.ts'
+import { captureUrlOf, type EndpointRow, storedSettings } from '../endpoints/index.ts'
+import { parsePath } from '../engine/conditions/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
+import type { CapturedRequest, WireHeader } from '../engine/message/index.ts'
+import { eventNamed, SAMPLES, samplesOf } from './catalog.ts'
+import { factsAt } from './facts.ts'
+import { setAt } from './members.ts'
+import type { ProviderSamples, SampleEvent } from './sample.ts'
+import { SET_MAX } from './schema.ts'
+import { contentType, signSample } from './sign.ts'
+
+/** Which sample is sent, and how. */
+export interface SampleOrder {
+  readonly provider: string
+  readonly event: string | undefined
+  /** Values by path into the body. */
+  readonly set: Readonly<Record<string, unknown>>
+  readonly badSignature: boolean
+}
+
+/**
+ * Everything wrong with an order that the schema accepted.
+ *
+ * @returns empty when it can be sent
+ */
+export function checkOrder({ provider, event, set = {} }: Partial<SampleOrder>): InputIssue[] {
+  const issues: InputIssue[] = []
+  const samples = provider === undefined ? undefined : samplesOf(provider)
+  if (provider !== undefined && samples === undefined) {
+    const known = SAMPLES.map(({ provider: slug }) => slug).join(', ')
+    issues.push({
+      path: ['provider'],
+      code: 'unknown_value',
+      detail: `There are no samples of "${provider}", but of ${known}.`,
+    })
+  }
+  if (samples !== undefined && eventNamed(samples, event) === undefined) {
+    const known = samples.events.map((one) => one.event).join(', ')
+    issues.push({
+      path: ['event'],
+      code: 'unknown_value',
+      detail: `The samples of ${samples.provider} are ${known}.`,
+    })
+  }
+  if (Object.keys(set).length > SET_MAX) {
+    issues.push({ path: ['set'], code: 'too_many', detail: `A sample sets at most ${SET_MAX} members.` })
+  }
+  for (const path of Object.keys(set)) {
+    const problem = problemOf(path)
+    if (problem !== undefined) issues.push({ path: ['set', path], code: 'bad_path', detail: problem })
+  }
+  return issues
+}
+
+function problemOf(text: string): string | undefined {
+  const parsed = parsePath(text, { every: false, deliveryFacts: false })
+  if ('problem' in parsed) return parsed.problem.reason
+  const isMember = parsed.path.root === 'body' && parsed.path.segments.length > 0
+  return isMember ? undefined : 'A sample sets members of its body: write it like body.data.amount.'
+}
+
+/**
+ * Makes a sample, signs it with the endpoint's own secret, and has it captured like any request.
+ *
+ * @returns the id of the captured request
+ * @throws DomainError `validation_failed` for a path that leads through a text or a number, `not_found` when the endpoint
+ *   takes no captures, `rate_limited` over its capture rate
+ */
+export async function sendSample(ctx: Context, endpoint: EndpointRow, order: SampleOrder) {
+  const samples = samplesOf(order.provider)
+  const sample = samples === undefined ? undefined : eventNamed(samples, order.event)
+  if (samples === undefined || sample === undefined) throw validationFailed(checkOrder(order))
+  const { request, isSigned } = sampleRequest(ctx, endpoint, { samples, sample, order })
+  const result = await ctx.handIn(request)
+  switch (result.state) {
+    case 'stored':
+      return {
+        requestId: result.id,
+        provider: samples.provider,
+        event: sample.event,
+        url: captureUrlOf(ctx.urls, endpoint.id),
+        signed: isSigned,
+      }
+    case 'gone':
+      throw notFound('endpoint that takes captures')
+    case 'limited':
+      throw new DomainError('rate_limited', 'The endpoint takes no more captures in this minute.', {
+        retryAfterSeconds: result.retryAfterSeconds,
+      })
+    case 'unavailable':
+      throw new Error('A sample could not be captured.')
+  }
+}
+
+function sampleRequest(
+  { clock, urls, secrets }: Context,
+  endpoint: EndpointRow,
+  { samples, sample, order }: { samples: ProviderSamples; sample: SampleEvent; order: SampleOrder },
+): { request: CapturedRequest; isSigned: boolean } {
+  const now = clock.now()
+  const facts = factsAt(now)
+  const isForm = samples.isForm === true
+  const body = sample.body(facts)
+  setMembers(body, order.set)
+  const url = captureUrlOf(urls, endpoint.id)
+  const own: WireHeader[] = [
+    ['Host', new URL(url).host],
+    ['User-Agent', 'creel-sample/1'],
+    ['Accept', '*/*'],
+    ['Content-Type', contentType({ isForm })],
+    ...Object.entries(sample.headers?.(facts) ?? {}),
+  ]
+  const signed = signSample(
+    { body, isForm, headers: own },
+    {
+      provider: samples.provider,
+      settings: storedSettings(endpoint, secrets),
+      url,
+      now,
+      id: `msg_${facts.token(27)}`,
+      isBad: order.badSignature,
+    },
+  )
+  const bytes = Buffer.from(signed.body)
+  return {
+    isSigned: signed.isSigned,
+    request: {
+      endpointId: endpoint.id,
+      receivedAt: now,
+      method: 'POST',
+      path: '',
+      queryString: null,
+      headers: [...signed.headers, ['Content-Length', String(bytes.length)]],
+      contentType: contentType({ isForm }),
+      body: bytes,
+      sizeBytes: bytes.length,
+      bodyTruncated: false,
+      ip: null,
+    },
+  }
+}
+
+function setMembers(body: object, set: SampleOrder['set']): void {
+  const issues: InputIssue[] = []
+  for (const [text, value] of Object.entries(set)) {
+    const parsed = parsePath(text, { every: false, deliveryFacts: false })
+    if ('problem' in parsed || parsed.path.root !== 'body') continue
+    if (setAt(body, parsed.path.segments, value)) continue
+    issues.push({
+      path: ['set', text],
+      code: 'bad_path',
+      detail: `The sample has nothing at ${text} that can be set: the path leads through a text or a number.`,
+    })
+  }
+  if (issues.length > 0) throw validationFailed(issues)
+}

@@ -1,0 +1,161 @@
+import { createHash, createHmac } from 'node:crypto'
+import type { CapturedRequest, WireHeader } from '../engine/message/index.ts'
+import { findProvider, type SchemeRow } from '../engine/providers/index.ts'
+import {
+  compileMessage,
+  Evidence,
+  keyFor,
+  manualSchemeRow,
+  type VerificationSettings,
+} from '../engine/verification/index.ts'
+import { setMember } from './members.ts'
+
+/** A sample on its way to be signed. */
+export interface Draft {
+  /** Read and changed: some providers sign within the body. */
+  readonly body: object
+  readonly isForm: boolean
+  readonly headers: readonly WireHeader[]
+}
+
+/** What a signature is made with. */
+export interface Signing {
+  readonly provider: string
+  readonly settings: VerificationSettings
+  /** The public URL that the sample is sent to. */
+  readonly url: string
+  readonly now: Date
+  /** Ids that the scheme signs. */
+  readonly id: string
+  /** Signs with another secret. */
+  readonly isBad: boolean
+}
+
+/** The headers and the body text of a sample, signed where that can be done. */
+export interface Signed {
+  readonly headers: readonly WireHeader[]
+  readonly body: string
+  readonly isSigned: boolean
+}
+
+/**
+ * Signs a sample as its provider would, with the secret of the endpoint: by the endpoint's own scheme where the user
+ * described one, else by the catalog's. Without a secret, and where the provider signs with a private key, it goes unsigned.
+ */
+export function signSample(draft: Draft, signing: Signing): Signed {
+  const secret = signing.settings.signingSecret
+  const row = secret === null ? undefined : schemeFor(draft, signing, secret)
+  if (row === undefined || secret === null) {
+    return { headers: draft.headers, body: bodyText(draft), isSigned: false }
+  }
+  const timestamp = timestampText(row, signing.now)
+  const headers = [...draft.headers, ...headersBeside(row, signing, timestamp)]
+  if (row.timestamp?.in === 'body')
+    setMember(draft.body, row.timestamp.path ?? '', bodyTimestamp(row, timestamp))
+  const signature = signatureOf(row, { ...draft, headers }, { ...signing, timestamp, secret })
+  if (signature === undefined) return { headers: draft.headers, body: bodyText(draft), isSigned: false }
+  if (row.signature.in === 'body') {
+    setMember(draft.body, row.signature.path ?? '', signature)
+    return { headers, body: bodyText(draft), isSigned: true }
+  }
+  const field: WireHeader = [row.signature.name ?? '', laidOut(row, signature, timestamp)]
+  return { headers: [...headers, field], body: bodyText(draft), isSigned: true }
+}
+
+/** The scheme that a sample is signed by: one whose key the endpoint's secret can be, and that fits the kind of body. */
+function schemeFor(draft: Draft, { provider, settings }: Signing, secret: string): SchemeRow | undefined {
+  const rows =
+    settings.manual === null ? (findProvider(provider)?.schemes ?? []) : [manualSchemeRow(settings.manual)]
+  return rows.find((row) => {
+    const prefix = row.when?.secretPrefix
+    if (prefix !== undefined && !secret.startsWith(prefix)) return false
+    if (row.when?.query !== undefined || row.when?.header !== undefined) return false
+    const place = draft.isForm ? ['header', 'form'] : ['header', 'body']
+    const signsForm = /\{form/.test(row.message ?? '')
+    return /^(hmac|token)$/.test(row.mac) && place.includes(row.signature.in) && (draft.isForm || !signsForm)
+  })
+}
+
+function timestampText(row: SchemeRow, now: Date): string {
+  switch (row.timestamp?.unit) {
+    case 'ms':
+      return String(now.getTime())
+    case 'rfc3339':
+      return now.toISOString()
+    case 'http-date':
+      return now.toUTCString()
+    default:
+      return String(Math.floor(now.getTime() / 1000))
+  }
+}
+
+const bodyTimestamp = (row: SchemeRow, text: string): string | number =>
+  row.timestamp?.unit === 'ms' ? Number(text) : text
+
+function headersBeside(row: SchemeRow, { id }: Signing, timestamp: string): WireHeader[] {
+  const headers: WireHeader[] = []
+  if (row.timestamp?.in === 'header') headers.push([row.timestamp.name ?? '', timestamp])
+  if (row.idHeader !== undefined) headers.push([row.idHeader, id])
+  return headers
+}
+
+interface Keyed extends Signing {
+  readonly timestamp: string
+  readonly secret: string
+}
+
+function signatureOf(
+  row: SchemeRow,
+  draft: Draft,
+  { url, now, isBad, timestamp, secret }: Keyed,
+): string | undefined {
+  const wrong = createHash('sha256').update(`not ${secret}`).digest()
+  if (row.mac === 'token') return isBad ? wrong.toString('hex') : secret
+  const key = keyFor(row, secret)
+  if (!('kind' in key) || key.kind !== 'secret') return undefined
+  const evidence = new Evidence(asCaptured(draft, now), url)
+  const message = compileMessage(row.message ?? '')({ scheme: row, evidence, timestamp, secret: key.bytes })
+  if ('missing' in message) return undefined
+  const hash = row.hash === undefined || row.hash === 'from-prefix' ? 'sha256' : row.hash
+  const mac = createHmac(hash, isBad ? wrong : key.bytes)
+  for (const piece of message.pieces) mac.update(piece)
+  const { encoding } = row.signature
+  return mac.digest(encoding === 'base64' || encoding === 'base64url' ? encoding : 'hex')
+}
+
+function asCaptured(draft: Draft, now: Date): CapturedRequest {
+  const body = Buffer.from(bodyText(draft))
+  return {
+    endpointId: '',
+    receivedAt: now,
+    method: 'POST',
+    path: '',
+    queryString: null,
+    headers: draft.headers,
+    contentType: contentType(draft),
+    body,
+    sizeBytes: body.length,
+    bodyTruncated: false,
+    ip: null,
+  }
+}
+
+/** The signature in its provider's layout. */
+function laidOut(row: SchemeRow, signature: string, timestamp: string): string {
+  const { parse, prefix = '', keys, timestampKey, kvSep = '=', pairSep = ',' } = row.signature
+  if (parse === 'raw' || parse === 'list') return prefix + signature
+  const stamp = timestampKey === undefined ? [] : [`${timestampKey}${kvSep}${timestamp}`]
+  return [...stamp, `${keys?.[0] ?? ''}${kvSep}${signature}`].join(pairSep)
+}
+
+/** The media type of a sample's body. */
+export function contentType({ isForm }: Pick<Draft, 'isForm'>): string {
+  return isForm ? 'application/x-www-form-urlencoded' : 'application/json'
+}
+
+function bodyText({ body, isForm }: Draft): string {
+  if (!isForm) return JSON.stringify(body)
+  return new URLSearchParams(
+    Object.entries(body).map(([name, value]): [string, string] => [name, String(value)]),
+  ).toString()
+}
