@@ -40,6 +40,16 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./client/commands/login.ts')).addLogoutCommand,
       },
       {
+        name: 'listen',
+        description: 'bring captures to a local server as they come, without gaps',
+        load: async () => (await import('./client/commands/listen.ts')).addListenCommand,
+      },
+      {
+        name: 'tail',
+        description: 'follow captures without sending them anywhere',
+        load: async () => (await import('./client/commands/tail.ts')).addTailCommand,
+      },
+      {
         name: 'send',
         description: 'send a sample event of a provider, signed, to an endpoint',
         load: async () => (await import('./client/commands/send.ts')).addSendCommand,

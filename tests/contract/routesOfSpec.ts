@@ -47,6 +47,9 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'GET /api/v1/endpoints/{}/requests/export',
   'POST /api/v1/endpoints/{}/requests/import',
 
+  'GET /api/v1/samples',
+  'POST /api/v1/endpoints/{}/samples',
+
   'GET /api/v1/endpoints/{}/deliveries',
   'GET /api/v1/endpoints/{}/deliveries/{}',
 

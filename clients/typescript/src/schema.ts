@@ -312,6 +312,43 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the sample events that can be sent, by provider */
+        get: operations["samples_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/samples": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a sample event to an endpoint, signed with its own secret
+         * @description The sample is captured like any request: verified, counted against the capture rate, forwarded. Bodies are made up, with new ids each time.
+         */
+        post: operations["samples_send"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/alert-channels": {
         parameters: {
             query?: never;
@@ -1156,18 +1193,18 @@ export interface components {
             imported: boolean;
             url: string;
             queryString: string | null;
-            query: {
-                [key: string]: string[];
-            };
-            headers: {
-                [key: string]: string;
-            };
             rawHeaders: {
                 name: string;
                 value: string;
             }[];
             /** @description Text, or base64 when `bodyIsBinary`; null when empty */
             body: string | null;
+            query: {
+                [key: string]: string[];
+            };
+            headers: {
+                [key: string]: string;
+            };
             deliveries: {
                 actionId: string | null;
                 actionName: string;
@@ -1731,6 +1768,15 @@ export interface components {
             /** @description Where the webhook URL is entered */
             setupPath: string | null;
         };
+        ProviderSamples: {
+            /** @description Slug of the provider catalog */
+            provider: string;
+            name: string;
+            events: {
+                event: string;
+                summary: string;
+            }[];
+        };
         /**
          * @example {
          *       "requestId": 90117,
@@ -1789,6 +1835,18 @@ export interface components {
             restoredCount: number;
             /** @description Left in the bin because their endpoint is at its stored-request limit */
             skippedAtCap: number;
+        };
+        SentSample: {
+            requestId: number;
+            provider: string;
+            event: string;
+            /**
+             * Format: uri
+             * @description The capture URL that it was sent to
+             */
+            url: string;
+            /** @description False without a secret, and where only the provider can sign */
+            signed: boolean;
         };
         Step: {
             /** @enum {unknown} */
@@ -4023,6 +4081,184 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeliveryAttemptDetail"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    samples_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    /** @description How long the answer may be kept */
+                    "Cache-Control"?: string;
+                    /** @description For `If-None-Match` */
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ProviderSamples"][];
+                    };
+                };
+            };
+            /** @description Not modified since `ETag` */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    samples_send: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "provider": "stripe",
+                 *       "event": "invoice.paid",
+                 *       "set": {
+                 *         "body.data.object.amount_paid": 500
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Slug of one of the list */
+                    provider: string;
+                    /** @description Default: the first of the provider */
+                    event?: string | null;
+                    /** @description Values by path into the body, e.g. `{"body.data.amount": 5}`; at most 50 */
+                    set?: {
+                        [key: string]: unknown;
+                    } | null;
+                    /** @description Sign with another secret than the endpoint has */
+                    badSignature?: boolean | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SentSample"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
@@ -7495,6 +7731,8 @@ export interface operations {
                 label?: string;
                 /** @description Id of the last event that was received: the header `Last-Event-ID`, for clients that cannot set it */
                 lastEventId?: string;
+                /** @description Brings requests with target, headers and body, at once and without a limit of how far behind, and no changes of deliveries: for those who pass captures on */
+                whole?: boolean | null;
             };
             header?: {
                 /** @description Id of the last event that was received: the stream goes on after it */

@@ -14,7 +14,7 @@ import {
   newestRequestId,
   type RequestStateRow,
 } from './followQueries.ts'
-import { REQUEST_STATES, type RequestFilters, RequestSummary } from './schema.ts'
+import { REQUEST_STATES, type RequestFilters, RequestSummary, WholeRequest } from './schema.ts'
 import { summaryView } from './view.ts'
 
 /** What happens within so long is one event: 200 captures a second are ten events a second. */
@@ -27,6 +27,9 @@ export const followEvents = {
   arrived: z
     .object({ requests: z.array(RequestSummary).max(100) })
     .meta({ description: 'Requests that match, oldest first' }),
+  captured: z.object({ requests: z.array(WholeRequest).max(100) }).meta({
+    description: 'With `whole`, in place of `arrived`: the same requests with target, headers and body',
+  }),
   changed: z
     .object({ states: z.array(RequestState) })
     .meta({ description: 'Deliveries moved; also of requests that the filters passed over' }),

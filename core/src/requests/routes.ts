@@ -6,6 +6,7 @@ import { openStream } from '../streams/index.ts'
 import { AWAIT_SECONDS, awaitRequest } from './await.ts'
 import { findsRequest, requestOf, requestView } from './find.ts'
 import { followEvents, followRequests } from './follow.ts'
+import { followWhole } from './followWhole.ts'
 import { listRequests } from './list.ts'
 import { binRequests } from './remove.ts'
 import {
@@ -37,6 +38,11 @@ const lastEventId = optional(
 ).meta({
   description:
     'Id of the last event that was received: the header `Last-Event-ID`, for clients that cannot set it',
+})
+
+const whole = optional(z.boolean()).meta({
+  description:
+    'Brings requests with target, headers and body, at once and without a limit of how far behind, and no changes of deliveries: for those who pass captures on',
 })
 
 const Deleted = z.object({ deletedCount: z.int().meta({ description: 'How many moved to the recycle bin' }) })
@@ -79,13 +85,15 @@ export const requestRoutes = router({
     summary: 'Follow an endpoint: what arrives, and what becomes of it',
     description:
       'Without `Last-Event-ID`, `lastEventId` and `afterId` the stream begins now; with one of them, after that request, and nothing in between is missed. The filters look at each request as it arrived. The service ends a stream when it stops, and when the key is revoked: come back with the last id.',
-    input: z.object({ endpointId, ...filterInput, lastEventId }),
+    input: z.object({ endpointId, ...filterInput, lastEventId, whole }),
     events: followEvents,
     finds: findsEndpoint,
-  }).subscription(({ ctx, input: { endpointId: _id, afterId, lastEventId: lastId, ...filters } }) =>
-    openStream(ctx, (open) =>
-      followRequests(ctx, ctx.endpoint, { filters, afterId: lastId ?? afterId }, open),
-    ),
+  }).subscription(
+    ({ ctx, input: { endpointId: _id, afterId, lastEventId: lastId, whole: isWhole, ...filters } }) =>
+      openStream(ctx, (open) => {
+        const begin = isWhole === true ? followWhole : followRequests
+        return begin(ctx, ctx.endpoint, { filters, afterId: lastId ?? afterId }, open)
+      }),
   ),
 
   get: route({

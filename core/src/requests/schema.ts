@@ -89,16 +89,24 @@ const summary = {
 /** A captured request without its body, as lists show it (CONTRACT §3). */
 export const RequestSummary = z.object(summary).meta({ id: 'CapturedRequestSummary' })
 
+/** What a summary lacks of a request as it came over the wire. */
+const content = {
+  url: z.string(),
+  queryString: z.string().nullable(),
+  rawHeaders: z.array(z.object({ name: z.string(), value: z.string() })),
+  body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
+}
+
+/** A request as it came over the wire, for those who pass it on. */
+export const WholeRequest = z.object({ ...summary, ...content })
+
 /** A captured request, whole. */
 export const RequestDetail = z
   .object({
     ...summary,
-    url: z.string(),
-    queryString: z.string().nullable(),
+    ...content,
     query: byName(z.array(z.string())),
     headers: byName(z.string()),
-    rawHeaders: z.array(z.object({ name: z.string(), value: z.string() })),
-    body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
     deliveries: z.array(
       z.object({
         actionId: z.uuid().nullable(),

@@ -1,0 +1,87 @@
+import { tracked } from '@trpc/server'
+import type { Context } from '../api/context.ts'
+import { notFound } from '../api/errors.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
+import type { OpenStream } from '../streams/index.ts'
+import type { FollowEvent } from './follow.ts'
+import { isEndpointThere, newestRequestId } from './followQueries.ts'
+import { listWholeArrivals } from './followWholeQueries.ts'
+import { type RequestFilters, WholeRequest } from './schema.ts'
+import { detailView } from './view.ts'
+
+/**
+ * Follows an endpoint for those who pass its captures on: whole requests, oldest first, as soon as they are committed,
+ * and as many as there are. How fast is up to the reader: nothing is read before it has taken what was sent.
+ *
+ * @returns ends when the stream does, and throws `not_found` as soon as the endpoint is deleted
+ */
+export async function followWhole(
+  ctx: Context,
+  endpoint: EndpointRow,
+  following: { readonly filters: Omit<RequestFilters, 'afterId'>; readonly afterId: number | undefined },
+  stream: OpenStream,
+): Promise<AsyncGenerator<FollowEvent, void>> {
+  const changes = changesOf(ctx, endpoint.id, stream.ended)
+  const after = following.afterId ?? (await newestRequestId(ctx.db, endpoint.id))
+  return events(ctx, endpoint, { filters: following.filters, after, stream, changes })
+}
+
+interface Followed {
+  readonly filters: Omit<RequestFilters, 'afterId'>
+  readonly after: number
+  readonly stream: OpenStream
+  /** Resolves when something changed since it was last called. */
+  readonly changes: () => Promise<void>
+}
+
+async function* events(
+  ctx: Context,
+  endpoint: EndpointRow,
+  { filters, after: begin, stream, changes }: Followed,
+): AsyncGenerator<FollowEvent, void> {
+  let after = begin
+  for (;;) {
+    await changes()
+    stream.throwIfRefused()
+    if (stream.ended.aborted) return
+    let hasMore = true
+    while (hasMore && !stream.ended.aborted) {
+      const arrivals = await listWholeArrivals(ctx.db, endpoint.id, filters, after)
+      after = arrivals.lastId
+      hasMore = arrivals.hasMore
+      if (arrivals.rows.length === 0) continue
+      const requests = arrivals.rows.map((row) =>
+        WholeRequest.parse(detailView(row, { endpointId: endpoint.id, urls: ctx.urls, deliveries: [] })),
+      )
+      yield tracked(String(after), { kind: 'captured', requests })
+    }
+    if (!(await isEndpointThere(ctx.db, endpoint.id))) throw notFound('endpoint')
+  }
+}
+
+/** The first call resolves at once: there may be something from before. */
+function changesOf(ctx: Context, endpointId: string, ended: AbortSignal): () => Promise<void> {
+  let isChanged = true
+  let resume = () => {}
+  const wake = () => {
+    isChanged = true
+    resume()
+  }
+  const stopListening = ctx.wakeups.onEndpoint(endpointId, wake)
+  ended.addEventListener(
+    'abort',
+    () => {
+      stopListening()
+      wake()
+    },
+    { once: true },
+  )
+  return async () => {
+    if (!isChanged && !ended.aborted) {
+      await new Promise<void>((resolve) => {
+        resume = resolve
+      })
+    }
+    isChanged = false
+  }
+}

@@ -1,0 +1,98 @@
+import { hostname } from 'node:os'
+import type { Command } from 'commander'
+import type { ProgramTools } from '../../programTools.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { openCheckpoint } from '../listen/checkpoint.ts'
+import { readFilter } from '../listen/filter.ts'
+import { type ListenerOptions, listen } from '../listen/listener.ts'
+import { createLocalSender, type LocalSender } from '../listen/localSender.ts'
+import { findStart } from '../listen/start.ts'
+import { untilStopped } from '../listen/stopping.ts'
+import { jsonView } from '../output/jsonView.ts'
+import { plainView } from '../output/plainView.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { countOption, spanOption } from '../words.ts'
+
+interface ListenOptions extends ClientOptions {
+  readonly to: string
+  readonly since?: string
+  readonly concurrency?: number
+  readonly filter?: readonly string[]
+  readonly retry?: boolean
+  readonly skipVerify?: boolean
+  readonly write: boolean
+  readonly timeout?: number
+}
+
+/** `creel listen` */
+export function addListenCommand(command: Command, tools: ProgramTools): void {
+  withClientOptions(
+    command
+      .argument('[endpoint]', 'name, id or capture URL; default the only one')
+      .requiredOption(
+        '--to <target>',
+        'the local server: a port, or a URL that path and query are appended to',
+      )
+      .option(
+        '--since <when>',
+        'an id, 10m, 2026-11-01, now, last or start; default where it stopped, else now',
+      )
+      .option(
+        '--concurrency <n>',
+        'requests under way at once; with 1, the default, strictly in order',
+        countOption,
+      )
+      .option('--filter <words...>', 'only these: method:POST label:order.paid text, or a condition as JSON')
+      .option('--retry', 'send again until the local server answers')
+      .option('--timeout <span>', 'how long an answer may take; default 60s', spanOption)
+      .option('--skip-verify', "take any TLS certificate of the local server's")
+      .option('--no-write', 'send nothing, remember nothing: only look'),
+    {
+      json: 'print a JSON object a line, each with "event"',
+      examples: [
+        'creel listen --to 3000',
+        'creel listen orders --to http://localhost:3000/hooks --since 1h',
+        `creel listen orders --to 3000 --filter 'label:order.paid'`,
+        `creel listen orders --to 3000 --filter '{"path":"body.amount","op":"gt","value":100}'`,
+      ],
+    },
+  ).action(async (wanted: string | undefined, options: ListenOptions) => {
+    const sender = createLocalSender({
+      target: options.to,
+      skipVerify: options.skipVerify === true,
+      ...(options.timeout === undefined ? {} : { answerMilliseconds: options.timeout }),
+    })
+    try {
+      await run(wanted, options, { tools, sender })
+    } finally {
+      await sender.close()
+    }
+  })
+}
+
+async function run(
+  wanted: string | undefined,
+  options: ListenOptions,
+  { tools, sender }: { tools: ProgramTools; sender: LocalSender },
+): Promise<void> {
+  const filter = await readFilter(options.filter ?? [])
+  const api = await openApi(options, tools)
+  const endpoint = await chooseEndpoint(api, wanted)
+  const of = { serviceUrl: api.connection.url, endpointId: endpoint.id, target: sender.url }
+  const checkpoint = openCheckpoint(process.env, of)
+  const start = await findStart(api, endpoint.id, { since: options.since, stored: checkpoint.read() })
+  const listenerOptions: Omit<ListenerOptions, 'view' | 'signal'> = {
+    api,
+    endpoint,
+    start,
+    filter,
+    sender: options.write ? sender : null,
+    checkpoint: options.write ? checkpoint : null,
+    concurrency: options.concurrency ?? 1,
+    retry: options.retry === true,
+    listenerName: `${hostname()}:${process.pid}`.slice(0, 64),
+  }
+  const view = options.json === true ? jsonView() : plainView()
+  await untilStopped((signal) => listen({ ...listenerOptions, view, signal }))
+  checkpoint.close()
+}

@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import type { ProgramTools } from '../../programTools.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { readFilter } from '../listen/filter.ts'
+import { listen } from '../listen/listener.ts'
+import { findStart } from '../listen/start.ts'
+import { untilStopped } from '../listen/stopping.ts'
+import { jsonView } from '../output/jsonView.ts'
+import { plainView } from '../output/plainView.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+
+interface TailOptions extends ClientOptions {
+  readonly since?: string
+  readonly filter?: readonly string[]
+}
+
+/** `creel tail` */
+export function addTailCommand(command: Command, tools: ProgramTools): void {
+  withClientOptions(
+    command
+      .argument('[endpoint]', 'name, id or capture URL; default the only one')
+      .option('--since <when>', 'an id, 10m, 2026-11-01, now or start; default now')
+      .option('--filter <words...>', 'only these: method:POST label:order.paid text, or a condition as JSON'),
+    {
+      json: 'print a JSON object a line, each with "event"',
+      examples: [
+        'creel tail',
+        'creel tail orders --since 10m',
+        `creel tail orders --json | jq 'select(.event=="request").request.body'`,
+      ],
+    },
+  ).action(async (wanted: string | undefined, options: TailOptions) => {
+    const filter = await readFilter(options.filter ?? [])
+    const api = await openApi(options, tools)
+    const endpoint = await chooseEndpoint(api, wanted)
+    const start = await findStart(api, endpoint.id, { since: options.since, stored: undefined })
+    const view = options.json === true ? jsonView() : plainView()
+    const nothingSent = { sender: null, checkpoint: null, concurrency: 1, retry: false }
+    await untilStopped((signal) => listen({ api, endpoint, start, filter, ...nothingSent, view, signal }))
+  })
+}

@@ -1,0 +1,58 @@
+import { matches, parseCondition } from '@creel/core/engine/conditions'
+import type { RequestDetail } from '../api/shapes.ts'
+import { usageError } from '../clientError.ts'
+
+/**
+ * A condition of the API's language, ready to be evaluated here, by the code that the service evaluates it with.
+ *
+ * @throws ClientError naming every wrong part
+ */
+export function readCondition(text: string): (request: RequestDetail) => boolean {
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch (error) {
+    throw usageError(
+      `--filter holds a condition that is not JSON: ${error instanceof Error ? error.message : error}`,
+    )
+  }
+  const parsed = parseCondition(value, text)
+  if ('issues' in parsed) {
+    throw usageError(
+      '--filter holds a wrong condition.',
+      ...parsed.issues.map(({ path, detail }) => `  ${path.join('.')} ${detail}`),
+    )
+  }
+  return (request) => matches(parsed.condition, capturedRequest(request))
+}
+
+/** The request as the condition language reads it. */
+function capturedRequest(request: RequestDetail): Parameters<typeof matches>[1] {
+  const { verification } = request
+  return {
+    endpointId: request.endpointId,
+    receivedAt: new Date(request.receivedAt),
+    method: request.method,
+    path: request.path,
+    queryString: request.queryString,
+    headers: request.rawHeaders.map(({ name, value }) => [
+      name,
+      Buffer.from(value, 'utf8').toString('latin1'),
+    ]),
+    contentType: request.contentType,
+    body: Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8'),
+    sizeBytes: request.sizeBytes,
+    bodyTruncated: request.bodyTruncated,
+    ip: request.ip,
+    label: request.label,
+    verification:
+      verification === null ? null : { verdict: verdictOf(verification.verdict), note: verification.note },
+  }
+}
+
+const VERDICTS = ['verified', 'failed', 'unsigned', 'unverifiable'] as const
+
+/** A verdict of a newer service says to this one that it cannot tell. */
+function verdictOf(text: string): (typeof VERDICTS)[number] {
+  return VERDICTS.find((known) => known === text) ?? 'unverifiable'
+}

@@ -1,0 +1,128 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { RequestDetail } from '../api/shapes.ts'
+import type { Progress } from './checkpoint.ts'
+import type { LocalAnswer, LocalSender } from './localSender.ts'
+
+/** How soon a port without a server is tried again. */
+const HELD_MILLISECONDS = { first: 250, max: 2_000 } as const
+
+/** A request on its way to the local server. */
+export interface Item {
+  readonly request: RequestDetail
+  /** Set when it was asked for: it is sent besides the order of the captures. */
+  readonly replayId?: number
+}
+
+export interface DelivererOptions {
+  readonly sender: Pick<LocalSender, 'send'>
+  /** How many are under way at once. With one, each is answered before the next is sent. */
+  readonly concurrency: number
+  /** Sends again until an answer comes, whatever went wrong. */
+  readonly retry: boolean
+  readonly start: Progress
+  /** Called after each answer, before the request is called done. */
+  readonly onAnswer: (item: Item, answer: LocalAnswer) => void
+  /** Called when the port has no server, once until it has one again. */
+  readonly onHeld: (answer: LocalAnswer) => void
+  readonly onProgress: (progress: Progress) => void
+  /** Ends what is held or waits to be sent again; a send under way may end. */
+  readonly signal: AbortSignal
+}
+
+/** Sends requests in order, so many at once, and knows up to where all are answered. */
+export class Deliverer {
+  private readonly open = new Map<number, 'sent' | 'done'>()
+  private readonly beyond: Set<number>
+  private done: number
+  private running = 0
+  private isHeld = false
+  private freed = Promise.withResolvers<void>()
+
+  constructor(private readonly options: DelivererOptions) {
+    this.done = options.start.done
+    this.beyond = new Set(options.start.beyond)
+  }
+
+  /** Where it stands. */
+  get progress(): Progress {
+    return { done: this.done, beyond: [...this.beyond].sort((left, right) => left - right) }
+  }
+
+  /** Whether nothing is under way. */
+  get isIdle(): boolean {
+    return this.running === 0
+  }
+
+  /** Sends a request as soon as there is room, and resolves when it has begun. One that was answered already is passed over. */
+  async take(item: Item): Promise<void> {
+    const isReplay = item.replayId !== undefined
+    if (!isReplay && (item.request.id <= this.done || this.beyond.has(item.request.id))) return
+    while (this.running >= this.options.concurrency) await this.freed.promise
+    if (this.options.signal.aborted) return
+    if (!isReplay) this.open.set(item.request.id, 'sent')
+    this.running += 1
+    this.send(item).then(
+      (isAnswered) => this.finish(item, isAnswered),
+      () => this.finish(item, false),
+    )
+  }
+
+  /** Calls a request done that is not to be sent, and everything up to it that was never taken. */
+  passOver(requestId: number): void {
+    if (requestId <= this.done) return
+    if (this.open.size === 0) this.advance(requestId)
+    else this.open.set(requestId, 'done')
+  }
+
+  /** Resolves when nothing is under way. */
+  async idle(): Promise<void> {
+    while (this.running > 0) await this.freed.promise
+  }
+
+  private async send(item: Item): Promise<boolean> {
+    const { sender, signal, retry, onAnswer, onHeld } = this.options
+    for (let failures = 0; ; failures += 1) {
+      const answer = await sender.send(item.request)
+      const isAgain = answer.isRefused || (retry && answer.statusCode === null)
+      if (!isAgain) {
+        this.isHeld = false
+        onAnswer(item, answer)
+        return true
+      }
+      if (signal.aborted) return false
+      if (!this.isHeld) onHeld(answer)
+      this.isHeld = true
+      const waitMs = Math.min(HELD_MILLISECONDS.max, HELD_MILLISECONDS.first * 2 ** failures)
+      await sleep(waitMs, undefined, { signal }).catch(() => undefined)
+      if (signal.aborted) return false
+    }
+  }
+
+  private finish(item: Item, isAnswered: boolean): void {
+    this.running -= 1
+    if (item.replayId === undefined && isAnswered) {
+      this.open.set(item.request.id, 'done')
+      this.settle()
+    }
+    this.freed.resolve()
+    this.freed = Promise.withResolvers()
+  }
+
+  /** Moves on over everything that is answered without a gap, and notes the rest. */
+  private settle(): void {
+    let newest = this.done
+    for (const [id, state] of this.open) {
+      if (state === 'sent') break
+      this.open.delete(id)
+      newest = id
+    }
+    for (const [id, state] of this.open) if (state === 'done') this.beyond.add(id)
+    this.advance(newest)
+  }
+
+  private advance(done: number): void {
+    this.done = Math.max(this.done, done)
+    for (const id of this.beyond) if (id <= this.done) this.beyond.delete(id)
+    this.options.onProgress(this.progress)
+  }
+}

@@ -1,0 +1,48 @@
+import { createParser, type EventSourceMessage } from 'eventsource-parser'
+
+/** A server that is silent for longer has gone: it sends a comment every 15 s. */
+export const SILENCE_MILLISECONDS = 40_000
+
+/** One event of a stream, or a sign of life. */
+export type Frame =
+  | { readonly kind: 'event'; readonly event: EventSourceMessage }
+  | { readonly kind: 'alive' }
+
+/**
+ * The frames of an event stream as they come. Ends when the server ends the stream.
+ *
+ * @throws Error when the connection breaks, or is silent for 40 s while somebody waits for the next frame
+ */
+export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame> {
+  const frames: Frame[] = []
+  const parser = createParser({
+    onEvent: (event) => frames.push({ kind: 'event', event }),
+    onComment: () => frames.push({ kind: 'alive' }),
+  })
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  try {
+    for (;;) {
+      const { done, value } = await withinSilence(reader.read())
+      if (done) return
+      parser.feed(decoder.decode(value, { stream: true }))
+      yield* frames.splice(0)
+    }
+  } finally {
+    // Not awaited: a connection that is gone need not answer.
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+async function withinSilence<Value>(read: Promise<Value>): Promise<Value> {
+  const silence = Promise.withResolvers<never>()
+  const timer = setTimeout(
+    () => silence.reject(new Error(`nothing came for ${SILENCE_MILLISECONDS / 1000} s`)),
+    SILENCE_MILLISECONDS,
+  )
+  try {
+    return await Promise.race([read, silence.promise])
+  } finally {
+    clearTimeout(timer)
+  }
+}

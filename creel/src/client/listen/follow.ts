@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { z } from 'zod'
+import { type ApiClient, ApiProblem, type Query, reasonOf } from '../api/apiClient.ts'
+import { requestsPath } from '../api/requests.ts'
+import { RequestDetail } from '../api/shapes.ts'
+import { ClientError } from '../clientError.ts'
+import { framesOf } from './eventFrames.ts'
+
+const RECONNECT_MILLISECONDS = { first: 250, max: 5_000 } as const
+
+/** What happens on the way between the service and a follower. */
+export type FeedEvent =
+  | { readonly kind: 'connected' }
+  /** The connection is gone; the next attempt starts in `waitMs`. */
+  | { readonly kind: 'lost'; readonly reason: string; readonly waitMs: number }
+  /** The service is there and has nothing new. */
+  | { readonly kind: 'alive' }
+  /** Requests that match, oldest first. Every request up to `lastId` was looked at. */
+  | { readonly kind: 'arrived'; readonly requests: readonly RequestDetail[]; readonly lastId: number }
+  /** Somebody asks the listeners to send a request again. */
+  | { readonly kind: 'replay'; readonly requestId: number; readonly replayId: number }
+
+/** What is followed. */
+export interface Followed {
+  readonly endpointId: string
+  /** The stream begins after this request. */
+  readonly afterId: number
+  readonly filters: Query
+  /** Joins those who take replays, under this name. */
+  readonly listener?: string
+}
+
+const Captured = z.looseObject({ requests: z.array(RequestDetail) })
+const Replay = z.looseObject({ requestId: z.int(), replayId: z.int() })
+
+/**
+ * Follows an endpoint until `signal` aborts, without gaps: whatever breaks the connection, it is opened again behind the
+ * last request that was handed out.
+ *
+ * @throws ClientError when the service refuses for good: the key, the endpoint or the filters
+ */
+export async function* follow(
+  api: ApiClient,
+  { endpointId, afterId, filters, listener }: Followed,
+  signal: AbortSignal,
+): AsyncGenerator<FeedEvent> {
+  let after = afterId
+  for (let failures = 0; !signal.aborted; failures += 1) {
+    let reason = 'the service ended the stream'
+    try {
+      const query = { ...filters, whole: true, afterId: after, listener }
+      const response = await api.open('GET', `${requestsPath(endpointId)}/stream`, {
+        query,
+        headers: { Accept: 'text/event-stream' },
+        signal,
+      })
+      if (response.body === null) throw new Error('it answered nothing')
+      yield { kind: 'connected' }
+      failures = 0
+      for await (const frame of framesOf(response.body)) {
+        if (signal.aborted) return
+        const event: FeedEvent = frame.kind === 'alive' ? frame : eventOf(frame.event)
+        if (event.kind === 'arrived') after = Math.max(after, event.lastId)
+        yield event
+      }
+    } catch (error) {
+      if (signal.aborted) return
+      if (isFinal(error)) throw error
+      reason = error instanceof ClientError ? error.message : reasonOf(error)
+    }
+    if (signal.aborted) return
+    const waitMs = Math.min(RECONNECT_MILLISECONDS.max, RECONNECT_MILLISECONDS.first * 2 ** failures)
+    yield { kind: 'lost', reason, waitMs }
+    await sleep(waitMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** Coming back helps after anything but a refusal. */
+function isFinal(error: unknown): boolean {
+  if (!(error instanceof ClientError)) return false
+  return error instanceof ApiProblem && error.status < 500 && error.status !== 429 && error.status !== 408
+}
+
+function eventOf({
+  id,
+  event,
+  data,
+}: {
+  id?: string | undefined
+  event?: string | undefined
+  data: string
+}): FeedEvent {
+  if (event === 'captured') {
+    const { requests } = Captured.parse(JSON.parse(data))
+    const last = requests.at(-1)?.id ?? 0
+    return { kind: 'arrived', requests, lastId: Math.max(last, Number(id ?? 0)) }
+  }
+  if (event === 'replay') return { kind: 'replay', ...Replay.parse(JSON.parse(data)) }
+  // Kinds that a newer service knows, and changes of deliveries: signs of life.
+  return { kind: 'alive' }
+}

@@ -1,0 +1,70 @@
+import type { ApiClient } from '../api/apiClient.ts'
+import { requestsPath } from '../api/requests.ts'
+import { pageOf, RequestSummary } from '../api/shapes.ts'
+import { usageError } from '../clientError.ts'
+import { momentOf } from '../words.ts'
+import type { Progress } from './checkpoint.ts'
+
+const Page = pageOf(RequestSummary)
+
+/** Where listening begins, and why there. */
+export interface Start extends Progress {
+  /** In words: `where it stopped`, `now`, `#12`, a time. */
+  readonly from: string
+}
+
+/**
+ * Finds where to begin: where the checkpoint stands, or what `--since` says.
+ *
+ * @param since a request's id, a span (`10m`), a date, `now`, `last` (the checkpoint) or `start`; undefined: the
+ *   checkpoint, or now without one
+ * @throws ClientError when it is none of these
+ */
+export async function findStart(
+  api: ApiClient,
+  endpointId: string,
+  { since, stored }: { since: string | undefined; stored: Progress | undefined },
+): Promise<Start> {
+  if ((since === undefined || since === 'last') && stored !== undefined) {
+    return { ...stored, from: 'where it stopped' }
+  }
+  if (since === undefined || since === 'last' || since === 'now') {
+    return { done: await newestId(api, endpointId), beyond: [], from: 'now' }
+  }
+  if (since === 'start') return { done: 0, beyond: [], from: 'the first' }
+  const [, id] = /^#?(\d+)$/.exec(since) ?? []
+  if (id !== undefined) return { done: Math.max(0, Number(id) - 1), beyond: [], from: `#${id}` }
+  const moment = momentOf(since, Date.now())
+  if (moment === undefined) {
+    throw usageError(
+      `--since does not understand "${since}".`,
+      'Write the id of a request, 10m, 2026-11-01, now, last or start.',
+    )
+  }
+  const oldest = await oldestIdSince(api, endpointId, moment)
+  return {
+    done: oldest === undefined ? await newestId(api, endpointId) : oldest - 1,
+    beyond: [],
+    from: moment,
+  }
+}
+
+/** The largest id that the endpoint has; 0 without any. */
+async function newestId(api: ApiClient, endpointId: string): Promise<number> {
+  const { items } = await api.get(requestsPath(endpointId), Page, { pageSize: 1 })
+  return items[0]?.id ?? 0
+}
+
+async function oldestIdSince(api: ApiClient, endpointId: string, since: string): Promise<number | undefined> {
+  const { totalCount } = await api.get(requestsPath(endpointId), Page, { since, pageSize: 1 })
+  if (totalCount === 0) return undefined
+  // What arrives meanwhile moves the oldest to a later page: the page that was the last holds one that is younger.
+  const { items } = await api.get(requestsPath(endpointId), Page, { since, pageSize: 1, page: totalCount })
+  const { totalCount: now } = await api.get(requestsPath(endpointId), Page, { since, pageSize: 1 })
+  return now === totalCount ? items[0]?.id : oldestIdSince(api, endpointId, since)
+}
+
+/** How many requests wait after one. */
+export async function countAfter(api: ApiClient, endpointId: string, afterId: number): Promise<number> {
+  return (await api.get(requestsPath(endpointId), Page, { afterId, pageSize: 1 })).totalCount
+}

@@ -1,0 +1,28 @@
+import { exitCodeOf } from '../../exitCodes.ts'
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
+/**
+ * Runs something until it ends or a signal asks it to: the first signal lets what is under way end, the second ends the
+ * process at once. A reader that goes away (`| head`) asks for an end too.
+ *
+ * @param work gets the signal that aborts when an end was asked for
+ */
+export async function untilStopped(
+  work: (signal: AbortSignal, stop: () => void) => Promise<void>,
+): Promise<void> {
+  const stopping = new AbortController()
+  const stop = () => stopping.abort()
+  const onSignal = (signal: (typeof SIGNALS)[number]) => {
+    if (stopping.signal.aborted) process.exit(exitCodeOf(signal))
+    stop()
+  }
+  for (const signal of SIGNALS) process.on(signal, onSignal)
+  process.stdout.on('error', stop)
+  try {
+    await work(stopping.signal, stop)
+  } finally {
+    for (const signal of SIGNALS) process.off(signal, onSignal)
+    process.stdout.off('error', stop)
+  }
+}

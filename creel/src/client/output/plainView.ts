@@ -1,0 +1,46 @@
+import { styleText } from 'node:util'
+import type { LinkState, ListenView } from '../listen/view.ts'
+import { captureLine } from './captureLine.ts'
+import { harmless, spanText } from './text.ts'
+
+const toStdout = (line: string) => process.stdout.write(`${line}\n`)
+/** What is no capture goes to stderr, so that the lines can be piped on. */
+const toStderr = (line: string) =>
+  process.stderr.write(`${styleText('dim', line, { stream: process.stderr })}\n`)
+
+/** Width of a line where nobody says how wide it may be. */
+const PIPED_COLUMNS = 160
+
+/** One line a capture, and one whenever the connection changes. */
+export function plainView(): ListenView {
+  return {
+    started({ endpointName, captureUrl, target, from, behind }) {
+      toStdout(captureUrl)
+      const to = target === null ? 'nothing is sent' : `sending to ${target}`
+      const waiting = behind === 0 ? '' : `, ${behind} waiting`
+      toStderr(`Listening to "${harmless(endpointName)}" from ${from} on${waiting}; ${to}.`)
+    },
+    link(state, { behind, lasting }) {
+      if (!lasting || state.kind === 'reconnecting' || state.kind === 'held')
+        toStderr(linkText(state, behind))
+    },
+    shown: (item) => void toStdout(captureLine(item, process.stdout.columns ?? PIPED_COLUMNS)),
+    note: (text) => void toStderr(text),
+    stopped: ({ done }) => void toStderr(`Stopped after #${done}. The next start goes on from there.`),
+  }
+}
+
+/** The state of the connection in words. */
+export function linkText(state: LinkState, behind: number): string {
+  const waiting = behind > 0 ? `, behind by ${behind}` : ''
+  switch (state.kind) {
+    case 'connecting':
+      return 'connecting'
+    case 'connected':
+      return `connected${waiting}`
+    case 'reconnecting':
+      return `reconnecting for ${spanText((Date.now() - state.since) / 1000)}: ${state.reason}`
+    case 'held':
+      return `waiting for the local server for ${spanText((Date.now() - state.since) / 1000)}${waiting}: ${state.reason}`
+  }
+}

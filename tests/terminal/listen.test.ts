@@ -1,0 +1,157 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { eventually } from '../support/eventually.ts'
+import { freePort } from '../support/freePort.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { startCommand } from './listenerProcess.ts'
+import { emptyHome, environmentOf, fails } from './support.ts'
+
+let service: TestService
+let env: Record<string, string>
+
+beforeAll(async () => {
+  service = await startService()
+  env = environmentOf(service.alice, await emptyHome())
+})
+
+const events = (text: string) =>
+  text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line))
+
+describe('creel listen', () => {
+  test('sends what was captured byte for byte, and says so in one line each', async () => {
+    await using local = await startReceiver({ status: 201 })
+    const endpoint = await service.alice.endpoint({ name: 'bytes' })
+    const listener = startCommand(['listen', 'bytes', '--to', `http://127.0.0.1:${local.port}/app`], env)
+    await listener.says(/connected/)
+    expect(listener.stdout()).toBe(`${endpoint.url}\n`)
+    const body = new Uint8Array([0, 255, 10, 13, 27])
+    const headers = {
+      'X-Second': 'zwei',
+      'x-first': Buffer.from('zoë').toString('latin1'),
+      'Content-Type': 'image/png',
+    }
+    await endpoint.send({ method: 'PUT', body, headers, suffix: '/a%2Fb/c?x=1&x=%20' })
+    const [request] = await local.take(1)
+    expect(request).toMatchObject({ method: 'PUT', url: '/app/a%2Fb/c?x=1&x=%20', body: Buffer.from(body) })
+    const detail = Object(
+      (await service.alice.get(endpoint.at(`/requests/${request?.header('creel-request-id')}`))).body,
+    )
+    const connection = /^(host|connection|content-length)$/i
+    const captured = detail.rawHeaders.filter(({ name }: { name: string }) => !connection.test(name))
+    const arrived = request?.rawHeaders.filter(
+      ([name]) => !connection.test(name) && !name.startsWith('creel-'),
+    )
+    const bytesOf = (text: string) => Buffer.from(text).toString('latin1')
+    expect(arrived).toEqual(
+      captured.map(({ name, value }: { name: string; value: string }) => [name, bytesOf(value)]),
+    )
+    await listener.says(/PUT {5}\/a%2Fb\/c\?x=1&x=%20 {2}5 B {2}→ 201 {2}\d+ ms\n/)
+    listener.signal('SIGTERM')
+    expect(await listener.exited).toBe(0)
+    expect(listener.stderr()).toContain('Stopped after #')
+  })
+
+  test('goes on where it stopped, begins where --since says, and sends only what --filter lets through', async () => {
+    await using local = await startReceiver()
+    const endpoint = await service.alice.endpoint({ name: 'since' })
+    const to = ['listen', 'since', '--to', `http://127.0.0.1:${local.port}`, '--json']
+    const first = startCommand(to, env)
+    await first.says(/"state":"connected"/)
+    await endpoint.send({ body: '{"n":1}' })
+    await local.take(1)
+    first.signal('SIGTERM')
+    await first.exited
+    await endpoint.send({ body: '{"n":2}' })
+    const second = startCommand(to, env)
+    await local.take(2)
+    second.signal('SIGTERM')
+    await second.exited
+    expect(events(second.stdout())).toContainEqual(expect.objectContaining({ event: 'started', behind: 1 }))
+
+    const condition = '{"path":"body.n","op":"gte","value":2}'
+    const third = startCommand([...to, '--since', 'start', '--filter', 'method:post', condition], env)
+    await endpoint.send({ body: '{"n":3}' })
+    const received = await local.take(4)
+    third.signal('SIGTERM')
+    await third.exited
+    expect(received.map(({ body }) => body.toString())).toEqual(['{"n":1}', '{"n":2}', '{"n":2}', '{"n":3}'])
+    expect((await fails([...to, '--filter', 'colour:red'], env)).stderr).toContain('does not know "colour:"')
+    expect((await fails([...to, '--since', 'yesterday'], env)).exitCode).toBe(2)
+  })
+
+  test('a port without a server is told once, and what comes is kept until there is one', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'held' })
+    const port = await freePort()
+    const listener = startCommand(['listen', 'held', '--to', `http://127.0.0.1:${port}`], env)
+    await listener.says(/connected/)
+    for (const n of [1, 2, 3]) await endpoint.send({ body: `{"n":${n}}` })
+    await listener.says(/waiting for the local server/)
+    const bodies: string[] = []
+    const server = Bun.serve({
+      port,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        bodies.push(await request.text())
+        return new Response('ok')
+      },
+    })
+    await eventually('three requests', () => bodies.length === 3)
+    listener.signal('SIGTERM')
+    await listener.exited
+    await server.stop(true)
+    expect(bodies).toEqual(['{"n":1}', '{"n":2}', '{"n":3}'])
+    expect(listener.stderr().match(/waiting for the local server/g)).toHaveLength(1)
+  })
+
+  test('with several under way at once nothing is lost or sent twice, also over a restart', async () => {
+    await using local = await startReceiver()
+    const endpoint = await service.alice.endpoint({ name: 'several' })
+    const to = ['listen', 'several', '--to', `http://127.0.0.1:${local.port}`, '--concurrency', '16']
+    for (let round = 0; round < 2; round += 1) {
+      const listener = startCommand([...to, ...(round === 0 ? ['--since', 'start'] : [])], env)
+      await Promise.all(
+        Array.from({ length: 100 }, (_, n) => endpoint.send({ body: String(round * 100 + n) })),
+      )
+      await local.take((round + 1) * 100)
+      listener.signal('SIGTERM')
+      await listener.exited
+    }
+    const numbers = local.received.map(({ body }) => Number(body.toString()))
+    expect(numbers.toSorted((left, right) => left - right)).toEqual(Array.from({ length: 200 }, (_, n) => n))
+  })
+
+  test('ends with the reason when its endpoint is deleted', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'gone' })
+    const listener = startCommand(['listen', 'gone', '--to', '9'], env)
+    await listener.says(/connected/)
+    await service.alice.delete(`/api/v1/endpoints/${endpoint.id}`)
+    expect(await listener.exited).toBe(1)
+    expect(listener.stderr()).toContain('No such endpoint')
+  })
+})
+
+describe('creel tail', () => {
+  test('follows without sending, as lines or as JSON', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'tailed' })
+    const tail = startCommand(['tail', 'tailed', '--json'], env)
+    await tail.says(/"state":"connected"/)
+    await endpoint.send({ body: '{"type":"order.paid"}', suffix: '/eu' })
+    await tail.says(/"event":"request"/)
+    expect(events(tail.stdout())).toContainEqual(
+      expect.objectContaining({
+        event: 'request',
+        local: null,
+        request: expect.objectContaining({ path: '/eu', body: '{"type":"order.paid"}' }),
+      }),
+    )
+    const lines = startCommand(['tail', 'tailed', '--since', 'start'], env)
+    await lines.says(/POST {4}\/eu {2}order\.paid {2}21 B\n/)
+    for (const command of [tail, lines]) {
+      command.signal('SIGINT')
+      expect(await command.exited).toBe(0)
+    }
+  })
+})

@@ -1,0 +1,62 @@
+import { afterAll } from 'bun:test'
+import type { Subprocess } from 'bun'
+import { PROGRAM } from '../support/process.ts'
+
+/** A running `creel listen` or `creel tail`. */
+export interface ListenerProcess {
+  /** Everything on stdout so far. */
+  stdout(): string
+  stderr(): string
+  /** Resolves when stdout or stderr matches. */
+  says(pattern: RegExp): Promise<void>
+  signal(signal: NodeJS.Signals): void
+  readonly exited: Promise<number>
+}
+
+const running = new Set<Subprocess>()
+
+afterAll(async () => {
+  for (const child of running) child.kill('SIGKILL')
+  await Promise.all([...running].map((child) => child.exited))
+})
+
+/** Starts a command that runs until it is stopped; what still runs is killed when the test file ends. */
+export function startCommand(
+  words: readonly string[],
+  env: Readonly<Record<string, string>>,
+): ListenerProcess {
+  const child = Bun.spawn([...PROGRAM, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  running.add(child)
+  void child.exited.then(() => running.delete(child))
+  let stdout = ''
+  let stderr = ''
+  let changed = Promise.withResolvers<void>()
+  const collect = async (stream: ReadableStream<Uint8Array>, take: (text: string) => void) => {
+    const decoder = new TextDecoder()
+    for await (const chunk of stream) {
+      take(decoder.decode(chunk, { stream: true }))
+      changed.resolve()
+      changed = Promise.withResolvers()
+    }
+  }
+  void collect(child.stdout, (text) => {
+    stdout += text
+  })
+  void collect(child.stderr, (text) => {
+    stderr += text
+  })
+  return {
+    stdout: () => stdout,
+    stderr: () => stderr,
+    async says(pattern) {
+      while (!pattern.test(stdout) && !pattern.test(stderr)) {
+        if (child.exitCode !== null) {
+          throw new Error(`creel ${words.join(' ')} ended with ${child.exitCode}: ${stdout}${stderr}`)
+        }
+        await Promise.race([changed.promise, child.exited])
+      }
+    },
+    signal: (signal) => child.kill(signal),
+    exited: child.exited,
+  }
+}
