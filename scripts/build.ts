@@ -1,6 +1,6 @@
 /**
  * `bun run build [--target linux-x64|linux-arm64|darwin-x64|darwin-arm64|all] [--outdir dist]`: one self-contained
- * executable with migrations and PostgreSQL inside, `creel` for this machine and `creel-<target>` for another.
+ * executable with migrations, PostgreSQL and the console inside, `creel` for this machine and `creel-<target>` for another.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -19,6 +19,9 @@ const packageJson = await import('../creel/package.json', { with: { type: 'json'
 const ROOT = join(import.meta.dir, '..')
 /** Where `executable.ts` imports it from; taken away again after the build. */
 const ARCHIVE = join(ROOT, 'dist', 'postgres.tar.zst')
+
+/** The console's files: the same for every target. */
+const CONSOLE_PACK = join(ROOT, 'dist', 'console.pack')
 
 const TARGETS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'] as const
 type Target = (typeof TARGETS)[number]
@@ -40,6 +43,7 @@ const wanted = values.target === 'all' ? TARGETS : [values.target]
 await mkdir(join(ROOT, 'dist'), { recursive: true })
 await mkdir(outdir, { recursive: true })
 try {
+  run(ROOT, 'The console cannot be packed.', ['console/pack.ts', '--out', CONSOLE_PACK], 'ignore')
   for (const target of wanted) {
     if (!isTarget(target)) {
       throw new BuildError(`nothing is built for ${target}: choose one of ${TARGETS.join(', ')}, all.`)
@@ -52,6 +56,7 @@ try {
   process.exitCode = 1
 } finally {
   await rm(ARCHIVE, { force: true })
+  await rm(CONSOLE_PACK, { force: true })
 }
 
 async function build(target: Target): Promise<void> {
@@ -111,10 +116,15 @@ async function foreignRuntime(target: Target, scratch: string) {
 }
 
 /** Runs Bun. When it fails, the words say what that means, after what Bun has said itself. */
-function run(cwd: string, failure: string, command: readonly string[]): void {
+function run(
+  cwd: string,
+  failure: string,
+  command: readonly string[],
+  stdout: 'inherit' | 'ignore' = 'inherit',
+): void {
   const { exitCode } = Bun.spawnSync([process.execPath, ...command], {
     cwd,
-    stdio: ['ignore', 'inherit', 'inherit'],
+    stdio: ['ignore', stdout, 'inherit'],
   })
   if (exitCode !== 0) throw new BuildError(failure)
 }

@@ -7,7 +7,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { join } from 'node:path'
 
 const KEPT_MILLISECONDS = 24 * 3_600_000
-const SOURCES = ['core', 'creel', 'gateway', 'jobs', 'migrations']
+const SOURCES = ['core', 'creel', 'gateway', 'jobs', 'migrations'].map((name) => `${name}/src`)
+
+/** Where bundles stand, from the root: below the program's packages, so that what is not bundled (PostgreSQL) is found. */
+export const BUNDLES = 'creel/node_modules/.bundles'
 
 /**
  * Bundles the program unless that is done.
@@ -17,9 +20,8 @@ const SOURCES = ['core', 'creel', 'gateway', 'jobs', 'migrations']
  */
 export function bundledProgram(root: string): string {
   const entry = join(root, 'creel/src/program.ts')
-  // Below the program's packages, so that what is not bundled (PostgreSQL) is found from there.
-  const bundles = join(root, 'creel/node_modules/.bundles')
-  const folder = join(bundles, fingerprintOf(root))
+  const bundles = join(root, BUNDLES)
+  const folder = join(bundles, fingerprintOf(root, SOURCES))
   const file = join(folder, 'program.js')
   if (existsSync(file)) return file
   const scratch = `${folder}.${process.pid}`
@@ -54,14 +56,19 @@ function removeOld(bundles: string): void {
   }
 }
 
-/** Of what a bundle is made of: every source by name, size and time, the packages by the lock file. */
-function fingerprintOf(root: string): string {
+/**
+ * Of what a bundle is made of: every source by name, size and time, the packages by the lock file.
+ *
+ * @param folders of the sources, from the root; installed packages in them are passed over
+ */
+export function fingerprintOf(root: string, folders: readonly string[]): string {
   const hash = createHash('sha256')
     .update(Bun.version)
     .update(readFileSync(join(root, 'bun.lock')))
-  for (const source of SOURCES) {
-    const folder = join(root, source, 'src')
+  for (const source of folders) {
+    const folder = join(root, source)
     for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
+      if (name.startsWith('node_modules')) continue
       const { mtimeMs, size } = statSync(join(folder, name))
       hash.update(`${source}/${name} ${size} ${mtimeMs}\n`)
     }

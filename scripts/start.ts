@@ -1,10 +1,21 @@
 /** `bun run start`: installs what is missing, then serves. One process, so that signals reach the service itself. */
 import { join } from 'node:path'
 import { bundledProgram } from './bundle.ts'
+import { packedConsole } from './consolePack.ts'
 import { installMissing } from './install.ts'
 import { whenLauncherDies } from './launchers.ts'
 
 installMissing()
-const program = bundledProgram(join(import.meta.dir, '..'))
+const root = join(import.meta.dir, '..')
+// Both at once: the pack is made by a process of its own.
+const packed = packedConsole(root)
+const program = bundledProgram(root)
 const { runProgram }: typeof import('../creel/src/program.ts') = await import(program)
-await runProgram(['serve', ...process.argv.slice(2)], { runtime: undefined, stopWhen: whenLauncherDies() })
+await runProgram(['serve', ...process.argv.slice(2)], {
+  runtime: undefined,
+  stopWhen: whenLauncherDies(),
+  consolePack: async () => {
+    const file = await packed
+    return file === undefined ? undefined : await Bun.file(file).bytes()
+  },
+})

@@ -53,3 +53,10 @@ export {
   STREAMS,
   type Stream,
 } from './router.ts'
+export {
+  authenticateSession,
+  type Credential,
+  endSessionOfToken,
+  SESSION_DAYS,
+  startSession,
+} from './sessions/index.ts'

@@ -7,16 +7,19 @@ import {
   router,
   type StreamContract,
 } from './api/route.ts'
+import { contactRoutes } from './contacts/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { endpointEditingRoutes } from './endpointEditing/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import { exportRoutes, transferRoutes } from './exports/routes.ts'
+import { keyRoutes } from './keys/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
 import { recycleBinRoutes } from './recycleBin/routes.ts'
 import { replayRoutes } from './replay/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { sampleRoutes } from './samples/routes.ts'
+import { sessionRoutes } from './sessions/routes.ts'
 import { transformationRoutes } from './transformations/routes.ts'
 import { watchdogRoutes } from './watchdogs/routes.ts'
 
@@ -33,6 +36,9 @@ export const appRouter = router({
   recycleBin: recycleBinRoutes,
   transformations: transformationRoutes,
   watchdogs: watchdogRoutes,
+  keys: keyRoutes,
+  contacts: contactRoutes,
+  sessions: sessionRoutes,
 })
 
 export type AppRouter = typeof appRouter

@@ -3,3 +3,9 @@ declare module '*.tar.zst' {
   const path: string
   export default path
 }
+
+/** The console's files, packed; embedded in the same way. */
+declare module '*.pack' {
+  const path: string
+  export default path
+}

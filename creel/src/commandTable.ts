@@ -120,6 +120,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./commands/key.ts')).addKeyCommands,
       },
       {
+        name: 'console',
+        description: 'print a link that signs a browser in to the console, once',
+        load: async () => (await import('./commands/console.ts')).addConsoleCommand,
+      },
+      {
         name: 'contact',
         description: 'people whom alerts are mailed to',
         load: async () => (await import('./commands/contact.ts')).addContactCommands,

@@ -15,6 +15,8 @@ export interface FirstBoot {
   readonly key: string
   readonly captureUrl: string
   readonly requestsUrl: string
+  /** Signs a browser in, once; null where there is no console. */
+  readonly signInUrl: string | null
 }
 
 /**
@@ -23,18 +25,18 @@ export interface FirstBoot {
  *
  * @returns undefined when there is a workspace already
  */
-export async function firstBoot(services: Services): Promise<FirstBoot | undefined> {
+export async function firstBoot(services: Services, hasConsole: boolean): Promise<FirstBoot | undefined> {
   return services.db.connection().execute(async (connection) => {
     await sql`select pg_advisory_lock(${FIRST_BOOT_LOCK})`.execute(connection)
     try {
-      return await greet(services)
+      return await greet(services, hasConsole)
     } finally {
       await sql`select pg_advisory_unlock(${FIRST_BOOT_LOCK})`.execute(connection)
     }
   })
 }
 
-async function greet(services: Services): Promise<FirstBoot | undefined> {
+async function greet(services: Services, hasConsole: boolean): Promise<FirstBoot | undefined> {
   const operator = createOperatorCaller(services)
   if ((await operator.workspaces.list()).length > 0) return undefined
   const workspace = await operator.workspaces.create({ name: WORKSPACE_NAME })
@@ -58,5 +60,6 @@ async function greet(services: Services): Promise<FirstBoot | undefined> {
     key,
     captureUrl: `${captureUrl}/hook/${endpoint.id}`,
     requestsUrl: `${baseUrl}/api/v1/endpoints/${endpoint.id}/requests`,
+    signInUrl: hasConsole ? (await operator.sessions.link({ workspace: workspace.id })).url : null,
   }
 }

@@ -28,6 +28,7 @@ Environment of the service:
   CREEL_RETRY_SCHEDULE      delays between the tries of a delivery; default 5s,5m,30m,2h,5h,10h
   CREEL_LOG_LEVEL           fatal, error, warn, info, debug, trace or silent; default info
   CREEL_METRICS_PORT        /metrics on a port of its own
+  CREEL_CONSOLE             off: no console, and nobody signs in with a browser
 
 Exit codes:
   0  done; a service that was asked to stop has drained

@@ -1,6 +1,7 @@
 import type { Services } from '@creel/core'
 import { internalErrors } from '@creel/core/platform/metrics'
 import { logged, loggedPath } from './callLog.ts'
+import { answerSession, consoleFiles } from './console/index.ts'
 import { DOCS } from './docs/index.ts'
 import type { FetchHandler } from './fetchHandler.ts'
 import { mcpHandler } from './mcp/index.ts'
@@ -15,23 +16,25 @@ export interface AppOptions {
   readonly operations?: Operations
   /** Whether `/metrics` is served here; true unless it has a port of its own. */
   readonly servesMetrics?: boolean
+  /** Whether browsers can sign in; true unless told. */
+  readonly hasConsole?: boolean
+  /** The console's files, as `console/pack.ts` packs them; without them only its API is here. */
+  readonly consolePack?: Uint8Array | undefined
 }
 
 /**
  * Everything that is served over plain fetch semantics: the REST surface, `/trpc`, the description and health.
  * Captures are not here: they need the request as it came (see listener.ts and capture/).
  */
-export function createApp(
-  services: Services,
-  { version, operations = { checks: {} }, servesMetrics = true }: AppOptions,
-): FetchHandler {
+export function createApp(services: Services, options: AppOptions): FetchHandler {
+  const { version, operations = { checks: {} }, servesMetrics = true, hasConsole = true } = options
   let description: string | undefined
   const describe = () => {
     // When it is first asked for: most starts need not wait for it.
     description ??= JSON.stringify(openApi(services.urls.baseUrl, version))
     return json(description)
   }
-  const handleTrpc = trpc(services)
+  const handleTrpc = trpc(services, { hasConsole })
   const handleMcp = mcpHandler(services, { version, serve: (request) => app.handle(request) })
   const app = rest(services)
     .get('/openapi/v1.json', describe)
@@ -52,6 +55,12 @@ export function createApp(
       return new Response('Internal Server Error', { status: 500 })
     })
   for (const [path, answer] of Object.entries(DOCS)) app.get(path, answer)
+  if (hasConsole) {
+    app.all('/console/session', ({ request }) => answerSession(services, request), { parse: 'none' })
+    for (const [path, serve] of Object.entries(consoleFiles(options.consolePack))) {
+      app.get(path, ({ request }) => serve(request))
+    }
+  }
   if (servesMetrics) app.get('/metrics', () => metrics(operations, services.log))
   return (request) => app.handle(request)
 }

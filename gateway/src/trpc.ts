@@ -1,6 +1,8 @@
 import {
   appRouter,
   authenticate,
+  authenticateSession,
+  type Caller,
   type Context,
   DomainError,
   refusalOf,
@@ -11,6 +13,7 @@ import {
 import { internalErrors } from '@creel/core/platform/metrics'
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
 import type { CallNotes } from './callLog.ts'
+import { isJson, isOwnPage, presentedSession } from './console/index.ts'
 import { boundedBytes, refuseDeep } from './input.ts'
 import { noteOutage } from './outageLog.ts'
 import { presentedKey, traceIdOf } from './requestIdentity.ts'
@@ -21,8 +24,14 @@ const MAX_BATCH = 20
 /** JSON-RPC's `invalid request`, which tRPC's errors carry. */
 const BAD_REQUEST_CODE = -32600
 
-/** `/trpc`: the same router, keys and limits for typed callers; every procedure of a batch counts as a call. */
-export function trpc(services: Services): (request: Request, notes: CallNotes) => Promise<Response> {
+/**
+ * `/trpc`: the same router, keys and limits for typed callers; every procedure of a batch counts as a call. With a console
+ * it also takes the cookie of a browser that is signed in.
+ */
+export function trpc(
+  services: Services,
+  { hasConsole }: { readonly hasConsole: boolean },
+): (request: Request, notes: CallNotes) => Promise<Response> {
   return async (request, notes) => {
     const traceId = traceIdOf(request)
     let bounded: Request
@@ -37,7 +46,7 @@ export function trpc(services: Services): (request: Request, notes: CallNotes) =
       router: appRouter,
       createContext: async ({ info, resHeaders }): Promise<Context> => {
         try {
-          const caller = await authenticate(services, presentedKey(request), callsOf(info.calls.length))
+          const caller = await callerOf(services, request, callsOf(info.calls.length), hasConsole)
           notes.caller = caller
           return { ...services, ...caller, signal: request.signal, traceId, rawBody: null, body: null }
         } catch (error) {
@@ -56,6 +65,20 @@ export function trpc(services: Services): (request: Request, notes: CallNotes) =
       },
     })
   }
+}
+
+/** A key comes first. A cookie counts only when a page of ours sends it, and changes something only by JSON. */
+async function callerOf(
+  services: Services,
+  request: Request,
+  cost: number,
+  hasConsole: boolean,
+): Promise<Caller> {
+  const key = presentedKey(request)
+  const token = key === null && hasConsole ? presentedSession(services.urls, request) : null
+  const isTrusted = isOwnPage(services.urls, request) && (request.method === 'GET' || isJson(request))
+  if (token === null || !isTrusted) return await authenticate(services, key, cost)
+  return await authenticateSession(services, token, cost)
 }
 
 /** What a batch costs. A request that names no procedure still counts as a call. */

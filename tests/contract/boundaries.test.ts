@@ -41,6 +41,9 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   // An import stores what was captured elsewhere.
   requests: ['requests', 'recycleBin', 'capture', 'retention', 'exports'],
   ruleFaults: ['transformations'],
+  sessionWindows: ['sessions'],
+  sessions: ['sessions'],
+  signInLinks: ['sessions'],
   transformationRuleVersions: ['transformations'],
   transformationRules: ['transformations'],
   // Matches are noted by the capture statement, in the transaction of the captures.

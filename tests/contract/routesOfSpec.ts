@@ -75,4 +75,8 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'POST /api/v1/watchdogs/{}/active',
   'GET /api/v1/watchdogs/suggest',
   'GET /api/v1/watchdogs/labels',
+
+  'GET /api/v1/keys',
+  'POST /api/v1/keys',
+  'DELETE /api/v1/keys/{}',
 ]

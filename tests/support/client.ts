@@ -35,6 +35,8 @@ export class Client {
     readonly captureUrl: string,
     readonly key: string,
     readonly workspaceId: string,
+    /** Of the key; empty where the test does not know it. */
+    readonly keyId = '',
   ) {}
 
   /** One call; `path` starts with `/`. Never throws for a status. */

@@ -32,6 +32,10 @@ export interface TestServiceOptions {
   readonly retryDelaysSeconds?: readonly number[]
   /** Base addresses of alert providers' APIs, by channel kind. */
   readonly alertApiUrls?: Readonly<Record<string, string>>
+  /** Whether browsers can sign in; true unless told. */
+  readonly hasConsole?: boolean
+  /** The console's files; none unless told. */
+  readonly consolePack?: Uint8Array
 }
 
 /** The service, run in the test's process behind real HTTP. Stopped when the test file ends, or by `stop`. */
@@ -80,6 +84,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     allowDestinations: options.allowDestinations ?? ['127.0.0.0/8'],
     mail: { smtpUrl: options.smtpUrl, from: 'Creel <alerts@creel.example.test>' },
     alertApiUrls: options.alertApiUrls ?? {},
+    hasConsole: options.hasConsole ?? true,
+    consolePack: options.consolePack,
     retryDelaysSeconds: options.retryDelaysSeconds,
     log: options.log ?? pino({ level: process.env.CREEL_TEST_LOG ?? 'silent' }),
     clock,
@@ -88,11 +94,13 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   })
   const operator = createOperatorCaller(service.services)
   const { baseUrl, captureUrl } = service.urls
-  const clientOf = (key: string, workspaceId: string) => new Client(baseUrl, captureUrl, key, workspaceId)
+  const clientOf = (key: string, workspaceId: string, keyId = '') =>
+    new Client(baseUrl, captureUrl, key, workspaceId, keyId)
   const newClient = async (plan: PlanKey = options.plan ?? 'team') => {
     const workspace = await operator.workspaces.create({ name: `workspace ${randomUUID()}`, plan })
     const { key } = await operator.keys.create({ workspace: workspace.id, name: 'test' })
-    return clientOf(key, workspace.id)
+    const [made] = await operator.keys.list({ workspace: workspace.id })
+    return clientOf(key, workspace.id, made?.id)
   }
 
   const alice = await newClient()

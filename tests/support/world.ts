@@ -19,7 +19,12 @@ export async function makeWorld(client: Client): Promise<World> {
   const [request, binned] = await endpoint.captureMany(2, { body: '{"type":"thing.made","amount":1}' })
   if (request === undefined || binned === undefined) throw new Error('Nothing was captured.')
   await client.delete(endpoint.at(`/requests/${binned.id}`))
-  const ids: Record<string, string> = { endpointId: endpoint.id, requestId: String(request.id), n: '1' }
+  const ids: Record<string, string> = {
+    endpointId: endpoint.id,
+    requestId: String(request.id),
+    n: '1',
+    keyId: client.keyId,
+  }
   ids.watchdogId = await made('/api/v1/watchdogs', { endpointId: endpoint.id, expectedIntervalSeconds: 3600 })
   ids.alertChannelId = await made('/api/v1/alert-channels', {
     kind: 'webhook',

@@ -791,6 +791,44 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/keys": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the API keys of the workspace, newest first, revoked ones included */
+        get: operations["keys_list"];
+        put?: never;
+        /** Make an API key; the answer is the only time that it is shown */
+        post: operations["keys_create"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/keys/{keyId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Revoke an API key, at once and for good
+         * @description Its calls answer 401 from now on; streams and sessions that it opened end within 6 s.
+         */
+        delete: operations["keys_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/endpoints/{endpointId}/requests/export": {
         parameters: {
             query?: never;
@@ -1041,6 +1079,17 @@ export interface components {
             defaultSeverity: "info" | "warning" | "error" | "critical";
             subjectType: string;
             subscribable: boolean;
+        };
+        ApiKey: {
+            /** Format: uuid */
+            id: string;
+            name: string;
+            prefix: string;
+            /** Format: date-time */
+            createdAt: string;
+            revokedAt: string | null;
+            /** @description To the minute; null for never */
+            lastUsedAt: string | null;
         };
         Argument: string | number | boolean | {
             /** @description Any JSON value. */
@@ -1688,6 +1737,16 @@ export interface components {
             };
             limits: components["schemas"]["PlanLimits"];
         };
+        NewApiKey: {
+            /** Format: uuid */
+            id: string;
+            /** @description The whole key: it is stored nowhere */
+            key: string;
+            prefix: string;
+            name: string;
+            /** Format: date-time */
+            createdAt: string;
+        };
         PlanLimits: {
             /** @description API calls of this key in a minute */
             apiRatePerMinute: number;
@@ -1729,7 +1788,7 @@ export interface components {
              * @description Branch on this: stable within v1
              * @enum {string}
              */
-            code: "unauthorized" | "api_access_disabled" | "feature_not_in_plan" | "not_found" | "validation_failed" | "forwarding_disabled" | "action_inactive" | "request_invalid" | "rate_limited" | "concurrent_change" | "limit_reached" | "no_destination" | "unavailable" | "method_not_allowed" | "internal_error";
+            code: "unauthorized" | "api_access_disabled" | "feature_not_in_plan" | "forbidden" | "not_found" | "validation_failed" | "forwarding_disabled" | "action_inactive" | "request_invalid" | "rate_limited" | "concurrent_change" | "limit_reached" | "no_destination" | "unavailable" | "method_not_allowed" | "internal_error";
             /** @description W3C trace id; the same in the log of the service */
             traceId: string;
             /** @description With `validation_failed`: every wrong part, in document order */
@@ -7473,6 +7532,239 @@ export interface operations {
                 };
             };
             /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keys_list: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        items: components["schemas"]["ApiKey"][];
+                    };
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keys_create: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "ci"
+                 *     }
+                 */
+                "application/json": {
+                    name: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewApiKey"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this.
+             *
+             *     `feature_not_in_plan`: The plan lacks this operation altogether.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `limit_reached`: The plan has room for no more of these. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keys_revoke: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the key */
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; no content */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;

@@ -24,6 +24,13 @@ export const ERRORS = {
     meaning: 'The plan lacks this operation altogether.',
     remedy: 'Move the workspace to a plan that has it. Retrying does not help.',
   },
+  forbidden: {
+    status: 403,
+    title: 'Forbidden',
+    meaning: 'The key or session is good, but may not do this.',
+    remedy:
+      'Ask with a key or session that may. Keys, contacts and sessions are managed by the owner, in the console.',
+  },
   not_found: {
     status: 404,
     title: 'Not Found',

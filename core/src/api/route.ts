@@ -229,6 +229,23 @@ export function stream<
     .input(inOneTurn(declaration.input))
 }
 
+/**
+ * Declares a procedure that only typed callers have: what the console asks, and no promise of the REST surface. Its checks
+ * are those of a route, in the same order.
+ */
+export function typedOnly<
+  Shape extends z.core.$ZodLooseShape,
+  Output extends z.ZodType,
+  Found extends object = Record<never, never>,
+>(declaration: Checks<Shape, Found> & { readonly output: Output }) {
+  return t.procedure
+    .use(async ({ ctx, getRawInput, next }) =>
+      next({ ctx: await passChecks(declaration, ctx, await getRawInput()) }),
+    )
+    .input(inOneTurn(declaration.input))
+    .output(inOneTurn(declaration.output))
+}
+
 /** Runs `finds`, `gate` and `check`; what was found is added to the context. */
 async function passChecks<Shape extends z.core.$ZodLooseShape, Found extends object>(
   { finds, findsWhenWrong, gate, check, input }: Checks<Shape, Found>,
@@ -237,9 +254,10 @@ async function passChecks<Shape extends z.core.$ZodLooseShape, Found extends obj
 ): Promise<Found> {
   // Without `finds`, Found is the empty default: nothing to add to the context.
   const found = finds === undefined ? ({} as Found) : await finds(ctx, pathIds(raw))
-  if (findsWhenWrong !== undefined && !input.safeParse(raw).success) await findsWhenWrong(ctx, pathIds(raw))
-  gate?.(ctx)
   const unstorable = nulIssues(raw).filter(({ path }) => String(path[0]) in input.shape)
+  const isWrong = () => unstorable.length > 0 || !input.safeParse(raw).success
+  if (findsWhenWrong !== undefined && isWrong()) await findsWhenWrong(ctx, pathIds(raw))
+  gate?.(ctx)
   if (check !== undefined || unstorable.length > 0) {
     const { accepted, wrong, issues } = acceptedMembers(input, raw)
     const judged = (await check?.({ ...ctx, ...found }, accepted)) ?? []

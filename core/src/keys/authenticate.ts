@@ -60,8 +60,8 @@ export async function authenticate(services: Services, presented: string | null,
   }
 }
 
-/** @throws DomainError `api_access_disabled` */
-function requireApi(plan: Plan): void {
+/** @throws DomainError `api_access_disabled` when the plan has no API */
+export function requireApi(plan: Plan): void {
   if (plan.limits.apiRatePerMinute > 0) return
   throw new DomainError('api_access_disabled', `The ${plan.displayName} plan has no API access.`)
 }
@@ -73,12 +73,12 @@ const RECHECK = statement(
 )
 
 /**
- * Looks whether a caller that was let in before would still be; takes nothing from its budget.
+ * Looks whether a key that was let in before would still be; takes nothing from its budget.
  *
  * @throws DomainError `unauthorized`, `api_access_disabled`
  */
-export async function recheckCaller(services: Services, { key }: Caller): Promise<void> {
-  const [row] = key === null ? [] : await run<{ planKey: string }>(services.db, RECHECK, [key.id])
+export async function recheckKey(services: Services, keyId: string): Promise<void> {
+  const [row] = await run<{ planKey: string }>(services.db, RECHECK, [keyId])
   if (row === undefined) throw new DomainError('unauthorized', 'The API key was revoked.')
   requireApi(planOf(services.plans, row.planKey))
 }
@@ -99,6 +99,9 @@ const TAKE_FROM_BUDGET = statement(
       call_count = case when win.started_at <= $5::timestamptz then $4::int else win.call_count + $4::int end
     where win.started_at <= $5::timestamptz or win.call_count + $4::int <= (select budget from caller)
     returning started_at, call_count
+  ), used as (
+    update api_keys k set last_used_at = t.started_at from taken t, caller c
+    where k.id = c.id and (k.last_used_at is null or k.last_used_at < t.started_at)
   )
   select c.id, c.name, c.prefix, c.sha256, c.workspace_id, c.workspace_name, c.plan_key,
          coalesce(t.started_at, win.started_at, $3::timestamptz) as started_at,

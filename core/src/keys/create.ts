@@ -15,17 +15,19 @@ export async function createKey(services: Services, input: { workspace: string; 
   const workspace = await getWorkspace(services.db, input.workspace)
   const plan = planOf(services.plans, workspace.plan)
   const { key, prefix, sha256 } = newKey()
+  const id = randomUUID()
+  const createdAt = services.clock.now()
   await services.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, workspace.id)
     requireRoom(plan, 'apiKeysMax', await countActiveKeys(trx, workspace.id), 'API keys')
     await insertKey(trx, {
-      id: randomUUID(),
+      id,
       workspaceId: workspace.id,
       name: input.name,
       prefix,
       sha256,
-      createdAt: services.clock.now(),
+      createdAt,
     })
   })
-  return { key, prefix, name: input.name }
+  return { id, key, prefix, name: input.name, createdAt }
 }

@@ -4,7 +4,7 @@ import type { Db, Trx } from '../platform/db/index.ts'
 export function listKeys(db: Db, workspaceId: string) {
   return db
     .selectFrom('apiKeys')
-    .select(['id', 'name', 'prefix', 'createdAt', 'revokedAt'])
+    .select(['id', 'name', 'prefix', 'createdAt', 'revokedAt', 'lastUsedAt'])
     .where('workspaceId', '=', workspaceId)
     .orderBy('createdAt', 'desc')
     .orderBy('id')

@@ -7,6 +7,7 @@ import { contactOperatorRoutes } from '../contacts/operatorRoutes.ts'
 import { keyOperatorRoutes } from '../keys/operatorRoutes.ts'
 import { planLimitOperatorRoutes } from '../planLimits/operatorRoutes.ts'
 import { retentionOperatorRoutes } from '../retention/operatorRoutes.ts'
+import { sessionOperatorRoutes } from '../sessions/operatorRoutes.ts'
 import { workspaceOperatorRoutes } from '../workspaces/operatorRoutes.ts'
 
 /** The table of contents of what an operator may do: one line a noun. */
@@ -15,6 +16,7 @@ export const operatorRouter = operatorRouterOf({
   keys: keyOperatorRoutes,
   contacts: contactOperatorRoutes,
   retention: retentionOperatorRoutes,
+  sessions: sessionOperatorRoutes,
 })
 
 /** Calls operator procedures in process; its context is the process's services. */

@@ -1,8 +1,9 @@
 import type { Caller } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
-import { recheckCaller } from '../keys/index.ts'
+import { recheckKey } from '../keys/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { recheckSession } from '../sessions/index.ts'
 
 /** A revoked key ends its streams within this, and the time that one query takes. */
 const RECHECK_MILLISECONDS = 5_000
@@ -49,7 +50,7 @@ export function watchCaller(services: Services, caller: Caller): CallerValidity 
 function startWatching(services: Services, caller: Caller): Watched {
   const ended = new AbortController()
   const check = () => {
-    recheckCaller(services, caller).catch((error: unknown) => {
+    recheck(services, caller).catch((error: unknown) => {
       if (error instanceof DomainError) ended.abort(error)
       else services.log.warn({ err: error }, 'a stream could not be checked: it goes on until the next check')
     })
@@ -57,4 +58,9 @@ function startWatching(services: Services, caller: Caller): Watched {
   const timer = setInterval(check, RECHECK_MILLISECONDS)
   timer.unref()
   return { ended, timer, holders: 0 }
+}
+
+async function recheck(services: Services, { session, key }: Caller): Promise<void> {
+  if (session !== null) await recheckSession(services, session.id)
+  else if (key !== null) await recheckKey(services, key.id)
 }

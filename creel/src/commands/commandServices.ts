@@ -7,6 +7,7 @@ import { type Config, mailOptions } from '../config/index.ts'
 import type { Connected } from '../database/index.ts'
 import { secretKeyOf } from '../secretKey.ts'
 import { hostInUrl } from '../service/index.ts'
+import { readServiceFile } from '../serviceFile.ts'
 import { VERSION } from '../version.ts'
 
 /**
@@ -26,7 +27,10 @@ export async function openCommandServices(
     await started
     await insert(...job)
   }
-  const baseUrl = config.CREEL_BASE_URL ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
+  // Where the service beside us really listens, also on a port that it chose itself.
+  const running = config.DATABASE_URL === undefined ? await readServiceFile(config.CREEL_DATA_DIR) : undefined
+  const baseUrl =
+    config.CREEL_BASE_URL ?? running ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
   const outbound = createOutbound({ allowDestinations: config.CREEL_ALLOW_DESTINATIONS, ownHosts: () => [] })
   const mailer = createMailer(mailOptions(config))
   return {

@@ -29,7 +29,10 @@ export function addServeCommand(command: Command, parts: ProgramParts): void {
     })
 }
 
-async function serve({ runtime, stopWhen }: ProgramParts, parts: ReadonlySet<ServicePart>): Promise<void> {
+async function serve(
+  { runtime, stopWhen, consolePack }: ProgramParts,
+  parts: ReadonlySet<ServicePart>,
+): Promise<void> {
   const { config, warnings } = decodeConfig(process.env)
   const log = createLog(config.CREEL_LOG_LEVEL)
   for (const warning of warnings) log.warn(warning)
@@ -57,6 +60,8 @@ async function serve({ runtime, stopWhen }: ProgramParts, parts: ReadonlySet<Ser
       alertApiUrls: config.CREEL_ALERT_API_URLS,
       retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
       trustedProxies: config.CREEL_TRUSTED_PROXIES,
+      hasConsole: config.CREEL_CONSOLE === 'on',
+      consolePack: config.CREEL_CONSOLE === 'on' ? await consolePack?.() : undefined,
       log,
       clock: systemClock,
       version: VERSION,
@@ -92,7 +97,7 @@ async function announce(
   config: Config,
 ): Promise<void> {
   if (!parts.has('gateway')) return printText('creel ready jobs')
-  const first = await firstBoot(service.services)
+  const first = await firstBoot(service.services, config.CREEL_CONSOLE === 'on')
   if (first !== undefined) {
     printText(`creel key ${first.key}`, `creel endpoint ${first.captureUrl}`)
     if (config.CREEL_LOG_LEVEL !== 'silent') {
@@ -105,7 +110,15 @@ async function announce(
         `  curl -H 'Authorization: Bearer <the key>' ${first.requestsUrl}`,
         '',
       )
+      if (first.signInUrl !== null) {
+        printHint(
+          'Or watch it arrive (the link works once, for 15 minutes; `creel console` makes another):',
+          '',
+        )
+        printHint(`  ${first.signInUrl}`, '')
+      }
     }
+    if (first.signInUrl !== null) printText(`creel console ${first.signInUrl}`)
   }
   printText(`creel ready base=${service.urls.baseUrl} capture=${service.urls.captureUrl}`)
 }

@@ -73,6 +73,7 @@ export const Variables = z.object({
     .default([...RETRY_DELAYS_SECONDS]),
   CREEL_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   CREEL_METRICS_PORT: Port.optional(),
+  CREEL_CONSOLE: z.enum(['on', 'off'], 'must be on or off').default('on'),
 })
 
 export type VariableName = keyof typeof Variables.shape

@@ -34,6 +34,10 @@ export interface ServiceOptions {
   readonly retryDelaysSeconds?: readonly number[] | undefined
   /** CIDRs whose `X-Forwarded-For` counts; none unless told. */
   readonly trustedProxies?: readonly string[]
+  /** Whether browsers can sign in; true unless told. */
+  readonly hasConsole?: boolean
+  /** The console's files, packed; without them only its API is served. */
+  readonly consolePack?: Uint8Array | undefined
   readonly log: Logger
   readonly clock: Clock
   /** The clock of the job queue, where it is not the system's. */

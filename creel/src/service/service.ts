@@ -88,6 +88,7 @@ const anyPort = (host: string) => whenListening(freePort(host), { host, port: 0,
 
 async function openGateway(options: ServiceOptions, opened: OpenServices, port: number): Promise<Listener> {
   const { host, version, formerHosts = [], trustedProxies = [], metricsPort } = options
+  const { hasConsole = true, consolePack } = options
   const captures = createCaptures(opened.services, options.database.pool)
   opened.takeCaptures(captures)
   const opening = startGateway(opened.services, {
@@ -99,6 +100,8 @@ async function openGateway(options: ServiceOptions, opened: OpenServices, port: 
     trustedProxies,
     operations: operationsOf(opened),
     servesMetrics: metricsPort === undefined,
+    hasConsole,
+    consolePack,
   })
   const listener = await whenListening(opening, { host, port, variable: 'CREEL_PORT' })
   return {

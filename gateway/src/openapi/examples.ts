@@ -59,6 +59,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     graceSeconds: 3600,
   },
   'watchdogs.update': { graceSeconds: 7200 },
+  'keys.create': { name: 'ci' },
   'watchdogs.setActive': { active: false },
 }
 

@@ -55,4 +55,9 @@ export const NOUNS: readonly {
     title: 'Samples',
     description: 'Events of well-known providers, made up and signed, to try an endpoint with.',
   },
+  {
+    name: 'keys',
+    title: 'API keys',
+    description: 'Keys of the workspace: made, listed and revoked by its owner.',
+  },
 ]

@@ -99,6 +99,7 @@ export interface ApiKeysTable {
   sha256: Buffer
   createdAt: Date
   revokedAt: Date | null
+  lastUsedAt: Date | null
 }
 
 export interface AttemptDetailsTable {
@@ -279,6 +280,29 @@ export interface RuleFaultsTable {
   faultedAt: Date
 }
 
+export interface SessionWindowsTable {
+  sessionId: string
+  startedAt: Date
+  callCount: number
+}
+
+export interface SessionsTable {
+  id: string
+  workspaceId: string
+  apiKeyId: string | null
+  sha256: Buffer
+  userAgent: string | null
+  createdAt: Date
+  seenAt: Date
+  expiresAt: Date
+}
+
+export interface SignInLinksTable {
+  sha256: Buffer
+  workspaceId: string
+  expiresAt: Date
+}
+
 export interface TransformationRuleVersionsTable {
   ruleId: string
   version: number
@@ -365,6 +389,9 @@ export interface Database {
   installation: InstallationTable
   requests: RequestsTable
   ruleFaults: RuleFaultsTable
+  sessionWindows: SessionWindowsTable
+  sessions: SessionsTable
+  signInLinks: SignInLinksTable
   transformationRuleVersions: TransformationRuleVersionsTable
   transformationRules: TransformationRulesTable
   watchdogCriteria: WatchdogCriteriaTable

@@ -47,11 +47,9 @@ const LARGEST_PIECE = 10
 /** How much of a rule's time reading the body may use up, in milliseconds: as long as 1 MiB takes. */
 const READING = 25
 
-/** Counts what a run has taken and stops it: time for each rule and for the whole set, written bytes for the whole set. */
+/** Counts what a run has taken and stops it: time for each rule, written bytes for the whole set. */
 export class Meter {
   private until = 0
-  /** What the rules of the set have left together. */
-  private setUntil: number | null = null
   private ticks = 0
   private written = 0
 
@@ -63,9 +61,7 @@ export class Meter {
    * @param left what `timeLeft` said when it stopped
    */
   startRule(left: number = RUN_LIMITS.milliseconds - LARGEST_PIECE): void {
-    const now = this.stopwatch.worked()
-    this.setUntil ??= now + RUN_LIMITS.setMilliseconds - LARGEST_PIECE
-    this.until = Math.min(now + left, this.setUntil)
+    this.until = this.stopwatch.worked() + left
   }
 
   /** Milliseconds that the present rule may still work. */
@@ -77,9 +73,7 @@ export class Meter {
   reading<Body>(read: () => Body): Body {
     const before = this.stopwatch.worked()
     const body = read()
-    const excused = Math.max(0, this.stopwatch.worked() - before - READING)
-    this.until += excused
-    if (this.setUntil !== null) this.setUntil += excused
+    this.until += Math.max(0, this.stopwatch.worked() - before - READING)
     return body
   }
 
@@ -92,10 +86,7 @@ export class Meter {
   /** @throws Fault `too_slow` */
   checkTime(): void {
     if (this.stopwatch.worked() > this.until) {
-      throw new Fault(
-        'too_slow',
-        `The rule does not end within ${RUN_LIMITS.milliseconds} ms, or its set within ${RUN_LIMITS.setMilliseconds} ms.`,
-      )
+      throw new Fault('too_slow', `The rule does not end within ${RUN_LIMITS.milliseconds} ms.`)
     }
   }
 

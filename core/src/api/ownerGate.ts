@@ -1,0 +1,16 @@
+import type { Caller } from './context.ts'
+import { DomainError } from './errors.ts'
+
+/**
+ * Lets only a browser through that signed in by a link: so a key that leaked can neither make keys nor outlive its own
+ * revocation.
+ *
+ * @throws DomainError `forbidden`
+ */
+export function requireOwner({ session }: Caller): void {
+  if (session?.role === 'owner') return
+  throw new DomainError(
+    'forbidden',
+    "Only the workspace's owner may do this: sign in to the console by a link.",
+  )
+}

@@ -1,0 +1,62 @@
+import type { Caller } from '../api/context.ts'
+import { DomainError } from '../api/errors.ts'
+import type { Services } from '../api/services.ts'
+import { requireApi } from '../keys/index.ts'
+import { planOf } from '../plans/index.ts'
+import { findLiveSession, takeFromSessionBudget } from './queries.ts'
+import { tokenFingerprint } from './token.ts'
+
+/** Calls a minute of one session: looking never eats the budget of a key. */
+export const SESSION_CALLS_PER_MINUTE = 1_200
+
+const WINDOW_MS = 60_000
+
+const SIGNED_OUT = 'You are signed out: sign in again.'
+
+/**
+ * Opens a call of a signed-in browser, and takes `cost` calls from the session's own budget. A session that was made with a
+ * key ends with it and may call only while the plan has API access; an owner's session may on every plan.
+ *
+ * @param token what the cookie holds
+ * @throws DomainError `unauthorized`, then `api_access_disabled`, then `rate_limited`
+ */
+export async function authenticateSession(services: Services, token: string, cost = 1): Promise<Caller> {
+  const now = services.clock.now()
+  const row = await takeFromSessionBudget(services.db, {
+    sha256: tokenFingerprint(token),
+    now,
+    cost,
+    budget: SESSION_CALLS_PER_MINUTE,
+    windowStart: new Date(now.getTime() - WINDOW_MS),
+  })
+  if (row === undefined) throw new DomainError('unauthorized', SIGNED_OUT)
+  const plan = planOf(services.plans, row.planKey)
+  if (row.apiKeyId !== null) requireApi(plan)
+  if (row.callCount > SESSION_CALLS_PER_MINUTE) {
+    const waitMs = row.startedAt.getTime() + WINDOW_MS - now.getTime()
+    throw new DomainError(
+      'rate_limited',
+      `The session's budget of ${SESSION_CALLS_PER_MINUTE} calls a minute is spent.`,
+      { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
+    )
+  }
+  const { apiKeyId, keyName, keyPrefix } = row
+  return {
+    callerId: row.id,
+    key: apiKeyId === null ? null : { id: apiKeyId, name: keyName ?? '', prefix: keyPrefix ?? '' },
+    session: { id: row.id, role: apiKeyId === null ? 'owner' : 'key' },
+    workspace: { id: row.workspaceId, name: row.workspaceName },
+    plan,
+  }
+}
+
+/**
+ * Looks whether a session that was let in before would still be; takes nothing from its budget.
+ *
+ * @throws DomainError `unauthorized`, `api_access_disabled`
+ */
+export async function recheckSession(services: Services, sessionId: string): Promise<void> {
+  const row = await findLiveSession(services.db, sessionId, services.clock.now())
+  if (row === undefined) throw new DomainError('unauthorized', SIGNED_OUT)
+  if (row.apiKeyId !== null) requireApi(planOf(services.plans, row.planKey))
+}

@@ -1,0 +1,3 @@
+export { authenticateSession, recheckSession, SESSION_CALLS_PER_MINUTE } from './authenticate.ts'
+export { LINK_MINUTES, SESSION_DAYS } from './lifetimes.ts'
+export { type Credential, endSessionOfToken, startSession } from './start.ts'

@@ -1,0 +1,159 @@
+import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
+import { IDLE_DAYS } from './lifetimes.ts'
+
+/** A session that may call, with what its call took from its budget. */
+export interface SessionRow {
+  readonly id: string
+  readonly workspaceId: string
+  readonly workspaceName: string
+  readonly planKey: string
+  readonly apiKeyId: string | null
+  readonly keyName: string | null
+  readonly keyPrefix: string | null
+  readonly startedAt: Date
+  /** Above the budget: refused, and nothing was taken. */
+  readonly callCount: number
+}
+
+/** Sessions that have not ended: by age, by idleness, or with the key that they were made with. `$1` is now. */
+const LIVE_SESSIONS = `
+  select s.id, s.workspace_id, w.name as workspace_name, w.plan as plan_key, s.api_key_id, k.name as key_name,
+         k.prefix as key_prefix, s.sha256
+  from sessions s
+  join workspaces w on w.id = s.workspace_id
+  left join api_keys k on k.id = s.api_key_id
+  where s.expires_at > $1::timestamptz and s.seen_at > $1::timestamptz - interval '${IDLE_DAYS} days'
+    and (s.api_key_id is null or k.revoked_at is null)`
+
+/** `$2` the token's SHA-256, `$3` the cost, `$4` the budget, `$5` when a window began that ends now. */
+const TAKE_FROM_BUDGET = statement(
+  'take from session budget',
+  `with caller as (${LIVE_SESSIONS} and s.sha256 = $2),
+  taken as (
+    insert into session_windows as win (session_id, started_at, call_count)
+    select id, $1::timestamptz, $3::int from caller where $3::int <= $4::int
+    on conflict (session_id) do update set
+      started_at = case when win.started_at <= $5::timestamptz then excluded.started_at else win.started_at end,
+      call_count = case when win.started_at <= $5::timestamptz then $3::int else win.call_count + $3::int end
+    where win.started_at <= $5::timestamptz or win.call_count + $3::int <= $4::int
+    returning started_at, call_count
+  ), seen as (
+    update sessions s set seen_at = t.started_at from taken t, caller c
+    where s.id = c.id and s.seen_at < t.started_at
+  )
+  select c.id, c.workspace_id, c.workspace_name, c.plan_key, c.api_key_id, c.key_name, c.key_prefix,
+         coalesce(t.started_at, win.started_at, $1::timestamptz) as started_at,
+         coalesce(t.call_count, $4::int + 1) as call_count
+  from caller c
+  left join taken t on true
+  left join session_windows win on win.session_id = c.id`,
+)
+
+/** Finds a live session by its token's fingerprint and takes `cost` calls from its budget. */
+export async function takeFromSessionBudget(
+  db: Db,
+  of: { sha256: Buffer; now: Date; cost: number; budget: number; windowStart: Date },
+): Promise<SessionRow | undefined> {
+  const values = [of.now, of.sha256, of.cost, of.budget, of.windowStart]
+  const [row] = await run<SessionRow>(db, TAKE_FROM_BUDGET, values)
+  return row
+}
+
+const IS_LIVE = statement('is session live', `${LIVE_SESSIONS} and s.id = $2::uuid`)
+
+/** The live session, looked at without taking anything from its budget. */
+export async function findLiveSession(db: Db, id: string, now: Date) {
+  const [row] = await run<Pick<SessionRow, 'planKey' | 'apiKeyId'>>(db, IS_LIVE, [now, id])
+  return row
+}
+
+/** A session as its owner sees it. */
+export interface ListedSession {
+  readonly id: string
+  readonly apiKeyId: string | null
+  readonly keyName: string | null
+  readonly userAgent: string | null
+  readonly createdAt: Date
+  readonly seenAt: Date
+  readonly expiresAt: Date
+}
+
+const LIST = statement(
+  'list sessions',
+  `select s.id, s.api_key_id, l.key_name, s.user_agent, s.created_at, s.seen_at, s.expires_at
+  from (${LIVE_SESSIONS}) l join sessions s on s.id = l.id
+  where l.workspace_id = $2::uuid
+  order by s.created_at desc, s.id`,
+)
+
+/** The live sessions of a workspace, newest first. */
+export async function listSessions(
+  db: Db,
+  workspaceId: string,
+  now: Date,
+): Promise<readonly ListedSession[]> {
+  return await run<ListedSession>(db, LIST, [now, workspaceId])
+}
+
+export interface NewSession {
+  readonly id: string
+  readonly workspaceId: string
+  readonly apiKeyId: string | null
+  readonly sha256: Buffer
+  readonly userAgent: string | null
+  readonly createdAt: Date
+  readonly expiresAt: Date
+}
+
+/** Adds the session; those of the workspace that are past their end go. */
+export async function insertSession(trx: Trx, row: NewSession): Promise<void> {
+  await trx
+    .deleteFrom('sessions')
+    .where('workspaceId', '=', row.workspaceId)
+    .where('expiresAt', '<=', row.createdAt)
+    .execute()
+  await trx
+    .insertInto('sessions')
+    .values({ ...row, seenAt: row.createdAt })
+    .execute()
+}
+
+/** Ends a session of the workspace; false when it has none with the id. */
+export async function deleteSession(trx: Trx, workspaceId: string, id: string): Promise<boolean> {
+  const { numDeletedRows } = await trx
+    .deleteFrom('sessions')
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .executeTakeFirst()
+  return numDeletedRows > 0n
+}
+
+/** Ends the session that the token opens. */
+export async function deleteSessionOfToken(trx: Trx, sha256: Buffer): Promise<void> {
+  await trx.deleteFrom('sessions').where('sha256', '=', sha256).execute()
+}
+
+/** Adds a link; those of the workspace that are too old go. */
+export async function insertLink(
+  trx: Trx,
+  row: { sha256: Buffer; workspaceId: string; expiresAt: Date },
+  now: Date,
+): Promise<void> {
+  await trx
+    .deleteFrom('signInLinks')
+    .where('workspaceId', '=', row.workspaceId)
+    .where('expiresAt', '<=', now)
+    .execute()
+  await trx.insertInto('signInLinks').values(row).execute()
+}
+
+/** Uses a link up: of several that try at once, one gets its workspace. */
+export async function takeLink(trx: Trx, sha256: Buffer, now: Date): Promise<string | undefined> {
+  const row = await trx
+    .deleteFrom('signInLinks')
+    .where('sha256', '=', sha256)
+    .where('expiresAt', '>', now)
+    .returning('workspaceId')
+    .executeTakeFirst()
+  return row?.workspaceId
+}

@@ -1,0 +1,76 @@
+import { randomUUID } from 'node:crypto'
+import { DomainError } from '../api/errors.ts'
+import type { Services } from '../api/services.ts'
+import { authenticate } from '../keys/index.ts'
+import type { Trx } from '../platform/db/index.ts'
+import { LINK_MINUTES, SESSION_DAYS } from './lifetimes.ts'
+import { deleteSessionOfToken, insertLink, insertSession, takeLink } from './queries.ts'
+import { newToken, tokenFingerprint } from './token.ts'
+
+const DAY_MS = 86_400_000
+const MINUTE_MS = 60_000
+const USER_AGENT_MAX = 200
+
+/** How a browser signs in. */
+export type Credential = { readonly key: string } | { readonly link: string }
+
+/**
+ * Signs a browser in: with a key, to do what the key may, or with a link, which works once, as the workspace's owner.
+ *
+ * @param former the token of the session that the browser had, which ends
+ * @returns the token for its cookie; stored is its SHA-256
+ * @throws DomainError `unauthorized`; with a key also `api_access_disabled` and `rate_limited`
+ */
+export async function startSession(
+  services: Services,
+  credential: Credential,
+  { userAgent, former }: { userAgent: string | null; former: string | null },
+): Promise<string> {
+  const caller = 'key' in credential ? await authenticate(services, credential.key.trim()) : undefined
+  return await services.db.transaction().execute(async (trx) => {
+    const apiKeyId = caller?.key?.id ?? null
+    const workspaceId =
+      'link' in credential ? await useLink(services, trx, credential.link) : caller?.workspace.id
+    if (workspaceId === undefined) {
+      throw new DomainError('unauthorized', 'The sign-in link was used already, or is older than 15 minutes.')
+    }
+    if (former !== null) await deleteSessionOfToken(trx, tokenFingerprint(former))
+    const { token, sha256 } = newToken()
+    const createdAt = services.clock.now()
+    await insertSession(trx, {
+      id: randomUUID(),
+      workspaceId,
+      apiKeyId,
+      sha256,
+      userAgent: userAgent?.slice(0, USER_AGENT_MAX) ?? null,
+      createdAt,
+      expiresAt: new Date(createdAt.getTime() + SESSION_DAYS * DAY_MS),
+    })
+    return token
+  })
+}
+
+function useLink({ clock }: Services, trx: Trx, token: string): Promise<string | undefined> {
+  return takeLink(trx, tokenFingerprint(token), clock.now())
+}
+
+/** A link that signs a browser in as the workspace's owner, once. */
+export interface SignInLink {
+  /** The token stands behind `#`, where no log, referrer or link scanner sees it. */
+  readonly url: string
+  readonly expiresAt: Date
+}
+
+/** Makes a sign-in link of the workspace. */
+export async function makeSignInLink(services: Services, workspaceId: string): Promise<SignInLink> {
+  const { token, sha256 } = newToken()
+  const now = services.clock.now()
+  const expiresAt = new Date(now.getTime() + LINK_MINUTES * MINUTE_MS)
+  await services.db.transaction().execute((trx) => insertLink(trx, { sha256, workspaceId, expiresAt }, now))
+  return { url: `${services.urls.baseUrl}/console/sign-in#${token}`, expiresAt }
+}
+
+/** Ends the session that the token opens, if there is one. */
+export async function endSessionOfToken(services: Services, token: string): Promise<void> {
+  await services.db.transaction().execute((trx) => deleteSessionOfToken(trx, tokenFingerprint(token)))
+}

@@ -1,0 +1,22 @@
+import type { Command } from 'commander'
+import { decodeConfig } from '../config/index.ts'
+import { StartupError } from '../startupError.ts'
+import { asOperator } from './operatorSession.ts'
+import { type JsonOption, printHint, printJson, printText } from './print.ts'
+import type { ProgramParts } from './programParts.ts'
+
+/** `creel console` */
+export function addConsoleCommand(command: Command, parts: ProgramParts): void {
+  command
+    .option('--workspace <id|name>', 'whose', 'default')
+    .option('--json', 'print {"url","expiresAt"} on one line')
+    .action(async ({ workspace, json }: JsonOption & { workspace: string }) => {
+      if (decodeConfig(process.env).config.CREEL_CONSOLE === 'off') {
+        throw new StartupError('There is no console: CREEL_CONSOLE is off.')
+      }
+      const link = await asOperator(parts, (operator) => operator.sessions.link({ workspace }))
+      if (json === true) return printJson(link)
+      printText(link.url)
+      printHint('It works once, within 15 minutes. Whoever opens it may manage keys, contacts and sessions.')
+    })
+}

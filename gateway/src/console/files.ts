@@ -1,0 +1,118 @@
+import { z } from 'zod'
+import type { FetchHandler } from '../fetchHandler.ts'
+
+const Place = z.tuple([z.int().min(0), z.int().min(0)])
+
+const PackedFile = z.object({
+  path: z.string(),
+  type: z.string(),
+  /** Its name changes with its content. */
+  isHashed: z.boolean(),
+  /** Compressed by its own format: sent as it is. */
+  isPacked: z.boolean(),
+  etag: z.string(),
+  /** Where each body stands behind the index, and how long it is. */
+  bodies: z.object({ br: Place, gzip: Place, identity: Place }),
+})
+type PackedFile = z.output<typeof PackedFile>
+
+type Encoding = keyof PackedFile['bodies']
+
+/**
+ * Our own files and nothing else: no inline script or style, no frame but sandboxed previews, no text that becomes markup
+ * or script.
+ */
+const CONTENT_SECURITY_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "font-src 'self'",
+  "img-src 'self' data: blob:",
+  "connect-src 'self'",
+  'frame-src blob:',
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ')
+
+const COMMON_HEADERS = {
+  'Content-Security-Policy': CONTENT_SECURITY_POLICY,
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Cross-Origin-Resource-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+  Vary: 'Accept-Encoding',
+}
+
+/** Where the console is served. */
+const CONSOLE_PATH = '/console/'
+
+/**
+ * The paths at which a pack of `console/pack.ts` is served, and who answers there. Hashed files are kept for ever; the page is asked for anew
+ * each time, and answered 304 while it is the same. A path without a dot that names no file is the page, so that every
+ * address of the console can be reloaded.
+ *
+ * @param pack undefined: there are no files, and nothing is served; else four bytes with the length of the index, big-endian; the index, JSON; every body
+ * @throws ZodError, RangeError when it is no pack
+ */
+export function consoleFiles(pack: Uint8Array | undefined): Readonly<Record<string, FetchHandler>> {
+  if (pack === undefined) return {}
+  const serve = fileServer(pack)
+  return { '/': async () => toConsole(), [CONSOLE_PATH]: serve, [`${CONSOLE_PATH}*`]: serve }
+}
+
+function fileServer(pack: Uint8Array): FetchHandler {
+  const indexLength = new DataView(pack.buffer, pack.byteOffset, pack.byteLength).getUint32(0)
+  const start = 4 + indexLength
+  const index: unknown = JSON.parse(new TextDecoder().decode(pack.subarray(4, start)))
+  const files = new Map(
+    z
+      .array(PackedFile)
+      .parse(index)
+      .map((file) => [CONSOLE_PATH + file.path, file]),
+  )
+  const page = files.get(`${CONSOLE_PATH}index.html`)
+  return async (request) => {
+    const { pathname } = new URL(request.url)
+    // The router takes the path without its slash for the same.
+    if (!pathname.startsWith(CONSOLE_PATH)) return toConsole()
+    const file = files.get(pathname) ?? (pathname.includes('.') ? undefined : page)
+    if (file === undefined) return new Response('Not Found', { status: 404, headers: NOT_FOUND_HEADERS })
+    const encoding = encodingFor(request, file)
+    const etag = encoding === 'identity' ? file.etag : file.etag.replace(/"$/, `-${encoding}"`)
+    const headers: Record<string, string> = {
+      ...COMMON_HEADERS,
+      'Content-Type': file.type,
+      ETag: etag,
+      'Cache-Control': file.isHashed ? 'public, max-age=31536000, immutable' : 'no-cache',
+    }
+    if (isKnown(request, etag)) return new Response(null, { status: 304, headers })
+    if (encoding !== 'identity') headers['Content-Encoding'] = encoding
+    const [from, length] = file.bodies[encoding]
+    return new Response(Uint8Array.from(pack.subarray(start + from, start + from + length)), { headers })
+  }
+}
+
+function toConsole(): Response {
+  return new Response(null, { status: 303, headers: { Location: CONSOLE_PATH } })
+}
+
+const NOT_FOUND_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
+
+/** The smallest that the client takes. */
+function encodingFor(request: Request, { isPacked }: PackedFile): Encoding {
+  if (isPacked) return 'identity'
+  const accepted = (request.headers.get('accept-encoding') ?? '').split(',').flatMap((part) => {
+    const [name = '', ...parameters] = part.split(';').map((word) => word.trim().toLowerCase())
+    return parameters.some((parameter) => /^q=0(\.0*)?$/.test(parameter)) ? [] : [name]
+  })
+  if (accepted.includes('br')) return 'br'
+  return accepted.includes('gzip') ? 'gzip' : 'identity'
+}
+
+function isKnown(request: Request, etag: string): boolean {
+  const tags = request.headers.get('if-none-match')?.split(',') ?? []
+  return tags.some((tag) => tag.trim().replace(/^W\//, '') === etag)
+}
