@@ -6,8 +6,8 @@ import { parseArgs } from 'node:util'
 import type { CapturedRequest } from '@creel/core/engine/message'
 import { findProvider } from '@creel/core/engine/providers'
 import {
+  evaluate,
   handshakeAnswer,
-  judge,
   labelOf,
   prepareVerification,
   SIGNATURE_ALGORITHMS,
@@ -111,7 +111,7 @@ for (const { name, settings, request, url } of CASES) {
   const run = () => {
     // A new body object, as every capture has: nothing that was parsed before may be found again.
     const fresh = { ...request, body: Buffer.from(request.body) }
-    const verification = judge(prepared, fresh, url)
+    const verification = evaluate(prepared, fresh, url)
     labelOf(prepared.provider, fresh)
     handshakeAnswer(prepared, fresh, verification, url)
     return verification

@@ -22,7 +22,7 @@ export { ITEM_CODES } from './engine/issues.ts'
 export { authenticate, knownKeys } from './keys/index.ts'
 export { applyChangedPlans } from './planLimits/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'
-export type { Wakeups } from './platform/changes/index.ts'
+export type { EndpointChanges } from './platform/changes/index.ts'
 export {
   analyzeOutgrown,
   checkDatabase,

@@ -18,9 +18,9 @@ export interface GatewayOptions extends AppOptions {
   readonly port: number
   /** Where captures go; its opener closes it, after the listener. */
   readonly captures: Captures
-  /** Hosts that answer 301 to {base_url}; none unless told. */
+  /** Hosts that answer 301 to {base_url}; none by default. */
   readonly formerHosts?: readonly string[]
-  /** CIDRs whose `X-Forwarded-For` counts; none unless told. */
+  /** CIDRs whose `X-Forwarded-For` counts; none by default. */
   readonly trustedProxies?: readonly string[]
   /** Laid over the usual limits of connections. */
   readonly limits?: Partial<HttpLimits>

@@ -22,7 +22,7 @@ export interface ListenerOptions {
   readonly capture?: RequestHandler
   /** Answers everything else. */
   readonly fetch: FetchHandler
-  /** Whose word counts about where a request comes from; nobody's unless told. */
+  /** Whose word counts about where a request comes from; nobody's by default. */
   readonly clientAddress?: ClientAddress
   /** Hears of what handlers throw, whose clients get a bare 500. */
   readonly onError: (error: unknown) => void

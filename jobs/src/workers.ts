@@ -7,7 +7,7 @@ import {
   type Services,
 } from '@creel/core'
 import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
-import { type DueTry, finishNotify } from '@creel/core/deliveries'
+import { type DueAttempt, finishNotify } from '@creel/core/deliveries'
 import { sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
@@ -21,7 +21,7 @@ export type Worker<Name extends QueueName> = (
   signal: AbortSignal,
 ) => Promise<void>
 
-/** Queues whose jobs start tries: the dispatcher takes them in batches. */
+/** Queues whose jobs start attempts: the dispatcher takes them in batches. */
 type DispatchQueue = 'deliveries.attempt'
 
 /** Which verb each queue runs; a queue without one does not compile. */
@@ -35,7 +35,7 @@ export const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Wo
 }
 
 /**
- * Batches of due tries: enough to share a claim, several so that one that waits for slots stops nobody. New jobs wake
+ * Batches of due attempts: enough to share a claim, several so that one that waits for slots stops nobody. New jobs wake
  * the workers; a retry becomes due without a word, and is found by the poll.
  */
 const DISPATCH = {
@@ -63,7 +63,7 @@ const STATISTICS_EVERY_MS = 2000
 
 /** The workers of this process. */
 export interface RunningWorkers {
-  /** Takes no further tries, waits for those under way and records them; at most `timeoutMs`. */
+  /** Takes no further attempts, waits for those under way and records them; at most `timeoutMs`. */
   stop(timeoutMs: number): Promise<void>
 }
 
@@ -75,7 +75,7 @@ export async function startWorkers(boss: PgBoss, services: Services): Promise<Ru
       services.log.debug({ err }, 'could not look at the statistics of tables'),
     )
   }, STATISTICS_EVERY_MS)
-  await boss.work<DueTry>('deliveries.attempt', DISPATCH, (jobs) =>
+  await boss.work<DueAttempt>('deliveries.attempt', DISPATCH, (jobs) =>
     dispatcher.begin(jobs.map(({ data }) => data)),
   )
   for (const name of queueNames) {

@@ -268,7 +268,7 @@ describe('sends', () => {
     receiver.replies = [{ status: 500 }]
     await park(service, action())
     await historySays(service.alice, 'HTTP 500')
-    // No build can send to this: whoever tries fails in the middle of it.
+    // No build can send to this: whoever attempts fails in the middle of it.
     await service.db.updateTable('alertChannels').set({ kind: 'pigeon' }).execute()
     await eventually(
       'the mail that stands in for the channel',

@@ -17,7 +17,7 @@ import { type Senders, startSenders } from './senders.ts'
 export interface WorldOptions {
   readonly random: Random
   readonly databaseUrl: string
-  /** Gateways that run side by side; 2 unless told. */
+  /** Gateways that run side by side; 2 by default. */
   readonly gateways?: number
   readonly senders?: { readonly parallel: number; readonly pauseMs: number }
   readonly misbehaviours?: readonly [Misbehaviour, ...Misbehaviour[]]

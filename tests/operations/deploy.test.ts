@@ -107,7 +107,7 @@ describe('deploy/nginx', () => {
       expect(headers.filter((header) => fields.includes(header))).toEqual(fields)
       expect(headers).toContain('Host: in.example.com')
 
-      // Past nginx's own default of 1 MB: a plan's cap is Creel's to judge.
+      // Past nginx's own default of 1 MB: a plan's cap is Creel's to evaluate.
       const large = await fetch(hook, { method: 'POST', body: Buffer.alloc(3_000_000, 'x') })
       expect(large.status).toBe(200)
 

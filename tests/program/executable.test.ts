@@ -71,7 +71,7 @@ describe('the single executable', () => {
     expect(await creel.stop()).toBe(0)
   })
 
-  test('forwards a capture, through the fenced client that Bun would swap for its own', async () => {
+  test('forwards a capture, through the guarded client that Bun would swap for its own', async () => {
     const { cwd, program } = await bareFolder()
     const database = await createTestDatabase()
     await using receiver = await startReceiver()

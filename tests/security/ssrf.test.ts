@@ -3,7 +3,7 @@ import type { TestEndpoint } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /**
- * Addresses that a workspace must not make us call, in the spellings that have fooled others. What the fence does with
+ * Addresses that a workspace must not make us call, in the spellings that have fooled others. What the SSRF guard does with
  * each class of address, and at connect time, is proven beside it and in tests/outbound.
  */
 

@@ -91,7 +91,7 @@ export class Client {
   }
 }
 
-/** What `capture` sends: a POST of `{}` unless told otherwise. */
+/** What `capture` sends: a POST of `{}` by default. */
 export interface CaptureOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>

@@ -2,9 +2,9 @@ const SECONDS_MAX = 30
 const POLL_MILLISECONDS = 20
 
 export interface EventuallyOptions {
-  /** Fails after so many seconds; 30 unless told. */
+  /** Fails after so many seconds; 30 by default. */
   readonly seconds?: number
-  /** Time between two looks in milliseconds; 20 unless told. */
+  /** Time between two looks in milliseconds; 20 by default. */
   readonly every?: number
 }
 

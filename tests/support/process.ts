@@ -20,7 +20,7 @@ export interface ProcessOptions {
   /** Laid over an otherwise empty environment, but for port 0 and a quiet log. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** How the program is run; the executable of this run unless told, or the checkout's source where there is none. */
+  /** How the program is run; the executable of this run by default, or the checkout's source where there is none. */
   readonly program?: readonly string[]
   /** Uses this database in place of an embedded one. */
   readonly database?: Pick<TestDatabase, 'url'>

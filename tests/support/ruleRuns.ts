@@ -1,5 +1,5 @@
 import type { DeliveryFacts } from '../../core/src/engine/conditions/index.ts'
-import type { JudgedRequest } from '../../core/src/engine/message/index.ts'
+import type { EvaluatedRequest } from '../../core/src/engine/message/index.ts'
 import { type RunInput, type RunResult, runRules } from '../../core/src/engine/rules/execution/run.ts'
 import { decodeRule } from '../../core/src/engine/rules/language/decode.ts'
 import type { Rule } from '../../core/src/engine/rules/language/rule.ts'
@@ -27,7 +27,7 @@ export function captured({
   contentType = 'application/json',
   headers = [],
   query,
-}: Sample): JudgedRequest {
+}: Sample): EvaluatedRequest {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
   return {
     endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',

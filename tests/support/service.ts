@@ -10,15 +10,15 @@ import { TestClock } from './clock.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 
 export interface TestServiceOptions {
-  /** The plan of Alice's and Charlie's workspaces; Team unless told. */
+  /** The plan of Alice's and Charlie's workspaces; Team by default. */
   readonly plan?: PlanKey
   /** Laid over the limits of every plan. */
   readonly limits?: Partial<Limits>
-  /** Both unless told. */
+  /** Both by default. */
   readonly parts?: readonly ServicePart[]
-  /** Loopback unless told, so that local receivers can be reached. */
+  /** Loopback by default, so that local receivers can be reached. */
   readonly allowDestinations?: readonly string[]
-  /** A database that several services share; a clone of the template of its own unless told. */
+  /** A database that several services share; a clone of the template of its own by default. */
   readonly database?: TestDatabase
   /** The time that several services share. */
   readonly clock?: TestClock
@@ -26,9 +26,9 @@ export interface TestServiceOptions {
   readonly log?: Logger
   /** What the world calls captures by, when it is not where the service listens: as behind a proxy. */
   readonly captureUrl?: string
-  /** A mail server; none unless told. */
+  /** A mail server; none by default. */
   readonly smtpUrl?: string
-  /** Seconds between one try of a delivery and the next; the shipped schedule unless told. */
+  /** Seconds between one attempt of a delivery and the next; the shipped schedule by default. */
   readonly retryDelaysSeconds?: readonly number[]
   /** Base addresses of alert providers' APIs, by channel kind. */
   readonly alertApiUrls?: Readonly<Record<string, string>>

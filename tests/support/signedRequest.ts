@@ -2,8 +2,8 @@ import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } fro
 import type { SchemeRow } from '../../core/src/engine/providers/index.ts'
 
 /**
- * Signs requests as providers do, for tests: from the same catalog as the judge, with none of its code. Knows how to
- * put a signature where the judge must find it.
+ * Signs requests as providers do, for tests: from the same catalog as the evaluate, with none of its code. Knows how to
+ * put a signature where the evaluate must find it.
  */
 
 /** A request as a sender would make it. */

@@ -152,7 +152,7 @@ describe('own downtime', () => {
     await database.drop()
   })
 
-  test('while no gateway is up, workers alone judge nothing', async () => {
+  test('while no gateway is up, workers alone evaluate nothing', async () => {
     const database = await createTestDatabase()
     const before = await startService({ database })
     const endpoint = await before.alice.endpoint()

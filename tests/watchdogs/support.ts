@@ -29,7 +29,7 @@ export const Watchdog = z.strictObject({
 
 export type Watchdog = z.output<typeof Watchdog>
 
-/** Ten minutes and two of grace, unless told otherwise. */
+/** Ten minutes and two of grace, by default. */
 export function makeWatchdog(endpoint: TestEndpoint, members: object = {}): Promise<Watchdog> {
   const body = { endpointId: endpoint.id, expectedIntervalSeconds: 600, graceSeconds: 120, ...members }
   return endpoint.client.expect(endpoint.client.post(WATCHDOGS, body), Watchdog)

@@ -12,7 +12,7 @@ import { kindsOf } from './view.ts'
 type Members = Partial<Omit<UpdateInput, 'actionId'>>
 
 /**
- * What the schema alone cannot judge of a new action.
+ * What the schema alone cannot evaluate of a new action.
  * @throws DomainError `feature_not_in_plan` for a known kind that the plan lacks (CONTRACT §5)
  */
 export async function checkNewAction(ctx: Context, input: Members): Promise<InputIssue[]> {
@@ -28,7 +28,7 @@ export async function checkNewAction(ctx: Context, input: Members): Promise<Inpu
   return [...issues, ...(await checkMembers(ctx, kind, input, undefined))]
 }
 
-/** The same of a change: a member equal to what is stored is not judged anew (CONTRACT R3). */
+/** The same of a change: a member equal to what is stored is not evaluated anew (CONTRACT R3). */
 export async function checkActionChange(
   ctx: Context,
   action: ActionRow,

@@ -17,7 +17,7 @@ import { actionView } from './view.ts'
 export const DEFAULT_TEMPLATE = '{{endpoint.name}}: {{method}} {{label}} (request {{request.id}})'
 
 /**
- * Adds an action, last unless told otherwise.
+ * Adds an action, last by default.
  * @throws DomainError `limit_reached` when the endpoint has all the actions that its plan has room for
  */
 export async function createAction(ctx: Context, endpoint: Pick<EndpointRow, 'id'>, input: CreateInput) {

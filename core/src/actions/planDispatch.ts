@@ -1,5 +1,5 @@
 import { type Condition, matches } from '../engine/conditions/index.ts'
-import type { JudgedRequest } from '../engine/message/index.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
 
 /** What dispatching needs to know of an action. */
 export interface DispatchAction {
@@ -26,7 +26,7 @@ export type DispatchPlan =
  * @returns `NotAttempted` when none is switched on; `Skipped` when each switched-on one has a condition and
  *   none matched; otherwise the actions to dispatch, never an empty list
  */
-export function planDispatch(actions: readonly DispatchAction[], request: JudgedRequest): DispatchPlan {
+export function planDispatch(actions: readonly DispatchAction[], request: EvaluatedRequest): DispatchPlan {
   const on = actions.filter(isOn)
   if (on.length === 0) return { state: 'NotAttempted', actions: [] }
   const matching = on.filter((action) => matches(action.condition, request))

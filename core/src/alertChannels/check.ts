@@ -12,14 +12,14 @@ const timestamp = z.iso.datetime({ offset: true })
 
 type CheckServices = Pick<Services, 'outbound' | 'clock'>
 
-/** What the schema alone cannot judge of a new channel. A missing required credential is none of it (CONTRACT R46). */
+/** What the schema alone cannot evaluate of a new channel. A missing required credential is none of it (CONTRACT R46). */
 export function checkNewChannel(services: CheckServices, input: Partial<CreateInput>): Promise<InputIssue[]> {
   return input.kind === undefined
     ? checkMembers(services, input, null)
     : checkAll(services, input, input.kind, null)
 }
 
-/** What the schema alone cannot judge of a change. What is equal to what is stored is not judged anew (R3). */
+/** What the schema alone cannot evaluate of a change. What is equal to what is stored is not evaluated anew (R3). */
 export async function checkChannelChange(
   services: CheckServices,
   channel: Channel,
@@ -65,10 +65,10 @@ async function checkAll(
   )
   const issues = [...(await checkMembers(services, input, stored)), ...settingIssues]
 
-  const judged = new Set(settingIssues.map((issue) => issue.path[1]))
+  const evaluated = new Set(settingIssues.map((issue) => issue.path[1]))
   for (const { name, type, plainHttp } of kind.fields) {
     const value = settings[name]
-    if (type !== 'url' || typeof value !== 'string' || judged.has(name)) continue
+    if (type !== 'url' || typeof value !== 'string' || evaluated.has(name)) continue
     if (value !== stored?.settings[name]) {
       issues.push(...(await addressIssues(services, value, ['settings', name], plainHttp === true)))
     }
@@ -121,7 +121,7 @@ function duplicateIssues(events: readonly SubscriptionInput[]): InputIssue[] {
 }
 
 /**
- * The fence's judgement of an address. Alerts tell about a workspace's traffic and their addresses are often
+ * The SSRF guard's answer for an address. Alerts tell about a workspace's traffic and their addresses are often
  * credentials: https, unless the operator lists the host or the kind takes any address.
  */
 async function addressIssues(

@@ -9,7 +9,7 @@ export interface HealthState {
   readonly lastSuccessAt: Date | null
   readonly lastFailureAt: Date | null
   readonly lastError: string | null
-  /** Sends that failed since the last that succeeded; each try is a send. */
+  /** Sends that failed since the last that succeeded; each attempt is a send. */
   readonly consecutiveFailures: number
 }
 

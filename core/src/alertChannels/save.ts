@@ -16,7 +16,7 @@ import { channelView } from './view.ts'
 /**
  * Creates a channel, untested.
  *
- * @param input judged by `checkNewChannel`
+ * @param input evaluated by `checkNewChannel`
  * @throws DomainError `limit_reached` when the plan's channels are all there
  */
 export async function createChannel(ctx: Context, input: CreateInput) {
@@ -48,7 +48,7 @@ export async function createChannel(ctx: Context, input: CreateInput) {
  * Changes what is named. Another credential or setting makes the channel untested; name, events, mute and the
  * switch do not (CONTRACT §10).
  *
- * @param input judged by `checkChannelChange`
+ * @param input evaluated by `checkChannelChange`
  * @throws DomainError `not_found` when the channel went meanwhile
  */
 export async function changeChannel(ctx: Context, id: string, input: UpdateInput) {

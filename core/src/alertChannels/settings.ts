@@ -39,7 +39,7 @@ const HEADER_VALUE_MAX = 1024
  *
  * @param input the `settings` object as sent; undefined when absent
  * @param stored what the channel has; an empty object on create
- * Addresses are only checked to be text here: whether they may be reached is the fence's question, see
+ * Addresses are only checked to be text here: whether they may be reached is for the SSRF guard to say, see
  * `checkAddresses`.
  *
  * @returns the whole settings and every wrong part, in document order. A member equal to what is stored is not

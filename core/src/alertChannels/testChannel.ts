@@ -21,7 +21,7 @@ interface Tested {
  * Sends a real message, also to a channel that is off or muted, and writes it to the history (CONTRACT §10, R43).
  * A rejected send is an answer, not an error.
  *
- * @param channel connected: judged by `checkConnected`
+ * @param channel connected: evaluated by `checkConnected`
  */
 export async function testChannel(ctx: Context, channel: Channel): Promise<Tested> {
   if ((await countOlderChannels(ctx.db, channel)) >= ctx.plan.limits.alertChannelsMax) {
@@ -97,8 +97,8 @@ async function writeHistory(
         detail,
         statusCode,
         durationMs,
-        tryCount: 1,
-        triesMax: 1,
+        attemptCount: 1,
+        attemptsMax: 1,
       },
     ]),
   )

@@ -1,6 +1,6 @@
 import type { EventKind, Severity, SubjectType } from './events.ts'
 
-/** One alert as a channel or a contact is told of it. */
+/** One alert as a channel or a contact is notified of it. */
 export interface Alert {
   /** The same on every try: what a receiver dedupes by. */
   readonly id: string

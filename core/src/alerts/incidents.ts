@@ -7,7 +7,7 @@ import { type Occasion, type RaiseServices, raiseAlert } from './raise.ts'
 /** One or more causes of an incident. */
 export interface Cause extends Occasion {
   readonly kind: OpeningKind
-  /** How many causes this is, e.g. deliveries parked by one batch. Default 1. */
+  /** How many causes this is, e.g. dead letters of one batch. Default 1. */
   readonly count?: number
   /** Contacts whom a watchdog names besides the channels. */
   readonly contactIds?: readonly string[]

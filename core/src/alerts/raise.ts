@@ -22,7 +22,7 @@ export interface Occasion {
   /** The request that set it off, where one did. */
   readonly requestId: number | null
   /**
-   * What the cause has to say, in words for people: a parked delivery's last error (`http_503`), a sentence about
+   * What the cause has to say, in words for people: a dead letter's last error (`http_503`), a sentence about
    * a rule or watchdog, a notify action's rendered message. Null for nothing to add.
    */
   readonly reason: string | null

@@ -7,7 +7,7 @@ export interface Cause {
   /** How many deliveries or captures it stands for. */
   readonly count: number
   /**
-   * What the cause itself said: a parked delivery's last error, a rule's or watchdog's own sentences, a notify
+   * What the cause itself said: a dead letter's last error, a rule's or watchdog's own sentences, a notify
    * action's rendered message. Null when it had nothing to add.
    */
   readonly reason: string | null

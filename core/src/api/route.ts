@@ -105,7 +105,7 @@ interface Checks<Shape extends z.core.$ZodLooseShape, Found extends object> {
    */
   readonly findsWhenWrong?: Finds<object>
   /**
-   * Judges what the schema alone cannot (stored values, addresses), so that one answer names every wrong part.
+   * Evaluates what the schema alone cannot (stored values, addresses), so that one answer names every wrong part.
    * It sees the members that the schema accepted, each on its own.
    */
   readonly check?: (
@@ -260,11 +260,11 @@ async function passChecks<Shape extends z.core.$ZodLooseShape, Found extends obj
   gate?.(ctx)
   if (check !== undefined || unstorable.length > 0) {
     const { accepted, wrong, issues } = acceptedMembers(input, raw)
-    const judged = (await check?.({ ...ctx, ...found }, accepted)) ?? []
+    const evaluated = (await check?.({ ...ctx, ...found }, accepted)) ?? []
     // A member of the wrong type looks absent to the check, which may then miss it in the whole.
     const isTrue = ({ path: [first] }: InputIssue) =>
       first === undefined ? wrong.size === 0 : !wrong.has(first)
-    const all = inDocumentOrder(onePerPart([...issues, ...judged.filter(isTrue), ...unstorable]), raw)
+    const all = inDocumentOrder(onePerPart([...issues, ...evaluated.filter(isTrue), ...unstorable]), raw)
     if (all.length > 0) throw validationFailed(all)
   }
   return found
@@ -272,7 +272,7 @@ async function passChecks<Shape extends z.core.$ZodLooseShape, Found extends obj
 
 /**
  * The members that pass on their own, and what is wrong with the rest. A list or an object of which some parts are wrong
- * is there too, without them: the check judges the others. A list has holes in their places, so that each keeps its index.
+ * is there too, without them: the check evaluates the others. A list has holes in their places, so that each keeps its index.
  */
 function acceptedMembers<Shape extends z.core.$ZodLooseShape>(input: z.ZodObject<Shape>, raw: unknown) {
   const issues = issuesOf(input.safeParse(raw).error, raw)

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import type { Plans } from '../plans/index.ts'
-import type { Wakeups } from '../platform/changes/index.ts'
+import type { EndpointChanges } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
@@ -47,7 +47,7 @@ export interface Services {
   readonly urls: Urls
   /** Of the program: what it calls itself in `User-Agent`. */
   readonly version: string
-  /** Seconds between one try of a delivery and the next, before the jitter. */
+  /** Seconds between one attempt of a delivery and the next, before the jitter. */
   readonly retryDelaysSeconds: readonly number[]
   readonly enqueue: Enqueue
   /** The one way out: every request that we send goes through it. */
@@ -55,8 +55,8 @@ export interface Services {
   readonly mailer: Mailer
   /** Base addresses of alert providers' APIs that differ from the public ones, by channel kind (`CREEL_ALERT_API_URLS`). */
   readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
-  readonly wakeups: Wakeups
-  /** Captures a request as if it had come to the capture URL: judged, counted and acted upon alike. Never rejects. */
+  readonly endpointChanges: EndpointChanges
+  /** Captures a request as if it had come to the capture URL: evaluated, counted and acted upon alike. Never rejects. */
   readonly handIn: (request: CapturedRequest) => Promise<HandInResult>
   /** Aborted when the process is told to stop: who waits for something answers now. */
   readonly stopping: AbortSignal

@@ -3,7 +3,7 @@ import { captureBatchSize, captureCommitSeconds } from '../platform/metrics/inde
 import type { CaptureConnection } from './captureConnection.ts'
 import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureStatement.ts'
 import { applyConsequences, hasConsequences } from './consequences.ts'
-import type { JudgedCapture } from './judgeCapture.ts'
+import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { raiseRejections } from './rejections.ts'
 
 /** How often an endpoint that other processes keep overfilling is evicted from; the next capture goes on. */
@@ -23,7 +23,7 @@ type BatchServices = Pick<Services, 'db' | 'plans' | 'clock' | 'enqueue' | 'log'
 export async function storeBatch(
   services: BatchServices,
   { client, db }: CaptureConnection,
-  captures: readonly JudgedCapture[],
+  captures: readonly EvaluatedCapture[],
 ): Promise<readonly CaptureOutcome[]> {
   const store = () =>
     storeCaptures(client, captures, {
@@ -46,7 +46,7 @@ export async function storeBatch(
   return result.outcomes
 }
 
-/** Nobody waits for it, and what fails now is told of at the next rejection. */
+/** Nobody waits for it, and what fails now is reported at the next rejection. */
 async function tellOfRejections(services: BatchServices, endpointIds: readonly string[]): Promise<void> {
   try {
     await raiseRejections(services, endpointIds)
@@ -55,7 +55,7 @@ async function tellOfRejections(services: BatchServices, endpointIds: readonly s
   }
 }
 
-function storedOf(captures: readonly JudgedCapture[], outcomes: readonly CaptureOutcome[]) {
+function storedOf(captures: readonly EvaluatedCapture[], outcomes: readonly CaptureOutcome[]) {
   return captures.flatMap((capture, index) => {
     const outcome = outcomes[index]
     return outcome?.state === 'stored' ? [{ capture, requestId: outcome.id }] : []

@@ -3,7 +3,7 @@ import type { Services } from '../api/services.ts'
 import { storeBatch } from './captureBatch.ts'
 import { keepConnection } from './captureConnection.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX } from './captureStatement.ts'
-import type { JudgedCapture } from './judgeCapture.ts'
+import type { EvaluatedCapture } from './evaluateCapture.ts'
 
 /** Postgres cannot store anything now; nothing was stored, as far as we know. */
 export type Unavailable = { readonly state: 'unavailable' }
@@ -15,7 +15,7 @@ export interface CaptureQueue {
    *
    * `unavailable` at once when too many wait already: back-pressure must reach the senders (DESIGN §4).
    */
-  submit(capture: JudgedCapture): Promise<CaptureOutcome | Unavailable>
+  submit(capture: EvaluatedCapture): Promise<CaptureOutcome | Unavailable>
   /** Commits what waits; from now on every capture is `unavailable`. */
   close(): Promise<void>
 }
@@ -29,7 +29,7 @@ const ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 5
 const PAUSE_MILLISECONDS = 250
 
 interface Waiting {
-  readonly capture: JudgedCapture
+  readonly capture: EvaluatedCapture
   readonly resolve: (outcome: CaptureOutcome | Unavailable) => void
 }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { JudgedRequest } from '../engine/message/capturedRequest.ts'
+import type { EvaluatedRequest } from '../engine/message/capturedRequest.ts'
 import { captureRow } from './captureRow.ts'
 
-const rowOf = (members: Partial<JudgedRequest>) =>
+const rowOf = (members: Partial<EvaluatedRequest>) =>
   captureRow({
     endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
     receivedAt: new Date(0),

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
-import { headerText, headerValues, type JudgedRequest } from '../engine/message/index.ts'
+import { type EvaluatedRequest, headerText, headerValues } from '../engine/message/index.ts'
 
-/** A judged request in the words of its row (migration `requests`). */
+/** A evaluated request in the words of its row (migration `requests`). */
 export interface CaptureRow {
   readonly endpointId: string
   readonly receivedAt: Date
@@ -26,7 +26,7 @@ export interface CaptureRow {
 }
 
 /** Writes down a request as it is stored. Whatever a sender sent, the row can be: nothing in it is refused. */
-export function captureRow(request: JudgedRequest): CaptureRow {
+export function captureRow(request: EvaluatedRequest): CaptureRow {
   const { headers, body, label, verification } = request
   const text = readText(body, request.bodyTruncated)
   const [userAgent] = headerValues(headers, 'user-agent')

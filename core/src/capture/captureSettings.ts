@@ -6,11 +6,11 @@ import { type PreparedVerification, prepareVerification } from '../engine/verifi
 import { planOf } from '../plans/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
 
-/** Everything of an endpoint that a capture is judged and answered by. */
+/** Everything of an endpoint that a capture is evaluated and answered by. */
 export interface CaptureSettings {
   readonly endpointId: string
   readonly workspaceId: string
-  /** Under which it was read: the capture statement refuses what was judged under another. */
+  /** Under which it was read: the capture statement refuses what was evaluated under another. */
   readonly revision: number
   readonly payloadBytesMax: number
   readonly storedRequestsMax: number
@@ -24,7 +24,7 @@ export interface CaptureSettings {
 }
 
 /**
- * Reads the settings of endpoints that are not deleted; expiry and the like are the capture statement's to judge.
+ * Reads the settings of endpoints that are not deleted; expiry and the like are the capture statement's to evaluate.
  *
  * @param ids well-formed uuids
  * @returns by id; unknown ids are absent

@@ -15,7 +15,7 @@ import {
 import type { CaptureRow } from './captureRow.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 
-/** One capture to be stored, judged under a revision of its endpoint's settings. */
+/** One capture to be stored, evaluated under a revision of its endpoint's settings. */
 export interface NewCapture {
   readonly row: CaptureRow
   readonly revision: number
@@ -29,7 +29,7 @@ export type CaptureOutcome =
   | { readonly state: 'stored'; readonly id: number }
   /** The endpoint is absent, deleted, expired, inactive or suspended (CONTRACT §2). */
   | { readonly state: 'gone' }
-  /** The settings changed since the capture was judged: it must be judged anew. */
+  /** The settings changed since the capture was evaluated: it must be evaluated anew. */
   | { readonly state: 'stale' }
   /** Over the capture rate; counted as rejected. */
   | { readonly state: 'limited'; readonly retryAfterSeconds: number }
@@ -42,7 +42,7 @@ export interface BatchResult {
    * waited for its lock were invisible to it. Running it once more, even without captures, evicts them.
    */
   readonly overfull: readonly string[]
-  /** Endpoints that rejected captures which no alert has told of for `REJECTION_ALERT_SECONDS`. */
+  /** Endpoints that rejected captures which no alert has reported for `REJECTION_ALERT_SECONDS`. */
   readonly rejecting: readonly string[]
 }
 
@@ -55,7 +55,7 @@ const WINDOW_SECONDS = 60
  * - Locks the endpoints' counter rows first, in id order, so that batches never deadlock. Ids are drawn under the
  *   lock, so within an endpoint they are committed in order (DESIGN §3, invariant 2).
  * - Decides everything that may not be wrong for a moment: whether the endpoint takes captures, whether the
- *   capture was judged by its present settings, and its rate.
+ *   capture was evaluated by its present settings, and its rate.
  * - Evicts the oldest beyond the cap, looking from the low-water mark on, so that it does not wade through the
  *   dead index entries of rows that were evicted before. A row with open deliveries is only hidden. Rows are addressed by
  *   ctid: no plan can be wrong about that.
@@ -85,7 +85,7 @@ open as (
   where e.deleted_at is null and e.is_active and not e.suspended_by_plan
     and (e.expires_at is null or e.expires_at > $2)
 ),
-judged as (
+evaluated as (
   select i.place, i.endpoint_id, i.body_bytes, i.received_at, o.window_started_at,
          case
            when o.endpoint_id is null then 'gone'
@@ -100,7 +100,7 @@ judged as (
 ),
 numbered as (
   select nextval('request_ids') as id, s.place, s.endpoint_id
-  from (select j.place, j.endpoint_id from judged j where j.state = 'stored' order by j.place) s
+  from (select j.place, j.endpoint_id from evaluated j where j.state = 'stored' order by j.place) s
 ),
 inserted as (
   insert into requests (
@@ -136,7 +136,7 @@ noted as (
     select distinct on (k.criteria_id) k.criteria_id, n.id as request_id, j.received_at
     from met
     join numbered n on n.place = met.place
-    join judged j on j.place = met.place
+    join evaluated j on j.place = met.place
     join unnest($28::integer[], $29::uuid[]) as k (number, criteria_id) on k.number = met.number
     order by k.criteria_id, n.id desc
   ) m
@@ -149,7 +149,7 @@ tallied as (
          coalesce(sum(j.body_bytes) filter (where j.state = 'stored'), 0) as body_bytes,
          max(j.received_at) filter (where j.state = 'stored') as last_received_at
   from open o
-  left join judged j on j.endpoint_id = o.endpoint_id
+  left join evaluated j on j.endpoint_id = o.endpoint_id
   group by o.endpoint_id
 ),
 oldest as (
@@ -205,15 +205,15 @@ counted as (
       as rejecting
 ),
 -- Waiters of every process look again once this is committed.
-told as (
+notified as (
   select count(pg_notify('creel_endpoints', t.endpoint_id::text)) from tallied t where t.stored > 0
 )
 select j.place, j.state, n.id,
        ceil(extract(epoch from j.window_started_at + interval '${WINDOW_SECONDS} s' - $2))::integer as retry_after,
        null::uuid as endpoint_id, false as overfull, false as rejecting
-from judged j
+from evaluated j
 left join numbered n on n.place = j.place
-where (select * from told) is not null
+where (select * from notified) is not null
 union all
 select null, null, null, null, c.endpoint_id, c.overfull, c.rejecting
 from counted c where c.overfull or c.rejecting`

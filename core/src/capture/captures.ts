@@ -4,14 +4,14 @@ import { learnSigningSecret } from '../endpoints/index.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import { createCaptureQueue } from './captureQueue.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
-import type { JudgedCapture } from './judgeCapture.ts'
+import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { judgeSafely } from './judgeSafely.ts'
 import { createSettingsCache } from './settingsCache.ts'
 
 /** What a sender is to be told. */
 export type CaptureResult =
   /** Committed; answer as `capture` says. */
-  | { readonly state: 'stored'; readonly id: number; readonly capture: JudgedCapture }
+  | { readonly state: 'stored'; readonly id: number; readonly capture: EvaluatedCapture }
   /** There is nobody to capture for: 404. */
   | { readonly state: 'gone' }
   /** Over the endpoint's capture rate: 429. */
@@ -30,7 +30,7 @@ export interface Captures {
    */
   findSettings(endpointId: string): Promise<CaptureSettings | undefined>
   /**
-   * Judges and stores a request. Settles when it is committed, or will not be. Never rejects.
+   * Evaluates and stores a request. Settles when it is committed, or will not be. Never rejects.
    *
    * @param settings what the body was read under
    */
@@ -50,12 +50,12 @@ export function createCaptures(services: Services, pool: pg.Pool): Captures {
   const capture: Captures['capture'] = async (given, request) => {
     const publicUrl = publicUrlOf(services.urls.captureUrl, request)
     let settings: CaptureSettings | undefined = given
-    for (let judgements = 0; judgements < JUDGEMENTS_MAX; judgements += 1) {
+    for (let evaluations = 0; evaluations < JUDGEMENTS_MAX; evaluations += 1) {
       if (settings === undefined) return { state: 'gone' }
-      const judged = judgeSafely(services, settings, request, publicUrl)
-      if (judged === undefined) return { state: 'unavailable' }
-      const outcome = await queue.submit(judged)
-      if (outcome.state === 'stored') return await concluded(judged, outcome.id)
+      const evaluated = judgeSafely(services, settings, request, publicUrl)
+      if (evaluated === undefined) return { state: 'unavailable' }
+      const outcome = await queue.submit(evaluated)
+      if (outcome.state === 'stored') return await concluded(evaluated, outcome.id)
       if (outcome.state === 'limited' || outcome.state === 'unavailable') return outcome
       cache.forget(settings.endpointId)
       if (outcome.state === 'gone') return outcome
@@ -69,11 +69,11 @@ export function createCaptures(services: Services, pool: pg.Pool): Captures {
   }
 
   // A challenge is only answered once the secret that it delivered is stored: else its sender poses it again.
-  const concluded = async (judged: JudgedCapture, id: number): Promise<CaptureResult> => {
-    const learned = judged.handshake?.learnedSigningSecret
+  const concluded = async (evaluated: EvaluatedCapture, id: number): Promise<CaptureResult> => {
+    const learned = evaluated.handshake?.learnedSigningSecret
     try {
-      if (learned !== undefined) await learnSigningSecret(services, judged.settings.endpointId, learned)
-      return { state: 'stored', id, capture: judged }
+      if (learned !== undefined) await learnSigningSecret(services, evaluated.settings.endpointId, learned)
+      return { state: 'stored', id, capture: evaluated }
     } catch (error) {
       services.log.warn({ err: error }, 'the signing secret of a challenge could not be stored')
       return { state: 'unavailable' }

@@ -1,16 +1,16 @@
 import type { Services } from '../api/services.ts'
 import { insertDeliveries, type NewDelivery } from '../deliveries/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import type { JudgedCapture } from './judgeCapture.ts'
+import type { EvaluatedCapture } from './evaluateCapture.ts'
 
 /** A capture that was stored in the transaction under way. */
 export interface StoredCapture {
-  readonly capture: JudgedCapture
+  readonly capture: EvaluatedCapture
   readonly requestId: number
 }
 
 /** Whether storing the capture sets something in motion, which then belongs into the same transaction. */
-export function hasConsequences(capture: JudgedCapture): boolean {
+export function hasConsequences(capture: EvaluatedCapture): boolean {
   return capture.dispatch.actions.length > 0
 }
 

@@ -3,7 +3,7 @@ import type { Services } from '../api/services.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import { captureRow } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
-import { type JudgedCapture, judgeCapture } from './judgeCapture.ts'
+import { type EvaluatedCapture, evaluateCapture } from './evaluateCapture.ts'
 
 /**
  * Evaluates a capture so that no capture can harm another: where evaluation fails, which is an error of ours, the log says why
@@ -16,9 +16,9 @@ export function judgeSafely(
   settings: CaptureSettings,
   request: CapturedRequest,
   publicUrl: string,
-): JudgedCapture | undefined {
+): EvaluatedCapture | undefined {
   try {
-    return judgeCapture(settings, request, publicUrl)
+    return evaluateCapture(settings, request, publicUrl)
   } catch (error) {
     const failureId = randomUUID()
     log.error({ err: error, failureId, endpointId: settings.endpointId }, 'a capture could not be evaluated')
@@ -31,7 +31,7 @@ export function judgeSafely(
   }
 }
 
-function asItCame(settings: CaptureSettings, request: CapturedRequest, failureId: string): JudgedCapture {
+function asItCame(settings: CaptureSettings, request: CapturedRequest, failureId: string): EvaluatedCapture {
   const note = `The service could not evaluate this capture (failure ${failureId}): it is stored as it came, and nothing was dispatched.`
   return {
     row: captureRow({ ...request, label: null, verification: { verdict: 'unverifiable', note } }),

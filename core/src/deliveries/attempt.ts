@@ -1,4 +1,4 @@
-import type { JudgedRequest, WireHeader } from '../engine/message/index.ts'
+import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
 import type { Response } from '../platform/outbound/index.ts'
 import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
 import type { Trigger } from './states.ts'
@@ -6,7 +6,7 @@ import type { Trigger } from './states.ts'
 /** How long a claimed try may take until it counts as interrupted (CONTRACT §8, row 5). */
 export const LEASE_SECONDS = 90
 
-/** A try that was claimed: its row is Pending, and whoever holds this makes it. */
+/** An attempt that was claimed: its row is Pending, and whoever holds this makes it. */
 export interface Attempt {
   readonly id: number
   /** Null for an inline replay. */
@@ -17,18 +17,18 @@ export interface Attempt {
   readonly endpoint: { readonly id: string; readonly name: string }
   readonly action: ForwardAction
   readonly requestId: number
-  readonly request: JudgedRequest
+  readonly request: EvaluatedRequest
   /** The destination's rules as they were when the attempt began (CONTRACT R27). */
   readonly rules: RuleSet
   readonly startedAt: Date
   readonly leaseUntil: Date
-  /** No try is made at or after this. */
+  /** No attempt is made at or after this. */
   readonly retentionEndsAt: Date
   /** Why nothing is to be sent, decided when it was claimed. */
   readonly refusal: Refusal | null
 }
 
-/** The forward action as it was when the try began. */
+/** The forward action as it was when the attempt began. */
 export interface ForwardAction {
   readonly id: string
   readonly name: string
@@ -41,10 +41,10 @@ export interface ForwardAction {
   readonly secrets: readonly string[]
 }
 
-/** Ends of a run that were decided without sending: no try follows, and nothing parks. */
+/** Ends of a delivery that were decided without sending: no attempt follows, and nothing becomes a dead letter. */
 export type Refusal = 'oversize' | 'loop' | 'action_off' | 'channel_unavailable'
 
-/** What became of a try. */
+/** What became of an attempt. */
 export interface AttemptResult {
   /** Null when it was a 2xx; else a stable word, and sometimes more after a colon (CONTRACT §8, R40). */
   readonly error: string | null

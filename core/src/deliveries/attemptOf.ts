@@ -5,11 +5,11 @@ import type { SecretBox } from '../platform/secrets/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
 import { type Attempt, type ForwardAction, LEASE_SECONDS, type Refusal } from './attempt.ts'
-import { type DueRow, isOff } from './dueTries.ts'
+import { type DueRow, isOff } from './dueAttempts.ts'
 import { isLoop } from './forwardHeaders.ts'
 import { TRIGGERS, type Trigger } from './states.ts'
 
-/** When a try that begins now counts as interrupted. */
+/** When an attempt that begins now counts as interrupted. */
 export function leaseFrom(now: Date): Date {
   return new Date(now.getTime() + LEASE_SECONDS * 1000)
 }

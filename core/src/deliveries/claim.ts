@@ -3,9 +3,9 @@ import { run, statement } from '../platform/db/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, leaseFrom } from './attemptOf.ts'
-import { ACTION_OFF_HOURS, type DueRow, type DueTry, dueParameters, SELECT_DUE } from './dueTries.ts'
+import { ACTION_OFF_HOURS, type DueAttempt, type DueRow, dueParameters, SELECT_DUE } from './dueAttempts.ts'
 
-/** A due try whose Pending row may be written now. */
+/** A due attempt whose Pending row may be written now. */
 interface ClaimedRow extends DueRow {
   /** A forward whose action is switched on, or was switched off so long ago that it ends now (CONTRACT §8, row 13). */
   readonly isReady: boolean
@@ -19,12 +19,12 @@ interface ClaimedRow extends DueRow {
 export interface Claimed {
   /** The forwards to make now, and those that end unsent. */
   readonly attempts: readonly Attempt[]
-  /** What is not forwarded now: for `claimOthers`. */
-  readonly others: readonly DueTry[]
+  /** What is not forwarded now: for `claimDeferred`. */
+  readonly others: readonly DueAttempt[]
 }
 
 /**
- * `$3` is now, `$4` the end of the lease. Two workers that claim the same try meet in `delivery_attempts_by_delivery`:
+ * `$3` is now, `$4` the end of the lease. Two workers that claim the same attempt meet in `delivery_attempts_by_delivery`:
  * one of them inserts nothing.
  */
 const CLAIM_FORWARDS = statement(
@@ -51,11 +51,11 @@ const CLAIM_FORWARDS = statement(
 
 /**
  * Begins forwards: writes their Pending rows, with the lease, before anything is sent (CONTRACT §8, row 5). One
- * statement, durable when it returns. Safe to call twice for the same try: only one caller gets it.
+ * statement, durable when it returns. Safe to call twice for the same attempt: only one caller gets it.
  *
  * What fails after that is found when its lease ends, as Interrupted.
  */
-export async function claimForwards(services: Services, due: readonly DueTry[]): Promise<Claimed> {
+export async function claimForwards(services: Services, due: readonly DueAttempt[]): Promise<Claimed> {
   if (due.length === 0) return { attempts: [], others: [] }
   const now = services.clock.now()
   const rows = await run<ClaimedRow>(services.db, CLAIM_FORWARDS, [

@@ -20,7 +20,7 @@ export function headersFromText(text: string): WireHeader[] {
   return JSON.parse(text)
 }
 
-/** Records what the latest send of a notify try put on the wire, secrets masked, in place of the one before. */
+/** Records what the latest send of a notify attempt put on the wire, secrets masked, in place of the one before. */
 export async function replaceDetail(
   trx: Trx,
   of: { readonly endpointId: string; readonly attemptId: number; readonly requestId: number },

@@ -12,7 +12,7 @@ import {
 import type { Enqueue } from '../platform/queues.ts'
 import type { Trigger } from './states.ts'
 
-/** A run to start: one captured request through one action. */
+/** A delivery to start: one captured request through one action. */
 export interface NewDelivery {
   readonly workspaceId: string
   readonly endpointId: string
@@ -23,7 +23,7 @@ export interface NewDelivery {
   /** Bytes of the stored body. */
   readonly bodyBytes: number
   readonly trigger: Extract<Trigger, 'capture' | 'bulkReplay'>
-  /** Now; the first try is due at once. */
+  /** Now; the first attempt is due at once. */
   readonly createdAt: Date
 }
 

@@ -10,7 +10,7 @@ import type { AttemptState } from './states.ts'
  * channel was not available. Never DeadLetter, never Interrupted.
  */
 export async function finishNotify(trx: Trx, report: NotifyReport): Promise<void> {
-  const { endpointId, requestId, attemptId, send, finishedAt, nextTryAt } = report
+  const { endpointId, requestId, attemptId, send, finishedAt, nextAttemptAt } = report
   await trx
     .updateTable('deliveryAttempts')
     .set({
@@ -19,7 +19,7 @@ export async function finishNotify(trx: Trx, report: NotifyReport): Promise<void
       error: errorOf(report),
       finishedAt,
       durationMs: send?.durationMs ?? 0,
-      nextAttemptAt: nextTryAt,
+      nextAttemptAt: nextAttemptAt,
       leaseUntil: null,
     })
     .where('endpointId', '=', endpointId)

@@ -19,11 +19,11 @@ import type { SentMessage } from './attempt.ts'
 import { headersToText, RECORDED_BODY_BYTES, recorded } from './details.ts'
 import type { AttemptState } from './states.ts'
 
-/** What the end of a try means for its run. */
-export type Fate = 'over' | 'parked' | 'again'
+/** What the end of an attempt means for its delivery. */
+export type Disposition = 'over' | 'deadLettered' | 'again'
 
-/** A try that has ended, as its rows will say. */
-export interface FinishedTry extends RulesApplied {
+/** An attempt that has ended, as its rows will say. */
+export interface FinishedAttempt extends RulesApplied {
   readonly endpointId: string
   readonly attemptId: number
   readonly requestId: number
@@ -33,7 +33,7 @@ export interface FinishedTry extends RulesApplied {
   readonly finishedAt: Date
   readonly durationMs: number
   readonly nextAttemptAt: Date | null
-  readonly fate: Fate
+  readonly disposition: Disposition
   readonly sent: SentMessage | null
   readonly received: {
     readonly statusCode: number
@@ -43,18 +43,18 @@ export interface FinishedTry extends RulesApplied {
   } | null
 }
 
-/** One column of the batch: its name, its type, and its value in a try. */
+/** One column of the batch: its name, its type, and its value in an attempt. */
 interface Column {
   readonly name: string
   readonly type: string
-  encode(tries: readonly FinishedTry[]): Buffer
+  encode(tries: readonly FinishedAttempt[]): Buffer
 }
 
 function column<Value>(
   name: string,
   type: string,
   items: ItemType<Value>,
-  valueIn: (one: FinishedTry) => Value | null,
+  valueIn: (one: FinishedAttempt) => Value | null,
 ): Column {
   return { name, type, encode: (tries) => encodeArray(items, tries, valueIn) }
 }
@@ -72,7 +72,7 @@ const COLUMNS: readonly Column[] = [
   column('transformed', 'boolean', BOOL, (t) => t.transformed),
   column('transformation_version', 'int', INT4, (t) => t.transformationVersion),
   column('transform_note', 'text', TEXT, (t) => t.transformNote),
-  column('fate', 'text', TEXT, (t) => t.fate),
+  column('disposition', 'text', TEXT, (t) => t.disposition),
   column('sent_method', 'text', TEXT, (t) => t.sent?.method ?? null),
   column('sent_url', 'text', TEXT, (t) => t.sent?.url ?? null),
   column('sent_headers', 'text', TEXT, (t) => headersText(t.sent?.headers)),
@@ -103,7 +103,7 @@ const FINISH = statement(
     from ended e
     where a.endpoint_id = e.endpoint_id and a.id = e.attempt_id and a.state = 'Pending'
       and not exists (select from incident)
-    returning a.endpoint_id, a.id, a.delivery_id, a.attempt_number, e.fate, e.next_attempt_at
+    returning a.endpoint_id, a.id, a.delivery_id, a.attempt_number, e.disposition, e.next_attempt_at
   ), kept as (
     insert into attempt_details (endpoint_id, attempt_id, request_id, sent_method, sent_url, sent_headers, sent_body,
       sent_body_truncated, received_status_code, received_headers, received_body, received_body_truncated)
@@ -112,30 +112,34 @@ const FINISH = statement(
     from ended e join finished f on f.endpoint_id = e.endpoint_id and f.id = e.attempt_id
     where e.sent_method is not null
   ), removed as (
-    delete from deliveries d using finished f where d.id = f.delivery_id and f.fate = 'over'
+    delete from deliveries d using finished f where d.id = f.delivery_id and f.disposition = 'over'
   ), moved as (
     update deliveries d set
       attempt_count = f.attempt_number,
       next_attempt_at = coalesce(f.next_attempt_at, d.next_attempt_at),
-      finished_at = case when f.fate = 'parked' then $1::timestamptz end,
-      parked_at = case when f.fate = 'parked' then $1::timestamptz end
-    from finished f where d.id = f.delivery_id and f.fate <> 'over'
-  ), told as (
+      finished_at = case when f.disposition = 'deadLettered' then $1::timestamptz end,
+      dead_lettered_at = case when f.disposition = 'deadLettered' then $1::timestamptz end
+    from finished f where d.id = f.delivery_id and f.disposition <> 'over'
+  ), notified as (
     select pg_notify('creel_endpoints', endpoint_id::text) from (select distinct endpoint_id from finished) f
   )
-  select f.id, (select count(*) from told) from finished f
+  select f.id, (select count(*) from notified) from finished f
   union all
   select null, null from incident`,
 )
 
 /**
- * Finishes rows that are still Pending, keeps what was sent and received, ends, parks or reschedules their runs,
+ * Finishes rows that are still Pending, keeps what was sent and received, ends, dead-letters or reschedules their deliveries,
  * and wakes whoever waits for a state: one statement for a whole batch, because every round trip of the
  * recorder is time in which deliveries wait for slots.
  *
  * @returns the attempts that were finished; the others ended otherwise in the meantime, and nothing of them changed
  */
-export async function finishTries(trx: Trx, tries: readonly FinishedTry[], now: Date): Promise<Set<number>> {
+export async function finishAttempts(
+  trx: Trx,
+  tries: readonly FinishedAttempt[],
+  now: Date,
+): Promise<Set<number>> {
   const ids = await finish(trx, tries, now, [])
   return new Set(ids.filter((id) => id !== null))
 }
@@ -143,19 +147,19 @@ export async function finishTries(trx: Trx, tries: readonly FinishedTry[], now: 
 /**
  * The same in a transaction of its own, where nothing else follows from it.
  *
- * @param actionIds of the tries
+ * @param actionIds of the attempts
  * @returns false, and nothing is done, when one of the actions has an open incident
  */
 export async function finishAlone(
   db: Db,
-  tries: readonly FinishedTry[],
+  tries: readonly FinishedAttempt[],
   now: Date,
   actionIds: readonly string[],
 ): Promise<boolean> {
   return !(await finish(db, tries, now, actionIds)).includes(null)
 }
 
-async function finish(db: Db, tries: readonly FinishedTry[], now: Date, actionIds: readonly string[]) {
+async function finish(db: Db, tries: readonly FinishedAttempt[], now: Date, actionIds: readonly string[]) {
   const columns = COLUMNS.map(({ encode }) => encode(tries))
   const rows = await run<{ id: number | null }>(db, FINISH, [now, actionIds, ...columns])
   return rows.map(({ id }) => id)

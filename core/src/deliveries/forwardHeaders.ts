@@ -28,10 +28,10 @@ export function hopsOf(captured: readonly WireHeader[]): number {
   return Math.max(0, ...counts.map(Number))
 }
 
-/** What a try tells its receiver about itself (CONTRACT R35). */
-export interface TryFacts {
+/** What an attempt tells its receiver about itself (CONTRACT R35). */
+export interface AttemptFacts {
   readonly attemptId: number
-  /** The same on every try and replay of a request through an action: what receivers dedupe by. */
+  /** The same on every attempt and replay of a request through an action: what receivers dedupe by. */
   readonly deliveryUuid: string
   readonly requestId: number
   readonly attemptNumber: number
@@ -44,7 +44,7 @@ export interface TryFacts {
 }
 
 /** The fields that we add to a forward. */
-export function creelHeaders(facts: TryFacts): WireHeader[] {
+export function creelHeaders(facts: AttemptFacts): WireHeader[] {
   return [
     ['creel-attempt-id', String(facts.attemptId)],
     ['creel-delivery-id', facts.deliveryUuid],

@@ -2,12 +2,12 @@ import { type ChannelState, listChannelStates, queueNotify, renderMessage } from
 import type { Services, Urls } from '../api/services.ts'
 import { captureUrlOf } from '../endpoints/index.ts'
 import { requestRoot } from '../engine/conditions/index.ts'
-import type { JudgedRequest } from '../engine/message/index.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
 import { planOf } from '../plans/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { storedRequest } from '../requests/index.ts'
-import type { DueRow } from './dueTries.ts'
+import type { DueRow } from './dueAttempts.ts'
 import { removeDeliveries } from './queries.ts'
 
 /** The channel of each notify row, where it still exists; one look a workspace. */
@@ -29,8 +29,8 @@ export async function channelsOf(
   return found
 }
 
-/** A notify try whose Pending row is written, and whose channel can be sent to. */
-export interface NotifyTry extends DueRow {
+/** A notify attempt whose Pending row is written, and whose channel can be sent to. */
+export interface NotifyAttempt extends DueRow {
   /** Of the attempt. */
   readonly id: number
   readonly channel: ChannelState
@@ -43,7 +43,7 @@ export interface NotifyTry extends DueRow {
 export async function startNotify(
   services: Pick<Services, 'clock' | 'enqueue' | 'urls'>,
   trx: Trx,
-  notify: NotifyTry,
+  notify: NotifyAttempt,
 ): Promise<void> {
   const { workspaceId, endpointId, endpointName, requestId, actionId, actionName, messageTemplate } = notify
   const message = notifyMessage(services.urls, {
@@ -64,7 +64,7 @@ export interface NotifyFacts {
   readonly workspaceId: string
   readonly endpoint: { readonly id: string; readonly name: string }
   readonly requestId: number
-  readonly request: JudgedRequest
+  readonly request: EvaluatedRequest
   readonly action: { readonly id: string; readonly name: string; readonly messageTemplate: string | null }
   readonly channel: ChannelState
   readonly attemptId: number

@@ -32,7 +32,7 @@ const INSERT_ATTEMPTS = statement(
 )
 
 /**
- * Writes the rows of tries. A try that has a row already is passed over: another worker was first
+ * Writes the rows of attempts. An attempt that has a row already is passed over: another worker was first
  * (`delivery_attempts_by_delivery`).
  *
  * @returns the ids in no order, by delivery; inline replays have no delivery and go through {@link insertReplay}
@@ -57,7 +57,7 @@ export async function insertReplay(trx: Trx, row: NewAttempt): Promise<number> {
   return id
 }
 
-/** Ends runs: what they did stays in their attempts. */
+/** Ends deliveries: what they did stays in their attempts. */
 export async function removeDeliveries(trx: Trx, ids: readonly number[]): Promise<void> {
   if (ids.length > 0) await sql`delete from deliveries where id = any(${ids}::bigint[])`.execute(trx)
 }
@@ -68,7 +68,7 @@ export async function announceDeliveries(trx: Trx, endpointIds: readonly string[
   await sql`select pg_notify('creel_endpoints', id) from unnest(${ids}::text[]) as id`.execute(trx)
 }
 
-/** Locks overdue tries, oldest first, passing over those that another process holds; served by `delivery_attempts_pending`. */
+/** Locks overdue attempts, oldest first, passing over those that another process holds; served by `delivery_attempts_pending`. */
 export function lockOverdue(trx: Trx, now: Date, limit: number) {
   return trx
     .selectFrom('deliveryAttempts')
@@ -83,8 +83,8 @@ export function lockOverdue(trx: Trx, now: Date, limit: number) {
     .execute()
 }
 
-/** A run that is still open, with what its next job and its incident say. */
-export interface OpenRun {
+/** A delivery that is still open, with what its next job and its incident say. */
+export interface OpenDelivery {
   readonly id: number
   readonly workspaceId: string
   readonly endpointId: string
@@ -101,14 +101,14 @@ export interface OpenRun {
   readonly url: string | null
 }
 
-/** Which open runs: by id, by action, or by request. */
-export type RunsOf =
+/** Which open deliveries: by id, by action, or by request. */
+export type DeliveriesOf =
   | { readonly ids: readonly number[] }
   | { readonly actionIds: readonly string[] }
   | { readonly endpointId: string; readonly requestIds: readonly number[] }
 
 /** Open runs whose endpoint, action and request still exist, oldest first. */
-export function findOpenRuns(db: Db, of: RunsOf): Promise<OpenRun[]> {
+export function findOpenDeliveries(db: Db, of: DeliveriesOf): Promise<OpenDelivery[]> {
   return db
     .selectFrom('deliveries as d')
     .innerJoin('endpoints as e', 'e.id', 'd.endpointId')
@@ -131,7 +131,7 @@ export function findOpenRuns(db: Db, of: RunsOf): Promise<OpenRun[]> {
     .execute()
 }
 
-/** Drops every run of actions, parked ones too: the actions are about to be deleted. */
-export async function removeRunsOfActions(trx: Trx, actionIds: readonly string[]): Promise<void> {
+/** Drops every delivery of actions, dead letters too: the actions are about to be deleted. */
+export async function removeDeliveriesOfActions(trx: Trx, actionIds: readonly string[]): Promise<void> {
   await trx.deleteFrom('deliveries').where('actionId', 'in', actionIds).execute()
 }

@@ -63,7 +63,7 @@ function withColumns(db: Db, endpointId: string, filters?: AttemptFilters) {
       ])
       .select(['t.error', 't.url', 't.at', 't.finishedAt', 't.durationMs', 't.attemptNumber', 't.trigger'])
       .select(['t.transformed', 't.transformationVersion', 't.transformNote'])
-      // With its action the run was dropped: nothing will come.
+      // With its action the delivery was dropped: nothing will come.
       .select(sql<Date | null>`case when a.id is not null then t.next_attempt_at end`.as('nextAttemptAt'))
       .select(
         sql<boolean>`r.id is not null and exists (select from attempt_details of

@@ -5,27 +5,27 @@ import { deliveryAttemptSeconds, deliveryAttempts } from '../platform/metrics/in
 import type { Job } from '../platform/queues.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
-import { type Fate, type FinishedTry, finishAlone, finishTries } from './finishStatement.ts'
+import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
 import { nextAttemptAt } from './retrySchedule.ts'
 import { type AttemptState, endsForGood, eventOf, stateAfter } from './states.ts'
 
-/** A try that has ended. */
+/** An attempt that has ended. */
 export interface Ended {
   readonly attempt: Attempt
   readonly result: AttemptResult
 }
 
-/** What the end of a try means for its row and its run. */
+/** What the end of an attempt means for its row and its delivery. */
 export interface Verdict {
   readonly state: AttemptState
   readonly nextAttemptAt: Date | null
 }
 
 /** Decides the state of a finished try and when the next one is due. */
-export function judge({ attempt, result }: Ended, delays: readonly number[], random?: number): Verdict {
+export function evaluate({ attempt, result }: Ended, delays: readonly number[], random?: number): Verdict {
   const statusCode = result.received?.statusCode ?? null
-  const isRun = attempt.deliveryId !== null && attempt.refusal === null
-  const retried = isRun && result.error !== null && !endsForGood(statusCode)
+  const isDelivery = attempt.deliveryId !== null && attempt.refusal === null
+  const retried = isDelivery && result.error !== null && !endsForGood(statusCode)
   const next = retried
     ? nextAttemptAt(
         {
@@ -39,49 +39,49 @@ export function judge({ attempt, result }: Ended, delays: readonly number[], ran
         random,
       )
     : null
-  const state = stateAfter('Pending', eventOf({ statusCode, retried: next !== null, parks: isRun }))
+  const state = stateAfter('Pending', eventOf({ statusCode, retried: next !== null, parks: isDelivery }))
   return { state: state ?? 'Errored', nextAttemptAt: next }
 }
 
 /**
- * Writes down what became of tries, all in one transaction: their rows and records, the end, the parking or the
- * next try of their runs, and the parked incidents that they open, count in or close.
+ * Writes down what became of attempts, all in one transaction: their rows and records, the end, the parking or the
+ * next attempt of their deliveries, and the dead-letter incidents that they open, count in or close.
  *
- * A try whose lease has ended meanwhile is Interrupted and its run queued again: its late result is dropped.
+ * An attempt whose lease has ended meanwhile is Interrupted and its delivery queued again: its late result is dropped.
  */
 export async function recordAttempts(services: Services, ended: readonly Ended[]): Promise<void> {
   if (ended.length === 0) return
-  const judged = ended.map((one) => ({ ...one, verdict: judge(one, services.retryDelaysSeconds) }))
-  if (!(await recordPlainSuccesses(services, judged))) {
+  const evaluated = ended.map((one) => ({ ...one, verdict: evaluate(one, services.retryDelaysSeconds) }))
+  if (!(await recordPlainSuccesses(services, evaluated))) {
     await services.db.transaction().execute(async (trx) => {
-      const kept = await finishTries(trx, judged.map(finishedTry), services.clock.now())
-      const counted = judged.filter(({ attempt }) => kept.has(attempt.id))
+      const kept = await finishAttempts(trx, evaluated.map(finishedAttempt), services.clock.now())
+      const counted = evaluated.filter(({ attempt }) => kept.has(attempt.id))
       await queueRetries(services, trx, counted)
       await tellIncidents(services, trx, counted)
       await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
     })
   }
-  for (const { verdict, result } of judged) {
+  for (const { verdict, result } of evaluated) {
     deliveryAttempts.inc({ state: verdict.state })
     deliveryAttemptSeconds.observe(result.durationMs / 1000)
   }
 }
 
 /** What most batches are: successes from which nothing follows. One round trip to the database. */
-async function recordPlainSuccesses(services: Services, judged: readonly Judged[]): Promise<boolean> {
-  const isPlain = judged.every(
+async function recordPlainSuccesses(services: Services, evaluated: readonly Evaluated[]): Promise<boolean> {
+  const isPlain = evaluated.every(
     ({ verdict, result }) => verdict.state === 'Succeeded' && result.ruleEnds.length === 0,
   )
   if (!isPlain) return false
-  const actionIds = [...new Set(judged.map(({ attempt }) => attempt.action.id))]
-  return await finishAlone(services.db, judged.map(finishedTry), services.clock.now(), actionIds)
+  const actionIds = [...new Set(evaluated.map(({ attempt }) => attempt.action.id))]
+  return await finishAlone(services.db, evaluated.map(finishedAttempt), services.clock.now(), actionIds)
 }
 
-interface Judged extends Ended {
+interface Evaluated extends Ended {
   readonly verdict: Verdict
 }
 
-function finishedTry({ attempt, result, verdict }: Judged): FinishedTry {
+function finishedAttempt({ attempt, result, verdict }: Evaluated): FinishedAttempt {
   return {
     endpointId: attempt.endpoint.id,
     attemptId: attempt.id,
@@ -92,20 +92,20 @@ function finishedTry({ attempt, result, verdict }: Judged): FinishedTry {
     finishedAt: result.finishedAt,
     durationMs: result.durationMs,
     nextAttemptAt: verdict.nextAttemptAt,
-    fate: fateOf(verdict),
+    disposition: dispositionOf(verdict),
     sent: result.sent,
     received: result.received,
     ...result.rules,
   }
 }
 
-function fateOf({ state, nextAttemptAt: next }: Verdict): Fate {
-  if (state === 'DeadLetter') return 'parked'
+function dispositionOf({ state, nextAttemptAt: next }: Verdict): Disposition {
+  if (state === 'DeadLetter') return 'deadLettered'
   return next === null ? 'over' : 'again'
 }
 
-async function queueRetries(services: Services, trx: Trx, judged: readonly Judged[]): Promise<void> {
-  const jobs = judged.flatMap(({ attempt, verdict }): Job<'deliveries.attempt'>[] => {
+async function queueRetries(services: Services, trx: Trx, evaluated: readonly Evaluated[]): Promise<void> {
+  const jobs = evaluated.flatMap(({ attempt, verdict }): Job<'deliveries.attempt'>[] => {
     if (attempt.deliveryId === null || verdict.nextAttemptAt === null) return []
     const payload = {
       deliveryId: attempt.deliveryId,
@@ -122,15 +122,17 @@ async function queueRetries(services: Services, trx: Trx, judged: readonly Judge
  * Incidents are an action's: one alert an outage, however many of its deliveries park (SPEC Events 2). Within a
  * batch the order counts: a success before the parking ends an outage, one after it ends the new one.
  */
-async function tellIncidents(services: Services, trx: Trx, judged: readonly Judged[]): Promise<void> {
-  const telling = judged.filter(({ verdict: { state } }) => state === 'Succeeded' || state === 'DeadLetter')
+async function tellIncidents(services: Services, trx: Trx, evaluated: readonly Evaluated[]): Promise<void> {
+  const telling = evaluated.filter(
+    ({ verdict: { state } }) => state === 'Succeeded' || state === 'DeadLetter',
+  )
   const recoveredFirst: string[] = []
   const recoveredLast: string[] = []
-  const outages: (readonly [parked: Judged, count: number])[] = []
+  const outages: (readonly [deadLetter: Evaluated, count: number])[] = []
   for (const [actionId, group] of Map.groupBy(telling, ({ attempt }) => attempt.action.id)) {
-    const parked = group.filter(({ verdict }) => verdict.state === 'DeadLetter')
-    const last = parked.at(-1)
-    if (last !== undefined) outages.push([last, parked.length])
+    const deadLetters = group.filter(({ verdict }) => verdict.state === 'DeadLetter')
+    const last = deadLetters.at(-1)
+    if (last !== undefined) outages.push([last, deadLetters.length])
     if (last !== undefined && group[0]?.verdict.state === 'Succeeded') recoveredFirst.push(actionId)
     if (group.at(-1)?.verdict.state === 'Succeeded') recoveredLast.push(actionId)
   }
@@ -149,7 +151,7 @@ async function tellIncidents(services: Services, trx: Trx, judged: readonly Judg
   await closeIncidents(services, trx, { kind: 'delivery.parked', subjectIds: recoveredLast })
 }
 
-function ruleOutcome({ attempt, result }: Judged) {
+function ruleOutcome({ attempt, result }: Evaluated) {
   const { workspaceId, endpoint, requestId } = attempt
   return { workspaceId, endpoint, requestId, ends: result.ruleEnds }
 }

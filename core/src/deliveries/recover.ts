@@ -1,17 +1,17 @@
 import type { Services } from '../api/services.ts'
 import { NO_RULES } from '../transformations/index.ts'
-import { finishTries } from './finishStatement.ts'
-import { findOpenRuns, lockOverdue, type OpenRun } from './queries.ts'
-import { openParked } from './runs.ts'
-import { triesAgainAfterInterruption } from './states.ts'
+import { finishAttempts } from './finishStatement.ts'
+import { openDeadLetterIncidents } from './openDeliveries.ts'
+import { findOpenDeliveries, lockOverdue, type OpenDelivery } from './queries.ts'
+import { retriesAfterInterruption } from './states.ts'
 
-/** How many overdue tries one call takes. */
+/** How many overdue attempts one call takes. */
 const BATCH = 500
 
 /**
- * Marks the tries whose worker died (their lease has passed without a result) and queues their runs at once
+ * Marks the attempts whose worker died (their lease has passed without a result) and queues their deliveries at once
  * (CONTRACT §8, row 10). An interrupted try counts as one; after the further one that the last is allowed, the
- * run parks. An inline replay is one try: its row says `Interrupted` and that is all.
+ * delivery becomes a dead letter. An inline replay is one attempt: its row says `Interrupted` and that is all.
  *
  * Several processes may call it at the same time.
  *
@@ -23,13 +23,13 @@ export async function recoverInterrupted(services: Services): Promise<number> {
     const overdue = await lockOverdue(trx, now, BATCH)
     if (overdue.length === 0) return 0
     const deliveryIds = overdue.flatMap(({ deliveryId }) => (deliveryId === null ? [] : [deliveryId]))
-    const open = deliveryIds.length === 0 ? [] : await findOpenRuns(trx, { ids: deliveryIds })
-    const runs = new Map(open.map((run) => [run.id, run]))
+    const open = deliveryIds.length === 0 ? [] : await findOpenDeliveries(trx, { ids: deliveryIds })
+    const deliveries = new Map(open.map((delivery) => [delivery.id, delivery]))
     const spent = (row: { deliveryId: number | null; attemptNumber: number }) =>
       row.deliveryId !== null &&
-      !triesAgainAfterInterruption(row.attemptNumber, services.retryDelaysSeconds.length)
+      !retriesAfterInterruption(row.attemptNumber, services.retryDelaysSeconds.length)
 
-    const kept = await finishTries(
+    const kept = await finishAttempts(
       trx,
       overdue.map((row) => ({
         endpointId: row.endpointId,
@@ -40,27 +40,27 @@ export async function recoverInterrupted(services: Services): Promise<number> {
         error: 'interrupted',
         finishedAt: now,
         durationMs: now.getTime() - row.at.getTime(),
-        nextAttemptAt: row.deliveryId === null || spent(row) || !runs.has(row.deliveryId) ? null : now,
-        fate: spent(row) ? 'parked' : 'again',
+        nextAttemptAt: row.deliveryId === null || spent(row) || !deliveries.has(row.deliveryId) ? null : now,
+        disposition: spent(row) ? 'deadLettered' : 'again',
         sent: null,
         received: null,
         ...NO_RULES,
       })),
       now,
     )
-    const again: { run: OpenRun; attemptNumber: number }[] = []
-    const parked: OpenRun[] = []
+    const again: { delivery: OpenDelivery; attemptNumber: number }[] = []
+    const deadLettered: OpenDelivery[] = []
     for (const row of overdue) {
-      const run = row.deliveryId === null ? undefined : runs.get(row.deliveryId)
-      if (run === undefined || !kept.has(row.id)) continue
-      if (spent(row)) parked.push(run)
-      else again.push({ run, attemptNumber: row.attemptNumber })
+      const delivery = row.deliveryId === null ? undefined : deliveries.get(row.deliveryId)
+      if (delivery === undefined || !kept.has(row.id)) continue
+      if (spent(row)) deadLettered.push(delivery)
+      else again.push({ delivery, attemptNumber: row.attemptNumber })
     }
-    await openParked(services, trx, parked, 'interrupted')
+    await openDeadLetterIncidents(services, trx, deadLettered, 'interrupted')
     await services.enqueue(
       trx,
       'deliveries.attempt',
-      again.map(({ run: { id, actionId, bodyBytes }, attemptNumber }) => ({
+      again.map(({ delivery: { id, actionId, bodyBytes }, attemptNumber }) => ({
         payload: { deliveryId: id, attempt: attemptNumber + 1, actionId, bodyBytes },
       })),
     )

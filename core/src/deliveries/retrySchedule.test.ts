@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
-  type FailedTry,
+  type FailedAttempt,
   isRetrySchedule,
   nextAttemptAt,
   RETRY_DELAYS_SECONDS,
@@ -9,7 +9,7 @@ import {
 } from './retrySchedule.ts'
 
 const now = new Date('2026-11-21T09:00:00.000Z')
-const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
+const failed = (more: Partial<FailedAttempt> = {}): FailedAttempt => ({
   now,
   attempt: 1,
   statusCode: 500,
@@ -17,7 +17,7 @@ const failed = (more: Partial<FailedTry> = {}): FailedTry => ({
   retentionEndsAt: new Date('2027-01-01'),
   ...more,
 })
-const seconds = (more: Partial<FailedTry>, random = 0.5) => {
+const seconds = (more: Partial<FailedAttempt>, random = 0.5) => {
   const at = nextAttemptAt(failed(more), RETRY_DELAYS_SECONDS, random)
   return at === null ? null : (at.getTime() - now.getTime()) / 1000
 }

@@ -1,4 +1,4 @@
-/** Seconds between one try and the next unless the operator says otherwise: 7 tries, about 17.6 h. */
+/** Seconds between one attempt and the next unless the operator says otherwise: 7 attempts, about 17.6 h. */
 export const RETRY_DELAYS_SECONDS = [5, 300, 1800, 7200, 18_000, 36_000] as const
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { ms: 0.001, s: 1, m: 60, h: 3600, d: 86_400 }
@@ -26,8 +26,8 @@ const JITTER = 0.2
 /** The least that a 429 waits. */
 const TOO_MANY_REQUESTS_SECONDS = 60
 
-/** What a try that was not accepted tells the schedule. */
-export interface FailedTry {
+/** What an attempt that was not accepted tells the schedule. */
+export interface FailedAttempt {
   /** When it ended. */
   readonly now: Date
   /** Its number, from 1. */
@@ -36,21 +36,21 @@ export interface FailedTry {
   readonly statusCode: number | null
   /** The `Retry-After` field as it came: seconds or an HTTP date. */
   readonly retryAfter: string | null
-  /** No try is made at or after this. */
+  /** No attempt is made at or after this. */
   readonly retentionEndsAt: Date
 }
 
 /**
- * When the next try is due, or null when there is none: the schedule is over, or it would go past the
+ * When the next attempt is due, or null when there is none: the schedule is over, or it would go past the
  * retention of the request.
  *
  * `Retry-After` counts on 429 and 503, from the delay that is due anyway up to twice as much.
  *
- * @param delays seconds between one try and the next
+ * @param delays seconds between one attempt and the next
  * @param random 0 up to 1, for the jitter
  */
 export function nextAttemptAt(
-  failed: FailedTry,
+  failed: FailedAttempt,
   delays: readonly number[],
   random = Math.random(),
 ): Date | null {

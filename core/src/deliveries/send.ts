@@ -14,7 +14,7 @@ import { targetUrl } from './targetUrl.ts'
 export type SendServices = Pick<Services, 'outbound' | 'clock' | 'urls' | 'version' | 'secrets'>
 
 /**
- * Makes one try: applies the rules, builds the forward, signs it, sends it. Records nothing and never throws; what
+ * Makes one attempt: applies the rules, builds the forward, signs it, sends it. Records nothing and never throws; what
  * became of it is a result.
  *
  * The captured method goes to the action's URL, with the captured bytes unless a rule touched them. The sender's
@@ -99,7 +99,7 @@ function shapedByRules(attempt: Attempt, urls: Urls): SetResult {
   })
 }
 
-/** The result of a try that ended before anything was sent. */
+/** The result of an attempt that ended before anything was sent. */
 export function notSent(error: string, now: Date): AttemptResult {
   return { error, sent: null, received: null, finishedAt: now, durationMs: 0, rules: NO_RULES, ruleEnds: [] }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { ATTEMPT_STATES, eventOf, stateAfter, TRANSITIONS, triesAgainAfterInterruption } from './states.ts'
+import { ATTEMPT_STATES, eventOf, retriesAfterInterruption, stateAfter, TRANSITIONS } from './states.ts'
 
 const endOf = (statusCode: number | null, retried: boolean, parks = true) =>
   stateAfter('Pending', eventOf({ statusCode, retried, parks }))
@@ -32,6 +32,6 @@ describe('the states of an attempt', () => {
   })
 
   test('an interrupted last try gets one more, once', () => {
-    expect([6, 7, 8].map((attempt) => triesAgainAfterInterruption(attempt, 6))).toEqual([true, true, false])
+    expect([6, 7, 8].map((attempt) => retriesAfterInterruption(attempt, 6))).toEqual([true, true, false])
   })
 })

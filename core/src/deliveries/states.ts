@@ -15,20 +15,20 @@ export const REQUEST_STATES = [...ATTEMPT_STATES, 'NotAttempted', 'Skipped'] as 
 
 export type RequestState = (typeof REQUEST_STATES)[number]
 
-/** What started a run, or made a try of it. */
+/** What started a delivery, or made an attempt of it. */
 export const TRIGGERS = ['capture', 'retry', 'replay', 'bulkReplay'] as const
 
 export type Trigger = (typeof TRIGGERS)[number]
 
-/** What can happen to a try that is under way. */
+/** What can happen to an attempt that is under way. */
 export type AttemptEvent =
   /** A 2xx. */
   | 'accepted'
-  /** Any other status, and there will be another try. */
+  /** Any other status, and there will be another attempt. */
   | 'refused'
-  /** No response, or nothing was sent, and there will be another try or never was to be one. */
+  /** No response, or nothing was sent, and there will be another attempt or never was to be one. */
   | 'errored'
-  /** Refused or errored on the last scheduled try, or 410: the run is parked. */
+  /** Refused or errored on the last scheduled attempt, or 410: the delivery becomes a dead letter. */
   | 'exhausted'
   /** The visibility window passed without a result: the worker died. */
   | 'leaseEnded'
@@ -47,18 +47,18 @@ export function stateAfter(from: AttemptState, event: AttemptEvent): AttemptStat
   return TRANSITIONS.find((move) => move.from === from && move.event === event)?.to
 }
 
-/** How a try ended, as far as its state depends on it. */
-export interface TryEnd {
+/** How an attempt ended, as far as its state depends on it. */
+export interface AttemptEnd {
   /** Null when nothing came back. */
   readonly statusCode: number | null
-  /** Whether another try is scheduled. */
+  /** Whether another attempt is scheduled. */
   readonly retried: boolean
-  /** Whether the run belongs to the schedule; an inline replay is one try and never parks (CONTRACT §8). */
+  /** Whether the delivery belongs to the schedule; an inline replay is one attempt and never becomes a dead letter (CONTRACT §8). */
   readonly parks: boolean
 }
 
-/** What the end of a try means for its row. */
-export function eventOf({ statusCode, retried, parks }: TryEnd): AttemptEvent {
+/** What the end of an attempt means for its row. */
+export function eventOf({ statusCode, retried, parks }: AttemptEnd): AttemptEvent {
   if (statusCode !== null && statusCode >= 200 && statusCode <= 299) return 'accepted'
   if (parks && !retried) return 'exhausted'
   return statusCode === null ? 'errored' : 'refused'
@@ -70,10 +70,10 @@ export function endsForGood(statusCode: number | null): boolean {
 }
 
 /**
- * A try that was cut off counts as one; when it was the last, one further try is allowed, once.
+ * An attempt that was cut off counts as one; when it was the last, one further try is allowed, once.
  *
  * @param retries how many tries the schedule holds after the first
  */
-export function triesAgainAfterInterruption(attempt: number, retries: number): boolean {
+export function retriesAfterInterruption(attempt: number, retries: number): boolean {
   return attempt <= retries + 1
 }

@@ -16,7 +16,7 @@ import { checkSettings, NO_VERIFICATION } from '../engine/verification/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
 
-/** What the schema alone cannot judge of a new endpoint. */
+/** What the schema alone cannot evaluate of a new endpoint. */
 export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>): Promise<InputIssue[]> {
   return [
     ...checkResponse(input),

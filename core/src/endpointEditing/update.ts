@@ -17,7 +17,7 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
 
 /**
- * What the schema alone cannot judge of a change. A member equal to what is stored is not judged anew, so that
+ * What the schema alone cannot evaluate of a change. A member equal to what is stored is not evaluated anew, so that
  * an endpoint older than the response rules can be changed in other members (CONTRACT R3, T28).
  */
 export async function checkEndpointChange(

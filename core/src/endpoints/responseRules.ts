@@ -109,7 +109,7 @@ const MEDIA_TYPE =
  * Says what may not be saved of a capture response (SPEC "Capture behaviour" 4, CONTRACT §2, R2, R14, R15),
  * bounds included: the schema before it only has to see to types.
  *
- * @param response the members to check; an absent one is not checked, so that an update does not judge what
+ * @param response the members to check; an absent one is not checked, so that an update does not evaluate what
  *   was stored before the rules (CONTRACT T28, R3)
  * @returns one issue per refused part, in the order of the members; each `detail` names what was refused
  */

@@ -14,7 +14,7 @@ export const DEFAULT_RESPONSE = {
 
 const headerToken = z.string().max(100)
 
-/** Members that create and update share; bounds of the response members are judged by responseRules.ts. */
+/** Members that create and update share; bounds of the response members are evaluated by responseRules.ts. */
 const writable = {
   name: optional(z.string().min(1).max(100)).meta({ description: 'Shown to people; 1 to 100 characters' }),
   isActive: optional(z.boolean()).meta({ description: 'Off: senders get 404' }),

@@ -55,7 +55,7 @@ interface StatsRow {
 
 const HOUR_MS = 3_600_000
 
-/** Reads the counters, the window of the last day, and the deliveries that are still due or parked. */
+/** Reads the counters, the window of the last day, and the deliveries that are still due or dead letters. */
 export async function endpointStats(
   ctx: Context,
   endpoint: EndpointRow,
@@ -89,7 +89,7 @@ export async function endpointStats(
     left join lateral (
       select count(*)::int as parked_count from deliveries d
       join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
-      where d.endpoint_id = c.endpoint_id and d.parked_at is not null
+      where d.endpoint_id = c.endpoint_id and d.dead_lettered_at is not null
         and r.deleted_at is null and r.hidden_at is null
     ) parked on true
     where c.endpoint_id = ${endpoint.id}`.execute(ctx.db)

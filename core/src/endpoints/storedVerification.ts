@@ -21,7 +21,7 @@ export interface StoredVerification {
 }
 
 /**
- * An endpoint's settings with its secrets opened: for judging and for checking changes, never for answers.
+ * An endpoint's settings with its secrets opened: for evaluating and for checking changes, never for answers.
  *
  * @throws Error when the secrets were sealed with another key
  */

@@ -67,7 +67,7 @@ function uncut(number: number, code: InputIssue['code'], what: string): UncutLin
 /** A line that was decoded, or what is wrong with it. */
 export type DecodedLine = { readonly number: number; readonly line: ImportLine } | UncutLine
 
-/** Judges one line by itself. */
+/** Evaluates one line by itself. */
 export function decodedLine(numbered: NumberedLine | UncutLine): DecodedLine {
   if ('issues' in numbered) return numbered
   const { number, text } = numbered

@@ -28,19 +28,19 @@ export interface QueueSpec {
 /** Every background job: its payload, its policy and the reason for both. */
 export const QUEUES = {
   /**
-   * Starts one try of a delivery: claims it, which writes its Pending row with a lease, and hands it to the
-   * sender. The lease watches over the try from then on, so the job ends when the try begins: a batch never
+   * Starts one attempt of a delivery: claims it, which writes its Pending row with a lease, and hands it to the
+   * sender. The lease watches over the attempt from then on, so the job ends when the attempt begins: a batch never
    * waits for its slowest member. Retries are new jobs; the queue's own retries are for a worker that died
    * between fetch and claim, and a claim that comes twice finds nothing to do.
    */
   'deliveries.attempt': {
     payload: z.object({
       deliveryId: z.int(),
-      /** The number of the try, from 1. */
+      /** The number of the attempt, from 1. */
       attempt: z.int(),
       /** Tries to one action share its slots. */
       actionId: z.string(),
-      /** How much memory the try will take. */
+      /** How much memory the attempt will take. */
       bodyBytes: z.int(),
     }),
     options: {
@@ -83,7 +83,7 @@ export const QUEUES = {
     options: { retryLimit: 5, expireInSeconds: 60, heartbeatSeconds: 10 },
   },
   /**
-   * Makes one send of an alert to one place. A failed send is a result, not a throw: its next try is a new job.
+   * Makes one send of an alert to one place. A failed send is a result, not a throw: its next attempt is a new job.
    * So the queue's own retries happen only after a worker died, when the claim on the row has ended.
    */
   'alerts.send': {

@@ -14,7 +14,7 @@ import {
   refusalOf,
   sendAttempt,
 } from '../deliveries/index.ts'
-import type { JudgedRequest } from '../engine/message/index.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
 import type { Plan } from '../plans/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 
@@ -24,12 +24,12 @@ export interface ReplayTarget {
   readonly plan: Plan
   readonly endpoint: { readonly id: string; readonly name: string }
   readonly requestId: number
-  readonly request: JudgedRequest
+  readonly request: EvaluatedRequest
 }
 
 /**
  * Makes one recorded try through each action, all at once. A failure is an outcome, never an exception: it ends
- * Failed or Errored, is not tried again and never parks (CONTRACT §8).
+ * Failed or Errored, is not tried again and never becomes a dead letter (CONTRACT §8).
  *
  * @returns the attempts as they were recorded, by action id
  */

@@ -58,7 +58,7 @@ function changesOf(ctx: Context, endpointId: string, ended: AbortSignal) {
     changed = true
     wake()
   }
-  const stop = ctx.wakeups.onEndpoint(endpointId, notice)
+  const stop = ctx.endpointChanges.onEndpoint(endpointId, notice)
   ended.addEventListener('abort', notice, { once: true })
   return {
     stop,

@@ -1,4 +1,4 @@
-import type { Wakeups } from '../platform/changes/index.ts'
+import type { EndpointChanges } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import {
   type Arrivals,
@@ -47,17 +47,17 @@ interface EndpointWatch {
   readonly stopListening: () => void
 }
 
-const watches = new WeakMap<Wakeups, Map<string, EndpointWatch>>()
+const watches = new WeakMap<EndpointChanges, Map<string, EndpointWatch>>()
 
 /** Joins those who follow an endpoint in this process; `ended` wakes the follower for the last time. */
 export function joinFollowers(
-  { db, wakeups }: { readonly db: Db; readonly wakeups: Wakeups },
+  { db, endpointChanges }: { readonly db: Db; readonly endpointChanges: EndpointChanges },
   endpointId: string,
   ended: AbortSignal,
 ): Follower {
-  const ofProcess = watches.get(wakeups) ?? new Map<string, EndpointWatch>()
-  watches.set(wakeups, ofProcess)
-  const watch = ofProcess.get(endpointId) ?? startWatch(wakeups, endpointId)
+  const ofProcess = watches.get(endpointChanges) ?? new Map<string, EndpointWatch>()
+  watches.set(endpointChanges, ofProcess)
+  const watch = ofProcess.get(endpointId) ?? startWatch(endpointChanges, endpointId)
   ofProcess.set(endpointId, watch)
 
   // There may be something from before it joined.
@@ -103,7 +103,7 @@ export function joinFollowers(
   }
 }
 
-function startWatch(wakeups: Wakeups, endpointId: string): EndpointWatch {
+function startWatch(endpointChanges: EndpointChanges, endpointId: string): EndpointWatch {
   const watch: EndpointWatch = {
     arrivals: sharedLooks(),
     presence: sharedLooks(),
@@ -112,7 +112,7 @@ function startWatch(wakeups: Wakeups, endpointId: string): EndpointWatch {
     members: new Set(),
     attempts: undefined,
     lastLook: Promise.resolve(),
-    stopListening: wakeups.onEndpoint(endpointId, () => {
+    stopListening: endpointChanges.onEndpoint(endpointId, () => {
       for (const looks of [watch.arrivals, watch.presence, watch.moves, watch.recent]) looks.clear()
       for (const member of [...watch.members]) member.wake()
     }),

@@ -67,7 +67,7 @@ function changesOf(ctx: Context, endpointId: string, ended: AbortSignal): () => 
     isChanged = true
     resume()
   }
-  const stopListening = ctx.wakeups.onEndpoint(endpointId, wake)
+  const stopListening = ctx.endpointChanges.onEndpoint(endpointId, wake)
   ended.addEventListener(
     'abort',
     () => {

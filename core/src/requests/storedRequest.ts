@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { JudgedRequest, Verdict } from '../engine/message/index.ts'
+import type { EvaluatedRequest, Verdict } from '../engine/message/index.ts'
 import { storedHeaders } from '../engine/message/index.ts'
 import type { RequestsTable } from '../platform/db/index.ts'
 
@@ -25,7 +25,7 @@ export const STORED_REQUEST_COLUMNS = [
 export type StoredRequestRow = Pick<Selectable<RequestsTable>, (typeof STORED_REQUEST_COLUMNS)[number]>
 
 /** A stored request as conditions, rules and forwards see it: the same values as when it arrived. */
-export function storedRequest(row: StoredRequestRow): JudgedRequest {
+export function storedRequest(row: StoredRequestRow): EvaluatedRequest {
   return {
     endpointId: row.endpointId,
     receivedAt: row.receivedAt,

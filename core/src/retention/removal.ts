@@ -75,8 +75,12 @@ function counted(endpointId: string, state: Removal['state']) {
   }
 }
 
-/** Drops every run of requests that are gone, parked ones too: there is nothing left that they could send. */
-export async function removeRuns(trx: Trx, endpointId: string, requestIds: readonly number[]): Promise<void> {
+/** Drops every delivery of requests that are gone, dead letters too: there is nothing left that they could send. */
+export async function removeDeliveries(
+  trx: Trx,
+  endpointId: string,
+  requestIds: readonly number[],
+): Promise<void> {
   await sql`
     delete from deliveries
     where endpoint_id = ${endpointId} and request_id = any(${requestIds}::bigint[])`.execute(trx)
@@ -88,7 +92,7 @@ export async function removeDeliveryRecords(
   endpointId: string,
   requestIds: readonly number[],
 ): Promise<void> {
-  await removeRuns(trx, endpointId, requestIds)
+  await removeDeliveries(trx, endpointId, requestIds)
   for (const table of ['attempt_details', 'delivery_attempts'] as const) {
     await sql`
       delete from ${sql.table(table)}

@@ -4,7 +4,7 @@ import { BIN_DAYS } from '../recycleBin/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import type { EndpointToSweep } from './endpointsToSweep.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
-import { hideUndelivered, removeDeliveryRecords, removeRequests, removeRuns } from './removal.ts'
+import { hideUndelivered, removeDeliveries, removeDeliveryRecords, removeRequests } from './removal.ts'
 
 const DAY_MS = 86_400_000
 
@@ -35,7 +35,7 @@ export async function sweepStored(
     const firstKept = rows.find((row) => !row.isExpired)?.id ?? (rows.at(-1)?.id ?? 0) + 1
     await sweepTransaction(services.db, async (trx) => {
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'retention')
-      await removeRuns(trx, endpointId, ids)
+      await removeDeliveries(trx, endpointId, ids)
       // As late as can be: from here on captures of the endpoint wait.
       await lockCounters(trx, endpointId)
       await removeRequests(trx, { endpointId, ids, state: 'stored' })
@@ -110,7 +110,7 @@ export async function sweepHidden(
     const ids = rows.map((row) => row.id)
     await sweepTransaction(services.db, async (trx) => {
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'evicted')
-      await removeRuns(trx, endpointId, ids)
+      await removeDeliveries(trx, endpointId, ids)
       await removeRequests(trx, { endpointId, ids, state: 'hidden' })
       // A person deleted these: nothing of them comes back into the lists.
       const binned = rows.filter((row) => row.wasBinned).map((row) => row.id)

@@ -4,14 +4,14 @@ import { captureUrlOf, type EndpointRow } from '../endpoints/index.ts'
 import type { DeliveryFacts } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
-import type { JudgedRequest, WireHeader } from '../engine/message/index.ts'
+import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
 import { findRequest, storedRequest } from '../requests/index.ts'
 import type { Destination } from './queries.ts'
 import type { Sample } from './schema.ts'
 
 /** What a preview runs on. */
 export interface PreviewRequest {
-  readonly request: JudgedRequest
+  readonly request: EvaluatedRequest
   readonly facts: DeliveryFacts
 }
 
@@ -92,7 +92,7 @@ async function requestOf(
   ctx: Context,
   { sample, requestId }: PreviewSource,
   endpoint: EndpointRow | null,
-): Promise<JudgedRequest> {
+): Promise<EvaluatedRequest> {
   if (sample !== undefined) return sampleRequest(ctx, sample)
   const row =
     endpoint === null || requestId === undefined
@@ -107,7 +107,7 @@ async function requestOf(
   return storedRequest({ ...row, endpointId: endpoint.id })
 }
 
-function sampleRequest(ctx: Context, sample: Sample): JudgedRequest {
+function sampleRequest(ctx: Context, sample: Sample): EvaluatedRequest {
   const headers = Object.entries(sample.headers).map(
     ([name, value]): WireHeader => [name, Buffer.from(value).toString('latin1')],
   )

@@ -11,7 +11,7 @@ export type CheckServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 
 /** How many watchdogs one transaction looks at. */
 const BATCH = 100
-/** Captures that came later than this after an arming were judged by what it watches for. */
+/** Captures that came later than this after an arming were evaluated by what it watches for. */
 const SETTLES_MS = 5000
 const CHECK_AFTER_MS = 5000
 
@@ -19,7 +19,7 @@ const CHECK_AFTER_MS = 5000
  * Raises the alarms that are due and announces the recoveries, each once however many workers run: a watchdog is
  * claimed by its row lock, and afterwards its row no longer qualifies.
  *
- * While no gateway is up no capture could arrive, so nothing is judged; once one is back, the outage is credited
+ * While no gateway is up no capture could arrive, so nothing is evaluated; once one is back, the outage is credited
  * before anything is (CONTRACT R45).
  */
 export async function checkWatchdogs(services: CheckServices, signal: AbortSignal): Promise<void> {
@@ -47,7 +47,7 @@ async function queueNextCheck({ db, clock, enqueue }: CheckServices): Promise<vo
 
 /**
  * Reads the history of new and edited watchdogs once more: for captures that were being stored while the history
- * was read, and were still judged by the criteria of before.
+ * was read, and were still evaluated by the criteria of before.
  */
 async function recheckHistories(services: CheckServices, signal: AbortSignal): Promise<void> {
   const now = services.clock.now()

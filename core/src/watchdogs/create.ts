@@ -22,7 +22,7 @@ import { arm, deadlines, defaultGraceSeconds, type Match } from './rules.ts'
 import type { CreateInput } from './schema.ts'
 import { watchdogView } from './view.ts'
 
-/** By then every capture is judged by new criteria; see `recheckHistories`. */
+/** By then every capture is evaluated by new criteria; see `recheckHistories`. */
 export const RECHECK_AFTER_MS = 10_000
 
 /**

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import fc from 'fast-check'
 import {
   arm,
-  changePatience,
+  changeSchedule,
   deadlines,
   evaluate,
   type Match,
@@ -25,7 +25,7 @@ class Reference {
   alarmedSilence: number | null = null
   on = true
   plan = true
-  readonly told: string[] = []
+  readonly notified: string[] = []
 
   constructor(
     now: number,
@@ -41,7 +41,7 @@ class Reference {
 
   capture(now: number) {
     if (!this.running) return
-    if (this.open) this.told.push('recovered')
+    if (this.open) this.notified.push('recovered')
     this.open = false
     this.matched = true
     this.silentSince = now
@@ -52,7 +52,7 @@ class Reference {
     if (!this.running || this.open || now < this.silentSince + this.interval + this.grace) return
     this.open = true
     this.alarmedSilence = this.silentSince
-    this.told.push('alarmed')
+    this.notified.push('alarmed')
   }
 
   switch(on: boolean, plan: boolean, now: number) {
@@ -60,7 +60,7 @@ class Reference {
     this.on = on
     this.plan = plan
     if (before && !this.running) {
-      if (this.open) this.told.push('silenced')
+      if (this.open) this.notified.push('silenced')
       this.open = false
       this.matched = false
     }
@@ -80,7 +80,7 @@ class Reference {
     if (this.open && !overdue) {
       this.open = false
       this.matched = true
-      this.told.push('recovered')
+      this.notified.push('recovered')
     } else if (!this.open && overdue && !wasOverdue && this.alarmedSilence === this.silentSince)
       this.open = true
   }
@@ -97,7 +97,7 @@ class Reference {
 class Service {
   lastMatch: Match | null = null
   clock: WatchdogClock
-  readonly told: string[] = []
+  readonly notified: string[] = []
 
   constructor(now: number, interval: number, grace: number) {
     const settings = {
@@ -111,7 +111,7 @@ class Service {
 
   private take({ clock, event }: Step) {
     this.clock = clock
-    if (event !== null) this.told.push(event)
+    if (event !== null) this.notified.push(event)
   }
 
   settle() {
@@ -186,8 +186,8 @@ test('whatever happens, and however late matches are folded in, people see and h
           }
           if (next.do === 'edit') {
             reference.edit(next.interval, next.grace, now)
-            const patience = { expectedIntervalSeconds: next.interval, graceSeconds: next.grace }
-            service.apply((clock) => changePatience(clock, patience, date(now), []))
+            const schedule = { expectedIntervalSeconds: next.interval, graceSeconds: next.grace }
+            service.apply((clock) => changeSchedule(clock, schedule, date(now), []))
           }
           const due = reference.running ? reference.silentSince + reference.interval : null
           expect(service.view(now)).toEqual({
@@ -197,7 +197,7 @@ test('whatever happens, and however late matches are folded in, people see and h
           })
         }
         service.settle()
-        expect(service.told).toEqual(reference.told)
+        expect(service.notified).toEqual(reference.notified)
       },
     ),
     { numRuns: 2000 },

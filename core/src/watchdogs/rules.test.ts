@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import {
   arm,
   changeMatch,
-  changePatience,
+  changeSchedule,
   deadlines,
   defaultGraceSeconds,
   downtimeCreditMs,
@@ -144,38 +144,38 @@ describe('pause and resume', () => {
 })
 
 describe('edits', () => {
-  const patience = (expectedIntervalSeconds: number, graceSeconds = 120) => ({
+  const schedule = (expectedIntervalSeconds: number, graceSeconds = 120) => ({
     expectedIntervalSeconds,
     graceSeconds,
   })
 
   test('a longer interval moves the deadlines; from alarmed it recovers', () => {
-    const step = changePatience(alarmed(), patience(6000), at(800), [])
+    const step = changeSchedule(alarmed(), schedule(6000), at(800), [])
     expect(step.event).toBe('recovered')
     expect(state(step.clock, 800)).toBe('onTime')
     expect(step.clock.recoveredAt).toEqual(at(800))
   })
 
   test('an interval change alone cannot send a second alarm', () => {
-    const stillOverdue = changePatience(alarmed(), patience(610), at(800), [])
+    const stillOverdue = changeSchedule(alarmed(), schedule(610), at(800), [])
     expect(stillOverdue.event).toBeNull()
     expect(state(stillOverdue.clock, 800)).toBe('alarmed')
 
-    const recovered = changePatience(alarmed(), patience(6000), at(800), []).clock
-    const backAgain = changePatience(recovered, patience(600), at(810), [])
+    const recovered = changeSchedule(alarmed(), schedule(6000), at(800), []).clock
+    const backAgain = changeSchedule(recovered, schedule(600), at(810), [])
     expect(backAgain.event).toBeNull()
     expect(state(backAgain.clock, 810)).toBe('alarmed')
     expect(evaluate(backAgain.clock, at(820), []).event).toBeNull()
   })
 
   test('an edit does not swallow an alarm that time has made due', () => {
-    const recovered = changePatience(alarmed(), patience(6000), at(800), []).clock
-    const { clock } = changePatience(recovered, patience(5000), at(6200), [])
+    const recovered = changeSchedule(alarmed(), schedule(6000), at(800), []).clock
+    const { clock } = changeSchedule(recovered, schedule(5000), at(6200), [])
     expect(evaluate(clock, at(6201), []).event).toBe('alarmed')
   })
 
   test('a shorter interval makes a first alarm due at the next check', () => {
-    const { clock } = changePatience(noticeMatch(armed(), match(1, 0)).clock, patience(60, 0), at(100), [])
+    const { clock } = changeSchedule(noticeMatch(armed(), match(1, 0)).clock, schedule(60, 0), at(100), [])
     expect(evaluate(clock, at(100), []).event).toBe('alarmed')
   })
 

@@ -19,7 +19,7 @@ export type WatchdogState = 'waiting' | 'onTime' | 'late' | 'alarmed' | 'paused'
 export type WatchdogEvent = 'alarmed' | 'recovered' | 'silenced'
 
 /** How long to wait for a capture before paging. */
-export interface Patience {
+export interface WatchdogSchedule {
   readonly expectedIntervalSeconds: number
   readonly graceSeconds: number
 }
@@ -37,7 +37,7 @@ export interface Outage {
 }
 
 /** Everything that decides a watchdog's state. */
-export interface WatchdogClock extends Patience {
+export interface WatchdogClock extends WatchdogSchedule {
   readonly active: boolean
   readonly pausedByPlan: boolean
   readonly phase: Phase
@@ -53,7 +53,7 @@ export interface WatchdogClock extends Patience {
   readonly lastAlertedAt: Date | null
 }
 
-/** A next value, and what must be told in the same transaction that stores it. */
+/** A next value, and what must be notified in the same transaction that stores it. */
 export interface Step {
   readonly clock: WatchdogClock
   readonly event: WatchdogEvent | null
@@ -76,9 +76,13 @@ export function isPaused(clock: Pick<WatchdogClock, 'active' | 'pausedByPlan'>):
  * An outage counts when it began before the alarm was due, earlier credit included, and only as far as it
  * lies after the baseline.
  */
-export function downtimeCreditMs(baselineAt: Date, patience: Patience, outages: readonly Outage[]): number {
+export function downtimeCreditMs(
+  baselineAt: Date,
+  schedule: WatchdogSchedule,
+  outages: readonly Outage[],
+): number {
   const start = baselineAt.getTime()
-  const windowMs = (patience.expectedIntervalSeconds + patience.graceSeconds) * 1000
+  const windowMs = (schedule.expectedIntervalSeconds + schedule.graceSeconds) * 1000
   let credit = 0
   for (const outage of outages) {
     if (outage.beganAt.getTime() >= start + windowMs + credit) break
@@ -114,7 +118,7 @@ export function stateOf(clock: WatchdogClock, now: Date, outages: readonly Outag
  * endpoint's history"), else from now.
  */
 export function arm(
-  settings: Patience & { readonly active: boolean; readonly pausedByPlan: boolean },
+  settings: WatchdogSchedule & { readonly active: boolean; readonly pausedByPlan: boolean },
   history: Match | null,
   now: Date,
 ): WatchdogClock {
@@ -185,16 +189,16 @@ export function setPaused(
  * Changes interval or grace. An alarmed watchdog that is no longer overdue recovers (R45). One whose silence
  * was already alarmed goes back to `alarmed` without a second alarm, when it is the edit that makes it overdue.
  */
-export function changePatience(
+export function changeSchedule(
   clock: WatchdogClock,
-  patience: Patience,
+  schedule: WatchdogSchedule,
   now: Date,
   outages: readonly Outage[],
 ): Step {
   const next: WatchdogClock = {
     ...clock,
-    expectedIntervalSeconds: patience.expectedIntervalSeconds,
-    graceSeconds: patience.graceSeconds,
+    expectedIntervalSeconds: schedule.expectedIntervalSeconds,
+    graceSeconds: schedule.graceSeconds,
   }
   const times = deadlines(next, outages)
   if (times === null) return { clock: next, event: null }

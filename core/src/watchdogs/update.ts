@@ -11,7 +11,7 @@ import { criteriaText, matchOf, parseMatch } from './match.ts'
 import { criteriaFor, deleteUnusedCriteria, findWatchdog, listOutages, type WatchdogRow } from './queries.ts'
 import {
   changeMatch,
-  changePatience,
+  changeSchedule,
   type Outage,
   type Step,
   setPaused,
@@ -21,7 +21,7 @@ import type { CreateInput, UpdateInput } from './schema.ts'
 import { changeWatchdog } from './settle.ts'
 import { contactIdsOf, watchdogView } from './view.ts'
 
-/** What the schema alone cannot judge of a watchdog's members. */
+/** What the schema alone cannot evaluate of a watchdog's members. */
 export async function checkWatchdogInput(
   ctx: Context,
   input: Partial<CreateInput> | Partial<UpdateInput>,
@@ -41,7 +41,7 @@ export async function checkWatchdogInput(
   return issues
 }
 
-/** A list equal to the stored one is not judged anew: a contact of it may be gone since (CONTRACT R3). */
+/** A list equal to the stored one is not evaluated anew: a contact of it may be gone since (CONTRACT R3). */
 async function unknownContacts(
   ctx: Context,
   ids: readonly string[] | undefined,
@@ -71,12 +71,12 @@ export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, i
   const history = matchChanged ? await readHistory(ctx.db, stored.endpointId, condition) : null
 
   const step = (clock: WatchdogClock, outages: readonly Outage[]): Step => {
-    const patience = {
+    const schedule = {
       expectedIntervalSeconds: input.expectedIntervalSeconds ?? clock.expectedIntervalSeconds,
       graceSeconds: input.graceSeconds ?? clock.graceSeconds,
     }
-    if (history === null) return changePatience(clock, patience, now, outages)
-    const changed = changeMatch({ ...clock, ...patience }, history.match, now, outages)
+    if (history === null) return changeSchedule(clock, schedule, now, outages)
+    const changed = changeMatch({ ...clock, ...schedule }, history.match, now, outages)
     return { ...changed, clock: { ...changed.clock, settledRequestId: history.settledRequestId } }
   }
 

@@ -48,7 +48,7 @@ export async function openCommandServices(
       mailer,
       alertApiUrls: config.CREEL_ALERT_API_URLS,
       retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
-      wakeups: { onEndpoint: () => () => {} },
+      endpointChanges: { onEndpoint: () => () => {} },
       handIn: () => Promise.resolve({ state: 'unavailable' }),
       stopping: new AbortController().signal,
     },

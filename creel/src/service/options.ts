@@ -18,7 +18,7 @@ export interface ServiceOptions {
   /** {base_url} and {capture_url}; undefined: made of host and port. */
   readonly baseUrl: string | undefined
   readonly captureUrl: string | undefined
-  /** Hosts that answer 301 to {base_url}; none unless told. */
+  /** Hosts that answer 301 to {base_url}; none by default. */
   readonly formerHosts?: readonly string[]
   /** `/metrics` is served here, beside health, and no longer on `port`; 0 = any free one. */
   readonly metricsPort?: number | undefined
@@ -30,9 +30,9 @@ export interface ServiceOptions {
   readonly mail: MailerOptions
   /** Base addresses of alert providers' APIs that differ from the public ones, by channel kind. */
   readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
-  /** Seconds between one try of a delivery and the next, before the jitter; the shipped schedule unless told. */
+  /** Seconds between one attempt of a delivery and the next, before the jitter; the shipped schedule by default. */
   readonly retryDelaysSeconds?: readonly number[] | undefined
-  /** CIDRs whose `X-Forwarded-For` counts; none unless told. */
+  /** CIDRs whose `X-Forwarded-For` counts; none by default. */
   readonly trustedProxies?: readonly string[]
   /** Whether browsers can sign in; true unless told. */
   readonly hasConsole?: boolean

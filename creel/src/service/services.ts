@@ -1,7 +1,7 @@
 import { checkSecretKey, createSecretBox, type Services, type Urls } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
 import { RETRY_DELAYS_SECONDS } from '@creel/core/deliveries'
-import { startWakeups } from '@creel/core/platform/changes'
+import { startEndpointChanges } from '@creel/core/platform/changes'
 import { createMailer } from '@creel/core/platform/mail'
 import { createOutbound, type OwnHost } from '@creel/core/platform/outbound'
 import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
@@ -52,7 +52,7 @@ export async function openServices(
   if (listensOn !== undefined) ownHosts.push(listensOn)
   const outbound = createOutbound({ allowDestinations: options.allowDestinations, ownHosts: () => ownHosts })
   const mailer = createMailer(options.mail)
-  const wakeups = startWakeups(databaseUrl, log)
+  const endpointChanges = startEndpointChanges(databaseUrl, log)
   const stopping = new AbortController()
   let captures: Captures | undefined
   return {
@@ -73,7 +73,7 @@ export async function openServices(
       outbound,
       mailer,
       alertApiUrls: options.alertApiUrls,
-      wakeups,
+      endpointChanges,
       handIn: async (request) => {
         const settings = await captures?.findSettings(request.endpointId)
         if (captures === undefined) return { state: 'unavailable' }
@@ -84,7 +84,7 @@ export async function openServices(
     boss,
     beginStopping: () => stopping.abort(),
     async close() {
-      await wakeups.stop()
+      await endpointChanges.stop()
       await outbound.close()
       mailer.close()
       await boss.stop({ graceful: false })

@@ -1,5 +1,5 @@
 import type { Clock } from '@creel/core'
-import type { CaptureResult, CaptureSettings, Captures, JudgedCapture } from '@creel/core/capture'
+import type { CaptureResult, CaptureSettings, Captures, EvaluatedCapture } from '@creel/core/capture'
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import type { CapturedRequest } from '@creel/core/engine/message'
 import { captures as captureCounter } from '@creel/core/platform/metrics'
@@ -134,7 +134,7 @@ function answerTo(result: CaptureResult): ReadyAnswer {
 }
 
 /** A handshake's answer stands in for the configured one; what every capture answer carries, it carries too. */
-function storedAnswer({ settings, handshake }: JudgedCapture): ReadyAnswer {
+function storedAnswer({ settings, handshake }: EvaluatedCapture): ReadyAnswer {
   if (handshake !== null) {
     return answerOf({ ...handshake, headers: [...handshake.headers, ...OWN_ANSWER_HEADERS] })
   }

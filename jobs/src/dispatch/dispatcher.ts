@@ -1,23 +1,23 @@
 import type { Services } from '@creel/core'
 import {
   type Attempt,
+  claimDeferred,
   claimForwards,
-  claimOthers,
-  type DueTry,
+  type DueAttempt,
   postponeAttempts,
   recoverInterrupted,
   sendAttempt,
 } from '@creel/core/deliveries'
-import { Lanes } from './lanes.ts'
+import { DestinationLimiter } from './destinationLimiter.ts'
 import { Recorder } from './recorder.ts'
 
-/** How long a batch waits for slots of lanes that answer, before its rest is put off. */
+/** How long a batch waits for slots of limiter that answer, before its rest is deferred. */
 const PATIENCE_MS = 1000
 /** The same when this many batches wait already: there must be workers left for every other destination. */
 const LITTLE_PATIENCE_MS = 150
 const PATIENT_BATCHES = 1
 const GATHER_MS = 10
-/** How often tries without a result are looked for, so that none waits much longer than its lease. */
+/** How often attempts without a result are looked for, so that none waits much longer than its lease. */
 const RECOVER_EVERY_MS = 2000
 
 /** The last records are waited for as long as the sends, and at least this long. */
@@ -27,36 +27,36 @@ const UNREADABLE_MS = 60_000
 
 /** The sending side of one process. */
 export interface Dispatcher {
-  /** Takes a batch of due tries; resolves when each is under way, put off, or had nothing to do. */
-  begin(due: readonly DueTry[]): Promise<void>
-  /** Waits for the tries under way, at most `timeoutMs`, then cuts the rest off: they will be Interrupted. */
+  /** Takes a batch of due attempts; resolves when each is under way, deferred, or had nothing to do. */
+  begin(due: readonly DueAttempt[]): Promise<void>
+  /** Waits for the attempts under way, at most `timeoutMs`, then cuts the rest off: they will be Interrupted. */
   drain(timeoutMs: number): Promise<void>
 }
 
 /**
- * Starts the sending side: tries begin as their jobs come, end when they end, and are recorded in batches. A
+ * Starts the sending side: attempts begin as their jobs come, end when they end, and are recorded in batches. A
  * batch of jobs never waits for its slowest member, nor one destination for another.
  */
 export function startDispatcher(services: Services): Dispatcher {
-  const lanes = new Lanes()
+  const limiter = new DestinationLimiter()
   const recorder = new Recorder(services)
   const stopping = new AbortController()
   let freed = Promise.withResolvers<void>()
-  let patientBatches = 0
+  let waitingBatches = 0
   const recovering = setInterval(() => {
     recoverInterrupted(services).catch((err: unknown) =>
       services.log.error({ err }, 'could not look for interrupted attempts'),
     )
   }, RECOVER_EVERY_MS)
 
-  const release = (due: DueTry, held: Parameters<Lanes['release']>[1]) => {
-    lanes.release(due, held, performance.now())
+  const release = (due: DueAttempt, held: Parameters<DestinationLimiter['release']>[1]) => {
+    limiter.release(due, held, performance.now())
     freed.resolve()
     freed = Promise.withResolvers()
   }
 
-  async function run(attempt: Attempt, due: DueTry): Promise<void> {
-    let held: Parameters<Lanes['release']>[1] = null
+  async function run(attempt: Attempt, due: DueAttempt): Promise<void> {
+    let held: Parameters<DestinationLimiter['release']>[1] = null
     try {
       const result = await sendAttempt(services, attempt, stopping.signal)
       // Cut off by the end of this process: without a result its lease ends, and it is tried again.
@@ -71,7 +71,7 @@ export function startDispatcher(services: Services): Dispatcher {
     }
   }
 
-  async function start(due: readonly DueTry[]): Promise<void> {
+  async function start(due: readonly DueAttempt[]): Promise<void> {
     const unclaimed = new Map(due.map((one) => [one.deliveryId, one]))
     const runAll = (attempts: readonly Attempt[]) => {
       for (const attempt of attempts) {
@@ -82,13 +82,13 @@ export function startDispatcher(services: Services): Dispatcher {
       }
     }
     try {
-      const others: DueTry[] = []
+      const others: DueAttempt[] = []
       await oneByOneIfNeedBe(due, async (some) => {
         const claimed = await claimForwards(services, some)
         runAll(claimed.attempts)
         others.push(...claimed.others)
       })
-      await oneByOneIfNeedBe(others, async (some) => runAll(await claimOthers(services, some)))
+      await oneByOneIfNeedBe(others, async (some) => runAll(await claimDeferred(services, some)))
     } finally {
       for (const one of unclaimed.values()) release(one, null)
     }
@@ -96,8 +96,8 @@ export function startDispatcher(services: Services): Dispatcher {
 
   /** Claims a batch; when that fails, one by one, so that a row that cannot be read stops no other. */
   async function oneByOneIfNeedBe(
-    due: readonly DueTry[],
-    claim: (some: readonly DueTry[]) => Promise<void>,
+    due: readonly DueAttempt[],
+    claim: (some: readonly DueAttempt[]) => Promise<void>,
   ): Promise<void> {
     try {
       await claim(due)
@@ -113,56 +113,56 @@ export function startDispatcher(services: Services): Dispatcher {
     }
   }
 
-  function sort(due: readonly DueTry[], mayWait: boolean) {
+  function sort(due: readonly DueAttempt[], mayWait: boolean) {
     const now = performance.now()
-    const starting: DueTry[] = []
-    const waiting: DueTry[] = []
-    const putOff: { due: DueTry; afterMs: number }[] = []
+    const starting: DueAttempt[] = []
+    const waiting: DueAttempt[] = []
+    const defer: { due: DueAttempt; afterMs: number }[] = []
     for (const one of due) {
-      const admission = lanes.admit(one, now)
+      const admission = limiter.admit(one, now)
       if (admission === 'start') starting.push(one)
-      else if (typeof admission === 'object') putOff.push({ due: one, ...admission })
+      else if (typeof admission === 'object') defer.push({ due: one, ...admission })
       else if (mayWait) waiting.push(one)
-      else putOff.push({ due: one, afterMs: lanes.giveUp(one, now) })
+      else defer.push({ due: one, afterMs: limiter.giveUp(one, now) })
     }
-    return { starting, waiting, putOff }
+    return { starting, waiting, defer }
   }
 
   return {
     async begin(due) {
       const startedAt = performance.now()
-      let isPatient = false
+      let mayWait = false
       let left = due
       try {
         while (left.length > 0) {
           await recorder.hasRoom()
           const waitedMs = performance.now() - startedAt
-          const { starting, waiting, putOff } = sort(
+          const { starting, waiting, defer } = sort(
             left,
-            waitedMs < (isPatient ? PATIENCE_MS : LITTLE_PATIENCE_MS),
+            waitedMs < (mayWait ? PATIENCE_MS : LITTLE_PATIENCE_MS),
           )
           const soon = freed.promise
           if (starting.length > 0) await start(starting)
-          if (putOff.length > 0) await postponeAttempts(services, putOff)
+          if (defer.length > 0) await postponeAttempts(services, defer)
           left = waiting
           if (left.length === 0) return
-          if (!isPatient && patientBatches < PATIENT_BATCHES) {
-            isPatient = true
-            patientBatches++
+          if (!mayWait && waitingBatches < PATIENT_BATCHES) {
+            mayWait = true
+            waitingBatches++
           }
           await Promise.race([soon, sleep(LITTLE_PATIENCE_MS)])
           // Slots that come free together are claimed together.
           await sleep(GATHER_MS)
         }
       } finally {
-        if (isPatient) patientBatches--
+        if (mayWait) waitingBatches--
       }
     },
 
     async drain(timeoutMs) {
       clearInterval(recovering)
       const until = performance.now() + timeoutMs
-      while (lanes.size > 0 && performance.now() < until)
+      while (limiter.size > 0 && performance.now() < until)
         await Promise.race([freed.promise, sleep(until - performance.now())])
       stopping.abort()
       await Promise.race([recorder.isDone(), sleep(Math.max(RECORD_MS_MIN, until - performance.now()))])

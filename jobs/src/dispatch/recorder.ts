@@ -1,15 +1,15 @@
 import type { Services } from '@creel/core'
 import { type Ended, LEASE_SECONDS, recordAttempts } from '@creel/core/deliveries'
 
-/** The most tries that one transaction records. */
+/** The most attempts that one transaction records. */
 const BATCH = 200
-/** Unrecorded tries beyond which no further ones should begin: each may hold 256 KB of an answer. */
+/** Unrecorded attempts beyond which no further ones should begin: each may hold 256 KB of an answer. */
 const UNRECORDED_MAX = 512
 /** How long the recorder waits before it tries again when the database is away. */
 const RETRY_MS = 500
 
 /**
- * Records ended tries in batches: those that end while a batch is being written form the next one, so a lone
+ * Records ended attempts in batches: those that end while a batch is being written form the next one, so a lone
  * try waits for nothing and many share a commit.
  */
 export class Recorder {

@@ -219,7 +219,7 @@ describe('PUT /api/v1/endpoints/{endpointId}/actions/{actionId}', () => {
     expect(membersOf(always)).toMatchObject({ condition: {}, conditionDescription: 'Always' })
   })
 
-  test('a kind cannot change; a bad URL is refused; an equal one is not judged anew', async () => {
+  test('a kind cannot change; a bad URL is refused; an equal one is not evaluated anew', async () => {
     const open = await startService({ allowDestinations: ['127.0.0.0/8', '10.0.0.1'] })
     const endpoint = await open.alice.endpoint()
     const made = await add(endpoint, forward({ url: 'http://10.0.0.1/x' }))

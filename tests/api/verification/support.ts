@@ -20,7 +20,7 @@ const Captured = z.looseObject({
   verification: z.strictObject({ verdict: z.string(), note: z.string() }).nullable(),
 })
 
-export interface Judged {
+export interface Evaluated {
   readonly answer: SeenAnswer
   readonly verdict: string | null
   readonly note: string | null
@@ -33,7 +33,7 @@ export interface Subject {
   /** As the world calls it. */
   readonly publicUrl: string
   /** Sends to the service, and reads what it stored. `suffix` follows the capture URL. */
-  send(sent: SentRequest & { readonly suffix?: string }, receivedAt?: Date | null): Promise<Judged>
+  send(sent: SentRequest & { readonly suffix?: string }, receivedAt?: Date | null): Promise<Evaluated>
 }
 
 /** Makes an endpoint with these settings. */

@@ -1,7 +1,7 @@
 import type { Alert } from '../../alerts/index.ts'
 import type { ChannelSettings, SettingField } from '../settings.ts'
 
-/** A message as it goes over the wire, before the fenced client adds what belongs to the transport. */
+/** A message as it goes over the wire, before the guarded client adds what belongs to the transport. */
 export interface ProviderRequest {
   readonly method: 'POST'
   readonly url: string
@@ -12,7 +12,7 @@ export interface ProviderRequest {
 /** What the provider answered. */
 export interface ProviderAnswer {
   readonly statusCode: number
-  /** As text, cut where the fenced client cuts. */
+  /** As text, cut where the guarded client cuts. */
   readonly body: string
 }
 

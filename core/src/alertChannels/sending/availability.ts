@@ -18,7 +18,7 @@ export interface Availability {
   readonly unavailable: Unavailable | null
 }
 
-/** Looks at a channel again before every try: it may have been muted, switched off or deleted since the alert. */
+/** Looks at a channel again before every attempt: it may have been muted, switched off or deleted since the alert. */
 export async function availabilityOf(
   { db, clock, plans, secrets }: Pick<Services, 'db' | 'clock' | 'plans' | 'secrets'>,
   workspaceId: string,

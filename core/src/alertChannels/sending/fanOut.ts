@@ -13,10 +13,10 @@ import type { AlertsTable, Trx } from '../../platform/db/index.ts'
 import { channelOf, isConnected, isMuted } from '../channel.ts'
 import { channelKind } from '../kinds/index.ts'
 import { allChannelRows } from '../queries.ts'
+import { ATTEMPTS_MAX } from './attempts.ts'
 import { planOfWorkspace } from './availability.ts'
-import { channelsTold, insertDeliveries, type NewAlertDelivery, queueSends } from './queries.ts'
+import { channelsNotified, insertDeliveries, type NewAlertDelivery, queueSends } from './queries.ts'
 import { type Candidate, type PlannedDelivery, recipientsOf } from './recipients.ts'
-import { TRIES_MAX } from './tries.ts'
 
 const ContactIds = z.array(z.string())
 
@@ -73,8 +73,8 @@ function deliveryRow(
     outcome,
     detail,
     emailFallback: recipient !== null && channel !== null,
-    triesMax: TRIES_MAX,
-    nextTryAt: outcome === null ? now : null,
+    attemptsMax: ATTEMPTS_MAX,
+    nextAttemptAt: outcome === null ? now : null,
   }
 }
 
@@ -86,7 +86,7 @@ async function candidates(
   closing: string | null,
 ): Promise<Candidate[]> {
   const { limits } = await planOfWorkspace(trx, plans, workspaceId)
-  const told = closing === null ? new Set() : await channelsTold(trx, closing)
+  const notified = closing === null ? new Set() : await channelsNotified(trx, closing)
   const now = clock.now()
   return (await allChannelRows(trx, workspaceId)).map((row, at) => {
     const channel = channelOf(row, secrets)
@@ -100,7 +100,7 @@ async function candidates(
       failing: channel.health === 'failing',
       inPlan: at < limits.alertChannelsMax,
       events: channel.events,
-      heldOpen: channelKind(channel.kind).keepsIncidents && told.has(channel.id),
+      heldOpen: channelKind(channel.kind).keepsIncidents && notified.has(channel.id),
     }
   })
 }

@@ -3,10 +3,16 @@ import type { Services } from '../../api/services.ts'
 import { listContacts } from '../../contacts/index.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import { alertMail } from './alertMail.ts'
-import { type AlertDeliveryRow, insertDeliveries, queueSends, recordTry, type TryResult } from './queries.ts'
-import { nextTryAt, TRIES_MAX } from './tries.ts'
+import { ATTEMPTS_MAX, nextAttemptAt } from './attempts.ts'
+import {
+  type AlertDeliveryRow,
+  type AttemptResult,
+  insertDeliveries,
+  queueSends,
+  recordAttempt,
+} from './queries.ts'
 
-/** Makes one try of a mail and records it. */
+/** Makes one attempt of a mail and records it. */
 export async function mailAlert(
   services: Services,
   row: AlertDeliveryRow & { readonly recipient: string },
@@ -21,25 +27,26 @@ export async function mailAlert(
     messageKey: `${alert.id}.${row.id}`,
   })
   const now = services.clock.now()
-  const result: TryResult =
+  const result: AttemptResult =
     mail.outcome === 'sent'
       ? {
           outcome: 'delivered',
           detail: `Mailed to ${row.recipient}.`,
           statusCode: null,
           durationMs: mail.durationMs,
-          nextTryAt: null,
+          nextAttemptAt: null,
         }
       : {
           outcome: 'failed',
           detail: mail.detail.slice(0, 300),
           statusCode: mail.statusCode,
           durationMs: mail.durationMs,
-          nextTryAt: nextTryAt(now, row.tryCount, row.triesMax, mail.outcome !== 'failed'),
+          nextAttemptAt: nextAttemptAt(now, row.attemptCount, row.attemptsMax, mail.outcome !== 'failed'),
         }
   await services.db.transaction().execute(async (trx) => {
-    const recorded = await recordTry(trx, row, result, now)
-    if (recorded && result.nextTryAt !== null) await queueSends(services, trx, [row.id], result.nextTryAt)
+    const recorded = await recordAttempt(trx, row, result, now)
+    if (recorded && result.nextAttemptAt !== null)
+      await queueSends(services, trx, [row.id], result.nextAttemptAt)
   })
 }
 
@@ -64,8 +71,8 @@ export async function mailInstead(services: Services, trx: Trx, row: AlertDelive
       channelKind: 'email',
       recipient: email,
       emailFallback: true,
-      triesMax: TRIES_MAX,
-      nextTryAt: now,
+      attemptsMax: ATTEMPTS_MAX,
+      nextAttemptAt: now,
     })),
   )
   await queueSends(services, trx, due)

@@ -3,10 +3,10 @@ import { EVENTS, insertAlert, type Named, type Occasion, outboxRow } from '../..
 import type { Services } from '../../api/services.ts'
 import type { Trx } from '../../platform/db/index.ts'
 import type { Channel } from '../channel.ts'
+import { ATTEMPTS_MAX } from './attempts.ts'
 import { insertClaimed, insertDeliveries, queueSends } from './queries.ts'
 import type { NotifyReport, OnNotified } from './record.ts'
-import { makeTry } from './sendAlert.ts'
-import { TRIES_MAX } from './tries.ts'
+import { makeAttempt } from './sendAlert.ts'
 
 /** A message of a notify action. */
 export interface NotifyMessage extends Occasion {
@@ -31,7 +31,7 @@ export async function queueNotify(
   message: NotifyMessage,
 ): Promise<void> {
   const row = await writeNotify(services, trx, message)
-  await queueSends(services, trx, await insertDeliveries(trx, [{ ...row, triesMax: TRIES_MAX }]))
+  await queueSends(services, trx, await insertDeliveries(trx, [{ ...row, attemptsMax: ATTEMPTS_MAX }]))
 }
 
 /**
@@ -49,9 +49,9 @@ export async function notifyNow(
 ): Promise<NotifyReport | undefined> {
   const claimed = await services.db.transaction().execute(async (trx) => {
     const row = await writeNotify(services, trx, message)
-    return await insertClaimed(trx, { ...row, triesMax: 1 }, services.clock.now())
+    return await insertClaimed(trx, { ...row, attemptsMax: 1 }, services.clock.now())
   })
-  return await makeTry(services, claimed, signal, onNotified)
+  return await makeAttempt(services, claimed, signal, onNotified)
 }
 
 /** Writes the alert; the row of its one delivery is the caller's to insert. */
@@ -80,6 +80,6 @@ async function writeNotify({ clock }: Pick<Services, 'clock'>, trx: Trx, message
     channelId: channel.id,
     channelName: channel.name,
     channelKind: channel.kind,
-    nextTryAt: now,
+    nextAttemptAt: now,
   }
 }

@@ -2,14 +2,14 @@ import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Services } from '../../api/services.ts'
 import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
 import type { Outcome } from '../schema.ts'
-import { CLAIM_SECONDS, EARLY_SECONDS } from './tries.ts'
+import { CLAIM_SECONDS, EARLY_SECONDS } from './attempts.ts'
 
 export type AlertDeliveryRow = Selectable<AlertDeliveriesTable>
 export type NewAlertDelivery = Insertable<AlertDeliveriesTable>
 
 /**
  * Writes where an alert goes. A place that it goes to already is passed over: the unique indexes of the table
- * make every place be told once.
+ * notify every place once.
  *
  * @returns the ids of those that are due
  */
@@ -19,21 +19,21 @@ export async function insertDeliveries(trx: Trx, rows: readonly NewAlertDelivery
     .insertInto('alertDeliveries')
     .values([...rows])
     .onConflict((conflict) => conflict.doNothing())
-    .returning(['id', 'nextTryAt'])
+    .returning(['id', 'nextAttemptAt'])
     .execute()
-  return inserted.filter(({ nextTryAt }) => nextTryAt !== null).map(({ id }) => id)
+  return inserted.filter(({ nextAttemptAt }) => nextAttemptAt !== null).map(({ id }) => id)
 }
 
-/** Writes a send that the caller itself makes now: claimed, its first try counted. */
+/** Writes a send that the caller itself makes now: claimed, its first attempt counted. */
 export function insertClaimed(trx: Trx, row: NewAlertDelivery, now: Date): Promise<AlertDeliveryRow> {
   return trx
     .insertInto('alertDeliveries')
-    .values({ ...row, tryCount: 1, nextTryAt: new Date(now.getTime() + CLAIM_SECONDS * 1000) })
+    .values({ ...row, attemptCount: 1, nextAttemptAt: new Date(now.getTime() + CLAIM_SECONDS * 1000) })
     .returningAll()
     .executeTakeFirstOrThrow()
 }
 
-/** Queues tries of some sends, in the transaction that made them due. */
+/** Queues attempts of some sends, in the transaction that made them due. */
 export async function queueSends(
   { enqueue }: Pick<Services, 'enqueue'>,
   trx: Trx,
@@ -54,17 +54,17 @@ export async function queueSends(
  * Takes a send that is due: of any number of workers one gets the row. It is due again when the claim ends, so a
  * worker that dies loses nothing.
  *
- * @returns the row with this try counted; undefined when it is not due
+ * @returns the row with this attempt counted; undefined when it is not due
  */
 export function claimDelivery(trx: Trx, id: number, now: Date): Promise<AlertDeliveryRow | undefined> {
   return trx
     .updateTable('alertDeliveries')
     .set((of) => ({
-      nextTryAt: new Date(now.getTime() + CLAIM_SECONDS * 1000),
-      tryCount: of('tryCount', '+', 1),
+      nextAttemptAt: new Date(now.getTime() + CLAIM_SECONDS * 1000),
+      attemptCount: of('attemptCount', '+', 1),
     }))
     .where('id', '=', id)
-    .where('nextTryAt', '<=', new Date(now.getTime() + EARLY_SECONDS * 1000))
+    .where('nextAttemptAt', '<=', new Date(now.getTime() + EARLY_SECONDS * 1000))
     .returningAll()
     .executeTakeFirst()
 }
@@ -73,19 +73,19 @@ export function claimDelivery(trx: Trx, id: number, now: Date): Promise<AlertDel
 export async function dueAt(db: Db, id: number): Promise<Date | undefined> {
   const row = await db
     .selectFrom('alertDeliveries')
-    .select('nextTryAt')
+    .select('nextAttemptAt')
     .where('id', '=', id)
     .executeTakeFirst()
-  return row?.nextTryAt ?? undefined
+  return row?.nextAttemptAt ?? undefined
 }
 
-/** What a try came to. */
-export interface TryResult {
+/** What an attempt came to. */
+export interface AttemptResult {
   readonly outcome: Outcome
   readonly detail: string | null
   readonly statusCode: number | null
   readonly durationMs: number | null
-  readonly nextTryAt: Date | null
+  readonly nextAttemptAt: Date | null
 }
 
 /**
@@ -93,18 +93,18 @@ export interface TryResult {
  *
  * @returns false when the claim had ended and another worker took over: then nothing was written
  */
-export async function recordTry(
+export async function recordAttempt(
   trx: Trx,
-  { id, tryCount }: Pick<AlertDeliveryRow, 'id' | 'tryCount'>,
-  result: TryResult,
+  { id, attemptCount }: Pick<AlertDeliveryRow, 'id' | 'attemptCount'>,
+  result: AttemptResult,
   now: Date,
 ): Promise<boolean> {
   const updated = await trx
     .updateTable('alertDeliveries')
     .set({ ...result, at: now })
     .where('id', '=', id)
-    .where('tryCount', '=', tryCount)
-    .where('nextTryAt', 'is not', null)
+    .where('attemptCount', '=', attemptCount)
+    .where('nextAttemptAt', 'is not', null)
     .executeTakeFirst()
   return updated.numUpdatedRows > 0n
 }
@@ -121,33 +121,33 @@ export async function openingDueAt(
   const row = await db
     .selectFrom('alertDeliveries as d')
     .innerJoin('alerts as a', 'a.id', 'd.alertId')
-    .select('d.nextTryAt')
+    .select('d.nextAttemptAt')
     .where('a.incidentId', '=', incidentId)
     .where('a.status', '=', 'open')
-    .where('d.nextTryAt', 'is not', null)
+    .where('d.nextAttemptAt', 'is not', null)
     .where(sql<boolean>`d.recipient is not distinct from ${recipient}`)
     .$if(recipient === null, (query) => query.where('d.channelId', '=', channelId))
     .executeTakeFirst()
-  return row?.nextTryAt ?? undefined
+  return row?.nextAttemptAt ?? undefined
 }
 
 /** Gives a claimed try back, uncounted: it is due again at `at`. */
 export async function releaseClaim(
   trx: Trx,
-  { id, tryCount }: Pick<AlertDeliveryRow, 'id' | 'tryCount'>,
+  { id, attemptCount }: Pick<AlertDeliveryRow, 'id' | 'attemptCount'>,
   at: Date,
 ): Promise<void> {
   await trx
     .updateTable('alertDeliveries')
-    .set({ nextTryAt: at, tryCount: tryCount - 1 })
+    .set({ nextAttemptAt: at, attemptCount: attemptCount - 1 })
     .where('id', '=', id)
-    .where('tryCount', '=', tryCount)
-    .where('nextTryAt', 'is not', null)
+    .where('attemptCount', '=', attemptCount)
+    .where('nextAttemptAt', 'is not', null)
     .execute()
 }
 
 /** Channels that were sent an opening alert of the incident. */
-export async function channelsTold(db: Db, incidentId: string): Promise<ReadonlySet<string>> {
+export async function channelsNotified(db: Db, incidentId: string): Promise<ReadonlySet<string>> {
   const rows = await db
     .selectFrom('alertDeliveries as d')
     .innerJoin('alerts as a', 'a.id', 'd.alertId')
@@ -167,8 +167,8 @@ export function overdueSince(db: Db, before: Date) {
   return db
     .selectFrom('alertDeliveries')
     .select('id')
-    .where('nextTryAt', '<', before)
-    .orderBy('nextTryAt')
+    .where('nextAttemptAt', '<', before)
+    .orderBy('nextAttemptAt')
     .limit(1000)
     .execute()
 }

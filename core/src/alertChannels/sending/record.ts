@@ -5,11 +5,11 @@ import { alertSends } from '../../platform/metrics/index.ts'
 import { type Channel, channelOf } from '../channel.ts'
 import { healthAfter } from '../health.ts'
 import { lockChannelRow, updateHealth } from '../queries.ts'
+import { nextAttemptAt } from './attempts.ts'
 import type { Unavailable } from './availability.ts'
 import type { ChannelSend } from './channelSend.ts'
 import { mailInstead } from './mailAlert.ts'
-import { type AlertDeliveryRow, queueSends, recordTry } from './queries.ts'
-import { nextTryAt } from './tries.ts'
+import { type AlertDeliveryRow, queueSends, recordAttempt } from './queries.ts'
 
 /** What became of a notify action's send, for the attempt row that waits for it. */
 export interface NotifyReport {
@@ -22,27 +22,27 @@ export interface NotifyReport {
   readonly detail: string | null
   readonly finishedAt: Date
   /** When the outbox tries again, and reports again; null when this is the last word. */
-  readonly nextTryAt: Date | null
+  readonly nextAttemptAt: Date | null
 }
 
-/** Writes a report to its attempt row, in the transaction that records the try (CONTRACT R39). */
+/** Writes a report to its attempt row, in the transaction that records the attempt (CONTRACT R39). */
 export type OnNotified = (trx: Trx, report: NotifyReport) => Promise<void>
 
 /** What a try to a channel came to: a send, or the reason why none was made. */
-export type ChannelTry =
+export type ChannelAttempt =
   | { readonly send: ChannelSend; readonly channel: Channel; readonly unavailable: null }
   | { readonly send: null; readonly channel: Channel | null; readonly unavailable: Unavailable | null }
 
 /**
- * Records a try to a channel: its row, the channel's health, the next try, or mail in its stead when there is none.
+ * Records a try to a channel: its row, the channel's health, the next attempt, or mail in its stead when there is none.
  *
  * @returns what the attempt row was told; undefined when there is none, or the claim was lost to another worker
  */
-export async function recordChannelTry(
+export async function recordChannelAttempt(
   services: Services,
   row: AlertDeliveryRow,
   { alert, attemptId }: { alert: Alert; attemptId: number | null },
-  attempt: ChannelTry,
+  attempt: ChannelAttempt,
   onNotified: OnNotified,
 ): Promise<NotifyReport | undefined> {
   const now = services.clock.now()
@@ -50,9 +50,9 @@ export async function recordChannelTry(
   const delivered = result.outcome === 'delivered'
   alertSends.inc({ outcome: result.outcome, channel: row.channelKind })
   return await services.db.transaction().execute(async (trx) => {
-    if (!(await recordTry(trx, row, result, now))) return undefined
+    if (!(await recordAttempt(trx, row, result, now))) return undefined
     if (attempt.send !== null) await recordHealth(services, trx, attempt.channel, attempt.send, now)
-    if (result.nextTryAt !== null) await queueSends(services, trx, [row.id], result.nextTryAt)
+    if (result.nextAttemptAt !== null) await queueSends(services, trx, [row.id], result.nextAttemptAt)
     else if (!delivered && alert.kind !== 'action.notify') await mailInstead(services, trx, row)
     const { endpoint, requestId } = alert
     if (attemptId === null || endpoint === null || requestId === null) return undefined
@@ -65,26 +65,26 @@ export async function recordChannelTry(
       send: attempt.send,
       detail: result.detail,
       finishedAt: now,
-      nextTryAt: result.nextTryAt,
+      nextAttemptAt: result.nextAttemptAt,
     }
     await onNotified(trx, report)
     return report
   })
 }
 
-function resultOf(row: AlertDeliveryRow, { send, channel, unavailable }: ChannelTry, now: Date) {
+function resultOf(row: AlertDeliveryRow, { send, channel, unavailable }: ChannelAttempt, now: Date) {
   if (send === null) {
     const { outcome, detail } = unavailable ?? { outcome: 'failed' as const, detail: null }
-    return { outcome, detail, statusCode: null, durationMs: null, nextTryAt: null }
+    return { outcome, detail, statusCode: null, durationMs: null, nextAttemptAt: null }
   }
   // A channel that is failing already is tried once an alert (CONTRACT §10).
-  const triesMax = channel.health === 'failing' ? 1 : row.triesMax
+  const attemptsMax = channel.health === 'failing' ? 1 : row.attemptsMax
   return {
     outcome: send.delivered ? ('delivered' as const) : ('failed' as const),
     detail: send.detail,
     statusCode: send.statusCode,
     durationMs: send.durationMs,
-    nextTryAt: send.delivered ? null : nextTryAt(now, row.tryCount, triesMax, send.permanent),
+    nextAttemptAt: send.delivered ? null : nextAttemptAt(now, row.attemptCount, attemptsMax, send.permanent),
   }
 }
 

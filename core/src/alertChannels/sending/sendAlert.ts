@@ -1,5 +1,6 @@
 import { findAlert } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
+import { LOST_ATTEMPTS_MAX, waitFor } from './attempts.ts'
 import { availabilityOf } from './availability.ts'
 import { sendToChannel } from './channelSend.ts'
 import { mailAlert } from './mailAlert.ts'
@@ -11,11 +12,10 @@ import {
   queueSends,
   releaseClaim,
 } from './queries.ts'
-import { type NotifyReport, type OnNotified, recordChannelTry } from './record.ts'
-import { LOST_TRIES_MAX, waitFor } from './tries.ts'
+import { type NotifyReport, type OnNotified, recordChannelAttempt } from './record.ts'
 
 /**
- * Makes one try of a send that is due. Safe to run any number of times at once: the claim lets one worker through.
+ * Makes one attempt of a send that is due. Safe to run any number of times at once: the claim lets one worker through.
  *
  * @param onNotified told in the recording transaction when the send is a notify action's
  */
@@ -34,16 +34,16 @@ export async function sendAlert(
     if (due !== undefined) await queueSends(services, trx, [id], due)
     return undefined
   })
-  if (claimed !== undefined) await makeTry(services, claimed, signal, onNotified)
+  if (claimed !== undefined) await makeAttempt(services, claimed, signal, onNotified)
 }
 
 /**
  * Makes a claimed try and records it.
  *
- * @returns what a notify action's attempt row was told; undefined for other alerts, and when the try was given
+ * @returns what a notify action's attempt row was told; undefined for other alerts, and when the attempt was given
  *   back because the worker stops, the opening alert goes first, or the claim was lost
  */
-export async function makeTry(
+export async function makeAttempt(
   services: Services,
   row: AlertDeliveryRow,
   signal: AbortSignal,
@@ -51,9 +51,9 @@ export async function makeTry(
 ): Promise<NotifyReport | undefined> {
   const found = await findAlert(services.db, row.alertId)
   if (found === undefined) return undefined
-  if (row.tryCount > row.triesMax + LOST_TRIES_MAX) {
+  if (row.attemptCount > row.attemptsMax + LOST_ATTEMPTS_MAX) {
     const unavailable = { outcome: 'failed', detail: 'Given up: no try came to an end.' } as const
-    return await recordChannelTry(
+    return await recordChannelAttempt(
       services,
       row,
       found,
@@ -76,14 +76,14 @@ export async function makeTry(
   }
   const { channel, unavailable } = await availabilityOf(services, row.workspaceId, row.channelId ?? '')
   if (channel === null || unavailable !== null) {
-    return await recordChannelTry(services, row, found, { unavailable, send: null, channel }, onNotified)
+    return await recordChannelAttempt(services, row, found, { unavailable, send: null, channel }, onNotified)
   }
   const send = await sendToChannel(services, channel, found.alert, signal)
   if (send.error === 'aborted') {
     await giveBack(services, row, now)
     return undefined
   }
-  return await recordChannelTry(services, row, found, { unavailable: null, send, channel }, onNotified)
+  return await recordChannelAttempt(services, row, found, { unavailable: null, send, channel }, onNotified)
 }
 
 /** Lets go of a claimed try and comes back to it. */

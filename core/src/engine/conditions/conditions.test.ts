@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import type { JudgedRequest } from '../message/capturedRequest.ts'
+import type { EvaluatedRequest } from '../message/capturedRequest.ts'
 import {
   ConditionSet,
   describeCondition,
@@ -11,7 +11,7 @@ import {
   storedCondition,
 } from './index.ts'
 
-function request(over: Partial<JudgedRequest> & { text?: string } = {}): JudgedRequest {
+function request(over: Partial<EvaluatedRequest> & { text?: string } = {}): EvaluatedRequest {
   const body = over.body ?? Buffer.from(over.text ?? '')
   return {
     endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
@@ -31,7 +31,7 @@ function request(over: Partial<JudgedRequest> & { text?: string } = {}): JudgedR
   }
 }
 
-function json(value: unknown): JudgedRequest {
+function json(value: unknown): EvaluatedRequest {
   return request({ text: JSON.stringify(value) })
 }
 
@@ -41,7 +41,7 @@ function parsed(condition: unknown) {
   return result.condition
 }
 
-function holdsFor(condition: unknown, captured: JudgedRequest): boolean {
+function holdsFor(condition: unknown, captured: EvaluatedRequest): boolean {
   return matches(parsed(condition), captured)
 }
 

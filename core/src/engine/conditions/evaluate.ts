@@ -11,7 +11,7 @@ import {
   sameNumber,
   significand,
 } from '../json/index.ts'
-import type { JudgedRequest } from '../message/index.ts'
+import type { EvaluatedRequest } from '../message/index.ts'
 import { compareNumbers } from './compareNumbers.ts'
 import type { Condition, Leaf, Test } from './condition.ts'
 import { compareInstants, parseInstant } from './instants.ts'
@@ -25,7 +25,7 @@ const EXAMINED = 256 * 1024
 type Check = (value: Node, isText: boolean) => boolean
 
 /** Whether a request as captured satisfies a condition. Cannot fault; linear in the size of the request. */
-export function matches(condition: Condition, request: JudgedRequest): boolean {
+export function matches(condition: Condition, request: EvaluatedRequest): boolean {
   return condition.test.kind === 'always' || holds(condition, requestRoot(request))
 }
 

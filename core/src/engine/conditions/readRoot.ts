@@ -1,5 +1,5 @@
 import type { Node } from '../json/index.ts'
-import { headerValues, type JudgedRequest, parsedBody, urlEncodedPairs } from '../message/index.ts'
+import { type EvaluatedRequest, headerValues, parsedBody, urlEncodedPairs } from '../message/index.ts'
 import type { DeliveryFact, RequestFact } from './paths.ts'
 
 /** What paths read: a request as captured, or as earlier rules left it. */
@@ -22,7 +22,7 @@ export type DeliveryFacts = Readonly<Record<DeliveryFact, string | number>>
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A captured request as paths see it. Everything is looked up when a path asks for it; the body parses at most once. */
-export function requestRoot(request: JudgedRequest, delivery?: DeliveryFacts): ReadRoot {
+export function requestRoot(request: EvaluatedRequest, delivery?: DeliveryFacts): ReadRoot {
   let query: readonly (readonly [string, string])[] | undefined
   let text: { readonly value: string | undefined } | undefined
   let body: { readonly value: ReturnType<ReadRoot['bodyDocument']> } | undefined
@@ -44,7 +44,7 @@ export function requestRoot(request: JudgedRequest, delivery?: DeliveryFacts): R
   }
 }
 
-function documentOf(request: JudgedRequest): ReturnType<ReadRoot['bodyDocument']> {
+function documentOf(request: EvaluatedRequest): ReturnType<ReadRoot['bodyDocument']> {
   const body = parsedBody(request)
   return body.kind === 'none' ? undefined : { value: body.value, isForm: body.kind === 'form' }
 }
@@ -59,7 +59,10 @@ export function textOf(body: Uint8Array): string | undefined {
   }
 }
 
-function requestFact(request: JudgedRequest, fact: RequestFact | DeliveryFact): string | number | undefined {
+function requestFact(
+  request: EvaluatedRequest,
+  fact: RequestFact | DeliveryFact,
+): string | number | undefined {
   switch (fact) {
     case 'method':
     case 'path':

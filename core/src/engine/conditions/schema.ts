@@ -7,5 +7,5 @@ export const CONDITION_GRAMMAR = {
   anyOf: [{ type: 'object', maxProperties: 0 }, { $ref: '#/$defs/InnerCondition' }],
 }
 
-/** A condition on its way in or out: `parseCondition` judges it, naming every wrong part. */
+/** A condition on its way in or out: `parseCondition` evaluates it, naming every wrong part. */
 export const ConditionDocument = z.unknown().meta(CONDITION_GRAMMAR)

@@ -36,7 +36,7 @@ export interface CapturedRequest {
 }
 
 /** A captured request after the verdict and the label were computed: what conditions and rules see. */
-export interface JudgedRequest extends CapturedRequest {
+export interface EvaluatedRequest extends CapturedRequest {
   readonly label: string | null
   readonly verification: Verification | null
 }

@@ -1,8 +1,8 @@
 export {
   type CapturedRequest,
+  type EvaluatedRequest,
   headerText,
   headerValues,
-  type JudgedRequest,
   type Verdict,
   type Verification,
   type WireHeader,

@@ -27,7 +27,7 @@ interface Parsed {
   form?: ParsedBody
 }
 
-/** Keyed by the bytes, not by the request: a request that was judged is another object with the same body. */
+/** Keyed by the bytes, not by the request: a request that was evaluated is another object with the same body. */
 const parsedBodies = new WeakMap<Uint8Array, Parsed>()
 
 function parsedOf(body: Uint8Array): Parsed {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { CapturedRequest } from '../message/capturedRequest.ts'
-import { judge } from './judge.ts'
+import { evaluate } from './evaluate.ts'
 import { prepareVerification } from './prepare.ts'
 import type { VerificationSettings } from './settings.ts'
 
@@ -42,7 +42,7 @@ function noteFor({ header = 'X-Hub-Signature-256', value, body = BODY, settings,
     manual: null,
     ...settings,
   })
-  const result = judge(prepared, request, 'https://in.example.test/hook/1/eu')
+  const result = evaluate(prepared, request, 'https://in.example.test/hook/1/eu')
   expect(result?.verdict).toBe('failed')
   expect(result?.note).not.toContain(SECRET)
   return result?.note ?? ''
@@ -167,25 +167,25 @@ describe('a failed verdict names the mistake that explains it', () => {
       ...{ contentType: null, body: Buffer.from('{}'), sizeBytes: 2, bodyTruncated: false },
       headers: [['X-Hub-Signature-256', 'sha256=00']] as const,
     }
-    expect(judge(prepared, request, '')).toEqual({
+    expect(evaluate(prepared, request, '')).toEqual({
       verdict: 'unsigned',
       note: 'The request carries no Stripe-Signature, but X-Hub-Signature-256 is there.',
     })
   })
 
-  test('a long body is judged, but no cause is looked for', () => {
+  test('a long body is evaluated, but no cause is looked for', () => {
     const body = 'x'.repeat(100_000)
     expect(noteFor({ value: hmac(body), body })).toContain('lacks the "sha256=" prefix')
     expect(noteFor({ value: `sha256=${hmac(`${body}\n`)}`, body })).toContain('made with other credentials')
   })
 
-  test('a flood of bad signatures is judged, but no longer explained; a while later it is again', () => {
+  test('a flood of bad signatures is evaluated, but no longer explained; a while later it is again', () => {
     const prepared = prepareVerification({
       ...{ provider: 'github', signingSecret: SECRET, handshakeToken: null, manual: null },
     })
     const body = Buffer.from('x'.repeat(60_000))
     const verdictAt = (receivedAt: Date) =>
-      judge(
+      evaluate(
         prepared,
         {
           ...{ endpointId: '', receivedAt, method: 'POST', path: '', queryString: null, ip: null, body },

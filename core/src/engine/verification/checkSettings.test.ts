@@ -87,7 +87,7 @@ describe('checkSettings', () => {
     ])
   })
 
-  test('does not judge anew what is already stored', () => {
+  test('does not evaluate anew what is already stored', () => {
     const stored = { ...NO_VERIFICATION, provider: 'retired-slug', signingSecret: 'x' }
     expect(issues({ provider: 'retired-slug' }, stored)).toEqual([])
   })

@@ -41,7 +41,7 @@ interface Challenge {
  * because a secret is not set, has no answer. Never throws.
  *
  * @param verification the verdict on this request: some providers test that bad signatures are refused
- * @param publicUrl as for `judge`
+ * @param publicUrl as for `evaluate`
  */
 export function handshakeAnswer(
   prepared: PreparedVerification,

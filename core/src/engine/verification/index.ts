@@ -1,7 +1,7 @@
 export { changedSettings, checkSettings, NO_VERIFICATION, type VerificationInput } from './checkSettings.ts'
+export { evaluate } from './evaluate.ts'
 export { Evidence } from './evidence.ts'
 export { type HandshakeAnswer, handshakeAnswer } from './handshakes.ts'
-export { judge } from './judge.ts'
 export { keyFor } from './keys.ts'
 export { labelOf } from './label.ts'
 export { compileMessage } from './message.ts'

@@ -9,7 +9,7 @@ import { sha256Hex } from './message.ts'
 /** Longer tokens are not looked at: real ones stay below 8 KB, Wix's carry the event and stay below 1 MiB. */
 const TOKEN_LENGTH_MAX = 1_048_576
 
-/** Clocks differ; `exp` and `nbf` are judged against the time of receipt, this much more leniently. */
+/** Clocks differ; `exp` and `nbf` are evaluated against the time of receipt, this much more leniently. */
 const LEEWAY_SECONDS = 60
 
 const Header = z.object({ alg: z.string() })

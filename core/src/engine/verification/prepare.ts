@@ -13,7 +13,7 @@ export interface PreparedScheme {
   readonly signsUrl: boolean
 }
 
-/** An endpoint's settings, ready to judge its captures. Holds keys: it must never be logged or serialised. */
+/** An endpoint's settings, ready to evaluate its captures. Holds keys: it must never be logged or serialised. */
 export interface PreparedVerification {
   readonly settings: VerificationSettings
   readonly provider: ProviderRow | undefined
@@ -27,7 +27,7 @@ export interface PreparedVerification {
 const messagesOf = new WeakMap<SchemeRow, readonly MessageTemplate[]>()
 
 /**
- * Precomputes what judging needs, so that a capture costs little. Settings that cannot be used (an unknown slug, a
+ * Precomputes what evaluating needs, so that a capture costs little. Settings that cannot be used (an unknown slug, a
  * bad key) never throw: they make captures `unverifiable` or unchecked.
  */
 export function prepareVerification(settings: VerificationSettings): PreparedVerification {

@@ -3,7 +3,7 @@ const BYTES_MAX = 8 * 1_048_576
 const BYTES_PER_SECOND = 1_048_576
 
 /**
- * How much hashing an endpoint's searches for causes may cost. A sender of bad signatures is judged all the same, but a
+ * How much hashing an endpoint's searches for causes may cost. A sender of bad signatures is evaluated all the same, but a
  * flood of them gets no explanations: it must not cost more than good captures do.
  */
 export class SearchBudget {

@@ -5,7 +5,7 @@ import type { Candidate } from './signatures.ts'
 /** Narrower windows are widened to this: captures wait in queues on the way, too (CONTRACT R41). */
 const TOLERANCE_SECONDS_MIN = 60
 
-/** A timestamp judged: how old it was at receipt, or that it is none. Negative: it lies ahead. */
+/** A timestamp evaluated: how old it was at receipt, or that it is none. Negative: it lies ahead. */
 export type TimestampCheck =
   | { readonly kind: 'unchecked' }
   | { readonly kind: 'fresh' | 'stale'; readonly ageSeconds: number; readonly toleranceSeconds: number }
@@ -41,7 +41,7 @@ export function timestampName(place: TimestampPlace): string {
 }
 
 /**
- * Judges a timestamp against the time of receipt, where the scheme has a tolerance; only then it is parsed.
+ * Evaluates a timestamp against the time of receipt, where the scheme has a tolerance; only then it is parsed.
  */
 export function checkTimestamp(
   scheme: Pick<SchemeRow, 'timestamp'>,

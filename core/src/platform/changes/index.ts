@@ -1,3 +1,3 @@
 export { announceEndpointChange } from './announce.ts'
-export { ENDPOINT_CHANNEL, type RunningWakeups, startWakeups } from './listen.ts'
-export type { Wakeups } from './wakeups.ts'
+export type { EndpointChanges } from './endpointChanges.ts'
+export { ENDPOINT_CHANNEL, type RunningEndpointChanges, startEndpointChanges } from './listen.ts'

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Logger } from 'pino'
-import type { Wakeups } from './wakeups.ts'
+import type { EndpointChanges } from './endpointChanges.ts'
 
 /** Where `announceEndpointChange` and the capture statement notify; the payload is the endpoint's id. */
 export const ENDPOINT_CHANNEL = 'creel_endpoints'
@@ -9,7 +9,7 @@ export const ENDPOINT_CHANNEL = 'creel_endpoints'
 const POLL_MILLISECONDS = 5_000
 const RECONNECT_MILLISECONDS = { first: 100, max: 5_000 } as const
 
-export interface RunningWakeups extends Wakeups {
+export interface RunningEndpointChanges extends EndpointChanges {
   /** Ends the connection; listeners are not called any more. */
   stop(): Promise<void>
 }
@@ -20,7 +20,7 @@ export interface RunningWakeups extends Wakeups {
  *
  * @param url the database; must reach Postgres with session state, so not through a transaction pooler
  */
-export function startWakeups(url: string, log: Pick<Logger, 'warn'>): RunningWakeups {
+export function startEndpointChanges(url: string, log: Pick<Logger, 'warn'>): RunningEndpointChanges {
   const listeners = new Map<string, Set<() => void>>()
   const wake = (endpointId: string) => {
     for (const listener of [...(listeners.get(endpointId) ?? [])]) listener()
@@ -60,7 +60,11 @@ function keepListening(url: string, { onNotification, onConnected, log }: Listen
   let stopped = false
 
   const connect = async (failures: number): Promise<void> => {
-    const next = new pg.Client({ connectionString: url, application_name: 'creel-wakeups', keepAlive: true })
+    const next = new pg.Client({
+      connectionString: url,
+      application_name: 'creel-endpointChanges',
+      keepAlive: true,
+    })
     client = next
     let lost = false
     const lose = (error?: Error) => {

@@ -57,9 +57,9 @@ export interface AlertDeliveriesTable {
   statusCode: number | null
   durationMs: number | null
   emailFallback: Generated<boolean>
-  tryCount: Generated<number>
-  triesMax: number
-  nextTryAt: Date | null
+  attemptCount: Generated<number>
+  attemptsMax: number
+  nextAttemptAt: Date | null
 }
 
 export interface AlertsTable {
@@ -145,7 +145,7 @@ export interface DeliveriesTable {
   nextAttemptAt: Date
   createdAt: Date
   finishedAt: Date | null
-  parkedAt: Date | null
+  deadLetteredAt: Date | null
 }
 
 export interface DeliveryAttemptsTable {

@@ -47,7 +47,7 @@ export const captureCommitSeconds = new Histogram({
   registers,
 })
 
-/** Tries of forwards that ended, replays included. `state` as in SPEC "Delivery state values". */
+/** Attempts of forwards that ended, replays included. `state` as in SPEC "Delivery state values". */
 export const deliveryAttempts = new Counter({
   name: 'creel_delivery_attempts_total',
   help: 'Tries of forwards that ended, by state',

@@ -31,7 +31,7 @@ export function parseAllowList(entries: readonly string[]): AllowList {
 export function isAllowed(list: AllowList, host: string, address: string): boolean {
   if (list.hosts.has(hostOf(host))) return true
   if (!ipaddr.isValid(address)) return false
-  // A mapped address is judged as the IPv4 address that it reaches.
+  // A mapped address is evaluated as the IPv4 address that it reaches.
   const parsed = ipaddr.parse(canonicalAddress(address))
   return list.networks.some(
     ([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits),

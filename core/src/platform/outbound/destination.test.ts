@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { parseAllowList } from './allowList.ts'
-import { judgeDestination, readDestination } from './destination.ts'
-import type { Fence } from './fence.ts'
+import { checkDestinationUrl, readDestination } from './destination.ts'
+import type { SsrfGuard } from './ssrfGuard.ts'
 
 const NAMES: Record<string, string[]> = {
   'public.test': ['8.8.8.8'],
@@ -12,7 +12,7 @@ const NAMES: Record<string, string[]> = {
   'us.test': ['127.0.0.1'],
 }
 
-const fence = (allow: string[] = []): Fence => ({
+const guard = (allow: string[] = []): SsrfGuard => ({
   allow: parseAllowList(allow),
   ownHosts: () => [
     { host: 'in.creel.test', port: 443 },
@@ -22,9 +22,9 @@ const fence = (allow: string[] = []): Fence => ({
 })
 
 const codesOf = async (url: string, allow: string[] = []) =>
-  (await judgeDestination(fence(allow), url, ['url'])).map((issue) => issue.code)
+  (await checkDestinationUrl(guard(allow), url, ['url'])).map((issue) => issue.code)
 
-describe('judgeDestination', () => {
+describe('checkDestinationUrl', () => {
   test.each([
     'https://public.test/hooks?a=1',
     'http://8.8.8.8:8080/',
@@ -114,7 +114,7 @@ describe('judgeDestination', () => {
   })
 
   test('reports every reason, at the member that holds the URL', async () => {
-    const issues = await judgeDestination(fence(), 'http://u:p@127.0.0.1/#x', ['forwardUrl'])
+    const issues = await checkDestinationUrl(guard(), 'http://u:p@127.0.0.1/#x', ['forwardUrl'])
     expect(issues.map(({ code, path }) => [code, ...path])).toEqual([
       ['bad_url', 'forwardUrl'],
       ['bad_url', 'forwardUrl'],
@@ -129,8 +129,8 @@ describe('judgeDestination', () => {
 })
 
 test('a name that does not resolve within two seconds is accepted', async () => {
-  const slow: Fence = { ...fence(), resolve: () => new Promise(() => {}) }
-  expect(await judgeDestination(slow, 'https://slow.test/', ['url'])).toEqual([])
+  const slow: SsrfGuard = { ...guard(), resolve: () => new Promise(() => {}) }
+  expect(await checkDestinationUrl(slow, 'https://slow.test/', ['url'])).toEqual([])
 })
 
 test('an entry that is no destination is refused with its text', () => {

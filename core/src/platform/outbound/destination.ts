@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
 import type { InputIssue, ItemCode } from '../../engine/issues.ts'
-import { type Fence, findPassage } from './fence.ts'
+import { findPassage, type SsrfGuard } from './ssrfGuard.ts'
 
 /** The longest destination URL (CONTRACT §5). */
 export const DESTINATION_URL_MAX = 2048
@@ -44,15 +44,15 @@ export function readDestination(url: string): Destination | undefined {
 }
 
 /**
- * Judges a destination before it is saved (CONTRACT §5, R38): http or https, at most 2048 characters, no
- * userinfo, no fragment, not our own hosts, no private address. A name is judged by what it resolves to
+ * Evaluates a destination before it is saved (CONTRACT §5, R38): http or https, at most 2048 characters, no
+ * userinfo, no fragment, not our own hosts, no private address. A name is evaluated by what it resolves to
  * within 2 s; one that does not resolve is accepted, since the address is checked again when it is dialled.
  *
  * @param path leads to the member of the input that holds the URL
  * @returns every reason to refuse it; empty when it may be saved
  */
-export async function judgeDestination(
-  fence: Fence,
+export async function checkDestinationUrl(
+  guard: SsrfGuard,
   url: string,
   path: readonly (string | number)[],
 ): Promise<InputIssue[]> {
@@ -71,7 +71,7 @@ export async function judgeDestination(
   if (destination.port === 0) issues.push(issue('bad_url', 'The URL must not name port 0.'))
 
   const passage = await Promise.race([
-    findPassage(fence, destination.host, destination.port),
+    findPassage(guard, destination.host, destination.port),
     setTimeout(SAVE_RESOLVE_MS, undefined, { ref: false }),
   ])
   if (passage !== undefined && 'refused' in passage && passage.refused !== 'dns')

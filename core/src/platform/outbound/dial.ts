@@ -2,7 +2,7 @@ import net from 'node:net'
 import tls from 'node:tls'
 import type { buildConnector } from 'undici/index.js'
 import { hostOf } from './allowList.ts'
-import { type Fence, findPassage } from './fence.ts'
+import { findPassage, type SsrfGuard } from './ssrfGuard.ts'
 
 /** How a connection that did not come about ended. */
 export type DialOutcome = 'dns' | 'connect' | 'tls' | 'blocked_address' | 'loop'
@@ -20,7 +20,7 @@ export class DialError extends Error {
 }
 
 interface DialOptions {
-  readonly fence: Fence
+  readonly guard: SsrfGuard
   readonly connectTimeoutMs: number
   /** PEM certificates to trust instead of the built-in ones: for tests and private authorities. */
   readonly certificateAuthorities?: string | undefined
@@ -28,11 +28,11 @@ interface DialOptions {
 }
 
 /**
- * The connector that undici opens every connection with. It resolves, judges, and dials *the address that it
- * judged*, as a literal, so that nothing can answer differently in between. Undici's own connector is not
+ * The connector that undici opens every connection with. It resolves, evaluates, and dials *the address that it
+ * evaluated*, as a literal, so that nothing can answer differently in between. Undici's own connector is not
  * used: it would hand the name to the system, which resolves it a second time.
  */
-export function fencedConnector(options: DialOptions): buildConnector.connector {
+export function guardedConnector(options: DialOptions): buildConnector.connector {
   return ({ hostname, port, protocol, servername }, callback) => {
     const secure = protocol === 'https:'
     const target = { hostname, port: port === '' ? (secure ? 443 : 80) : Number(port), secure, servername }
@@ -53,7 +53,7 @@ interface Target {
 
 async function dial(options: DialOptions, target: Target): Promise<net.Socket> {
   const deadline = performance.now() + options.connectTimeoutMs
-  const passage = await withDeadline(findPassage(options.fence, target.hostname, target.port), deadline)
+  const passage = await withDeadline(findPassage(options.guard, target.hostname, target.port), deadline)
   if (passage === undefined)
     throw new DialError('dns', `${target.hostname} did not resolve within ${options.connectTimeoutMs} ms`)
   if ('refused' in passage) throw new DialError(passage.refused, passage.detail)

@@ -1,7 +1,6 @@
 export { hostOf, parseAllowList } from './allowList.ts'
 export { DESTINATION_URL_MAX } from './destination.ts'
 export type { NoResponse, Response } from './exchange.ts'
-export type { Resolve } from './fence.ts'
 export {
   createOutbound,
   type Outbound,
@@ -10,4 +9,5 @@ export {
   type SendResult,
 } from './outbound.ts'
 export type { OwnHost } from './ownHosts.ts'
+export type { Resolve } from './ssrfGuard.ts'
 export { userAgent } from './userAgent.ts'

@@ -2,11 +2,11 @@ import { Agent } from 'undici/index.js'
 import type { InputIssue } from '../../engine/issues.ts'
 import type { WireHeader } from '../../engine/message/index.ts'
 import { isAllowed, parseAllowList } from './allowList.ts'
-import { judgeDestination, readDestination } from './destination.ts'
-import { fencedConnector } from './dial.ts'
+import { checkDestinationUrl, readDestination } from './destination.ts'
+import { guardedConnector } from './dial.ts'
 import { exchange, type NoResponse, type Response } from './exchange.ts'
-import { type Resolve, systemResolve } from './fence.ts'
 import type { OwnHost } from './ownHosts.ts'
+import { type Resolve, systemResolve } from './ssrfGuard.ts'
 
 /** A request to somewhere else. */
 export interface OutboundRequest {
@@ -34,7 +34,7 @@ export interface Outbound {
   /** Sends one request. Follows no redirect, decompresses nothing, never throws. */
   send(request: OutboundRequest): Promise<SendResult>
   /**
-   * Judges a URL before it is saved (CONTRACT R38).
+   * Evaluates a URL before it is saved (CONTRACT R38).
    *
    * @param path of the member of the input that holds it; `['url']` unless said otherwise
    * @returns every reason to refuse it; empty when it may be saved
@@ -65,16 +65,16 @@ export interface OutboundOptions {
 const MAX_HEADER_BYTES = 65_536
 
 /**
- * Builds the fenced HTTP client.
+ * Builds the guarded HTTP client.
  *
  * @throws TypeError when an entry of `allowDestinations` is not a CIDR, an address or a host name
  */
 export function createOutbound(options: OutboundOptions): Outbound {
   const { connectTimeoutMs = 5000, resolve = systemResolve, certificateAuthorities } = options
   const trustsAnyCertificate = options.trustsAnyCertificate ?? false
-  const fence = { allow: parseAllowList(options.allowDestinations), ownHosts: options.ownHosts, resolve }
+  const guard = { allow: parseAllowList(options.allowDestinations), ownHosts: options.ownHosts, resolve }
   const agent = new Agent({
-    connect: fencedConnector({ fence, connectTimeoutMs, certificateAuthorities, trustsAnyCertificate }),
+    connect: guardedConnector({ guard, connectTimeoutMs, certificateAuthorities, trustsAnyCertificate }),
     allowH2: false,
     pipelining: 1,
     maxHeaderSize: MAX_HEADER_BYTES,
@@ -112,10 +112,10 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const sentHeaders = wireFields(method, destination.hostHeader, headers, bytes.length)
       return { ...result, sentHeaders, durationMs: durationMs() }
     },
-    checkDestination: (url, path = ['url']) => judgeDestination(fence, url, path),
+    checkDestination: (url, path = ['url']) => checkDestinationUrl(guard, url, path),
     isListed(url) {
       const host = readDestination(url)?.host
-      return host !== undefined && isAllowed(fence.allow, host, host === 'localhost' ? '127.0.0.1' : host)
+      return host !== undefined && isAllowed(guard.allow, host, host === 'localhost' ? '127.0.0.1' : host)
     },
     close: () => agent.destroy(),
   }

@@ -1,9 +1,9 @@
 import { type DeliveryFacts, type Path, type ReadRoot, requestRoot, textOf } from '../../conditions/index.ts'
 import { type LazyJson, opened, parseLazily, writeJson } from '../../json/index.ts'
 import {
+  type EvaluatedRequest,
   headerText,
   headerValues,
-  type JudgedRequest,
   mediaType,
   type WireHeader,
 } from '../../message/index.ts'
@@ -28,7 +28,7 @@ export class Draft implements ReadRoot {
   readonly writtenHeaders = new Set<string>()
 
   constructor(
-    private readonly request: JudgedRequest,
+    private readonly request: EvaluatedRequest,
     facts: DeliveryFacts,
     private readonly meter: Meter,
   ) {
@@ -212,7 +212,7 @@ export class Draft implements ReadRoot {
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
 /** The body as its captured content type says, up to the payload cap (CONTRACT R18); digits and order kept. */
-function readDocument(request: JudgedRequest): Document {
+function readDocument(request: EvaluatedRequest): Document {
   if (request.body.length === 0) return { kind: 'empty' }
   const type = mediaType(request.contentType)
   const isJson = type === '' || type.endsWith('/json') || type.endsWith('+json')

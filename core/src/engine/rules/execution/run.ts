@@ -1,5 +1,5 @@
 import { type DeliveryFacts, holds } from '../../conditions/index.ts'
-import type { JudgedRequest, WireHeader } from '../../message/index.ts'
+import type { EvaluatedRequest, WireHeader } from '../../message/index.ts'
 import { uuidV5 } from '../../uuidV5.ts'
 import type { CallFacts } from '../functions/index.ts'
 import { Fault, type FaultCode } from '../language/fault.ts'
@@ -12,7 +12,7 @@ import { runStep } from './steps.ts'
 /** What a set of rules is run on. */
 export interface RunInput {
   /** As captured; never an oversize trace. */
-  readonly request: JudgedRequest
+  readonly request: EvaluatedRequest
   readonly facts: DeliveryFacts
   /** Start of the attempt. */
   readonly now: Date

@@ -1,6 +1,6 @@
 import * as Schema from '@effect/schema/Schema'
 import { CONDITION_BOUNDS, MAX_PATH_LENGTH, parseCondition } from '../../conditions/index.ts'
-import { absent, issue, judged, KNOWS_ALL, list, text } from './judged.ts'
+import { absent, evaluated, issue, KNOWS_ALL, list, text } from './evaluated.ts'
 
 const { groupItems, listItems, textLength, likeLength, likeStars } = CONDITION_BOUNDS
 
@@ -65,7 +65,7 @@ const Inner: Schema.Schema<Inner> = Schema.suspend(
     ),
 ).annotations({ identifier: 'InnerCondition' })
 
-const Always = judged(
+const Always = evaluated(
   Schema.Unknown,
   (value) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
@@ -75,7 +75,7 @@ const Always = judged(
 )
 
 /** A rule's `when`: omitted, null and `{}` mean always. */
-export const When = judged(
+export const When = evaluated(
   Schema.Union(Schema.Null, Always, Inner),
   (value) => {
     const parsed = value === null ? undefined : parseCondition(value)

@@ -4,7 +4,7 @@ import { MAX_PATH_LENGTH, parsePath } from '../../conditions/index.ts'
 import { MAX_TEMPLATE_LENGTH, parseTemplate } from '../../templates/index.ts'
 import { FUNCTION_NAMES } from '../functions/index.ts'
 import { When } from './conditionSchema.ts'
-import { absent, CHOOSE, type Choose, issue, judged, list, text, WRONG_WORD } from './judged.ts'
+import { absent, CHOOSE, type Choose, evaluated, issue, list, text, WRONG_WORD } from './evaluated.ts'
 import { DOCUMENT_LIMITS } from './limits.ts'
 import { parseTarget, type TargetOptions } from './targets.ts'
 
@@ -16,7 +16,7 @@ import { parseTarget, type TargetOptions } from './targets.ts'
 const pathText = { type: 'string', maxLength: MAX_PATH_LENGTH }
 
 function target(options: TargetOptions, description: string): Schema.Schema<string> {
-  return judged(
+  return evaluated(
     Schema.String,
     (value) => {
       const parsed = typeof value === 'string' ? parseTarget(value, options) : undefined
@@ -43,7 +43,7 @@ const kept = list(
   DOCUMENT_LIMITS.paths,
 )
 
-const readPath = judged(
+const readPath = evaluated(
   Schema.String,
   (value) => {
     const parsed =
@@ -55,7 +55,7 @@ const readPath = judged(
   { ...pathText, description: 'A path to read; text is {"literal":"…"}.' },
 )
 
-const template = judged(
+const template = evaluated(
   Schema.String,
   (value) => {
     const parsed = typeof value === 'string' ? parseTemplate(value) : undefined
@@ -67,7 +67,7 @@ const template = judged(
 
 const json = Schema.Unknown.annotations({ jsonSchema: { description: 'Any JSON value.' } })
 
-const smallJson = judged(json, (value) =>
+const smallJson = evaluated(json, (value) =>
   value !== undefined && Buffer.byteLength(JSON.stringify(value)) > DOCUMENT_LIMITS.valueBytes
     ? [issue('too_long', `A value has at most ${DOCUMENT_LIMITS.valueBytes} bytes of JSON.`)]
     : [],
@@ -177,7 +177,7 @@ const Step = Schema.Union(
 export type Step = typeof Step.Type
 
 /** PostgreSQL's text, and people, have no NUL. */
-const name = judged(
+const name = evaluated(
   text(1, DOCUMENT_LIMITS.nameLength),
   (value) =>
     typeof value === 'string' && value.includes('\0')

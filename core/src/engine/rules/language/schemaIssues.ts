@@ -2,7 +2,7 @@ import type { AST } from '@effect/schema/AST'
 import type * as ParseResult from '@effect/schema/ParseResult'
 import * as Schema from '@effect/schema/Schema'
 import { type InputIssue, ITEM_CODES } from '../../issues.ts'
-import { CHOOSE, type Choose, JUDGE, type Judge, KNOWS_ALL, WRONG_WORD } from './judged.ts'
+import { CHOOSE, type Choose, type Evaluate, JUDGE, KNOWS_ALL, WRONG_WORD } from './evaluated.ts'
 
 type Path = readonly (string | number)[]
 
@@ -39,7 +39,7 @@ function issuesOf(issue: ParseResult.ParseIssue, value: unknown, path: Path): In
     case 'Composite':
       return several(issue.issues).flatMap((each) => issuesOf(each, value, path))
     case 'Refinement':
-      return judgement(issue, value, path)
+      return evaluation(issue, value, path)
     case 'Transformation':
       return issuesOf(issue.issue, value, path)
     case 'Missing':
@@ -52,9 +52,9 @@ function issuesOf(issue: ParseResult.ParseIssue, value: unknown, path: Path): In
   }
 }
 
-function judgement(issue: ParseResult.Refinement, value: unknown, path: Path): InputIssue[] {
-  const judge = annotation<Judge>(issue.ast, JUDGE)
-  const own = (judge?.(value) ?? []).map((each) => ({ ...each, path: [...path, ...each.path] }))
+function evaluation(issue: ParseResult.Refinement, value: unknown, path: Path): InputIssue[] {
+  const evaluate = annotation<Evaluate>(issue.ast, JUDGE)
+  const own = (evaluate?.(value) ?? []).map((each) => ({ ...each, path: [...path, ...each.path] }))
   const below =
     issue.kind === 'From' && issue.ast.annotations[KNOWS_ALL] !== true
       ? issuesOf(issue.issue, value, path)

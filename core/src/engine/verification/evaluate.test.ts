@@ -8,7 +8,7 @@ import {
 } from '../../../../tests/support/signedRequest.ts'
 import type { CapturedRequest, Verification } from '../message/capturedRequest.ts'
 import { PROVIDERS, type SchemeRow } from '../providers/index.ts'
-import { judge } from './judge.ts'
+import { evaluate } from './evaluate.ts'
 import { prepareVerification } from './prepare.ts'
 import { type ManualScheme, manualSchemeRow, SIGNATURE_ALGORITHMS } from './settings.ts'
 import vectors from './vectors.json' with { type: 'json' }
@@ -43,7 +43,7 @@ interface Subject {
 function verdictOn(subject: Subject, secret: string, sent: SignedRequest, receivedAt = NOW) {
   const { provider, manual } = subject
   const prepared = prepareVerification({ provider, manual, signingSecret: secret, handshakeToken: null })
-  return judge(prepared, captured(sent, receivedAt), sent.url)
+  return evaluate(prepared, captured(sent, receivedAt), sent.url)
 }
 
 describe('every published and computed vector', () => {
@@ -68,7 +68,7 @@ describe('every published and computed vector', () => {
       manual: null,
     })
     const receivedAt = vector.receivedAt === null ? NOW : new Date(vector.receivedAt)
-    const result = judge(prepared, captured(sent, receivedAt), sent.url)
+    const result = evaluate(prepared, captured(sent, receivedAt), sent.url)
     expect(result?.verdict).toBe(widened(vector) ? 'verified' : (vector.expected as Verification['verdict']))
     expectDiscreet(result, vector.secret, headers)
   })
@@ -211,7 +211,7 @@ describe.each(SUBJECTS)('%s', (_, subject) => {
     const { provider, manual } = subject
     const prepared = prepareVerification({ provider, manual, signingSecret: secret(), handshakeToken: null })
     const request = { ...captured(good(row)), bodyTruncated: true }
-    expect(judge(prepared, request, URL_BASE)).toEqual({
+    expect(evaluate(prepared, request, URL_BASE)).toEqual({
       verdict: 'unverifiable',
       note: 'body over the size cap',
     })
@@ -283,7 +283,7 @@ describe('bounds', () => {
   test('no input makes it throw or break down', () => {
     fc.assert(
       fc.property(settings, request, fc.string({ unit: 'binary' }), (settings, request, url) => {
-        const result = judge(prepareVerification(settings), request, url)
+        const result = evaluate(prepareVerification(settings), request, url)
         expect(result?.note ?? '').not.toContain('broke down')
         expect(result?.note.length ?? 0).toBeLessThanOrEqual(300)
       }),

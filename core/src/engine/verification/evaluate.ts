@@ -9,7 +9,7 @@ import { placeName } from './signatures.ts'
 import { ageWords, spanWords } from './timestamps.ts'
 
 /**
- * The verdict on a captured request (CONTRACT §12), judged at receipt.
+ * The verdict on a captured request (CONTRACT §12), evaluated at receipt.
  *
  * Decided by the first scheme whose signature is present; by the next one when that one says so. Never throws, and
  * takes time proportional to the body at most, with a bound on everything that it tries besides.
@@ -17,7 +17,7 @@ import { ageWords, spanWords } from './timestamps.ts'
  * @param publicUrl the URL that the sender called as the public sees it: capture URL, suffix and query as received
  * @returns null when there is nothing to check: no scheme, or a needed secret is not set
  */
-export function judge(
+export function evaluate(
   prepared: PreparedVerification,
   request: CapturedRequest,
   publicUrl: string,
@@ -25,14 +25,14 @@ export function judge(
   if (prepared.schemes.length === 0) return null
   if (request.bodyTruncated) return { verdict: 'unverifiable', note: 'body over the size cap' }
   try {
-    return judgeBySchemes(prepared, new Evidence(request, publicUrl))
+    return evaluateSchemes(prepared, new Evidence(request, publicUrl))
   } catch {
     // A fault of ours must not cost a capture; the tests hold that no input gets here.
     return { verdict: 'unverifiable', note: 'The check itself broke down.' }
   }
 }
 
-function judgeBySchemes(prepared: PreparedVerification, evidence: Evidence): Verification {
+function evaluateSchemes(prepared: PreparedVerification, evidence: Evidence): Verification {
   let failed: { scheme: PreparedScheme; result: CheckResult } | undefined
   for (const scheme of prepared.schemes) {
     const result = checkScheme(scheme, evidence)

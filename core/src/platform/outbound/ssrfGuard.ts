@@ -10,8 +10,8 @@ export type Resolve = (host: string) => Promise<readonly string[]>
 export const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address)
 
-/** What may be dialled, and what may not. */
-export interface Fence {
+/** The SSRF guard: which addresses may be dialled, and which may not. */
+export interface SsrfGuard {
   readonly allow: AllowList
   readonly ownHosts: () => readonly OwnHost[]
   readonly resolve: Resolve
@@ -28,15 +28,15 @@ export type Passage =
  *
  * @param host a name, or an address without brackets
  */
-export async function findPassage(fence: Fence, host: string, port: number): Promise<Passage> {
-  const own = fence.ownHosts()
+export async function findPassage(guard: SsrfGuard, host: string, port: number): Promise<Passage> {
+  const own = guard.ownHosts()
   if (isOwn(own, host, null, port)) return loop(host, port)
   let found: readonly string[]
   if (isAddress(host)) found = [host]
   else {
     try {
       // Without the dot of the root: resolvers know `localhost`, not all of them `localhost.`
-      found = await fence.resolve(hostOf(host))
+      found = await guard.resolve(hostOf(host))
     } catch {
       found = []
     }
@@ -47,7 +47,7 @@ export async function findPassage(fence: Fence, host: string, port: number): Pro
   let reason = ''
   const addresses: string[] = []
   for (const address of found) {
-    const refusal = isAllowed(fence.allow, host, address) ? null : refusalOf(address)
+    const refusal = isAllowed(guard.allow, host, address) ? null : refusalOf(address)
     if (refusal === null) addresses.push(address)
     else reason ||= refusal
   }

@@ -7,14 +7,14 @@ import { NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf } from './attemptOf.ts'
 import {
+  type DueAttempt,
   type DueRow,
-  type DueTry,
   dueParameters,
   isOff,
   isWaiting,
   offUntil,
   SELECT_DUE,
-} from './dueTries.ts'
+} from './dueAttempts.ts'
 import { channelsOf, startNotify } from './notify.ts'
 import { insertAttempts, removeDeliveries } from './queries.ts'
 
@@ -31,15 +31,15 @@ const FIND_UNREACHABLE = statement(
 )
 
 /**
- * Takes the due tries that `claimForwards` left, in one transaction. Safe to call twice for the same try.
+ * Takes the due attempts that `claimForwards` left, in one transaction. Safe to call twice for the same attempt.
  *
- * Tries of a deleted action, endpoint or request are dropped. Those of a switched-off action wait: they come
- * back when it is switched on, or 24 h after it was switched off to be ended as `action_off`. Notify tries go
+ * Attempts of a deleted action, endpoint or request are dropped. Those of a switched-off action wait: they come
+ * back when it is switched on, or 24 h after it was switched off to be ended as `action_off`. Notify attempts go
  * to the outbox of alerts.
  *
- * @returns the tries that end unsent
+ * @returns the attempts that end unsent
  */
-export async function claimOthers(services: Services, due: readonly DueTry[]): Promise<Attempt[]> {
+export async function claimDeferred(services: Services, due: readonly DueAttempt[]): Promise<Attempt[]> {
   if (due.length === 0) return []
   const now = services.clock.now()
   return await services.db.transaction().execute(async (trx) => {
@@ -85,8 +85,8 @@ async function startNotifies(
   return unsent
 }
 
-/** Ends the runs whose action, endpoint or request is gone (CONTRACT §8, row 12); a run that is merely elsewhere stays. */
-async function removeUnreachable(trx: Trx, missing: readonly DueTry[]): Promise<void> {
+/** Ends the deliveries whose action, endpoint or request is gone (CONTRACT §8, row 12); a delivery that is merely elsewhere stays. */
+async function removeUnreachable(trx: Trx, missing: readonly DueAttempt[]): Promise<void> {
   if (missing.length === 0) return
   const rows = await run<{ id: number }>(trx, FIND_UNREACHABLE, [missing.map((one) => one.deliveryId)])
   await removeDeliveries(
@@ -131,7 +131,7 @@ function pendingRow(
     trigger: row.attempt === 1 ? row.trigger : 'retry',
     url: row.url ?? channel?.destination ?? '',
     at: now,
-    // The sends of a notify try belong to the outbox: it is never interrupted (CONTRACT R39).
+    // The sends of a notify attempt belong to the outbox: it is never interrupted (CONTRACT R39).
     leaseUntil: null,
   }
 }

@@ -2,11 +2,11 @@ import * as Schema from '@effect/schema/Schema'
 import type { InputIssue, ItemCode } from '../../issues.ts'
 
 /** What is wrong with a value beyond its type; paths start at the value. Looks at any value, of any type. */
-export type Judge = (value: unknown) => readonly InputIssue[]
+export type Evaluate = (value: unknown) => readonly InputIssue[]
 
-/** Annotation of a filter: the judge that says more than yes or no. */
-export const JUDGE = Symbol('judge')
-/** Annotation of a filter whose judge knows all about the value: what the schema below it says is left out. */
+/** Annotation of a filter: the evaluate that says more than yes or no. */
+export const JUDGE = Symbol('evaluate')
+/** Annotation of a filter whose evaluate knows all about the value: what the schema below it says is left out. */
 export const KNOWS_ALL = Symbol('knows all')
 /** Annotation of a union: which member a value was meant to be, or what is wrong when none. */
 export const CHOOSE = Symbol('choose')
@@ -23,24 +23,24 @@ export function issue(code: ItemCode, detail: string): InputIssue {
 }
 
 /**
- * A schema with a judgement on top.
+ * A schema with a evaluation on top.
  *
- * @param jsonSchema as much of the judgement as JSON Schema can say
+ * @param jsonSchema as much of the evaluation as JSON Schema can say
  */
-export function judged<A, I>(
+export function evaluated<A, I>(
   schema: Schema.Schema<A, I>,
-  judge: Judge,
+  evaluate: Evaluate,
   jsonSchema: object = {},
   annotations: Readonly<Record<symbol, unknown>> = {},
 ): Schema.Schema<A, I> {
   return schema.pipe(
-    Schema.filter((value) => judge(value).length === 0, { jsonSchema, [JUDGE]: judge, ...annotations }),
+    Schema.filter((value) => evaluate(value).length === 0, { jsonSchema, [JUDGE]: evaluate, ...annotations }),
   )
 }
 
 /** Text of so many code points. */
 export function text(least: number, most: number): Schema.Schema<string> {
-  return judged(
+  return evaluated(
     Schema.String,
     (value) => {
       if (typeof value !== 'string') return []
@@ -59,7 +59,7 @@ export function list<A, I>(
   least: number,
   most: number,
 ): Schema.Schema<readonly A[], readonly I[]> {
-  return judged(
+  return evaluated(
     Schema.Array(item),
     (value) => {
       if (!Array.isArray(value)) return []

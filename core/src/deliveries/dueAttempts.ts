@@ -3,8 +3,8 @@ import { type ActionsTable, encodeArray, INT4, INT8 } from '../platform/db/index
 import type { Payload } from '../platform/queues.ts'
 import type { StoredRequestRow } from '../requests/index.ts'
 
-/** A try that is due: the payload of its job. */
-export type DueTry = Payload<'deliveries.attempt'>
+/** An attempt that is due: the payload of its job. */
+export type DueAttempt = Payload<'deliveries.attempt'>
 
 /** How long a queued delivery waits for its action to be switched on again (CONTRACT §8, row 13). */
 export const ACTION_OFF_HOURS = 24
@@ -24,7 +24,7 @@ type ActionColumns = Pick<
   | 'messageTemplate'
 >
 
-/** A due try with everything that it needs, in one row. */
+/** A due attempt with everything that it needs, in one row. */
 export interface DueRow extends StoredRequestRow, ActionColumns {
   readonly deliveryId: number
   readonly attempt: number
@@ -62,14 +62,14 @@ export const SELECT_DUE = `
   where d.finished_at is null and d.attempt_count = due.attempt - 1`
 
 /** `$1` and `$2` of {@link SELECT_DUE}. */
-export function dueParameters(due: readonly DueTry[]): Buffer[] {
+export function dueParameters(due: readonly DueAttempt[]): Buffer[] {
   return [
     encodeArray(INT8, due, ({ deliveryId }) => deliveryId),
     encodeArray(INT4, due, ({ attempt }) => attempt),
   ]
 }
 
-/** Until when the tries of an action wait that is switched off now. */
+/** Until when the attempts of an action wait that is switched off now. */
 export function offUntil(row: Pick<DueRow, 'offSince'>, now: Date): Date {
   return new Date((row.offSince ?? now).getTime() + ACTION_OFF_HOURS * 3_600_000)
 }

@@ -1,13 +1,13 @@
 import { type DispatchPlan, planDispatch } from '../actions/index.ts'
 import { requestRoot } from '../engine/conditions/index.ts'
-import type { CapturedRequest, JudgedRequest } from '../engine/message/index.ts'
-import { type HandshakeAnswer, handshakeAnswer, judge, labelOf } from '../engine/verification/index.ts'
+import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
+import { evaluate, type HandshakeAnswer, handshakeAnswer, labelOf } from '../engine/verification/index.ts'
 import { type CaptureRow, captureRow } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import type { NewCapture } from './captureStatement.ts'
 
 /** A capture with everything decided that its endpoint's settings decide. */
-export interface JudgedCapture extends NewCapture {
+export interface EvaluatedCapture extends NewCapture {
   readonly row: CaptureRow
   readonly settings: CaptureSettings
   readonly dispatch: DispatchPlan
@@ -21,22 +21,22 @@ export interface JudgedCapture extends NewCapture {
  *
  * @param publicUrl the URL that the sender called, as the public sees it
  */
-export function judgeCapture(
+export function evaluateCapture(
   settings: CaptureSettings,
   request: CapturedRequest,
   publicUrl: string,
-): JudgedCapture {
+): EvaluatedCapture {
   const { verification: prepared } = settings
-  const verification = judge(prepared, request, publicUrl)
-  const judged: JudgedRequest = { ...request, verification, label: labelOf(prepared.provider, request) }
-  const dispatch = planDispatch(settings.actions, judged)
+  const verification = evaluate(prepared, request, publicUrl)
+  const evaluated: EvaluatedRequest = { ...request, verification, label: labelOf(prepared.provider, request) }
+  const dispatch = planDispatch(settings.actions, evaluated)
   return {
-    row: captureRow(judged),
+    row: captureRow(evaluated),
     revision: settings.revision,
     dispatchState: dispatch.state,
     settings,
     dispatch,
-    criteriaIds: settings.criteria.holding(requestRoot(judged)),
+    criteriaIds: settings.criteria.holding(requestRoot(evaluated)),
     handshake: handshakeAnswer(prepared, request, verification, publicUrl),
   }
 }

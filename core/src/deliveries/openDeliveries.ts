@@ -1,0 +1,128 @@
+import { closeIncidentsSilently, openIncident } from '../alerts/index.ts'
+import type { Services } from '../api/services.ts'
+import type { Trx } from '../platform/db/index.ts'
+import type { DueAttempt } from './dueAttempts.ts'
+import {
+  announceDeliveries,
+  type DeliveriesOf,
+  findOpenDeliveries,
+  insertAttempts,
+  type OpenDelivery,
+  removeDeliveries,
+  removeDeliveriesOfActions,
+} from './queries.ts'
+
+type DeliveryServices = Pick<Services, 'clock' | 'enqueue'>
+
+/**
+ * Queues the waiting deliveries of actions that were just switched on, or are no longer suspended (CONTRACT §8, row
+ * 13). Deliveries whose next attempt is not due yet still have their job. Safe to call for actions that were on.
+ */
+export async function resumeDeliveries(
+  services: DeliveryServices,
+  trx: Trx,
+  actionIds: readonly string[],
+): Promise<void> {
+  if (actionIds.length === 0) return
+  const now = services.clock.now()
+  const deliveries = await findOpenDeliveries(trx, { actionIds })
+  const due = deliveries.filter((delivery) => delivery.nextAttemptAt <= now)
+  await services.enqueue(trx, 'deliveries.attempt', due.map(nextJob))
+}
+
+/** Defers attempts that found no slot: the same attempts, due later. Nothing is written in their deliveries. */
+export async function postponeAttempts(
+  services: Pick<Services, 'clock' | 'enqueue' | 'db'>,
+  late: readonly { readonly due: DueAttempt; readonly afterMs: number }[],
+): Promise<void> {
+  const now = services.clock.now().getTime()
+  const jobs = late.map(({ due, afterMs }) => ({ payload: due, startAfter: new Date(now + afterMs) }))
+  await services.db.transaction().execute((trx) => services.enqueue(trx, 'deliveries.attempt', jobs))
+}
+
+/** The job of a delivery's next attempt, due at once. */
+export function nextJob(delivery: OpenDelivery) {
+  const { id, attemptCount, actionId, bodyBytes } = delivery
+  return { payload: { deliveryId: id, attempt: attemptCount + 1, actionId, bodyBytes } }
+}
+
+/**
+ * Drops what is queued for actions that are being deleted, with their dead letters, and closes their incidents
+ * without a word (CONTRACT §8, row 12). A send that is under way ends as it ends.
+ */
+export async function dropDeliveries(
+  services: DeliveryServices,
+  trx: Trx,
+  actionIds: readonly string[],
+): Promise<void> {
+  if (actionIds.length === 0) return
+  await removeDeliveriesOfActions(trx, actionIds)
+  await closeIncidentsSilently(services, trx, { kind: 'delivery.parked', subjectIds: actionIds })
+}
+
+/**
+ * Ends open deliveries whose request must go now: one row `DeadLetter` each, with the reason (CONTRACT R20, R40).
+ * Nothing is left to replay, so the deliveries do not stay as dead letters; their incidents open or count all the same.
+ */
+export async function endDeliveries(
+  services: DeliveryServices,
+  trx: Trx,
+  of: DeliveriesOf,
+  error: 'evicted' | 'retention',
+): Promise<void> {
+  const deliveries = await findOpenDeliveries(trx, of)
+  if (deliveries.length === 0) return
+  const now = services.clock.now()
+  await insertAttempts(
+    trx,
+    deliveries.map((delivery) => ({
+      endpointId: delivery.endpointId,
+      deliveryId: delivery.id,
+      workspaceId: delivery.workspaceId,
+      requestId: delivery.requestId,
+      actionId: delivery.actionId,
+      actionName: delivery.actionName,
+      kind: delivery.kind,
+      state: 'DeadLetter',
+      attemptNumber: delivery.attemptCount + 1,
+      trigger: delivery.attemptCount === 0 ? delivery.trigger : 'retry',
+      error,
+      url: delivery.url ?? '',
+      at: now,
+      finishedAt: now,
+      durationMs: 0,
+      leaseUntil: null,
+    })),
+  )
+  await removeDeliveries(
+    trx,
+    deliveries.map(({ id }) => id),
+  )
+  await openDeadLetterIncidents(services, trx, deliveries, error)
+  await announceDeliveries(
+    trx,
+    deliveries.map(({ endpointId }) => endpointId),
+  )
+}
+
+/** Opens or counts the dead-letter incident of each action. */
+export async function openDeadLetterIncidents(
+  services: DeliveryServices,
+  trx: Trx,
+  deliveries: readonly OpenDelivery[],
+  reason: string,
+): Promise<void> {
+  for (const group of Map.groupBy(deliveries, ({ actionId }) => actionId).values()) {
+    const last = group.at(-1)
+    if (last === undefined) continue
+    await openIncident(services, trx, {
+      kind: 'delivery.parked',
+      workspaceId: last.workspaceId,
+      subject: { id: last.actionId, name: last.actionName },
+      endpoint: { id: last.endpointId, name: last.endpointName },
+      requestId: last.requestId,
+      reason,
+      count: group.length,
+    })
+  }
+}

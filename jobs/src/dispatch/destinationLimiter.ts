@@ -1,0 +1,140 @@
+/** What one process sends at once. */
+export interface DestinationLimits {
+  /** Attempts under way, over all actions. */
+  readonly total: number
+  /** Attempts under way to one action that answers. */
+  readonly perAction: number
+  /** The same for an action that does not. */
+  readonly perDeadAction: number
+  /** Bytes of bodies under way; one body is let through however large it is. */
+  readonly bytes: number
+}
+
+export const DESTINATION_LIMITS: DestinationLimits = {
+  total: 1024,
+  perAction: 128,
+  perDeadAction: 16,
+  bytes: 256 * 1024 * 1024,
+}
+
+/** An attempt that answers within this time shows a living receiver; one that takes longer, or fails, a slow one. */
+const FAST_MS = 1000
+/** A destination that has not answered yet counts as stuck after this: its attempts must not hold up those of others for long. */
+const UNPROVEN_MS = 250
+/** The longest time for which an attempt is deferred because its action has no free slot. */
+const DEFER_MAX_MS = 60_000
+const DEFER_MIN_MS = 1000
+
+/** What a destination must know of an attempt. */
+export interface LimitedAttempt {
+  readonly actionId: string
+  readonly bodyBytes: number
+}
+
+/** What to do with an attempt: start it now, wait for a slot that will be free soon, or come back later. */
+export type Admission = 'start' | 'wait' | { readonly afterMs: number }
+
+interface Destination {
+  running: number
+  /** Moving average of how long an attempt holds its slot. */
+  averageMs: number
+  /** Failures in a row, without a fast answer in between. */
+  failures: number
+  /** When the next deferred attempt will find a slot, by what is known. */
+  freeAtMs: number
+  /** When a slot was last given back, or the first one taken. */
+  movedAtMs: number
+}
+
+/**
+ * Hands out the slots of one process: one destination an action, so that a destination that does not answer holds up
+ * its own attempts and nobody else's.
+ *
+ * A destination that answers lets attempts wait the milliseconds until a slot is free. One that does not answer sends them
+ * away, each to a later time, so that its backlog is not looked at again and again. Pure but for its own counts;
+ * times are milliseconds of any steady clock.
+ */
+export class DestinationLimiter {
+  private readonly destinations = new Map<string, Destination>()
+  private running = 0
+  private bytes = 0
+
+  constructor(private readonly limits: DestinationLimits = DESTINATION_LIMITS) {}
+
+  /** Attempts under way. */
+  get size(): number {
+    return this.running
+  }
+
+  /** Takes a slot when there is one; every `start` must be given back through {@link release}. */
+  admit(one: LimitedAttempt, nowMs: number): Admission {
+    const destination = this.destination(one.actionId)
+    const isFull = this.running >= this.limits.total
+    if (isFull || (this.bytes > 0 && this.bytes + one.bodyBytes > this.limits.bytes)) return 'wait'
+    const limit = this.limitOf(destination)
+    if (destination.running < limit) {
+      if (destination.running === 0) destination.movedAtMs = nowMs
+      destination.running++
+      this.running++
+      this.bytes += one.bodyBytes
+      return 'start'
+    }
+    // A destination in which nothing moves does not answer, though no attempt has timed out yet.
+    const isStuck = nowMs - destination.movedAtMs >= (destination.averageMs === 0 ? UNPROVEN_MS : FAST_MS)
+    if (destination.failures === 0 && destination.averageMs < FAST_MS && !isStuck) return 'wait'
+    return { afterMs: this.defer(destination, limit, nowMs) }
+  }
+
+  /** How long an attempt waits that has waited for too long: its destination said `wait` for too long. */
+  giveUp(one: LimitedAttempt, nowMs: number): number {
+    const destination = this.destination(one.actionId)
+    return this.defer(destination, this.limitOf(destination), nowMs)
+  }
+
+  /**
+   * Gives a slot back.
+   *
+   * @param held how long the attempt held it and whether the receiver answered at all; null when nothing was sent
+   */
+  release(
+    one: LimitedAttempt,
+    held: { readonly durationMs: number; readonly answered: boolean } | null,
+    nowMs: number,
+  ): void {
+    const destination = this.destination(one.actionId)
+    destination.movedAtMs = nowMs
+    destination.running--
+    this.running--
+    this.bytes -= one.bodyBytes
+    if (held !== null) {
+      const isFast = held.answered && held.durationMs < FAST_MS
+      destination.averageMs = isFast ? held.durationMs : (destination.averageMs + held.durationMs) / 2
+      destination.failures = held.answered ? 0 : destination.failures + 1
+      if (isFast) destination.freeAtMs = 0
+    }
+    // An idle destination that is well has nothing worth remembering.
+    if (destination.running === 0 && destination.failures === 0) this.destinations.delete(one.actionId)
+  }
+
+  private limitOf(destination: Destination): number {
+    return destination.failures >= this.limits.perDeadAction
+      ? this.limits.perDeadAction
+      : this.limits.perAction
+  }
+
+  /** Attempts that are deferred queue up in time: each gets the next place. */
+  private defer(destination: Destination, limit: number, nowMs: number): number {
+    const turnMs = Math.max(destination.averageMs, nowMs - destination.movedAtMs)
+    destination.freeAtMs = Math.max(destination.freeAtMs, nowMs) + turnMs / limit
+    return Math.min(DEFER_MAX_MS, Math.max(DEFER_MIN_MS, destination.freeAtMs - nowMs))
+  }
+
+  private destination(actionId: string): Destination {
+    let destination = this.destinations.get(actionId)
+    if (destination === undefined) {
+      destination = { running: 0, averageMs: 0, failures: 0, freeAtMs: 0, movedAtMs: 0 }
+      this.destinations.set(actionId, destination)
+    }
+    return destination
+  }
+}
