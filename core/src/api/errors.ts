@@ -42,7 +42,7 @@ export const ERRORS = {
     status: 400,
     title: 'Bad Request',
     meaning: 'The input was read, and parts of it are wrong; nothing was saved.',
-    remedy: 'Mend every part that `errors` names, by `pointer` (body) or `parameter` (query).',
+    remedy: 'Fix every part that `errors` names, by `pointer` (body) or `parameter` (query).',
   },
   forwarding_disabled: {
     status: 400,
