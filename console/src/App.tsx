@@ -18,6 +18,7 @@ const RecycleBinScreen = lazy(async () => ({
   default: (await import('./recycleBin/RecycleBinScreen.tsx')).RecycleBinScreen,
 }))
 const UsageScreen = lazy(async () => ({ default: (await import('./usage/UsageScreen.tsx')).UsageScreen }))
+const AccessScreen = lazy(async () => ({ default: (await import('./access/AccessScreen.tsx')).AccessScreen }))
 
 /** Every place of the console, by its address. */
 export function App() {
@@ -39,6 +40,7 @@ export function App() {
                 <Route path="/alerts" component={AlertsScreen} />
                 <Route path="/bin" component={RecycleBinScreen} />
                 <Route path="/usage" component={UsageScreen} />
+                <Route path="/access" component={AccessScreen} />
                 <Route component={FirstEndpoint} />
               </Switch>
             </Suspense>

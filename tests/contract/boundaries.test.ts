@@ -9,6 +9,9 @@ const MAY_IMPORT: Readonly<Record<string, RegExp>> = {
     /^(@creel\/core|@modelcontextprotocol\/sdk|@trpc\/server|elysia|zod|pino|prom-client|swagger-ui-dist|ipaddr\.js|undici\/lib\/llhttp)(\/|$)/,
   jobs: /^(@creel\/core|pg-boss|pino)(\/|$)/,
   migrations: /^(kysely|pg)(\/|$)/,
+  // Of core its types only, which biome.json sees to: what the page loads is nothing of the service.
+  console:
+    /^(@creel\/core|@trpc\/(client|server)|react|react-dom|@tanstack\/react-(query|virtual)|wouter|lucide-react|@codemirror|@lezer|@fontsource-variable)(\/|$)/,
 }
 
 /** The rooms of core that every noun may use, from the ground up: each may import those before it. */
@@ -58,6 +61,7 @@ const everything = await sourcesOf(
   'jobs',
   'migrations',
   'creel',
+  'console',
   'scripts',
   'bench',
   'tests',

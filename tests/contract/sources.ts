@@ -25,7 +25,7 @@ const DYNAMIC_IMPORT = /\bimport\(\s*'([^']+)'\s*\)/g
 export async function sourcesOf(...folders: string[]): Promise<SourceFile[]> {
   const files: SourceFile[] = []
   for (const folder of folders) {
-    for await (const path of new Glob(`${folder}/**/*.ts`).scan({ cwd: ROOT })) {
+    for await (const path of new Glob(`${folder}/**/*.{ts,tsx}`).scan({ cwd: ROOT })) {
       if (path.includes('node_modules/')) continue
       const text = await Bun.file(ROOT + path).text()
       files.push({ path, text, imports: importsOf(text), isTest: path.endsWith('.test.ts') })

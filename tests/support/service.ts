@@ -30,6 +30,8 @@ export interface TestServiceOptions {
   readonly smtpUrl?: string
   /** Seconds between one attempt of a delivery and the next; the shipped schedule by default. */
   readonly retryDelaysSeconds?: readonly number[]
+  /** Where the service is reached, when it is not where it listens. */
+  readonly baseUrl?: string
   /** Base addresses of alert providers' APIs, by channel kind. */
   readonly alertApiUrls?: Readonly<Record<string, string>>
   /** Whether browsers can sign in; true unless told. */
@@ -77,7 +79,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     parts: new Set(options.parts ?? ['gateway', 'jobs']),
     host: '127.0.0.1',
     port: 0,
-    baseUrl: undefined,
+    baseUrl: options.baseUrl,
     captureUrl: options.captureUrl,
     secretKey,
     plans: plansWith(options.limits ?? {}),

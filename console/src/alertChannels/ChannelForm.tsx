@@ -7,14 +7,11 @@ import { usePersisted } from '../parts/usePersisted.ts'
 import { type Answers, creel, type Inputs } from '../trpc.ts'
 import { ago } from '../words/format.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
-import type { Channel } from './ChannelItem.tsx'
+import type { Channel, Subscriptions } from './channel.ts'
 import { EventGrid } from './EventGrid.tsx'
 import { SettingField, settingsOf } from './SettingField.tsx'
 
 type Kind = Answers['alertChannels']['kinds']['items'][number]
-
-/** What a channel subscribes to. */
-export type Subscriptions = Channel['events']
 
 /** Adds a channel and tests it, or changes one. Credentials are written, never read. */
 export function ChannelForm({ channel, onClose }: { channel: Channel | undefined; onClose: () => void }) {

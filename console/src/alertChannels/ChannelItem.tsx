@@ -2,12 +2,10 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
-import { type Answers, creel } from '../trpc.ts'
+import { creel } from '../trpc.ts'
 import { ago, duration } from '../words/format.ts'
 import { ChannelForm } from './ChannelForm.tsx'
-
-/** A channel. */
-export type Channel = Answers['alertChannels']['list']['items'][number]
+import type { Channel } from './channel.ts'
 
 const HOUR_MS = 3_600_000
 const MUTES = [

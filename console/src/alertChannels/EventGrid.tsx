@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { creel } from '../trpc.ts'
-import type { Subscriptions } from './ChannelForm.tsx'
+import type { Subscriptions } from './channel.ts'
 
 const SEVERITIES = ['info', 'warning', 'critical'] as const
 

@@ -3,7 +3,7 @@ import { useState } from 'react'
 import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
-import type { Channel } from './ChannelItem.tsx'
+import type { Channel } from './channel.ts'
 
 const OUTCOMES = ['delivered', 'failed', 'muted', 'suppressed'] as const
 const TONES: Readonly<Record<(typeof OUTCOMES)[number], string>> = {

@@ -8,7 +8,7 @@ import type { Endpoint, Provider } from '../trpc.ts'
 import { ago } from '../words/format.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { ProviderPicker } from './ProviderPicker.tsx'
-import { useEndpointChange } from './SettingsScreen.tsx'
+import { useEndpointChange } from './useEndpointChange.ts'
 
 /** Who sends, and the secret that proves it. */
 export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {

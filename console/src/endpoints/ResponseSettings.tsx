@@ -3,7 +3,7 @@ import { Field } from '../parts/Field.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
 import type { Endpoint } from '../trpc.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
-import { useEndpointChange } from './SettingsScreen.tsx'
+import { useEndpointChange } from './useEndpointChange.ts'
 
 const MEMBERS = ['responseStatusCode', 'responseContentType', 'responseHeaders', 'responseBody']
 

@@ -1,29 +1,13 @@
-import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useEffect } from 'react'
 import { Field } from '../parts/Field.tsx'
 import { Switch } from '../parts/Switch.tsx'
-import { toast } from '../parts/toasts.ts'
 import { usePersisted } from '../parts/usePersisted.ts'
-import { creel, type Endpoint, type Inputs } from '../trpc.ts'
+import type { Endpoint } from '../trpc.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { DangerZone } from './DangerZone.tsx'
 import { ProviderSettings } from './ProviderSettings.tsx'
 import { ResponseSettings } from './ResponseSettings.tsx'
-
-/** Changes members of an endpoint, and reads it anew everywhere. */
-export function useEndpointChange(endpointId: string, onSaved: () => void) {
-  const queries = useQueryClient()
-  return useMutation({
-    mutationFn: (members: Omit<Inputs['endpoints']['update'], 'endpointId'>) =>
-      creel.endpoints.update.mutate({ endpointId, ...members }),
-    onSuccess: async (saved) => {
-      queries.setQueryData(['endpoint', endpointId], saved)
-      await queries.invalidateQueries({ queryKey: ['endpoints'] })
-      toast('Saved')
-      onSaved()
-    },
-  })
-}
+import { useEndpointChange } from './useEndpointChange.ts'
 
 /** The settings of an endpoint: its name, who sends, what senders get, and its end. */
 export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string | undefined }) {

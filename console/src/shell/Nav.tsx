@@ -4,6 +4,7 @@ import {
   BookOpen,
   ChartNoAxesColumn,
   Keyboard,
+  KeyRound,
   LogOut,
   MoonStar,
   Sun,
@@ -62,6 +63,9 @@ export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) 
         </Place>
         <Place to="/usage" icon={<ChartNoAxesColumn size={15} aria-hidden="true" />}>
           Usage and plan
+        </Place>
+        <Place to="/access" icon={<KeyRound size={15} aria-hidden="true" />}>
+          Access
         </Place>
       </ul>
       <Footer onKeys={onKeys} />

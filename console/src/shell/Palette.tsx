@@ -109,6 +109,7 @@ function useCommands(typed: string): Command[] {
     go('Alerts', 'place', '/alerts'),
     go('Recycle bin', 'place', '/bin'),
     go('Usage and plan', 'place', '/usage'),
+    go('Access: keys, sessions, contacts', 'place', '/access'),
     { words: 'Next theme', about: 'light, dark, device', run: nextTheme },
     { words: 'API documentation', about: 'place', run: () => location.assign('/docs') },
   ]

@@ -1,9 +1,10 @@
 import { Menu as MenuIcon } from 'lucide-react'
-import { lazy, type ReactNode, Suspense, useState } from 'react'
+import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
 import { Nav } from './Nav.tsx'
 import { useShortcuts } from './shortcuts.ts'
 
-const Palette = lazy(async () => ({ default: (await import('./Palette.tsx')).Palette }))
+const loadPalette = () => import('./Palette.tsx')
+const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }))
 const KeyList = lazy(async () => ({ default: (await import('./KeyList.tsx')).KeyList }))
 
 /** The sidebar, and beside it the place that is open. */
@@ -14,6 +15,8 @@ export function Shell({ children }: { children: ReactNode }) {
     palette: () => setOver('palette'),
     keys: () => setOver('keys'),
   })
+  // At hand before it is first asked for: what is typed next must not be lost.
+  useEffect(() => void loadPalette(), [])
   const close = () => setOver(null)
   return (
     <div className="shell" data-nav={isNavOpen ? 'open' : 'closed'}>

@@ -8,6 +8,13 @@ export const meQuery = queryOptions({
   staleTime: 60_000,
 })
 
+/** Who is signed in here, and as what. */
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  queryFn: () => creel.sessions.current.query({}),
+  staleTime: 60_000,
+})
+
 const SIDEBAR_MS = 5_000
 
 /** The endpoints of the workspace, newest first; at most 100, counters as of five seconds ago. */

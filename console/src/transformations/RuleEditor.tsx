@@ -9,8 +9,8 @@ import { creel, type Endpoint } from '../trpc.ts'
 import { problemOf } from '../words/problem.ts'
 import { ruleSchemaQuery } from './queries.ts'
 import { RulePreview } from './RulePreview.tsx'
-import type { Rule } from './RulesScreen.tsx'
 import { RuleVersions } from './RuleVersions.tsx'
+import type { Rule } from './rule.ts'
 
 interface Props {
   readonly endpoint: Endpoint

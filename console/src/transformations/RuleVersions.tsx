@@ -6,7 +6,7 @@ import { creel } from '../trpc.ts'
 import { diffLines } from '../words/diff.ts'
 import { ago, fullTime } from '../words/format.ts'
 import { versionsQuery } from './queries.ts'
-import type { Rule } from './RulesScreen.tsx'
+import type { Rule } from './rule.ts'
 
 interface Props {
   readonly endpointId: string

@@ -6,12 +6,10 @@ import { Bones } from '../parts/Bones.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
 import { actionsQuery } from '../requests/queries.ts'
-import { type Answers, creel, type Endpoint } from '../trpc.ts'
+import { creel, type Endpoint } from '../trpc.ts'
 import { ruleSetQuery } from './queries.ts'
 import { RuleEditor } from './RuleEditor.tsx'
-
-/** A rule as it is saved. */
-export type Rule = Answers['transformations']['getSet']['rules'][number]
+import type { Rule } from './rule.ts'
 
 /** The rules of an action, and the editor of one; `item` is its id, or `new`. */
 export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: string | undefined }) {

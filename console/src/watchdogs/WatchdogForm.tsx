@@ -16,6 +16,7 @@ import { creel } from '../trpc.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { DurationInput } from './DurationInput.tsx'
 import { Suggestion } from './Suggestion.tsx'
+import { WhoIsTold } from './WhoIsTold.tsx'
 import { inUnits, secondsOf, type Watchdog } from './words.ts'
 
 const MEMBERS = ['endpointId', 'name', 'match', 'expectedIntervalSeconds', 'graceSeconds', 'alertContactIds']
@@ -160,6 +161,11 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
           onChange={(grace) => setDraft({ ...draft, grace })}
         />
       </div>
+      <WhoIsTold
+        problem={problemAt(problem, 'alertContactIds')}
+        chosen={draft.contacts}
+        onChange={(contacts) => setDraft({ ...draft, contacts })}
+      />
       {problemBeside(problem, MEMBERS).map((detail) => (
         <p key={detail} className="problem" role="alert">
           {detail}

@@ -1,0 +1,35 @@
+import { useQuery } from '@tanstack/react-query'
+import { Bones } from '../parts/Bones.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { PageHead } from '../shell/PageHead.tsx'
+import { sessionQuery } from '../shell/queries.ts'
+import { Contacts } from './Contacts.tsx'
+import { Keys } from './Keys.tsx'
+import { Sessions } from './Sessions.tsx'
+
+/** Who may call and who is signed in: for owners, who came by a sign-in link. */
+export function AccessScreen() {
+  const session = useQuery(sessionQuery)
+  return (
+    <main id="main" className="page">
+      <PageHead title="Access" />
+      <div className="page-body">
+        <Problem error={session.error} onRetry={() => void session.refetch()} />
+        {session.isLoading && <Bones />}
+        {session.data !== undefined && session.data.session?.role !== 'owner' && (
+          <p className="banner" data-tone="plain">
+            This browser is signed in with a key, and may do what the key may. Keys, sessions and contacts are
+            managed by whoever came by a link: on the server, <code>creel console</code> prints one.
+          </p>
+        )}
+        {session.data?.session?.role === 'owner' && (
+          <>
+            <Keys />
+            <Sessions />
+            <Contacts />
+          </>
+        )}
+      </div>
+    </main>
+  )
+}

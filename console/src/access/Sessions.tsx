@@ -1,0 +1,83 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { CopyButton } from '../parts/CopyButton.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { creel } from '../trpc.ts'
+import { ago, fullTime } from '../words/format.ts'
+
+/** Browsers that are signed in, and a link for one more. */
+export function Sessions() {
+  const queries = useQueryClient()
+  const sessions = useQuery({ queryKey: ['sessions'], queryFn: () => creel.sessions.list.query({}) })
+  const invite = useMutation({ mutationFn: () => creel.sessions.invite.mutate({}) })
+  const end = useMutation({
+    mutationFn: (sessionId: string) => creel.sessions.end.mutate({ sessionId }),
+    onSettled: () => queries.invalidateQueries({ queryKey: ['sessions'] }),
+  })
+  return (
+    <section className="card" aria-label="Sessions">
+      <div className="section-head">
+        <h2>Signed in</h2>
+        <button type="button" className="button" disabled={invite.isPending} onClick={() => invite.mutate()}>
+          Sign-in link for a colleague
+        </button>
+      </div>
+      <Problem error={sessions.error ?? invite.error ?? end.error} />
+      {invite.data !== undefined && (
+        <div className="one-time">
+          <code>{invite.data.url}</code>
+          <span className="hint">once, {ago(invite.data.expiresAt).replace('in ', 'within ')}</span>
+          <CopyButton label="Copy the link" text={() => invite.data.url} />
+        </div>
+      )}
+      <div className="table-frame">
+        <table className="table">
+          <thead>
+            <tr>
+              <th scope="col">Browser</th>
+              <th scope="col">Came by</th>
+              <th scope="col">Since</th>
+              <th scope="col">Last seen</th>
+              <th scope="col">
+                <span className="sr-only">End</span>
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {sessions.data?.items.map(({ createdAt, id, isCurrent, keyName, role, seenAt, userAgent }) => (
+              <tr key={id}>
+                <th scope="row">
+                  {browserOf(userAgent)} {isCurrent && <span className="badge">this one</span>}
+                </th>
+                <td>{role === 'owner' ? 'a link (owner)' : `the key ${keyName ?? ''}`}</td>
+                <td title={fullTime(createdAt)}>{ago(createdAt)}</td>
+                <td>{ago(seenAt)}</td>
+                <td className="end">
+                  {!isCurrent && (
+                    <button
+                      type="button"
+                      className="button small"
+                      disabled={end.isPending}
+                      onClick={() => end.mutate(id)}
+                    >
+                      End
+                    </button>
+                  )}
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  )
+}
+
+/** The name of a browser and its system; the header as it is where neither is known. */
+function browserOf(userAgent: string | null): string {
+  if (userAgent === null) return 'Unknown'
+  const browser = /(Edg|OPR|Firefox|HeadlessChrome|Chrome|Safari)\//.exec(userAgent)?.[1]
+  const system = /(Windows|Mac OS X|Android|iPhone|iPad|Linux)/.exec(userAgent)?.[1]
+  return browser === undefined
+    ? userAgent.slice(0, 60)
+    : `${browser}${system === undefined ? '' : ` on ${system}`}`
+}

@@ -1,0 +1,164 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import type { TestService } from '../support/service.ts'
+
+let service: TestService
+let opened: ConsolePage
+
+beforeAll(async () => {
+  service = await startConsoleService({ limits: { captureRatePerMinute: 100_000 } })
+  opened = await openConsole(service.alice)
+})
+
+const rows = '.list [role="row"]'
+
+describe('the captures of an endpoint', () => {
+  test('the first one appears as it arrives and opens itself', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'first' })
+    const { page, faults } = opened
+    await opened.goTo(`/e/${endpoint.id}`)
+    await page.getByText('Waiting for the first webhook').waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await endpoint.capture({ body: '{"hello":"world","digits":1.10}' })
+    await page.getByRole('complementary', { name: 'Request' }).waitFor()
+    // As it was sent: no parser has been at it.
+    await page.locator('.line', { hasText: '1.10' }).waitFor()
+    expect(new URL(page.url()).searchParams.get('r')).toMatch(/^\d+$/)
+    expect(faults).toEqual([])
+  })
+
+  test('a search stands in the address, filters what arrives, and outlives a reload', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'search' })
+    await endpoint.capture({ body: '{"type":"one"}', method: 'PUT' })
+    await endpoint.capture({ body: '{"type":"two"}' })
+    const { page } = opened
+    await opened.goTo(`/e/${endpoint.id}`)
+    await page.locator(rows).nth(1).waitFor()
+    await page.keyboard.press('/')
+    await page.keyboard.type('method:put')
+    await page.keyboard.press('Enter')
+    await page.getByText('1 match').waitFor()
+    expect(new URL(page.url()).searchParams.get('q')).toBe('method:put')
+    await page.reload()
+    await page.getByText('1 match').waitFor()
+    await endpoint.capture({ body: '{"type":"three"}' })
+    await endpoint.capture({ body: '{"type":"four"}', method: 'PUT' })
+    await page.getByText('2 match').waitFor()
+    expect(await page.locator(rows).count()).toBe(2)
+    await page.getByRole('button', { name: /leave out/ }).click()
+    await page.getByText('4 stored').waitFor()
+  })
+
+  test('a flood of 2,000 keeps every id', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'flood' })
+    const { page } = opened
+    await opened.goTo(`/e/${endpoint.id}`)
+    await page.getByText('Live', { exact: true }).waitFor()
+    const send = async () => {
+      for (let at = 0; at < 100; at += 1) await (await endpoint.send()).body?.cancel()
+    }
+    await Promise.all(Array.from({ length: 20 }, send))
+    await page.getByText('2 000 stored').waitFor()
+    const seen = await page.evaluate(async () => {
+      const list = document.querySelector('.list')
+      const ids = new Set<string>()
+      if (list === null) return 0
+      for (let top = 0; top <= list.scrollHeight; top += list.clientHeight / 2) {
+        list.scrollTop = top
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+        for (const row of list.querySelectorAll('[role="row"]'))
+          ids.add(row.getAttribute('aria-rowindex') ?? '')
+      }
+      return ids.size
+    })
+    expect(seen).toBe(2000)
+  }, 60_000)
+
+  test('paused, it holds what arrives and shows it when it goes on', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'pause' })
+    await endpoint.capture()
+    const { page } = opened
+    await opened.goTo(`/e/${endpoint.id}`)
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.keyboard.press('p')
+    await page.getByText('Paused', { exact: true }).waitFor()
+    await endpoint.capture()
+    await page.getByRole('button', { name: 'Show 1' }).waitFor()
+    expect(await page.locator(rows).count()).toBe(1)
+    await page.keyboard.press('p')
+    await page.locator(rows).nth(1).waitFor()
+  })
+
+  test('a deleted capture leaves the list at once, and comes back by undo', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'delete' })
+    await endpoint.captureMany(3)
+    const { page } = opened
+    await opened.goTo(`/e/${endpoint.id}`)
+    await page.locator(rows).nth(2).waitFor()
+    await page.keyboard.press('j')
+    await page.getByRole('complementary', { name: 'Request' }).waitFor()
+    await page.keyboard.press('Delete')
+    await page.getByText('2 stored').waitFor()
+    expect(await page.locator(rows).count()).toBe(2)
+    await page.getByRole('button', { name: 'Undo' }).click()
+    await page.locator(rows).nth(2).waitFor()
+  })
+
+  test('the keyboard alone is enough: find, open, look around, close', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'keys' })
+    await endpoint.capture({ body: '{"a":1}', suffix: '?tenant=acme' })
+    const { page } = opened
+    await opened.goTo(`/e/${endpoint.id}`)
+    await page.locator(rows).first().waitFor()
+    await page.keyboard.press('ArrowDown')
+    await page.getByRole('tab', { name: /Body/, selected: true }).waitFor()
+    await page.keyboard.press('3')
+    await page.getByRole('cell', { name: /acme/ }).waitFor()
+    await page.keyboard.press('1')
+    await page.keyboard.press('v')
+    await page.getByRole('radio', { name: 'Raw', checked: true }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('complementary', { name: 'Request' }).waitFor({ state: 'detached' })
+    await page.keyboard.press('?')
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor()
+    await page.keyboard.press('Escape')
+    await page.keyboard.press('Control+k')
+    await page.getByRole('dialog', { name: 'Go to or do anything' }).waitFor()
+    await page.keyboard.type('recycle')
+    await page.keyboard.press('Enter')
+    await page.getByRole('heading', { name: 'Recycle bin' }).waitFor()
+  })
+
+  test('narrow: one pane at a time, and a way back', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'narrow' })
+    await endpoint.capture()
+    const { page } = opened
+    await page.setViewportSize({ width: 390, height: 800 })
+    await opened.goTo(`/e/${endpoint.id}`)
+    await page.locator(rows).first().click()
+    await page.getByRole('complementary', { name: 'Request' }).waitFor()
+    expect(await page.locator('.list').isVisible()).toBe(false)
+    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+    await page.getByRole('button', { name: 'Close', exact: true }).click()
+    await page.locator(rows).first().waitFor()
+    await page.setViewportSize({ width: 1280, height: 800 })
+  })
+
+  test('markup, bidirectional marks and 200 headers in every field are shown as text', async () => {
+    const hostile = '</script><img src=x onerror=alert(1)>\u202eabc'
+    const endpoint = await service.alice.endpoint({ name: hostile })
+    const headers = Object.fromEntries(Array.from({ length: 190 }, (_, at) => [`x-${at}`, '</script>']))
+    await endpoint.capture({
+      body: JSON.stringify({ type: hostile }),
+      headers,
+      suffix: `/${encodeURIComponent(hostile)}`,
+    })
+    const { page, faults } = opened
+    await opened.goTo(`/e/${endpoint.id}`)
+    await page.locator(rows).first().click()
+    await page.getByRole('tab', { name: /Headers/ }).click()
+    await page.getByRole('rowheader', { name: 'x-189' }).waitFor()
+    expect(await page.locator('img').count()).toBe(0)
+    expect(faults).toEqual([])
+  })
+})

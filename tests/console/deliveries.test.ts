@@ -1,0 +1,101 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { startReceiver } from '../support/receiver.ts'
+import type { TestService } from '../support/service.ts'
+
+let service: TestService
+let opened: ConsolePage
+
+beforeAll(async () => {
+  service = await startConsoleService()
+  opened = await openConsole(service.alice)
+})
+
+const WithId = z.looseObject({ id: z.string() })
+
+test('a replay shows its outcome, and what was sent and received', async () => {
+  await using receiver = await startReceiver({ status: 201, body: '{"made":true}' })
+  const endpoint = await service.alice.endpoint({ name: 'replay' })
+  await endpoint.capture({ body: '{"a":1}' })
+  await service.alice.post(endpoint.at('/actions'), { kind: 'forward', name: 'Billing', url: receiver.url })
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}`)
+  await page.locator('.list [role="row"]').first().click()
+  await page.getByRole('button', { name: 'Replay', exact: true }).click()
+  await page.getByText(/Billing: 201 in/).waitFor()
+  await page.getByRole('button', { name: /201 Replay/ }).click()
+  await page.getByRole('region', { name: 'Received' }).getByText('made').waitFor()
+  const [received] = await receiver.take(1)
+  expect(received?.body.toString()).toBe('{"a":1}')
+  expect(faults).toEqual([])
+})
+
+test('a rule is tried as it is typed, saved, changed and restored; a refusal loses nothing', async () => {
+  await using receiver = await startReceiver()
+  const endpoint = await service.alice.endpoint({ name: 'rules' })
+  await endpoint.capture({ body: '{"secret":"hush","amount":1}' })
+  const action = await service.alice.expect(
+    service.alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url }),
+    WithId,
+  )
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}/rules/new?action=${action.id}`)
+  const editor = page.getByRole('textbox', { name: 'Rule' })
+  const type = async (rule: unknown) => {
+    await editor.click()
+    await page.keyboard.press('Control+a')
+    await page.keyboard.insertText(JSON.stringify(rule))
+  }
+  await type({ version: 1, name: 'Slim', steps: [{ op: 'forget', paths: ['body.secret'] }] })
+  await page.getByRole('button', { name: /Save as v1/ }).click()
+  await page
+    .getByRole('alert')
+    .getByText(/steps\/0\/op/)
+    .waitFor()
+  await page.reload()
+  await page.getByText('"forget"', { exact: true }).first().waitFor()
+  await type({ version: 1, name: 'Slim', steps: [{ op: 'remove', paths: ['body.secret'] }] })
+  await page.locator('[data-change="removed"]', { hasText: 'hush' }).waitFor()
+  await page.getByRole('button', { name: /Save as v1/ }).click()
+  await page.getByRole('button', { name: /Save as v2/ }).waitFor()
+  await type({ version: 1, name: 'Slimmer', steps: [{ op: 'remove', paths: ['body.amount'] }] })
+  await page.getByRole('button', { name: /Save as v2/ }).click()
+  await page.getByRole('button', { name: 'Restore v1' }).click()
+  await page.getByRole('button', { name: /Save as v4/ }).waitFor()
+  await page.getByText('restored from v1').waitFor()
+  expect(faults).toEqual([])
+})
+
+test('after its key was revoked, the open page asks to sign in again and keeps its place', async () => {
+  const client = await service.newClient()
+  const endpoint = await client.endpoint({ name: 'revoked' })
+  await endpoint.capture()
+  const { page, goTo } = await openConsole(client)
+  await goTo(`/e/${endpoint.id}`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  await service.operator.keys.revoke({ workspace: client.workspaceId, key: client.key.slice(0, 17) })
+  await page.getByRole('dialog', { name: 'Sign in again' }).waitFor()
+  const { key } = await service.operator.keys.create({ workspace: client.workspaceId, name: 'next' })
+  await page.getByLabel('API key').fill(key)
+  await page.getByRole('button', { name: 'Sign in' }).click()
+  await page.getByText('Live', { exact: true }).waitFor()
+  await page.locator('.list [role="row"]').first().waitFor()
+})
+
+test('a link signs an owner in once; a key that is made is shown once', async () => {
+  const client = await service.newClient()
+  const { url } = await service.operator.sessions.link({ workspace: client.workspaceId })
+  const { page, goTo, faults } = await openConsole(client, {}, url.slice(url.indexOf('#') + 1))
+  await goTo('/access')
+  await page.getByRole('button', { name: 'New key' }).click()
+  await page.getByRole('dialog').getByLabel('Name').fill('ci')
+  await page.getByRole('button', { name: 'Make the key' }).click()
+  const key = await page.locator('.one-time code').textContent()
+  expect(key).toStartWith('creel_live_')
+  await page.keyboard.press('Escape')
+  await page.getByRole('button', { name: 'I have kept it' }).click()
+  await page.getByRole('rowheader', { name: 'ci' }).waitFor()
+  expect(await page.getByText(key ?? '').count()).toBe(0)
+  expect(faults).toEqual([])
+})

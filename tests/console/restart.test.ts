@@ -1,0 +1,28 @@
+import { expect, test } from 'bun:test'
+import { atEnd } from '../support/atEnd.ts'
+import { openConsole, startConsoleService } from '../support/console.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { openFront } from '../support/front.ts'
+
+test('a restart under an open page: it comes back by itself, and misses nothing', async () => {
+  const front = await openFront()
+  const database = await createTestDatabase()
+  atEnd('databases', () => database.drop())
+  const first = await startConsoleService({ database, baseUrl: front.origin })
+  front.target = `http://127.0.0.1:${first.running.port}`
+  const endpoint = await first.alice.endpoint({ name: 'restart' })
+  await endpoint.capture()
+  const { page, goTo, faults } = await openConsole(first.alice)
+  await goTo(`/e/${endpoint.id}`)
+  await page.getByText('Live', { exact: true }).waitFor()
+  front.target = undefined
+  await first.stop()
+  await page.getByText('Connecting', { exact: true }).waitFor()
+  const { secretKey } = first
+  const second = await startConsoleService({ database, secretKey, baseUrl: front.origin })
+  front.target = `http://127.0.0.1:${second.running.port}`
+  await endpoint.capture()
+  await page.locator('.list [role="row"]').nth(1).waitFor()
+  await page.getByText('Live', { exact: true }).waitFor()
+  expect(faults).toEqual([])
+})

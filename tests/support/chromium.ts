@@ -1,0 +1,53 @@
+import { afterAll } from 'bun:test'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import chromium from '@sparticuz/chromium'
+import { type Browser, type Page, chromium as playwright } from 'playwright-core'
+
+/** Flags that would make tests lie, or the browser die: no web security, one process, a window size of its own. */
+const UNWANTED =
+  /single-process|no-zygote|disable-web-security|allow-running-insecure|window-size|headless|in-process-gpu/
+
+const CACHE = join(import.meta.dir, '..', '..', 'node_modules', '.cache', 'chromium')
+
+let opened: Promise<Browser> | undefined
+
+afterAll(async () => {
+  await (await opened)?.close()
+})
+
+/** A page of its own session in the browser of this test file, which starts with the first and ends with the file. */
+export async function newPage(size: { width: number; height: number }): Promise<Page> {
+  opened ??= launch()
+  const context = await (await opened).newContext({ viewport: size, reducedMotion: 'reduce' })
+  return await context.newPage()
+}
+
+async function launch(): Promise<Browser> {
+  return playwright.launch({
+    executablePath: await unpacked(),
+    args: [...chromium.args.filter((flag) => !UNWANTED.test(flag)), '--no-sandbox'],
+    headless: true,
+  })
+}
+
+/** The package unpacks itself into the temporary folder: once, and not into that of one run. */
+async function unpacked(): Promise<string> {
+  const before = process.env.TMPDIR
+  try {
+    if (!existsSync(CACHE)) {
+      await mkdir(join(CACHE, '..'), { recursive: true })
+      const fresh = await mkdtemp(`${CACHE}-`)
+      process.env.TMPDIR = fresh
+      await chromium.executablePath()
+      // Another test file may have been faster.
+      await rename(fresh, CACHE).catch(() => rm(fresh, { recursive: true, force: true }))
+    }
+    process.env.TMPDIR = CACHE
+    return await chromium.executablePath()
+  } finally {
+    if (before === undefined) delete process.env.TMPDIR
+    else process.env.TMPDIR = before
+  }
+}

@@ -1,0 +1,61 @@
+import { packConsole } from '@creel/console/pack'
+import type { Page } from 'playwright-core'
+import { newPage } from './chromium.ts'
+import type { Client } from './client.ts'
+import { startService, type TestService, type TestServiceOptions } from './service.ts'
+
+/** How long a page may take to show what a test waits for: machines that run tests are busy. */
+const TIMEOUT_MS = 60_000
+
+/** The console's files, built once for a test file. */
+export const builtConsole = packConsole({ fast: true })
+
+/** A service that serves the console. */
+export async function startConsoleService(options: TestServiceOptions = {}): Promise<TestService> {
+  const { pack } = await builtConsole
+  return await startService({ ...options, consolePack: pack })
+}
+
+/** A browser that is signed in. */
+export interface ConsolePage {
+  readonly page: Page
+  /** Violations of the content security policy, and errors that nobody caught; none may be. */
+  readonly faults: readonly string[]
+  /** Goes to a place of the console: `/e/…`. */
+  goTo(path: string): Promise<void>
+}
+
+export interface ConsoleOptions {
+  readonly width?: number
+  readonly height?: number
+  /** Where the service is reached, when it is not where it listens. */
+  readonly origin?: string
+}
+
+/** Signs a browser in, with a client's key unless a link's token is given. */
+export async function openConsole(
+  client: Client,
+  { width = 1280, height = 800, origin = client.baseUrl }: ConsoleOptions = {},
+  link?: string,
+): Promise<ConsolePage> {
+  const page = await newPage({ width, height })
+  page.setDefaultTimeout(TIMEOUT_MS)
+  const faults: string[] = []
+  page.on('pageerror', (error) => faults.push(error.message))
+  page.on('console', (message) => {
+    if (/content security policy|trusted ?(types|html|script)/i.test(message.text()))
+      faults.push(message.text())
+  })
+  const answer = await page.context().request.post(`${origin}/console/session`, {
+    data: link === undefined ? { key: client.key } : { link },
+    headers: { Origin: origin, 'Sec-Fetch-Site': 'same-origin' },
+  })
+  if (!answer.ok()) throw new Error(`The sign-in answered ${answer.status()}: ${await answer.text()}`)
+  return {
+    page,
+    faults,
+    async goTo(path) {
+      await page.goto(`${origin}/console${path}`)
+    },
+  }
+}
