@@ -29,6 +29,9 @@ Environment of the service:
   CREEL_LOG_LEVEL           fatal, error, warn, info, debug, trace or silent; default info
   CREEL_METRICS_PORT        /metrics on a port of its own
   CREEL_CONSOLE             off: no console, and nobody signs in with a browser
+  CREEL_CONNECTIONS_MAX     open connections in all; default what the descriptor limit leaves
+  CREEL_CONNECTIONS_PER_ADDRESS
+                            and of one address; default 2000
 
 Exit codes:
   0  done; a service that was asked to stop has drained

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto'
 import { type Db, openDatabase, type Payload, PLANS, type Plans, type QueueName } from '@creel/core'
 import { createOperatorCaller } from '@creel/core/operator'
 import type { Limits, PlanKey } from '@creel/core/plans'
+import type { HttpLimits } from '@creel/gateway'
 import { type RunningService, type ServicePart, startService as startProgramService } from '@creel/program'
 import { type Logger, pino } from 'pino'
 import { atEnd } from './atEnd.ts'
@@ -24,6 +25,10 @@ export interface TestServiceOptions {
   readonly clock?: TestClock
   readonly secretKey?: Uint8Array
   readonly log?: Logger
+  /** Whose `X-Forwarded-For` counts; nobody's unless told. */
+  readonly trustedProxies?: readonly string[]
+  /** Laid over the usual limits of connections. */
+  readonly connectionLimits?: Partial<HttpLimits>
   /** What the world calls captures by, when it is not where the service listens: as behind a proxy. */
   readonly captureUrl?: string
   /** A mail server; none by default. */
@@ -90,6 +95,8 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     consolePack: options.consolePack,
     retryDelaysSeconds: options.retryDelaysSeconds,
     log: options.log ?? pino({ level: process.env.CREEL_TEST_LOG ?? 'silent' }),
+    trustedProxies: options.trustedProxies ?? [],
+    connectionLimits: options.connectionLimits ?? {},
     clock,
     jobClock: clock.jobs,
     version: '0.0.0-test',

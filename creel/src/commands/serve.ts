@@ -62,6 +62,10 @@ async function serve(
       trustedProxies: config.CREEL_TRUSTED_PROXIES,
       hasConsole: config.CREEL_CONSOLE === 'on',
       consolePack: config.CREEL_CONSOLE === 'on' ? await consolePack?.() : undefined,
+      connectionLimits: {
+        ...(config.CREEL_CONNECTIONS_MAX && { connectionsMax: config.CREEL_CONNECTIONS_MAX }),
+        connectionsPerAddressMax: config.CREEL_CONNECTIONS_PER_ADDRESS,
+      },
       log,
       clock: systemClock,
       version: VERSION,

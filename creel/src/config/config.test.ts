@@ -29,6 +29,7 @@ describe('decodeConfig', () => {
         CREEL_ALLOW_DESTINATIONS: [],
         CREEL_TRUSTED_PROXIES: [],
         CREEL_FORMER_HOSTS: [],
+        CREEL_CONNECTIONS_PER_ADDRESS: 2000,
       })
       expect(config.plans).toEqual(PLANS)
       expect(config.DATABASE_URL).toBeUndefined()

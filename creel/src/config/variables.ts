@@ -14,6 +14,11 @@ const Port = z
   .transform(Number)
   .refine((port) => port <= 65_535, 'must be a port number, 0-65535')
 
+const Count = z
+  .string()
+  .regex(/^[1-9]\d{0,6}$/, 'must be a number from 1 to 9999999')
+  .transform(Number)
+
 const PublicUrl = z
   .string()
   .refine(isPublicUrl, 'must be an http or https URL without query, fragment and credentials')
@@ -74,6 +79,8 @@ export const Variables = z.object({
   CREEL_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   CREEL_METRICS_PORT: Port.optional(),
   CREEL_CONSOLE: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  CREEL_CONNECTIONS_MAX: Count.optional(),
+  CREEL_CONNECTIONS_PER_ADDRESS: Count.default(2000),
 })
 
 export type VariableName = keyof typeof Variables.shape

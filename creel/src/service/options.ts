@@ -1,5 +1,6 @@
 import type { Clock, OpenDatabase, Plans } from '@creel/core'
 import type { MailerOptions } from '@creel/core/platform/mail'
+import type { HttpLimits } from '@creel/gateway'
 import type { Clock as JobClock } from 'pg-boss'
 import type { Logger } from 'pino'
 
@@ -38,6 +39,8 @@ export interface ServiceOptions {
   readonly hasConsole?: boolean
   /** The console's files, packed; without them only its API is served. */
   readonly consolePack?: Uint8Array | undefined
+  /** Laid over the usual limits of connections. */
+  readonly connectionLimits?: Partial<HttpLimits>
   readonly log: Logger
   readonly clock: Clock
   /** The clock of the job queue, where it is not the system's. */

@@ -98,6 +98,7 @@ async function openGateway(options: ServiceOptions, opened: OpenServices, port: 
     captures,
     formerHosts,
     trustedProxies,
+    limits: options.connectionLimits ?? {},
     operations: operationsOf(opened),
     servesMetrics: metricsPort === undefined,
     hasConsole,

@@ -25,7 +25,7 @@ const NOTHING: Buffer = Buffer.alloc(0)
 const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n')
 /** What has arrived before it is wanted may be so long; then the client must wait. */
 const AHEAD_BYTES_MAX = 16 * 1024
-/** So much of a body that nobody wants is read for the sake of the connection. */
+/** So much of what nobody wants is read for the sake of the connection, or of the answer that waits at its other end. */
 const DROPPED_BYTES_MAX = 1024 * 1024
 
 const refusals = new Map(
@@ -71,7 +71,12 @@ export class Connection implements OwnedConnection, ExchangeConnection {
 
   /** Bytes have arrived. */
   receive(bytes: Buffer): void {
-    if (this.#phase === 'lingering' || this.#phase === 'closed') return
+    if (this.#phase === 'closed') return
+    if (this.#phase === 'lingering') {
+      this.#droppedBytes += bytes.length
+      if (this.#droppedBytes > DROPPED_BYTES_MAX) this.terminate()
+      return
+    }
     this.#input.append(bytes)
     this.#run()
   }
@@ -320,6 +325,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     if (this.#phase === 'closed' || this.#phase === 'lingering') return
     const mayBeSending = !this.#reader.bodyEnded || this.#input.length > 0
     this.#enter('lingering')
+    this.#droppedBytes = 0
     this.#input.clear()
     if (mayBeSending && !this.#peerEnded) this.#socket.shutdown()
     else this.#socket.end()
