@@ -126,6 +126,7 @@ function ruleSet(texts: readonly string[]): RuleSet {
     version: 1,
     enabled: true,
     disabledReason: null,
+    holdsDeliveries: false,
     text,
   }))
 }

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { addForward, addRule, documentOf, problemOf, rulesOf } from '../api/transformations/support.ts'
+import { attemptsEnded } from '../support/attempts.ts'
 import type { TestEndpoint } from '../support/client.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
@@ -51,6 +52,48 @@ async function captureAll(
     ids.push((await endpoint.capture({ body, headers: { 'Content-Type': contentType } })).id)
   return ids
 }
+
+describe('a body is read for what it is, whatever its sender calls it', () => {
+  test('by redactions, conditions, labels, previews and the view alike', async () => {
+    const { alice } = await startService()
+    await using receiver = await startReceiver()
+    const endpoint = await alice.endpoint()
+    const condition = { path: 'body.email', op: 'exists' }
+    const actionId = await addForward(endpoint, { url: receiver.url, condition })
+    const rule = documentOf([{ op: 'redact', paths: ['body.email', 'body.people.*.email'] }])
+    await addRule(endpoint, rule)
+    const body = '{"type":"person.made","email":"ada@example.test","people":[{"email":"bob@example.test"}]}'
+    const redacted = '{"type":"person.made","email":"***","people":[{"email":"***"}]}'
+    const types = ['application/x-www-form-urlencoded', 'text/plain', 'application/octet-stream', 'text/json']
+    for (const [at, contentType] of types.entries()) {
+      const { id } = await endpoint.capture({ body, headers: { 'Content-Type': contentType } })
+      const received = (await receiver.take(at + 1))[at]
+      expect([contentType, received?.body.toString()]).toEqual([contentType, redacted])
+      const detail = await alice.get(endpoint.at(`/requests/${id}`))
+      expect(detail.body).toMatchObject({ contentType, bodyKind: 'json', label: 'person.made' })
+      const stored = { rule, endpointId: endpoint.id, requestId: id }
+      expect((await alice.post('/api/v1/transformations/preview', stored)).body).toMatchObject({
+        output: { body: redacted },
+        rules: [{ steps: [{ changed: true, note: null }] }],
+      })
+    }
+    const missed = {
+      rule: documentOf([{ op: 'redact', paths: ['body.mail', 'body.email'] }]),
+      sample: { body },
+    }
+    expect((await alice.post('/api/v1/transformations/preview', missed)).body).toMatchObject({
+      rules: [{ steps: [{ changed: true, note: 'matched nothing: body.mail' }] }],
+    })
+    const none = {
+      rule: documentOf([{ op: 'remove', paths: ['body.mail', 'headers.X-No'] }]),
+      sample: { body },
+    }
+    expect((await alice.post('/api/v1/transformations/preview', none)).body).toMatchObject({
+      rules: [{ steps: [{ changed: false, note: 'matched nothing' }] }],
+    })
+    expect(actionId).toBeString()
+  })
+})
 
 describe('what a destination receives', () => {
   test('the result of the rules, signed as sent, and the attempt says so', async () => {
@@ -247,13 +290,15 @@ describe('faults', () => {
       version: 1,
       disabledReason: expect.stringContaining('5 requests in a row'),
     })
-    const leaked = await replay(endpoint, g)
-    expect(leaked).toMatchObject({
-      state: 'Succeeded',
+    expect((await rule())?.disabledReason).toContain('redact')
+    // It took data out, so nothing goes without it.
+    expect(await replay(endpoint, g)).toMatchObject({
+      state: 'Errored',
+      error: "rule_disabled: rule 'Count' v1",
       transformed: false,
       transformationVersion: null,
-      transformNote: "'Count' v1 skipped: switched off by the service",
-      sent: { body: '{"n":"g","card":"4242"}' },
+      transformNote: "'Count' v1 switched off by the service: deliveries are held",
+      sent: null,
     })
 
     const alerts = await service.db
@@ -271,10 +316,16 @@ describe('faults', () => {
       },
     ])
 
-    // By hand: off keeps the reason, on clears it and the count.
+    // By hand: off keeps the reason and lets deliveries go without it, on clears it and the count.
     const path = endpoint.at(`/transformations/${id}`)
     expect((await alice.put(path, { enabled: false })).body).toMatchObject({
       disabledReason: expect.any(String),
+      holdsDeliveries: false,
+    })
+    expect(await replay(endpoint, g)).toMatchObject({
+      state: 'Succeeded',
+      transformNote: "'Count' v1 skipped: switched off by the service",
+      sent: { body: '{"n":"g","card":"4242"}' },
     })
     expect((await alice.put(path, { rule: { ...NUMBER, name: 'Count better' } })).body).toMatchObject({
       enabled: false,
@@ -288,6 +339,63 @@ describe('faults', () => {
     expect(await rule()).toMatchObject({ enabled: true })
     await replay(endpoint, e)
     expect(await rule()).toMatchObject({ enabled: false })
+  })
+
+  test('what a switched-off redaction holds is retried on schedule, and at once when the rule is edited', async () => {
+    const service = await startService()
+    const { alice, clock } = service
+    await using receiver = await startReceiver()
+    const endpoint = await alice.endpoint()
+    const ids = await captureAll(
+      endpoint,
+      Array.from({ length: 5 }, (_, at) => `{"n":"x${at}"}`),
+    )
+    await addForward(endpoint, { url: receiver.url })
+    const { id } = await addRule(endpoint, NUMBER)
+    for (const request of ids) await replay(endpoint, request)
+    expect((await rulesOf(endpoint)).rules[0]).toMatchObject({ enabled: false, holdsDeliveries: true })
+
+    const held = await endpoint.capture({ body: '{"n":1,"card":"4242"}' })
+    const attempts = async (count: number) => {
+      await attemptsEnded(service, endpoint, ids.length + count)
+      const answer = await alice.get(endpoint.at(`/deliveries?requestId=${held.id}`))
+      return z
+        .looseObject({ items: z.array(Attempt) })
+        .parse(answer.body)
+        .items.map(({ error }) => error)
+    }
+    const disabled = "rule_disabled: rule 'Count' v1"
+    expect(await attempts(1)).toEqual([disabled])
+    await clock.advance(7000)
+    expect(await attempts(2)).toEqual([disabled, disabled])
+    const path = endpoint.at(`/transformations/${id}`)
+    // The same document is no decision.
+    expect((await alice.put(path, { rule: NUMBER })).body).toMatchObject({ holdsDeliveries: true })
+    const edited = { rule: { ...NUMBER, name: 'Better' }, enabled: true }
+    expect((await alice.put(path, edited)).body).toMatchObject({ enabled: true, holdsDeliveries: false })
+    expect((await receiver.take(1))[0]?.body.toString()).toBe('{"n":2,"card":"***"}')
+  })
+
+  test('a rule that takes nothing out is switched off by any five faults, and skipped from then on', async () => {
+    const { alice } = await startService()
+    await using receiver = await startReceiver()
+    const endpoint = await alice.endpoint()
+    const ids = await captureAll(
+      endpoint,
+      Array.from({ length: 5 }, (_, index) => `not json ${index}`),
+    )
+    await addForward(endpoint, { url: receiver.url })
+    await addRule(endpoint, documentOf([set('body.by', 'creel')]))
+    for (const id of ids) await replay(endpoint, id)
+    expect((await rulesOf(endpoint)).rules[0]).toMatchObject({
+      enabled: false,
+      holdsDeliveries: false,
+      disabledReason: expect.stringContaining('go on without it'),
+    })
+    expect(await replay(endpoint, ids[0] ?? 0)).toMatchObject({
+      state: 'Succeeded',
+      sent: { body: 'not json 0' },
+    })
   })
 
   test('a sender cannot switch a redaction off with bodies that it cannot hold', async () => {

@@ -1199,6 +1199,7 @@ export interface components {
          *         }
          *       ],
          *       "body": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\"}",
+         *       "bodyKind": "json",
          *       "deliveries": [
          *         {
          *           "actionId": "5b1c2f6e-0d6b-4d0c-8a53-0b5a2f6f2f10",
@@ -1254,6 +1255,8 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
+            /** @description What the body is for conditions and rules, whatever `contentType` says; null when empty */
+            bodyKind: ("json" | "form" | "multipart" | "text" | "binary") | null;
             deliveries: {
                 actionId: string | null;
                 actionName: string;
@@ -1624,6 +1627,8 @@ export interface components {
             enabled: boolean;
             /** @description Set when the service switched the rule off */
             disabledReason: string | null;
+            /** @description The service switched it off and it takes data out: deliveries wait until somebody decides */
+            holdsDeliveries: boolean;
             /** @description `when` in words; "Always" when it has none */
             condition: string;
             rule: components["schemas"]["TransformationRule"];
@@ -2003,6 +2008,8 @@ export interface components {
             enabled: boolean;
             /** @description Set when the service switched the rule off */
             disabledReason: string | null;
+            /** @description The service switched it off and it takes data out: deliveries wait until somebody decides */
+            holdsDeliveries: boolean;
             /** @description `when` in words; "Always" when it has none */
             condition: string;
             rule: components["schemas"]["TransformationRule"];

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { pageInput } from '../api/pagination.ts'
 import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp } from '../api/route.ts'
 import type { InputIssue } from '../engine/issues.ts'
+import { BODY_KINDS } from '../engine/message/index.ts'
 
 /** Every state a request can show (SPEC "Delivery state values"). */
 export const REQUEST_STATES = [
@@ -107,6 +108,9 @@ export const RequestDetail = z
     ...content,
     query: byName(z.array(z.string())),
     headers: byName(z.string()),
+    bodyKind: z.enum(BODY_KINDS).nullable().meta({
+      description: 'What the body is for conditions and rules, whatever `contentType` says; null when empty',
+    }),
     deliveries: z.array(
       z.object({
         actionId: z.uuid().nullable(),

@@ -4,6 +4,7 @@ import { captureUrlOf } from '../endpoints/index.ts'
 import {
   headerText,
   joinedHeaders,
+  kindOfBody,
   storedHeaders,
   urlEncodedPairs,
   valuesByName,
@@ -55,6 +56,7 @@ export function detailView(
     headers: joinedHeaders(headers),
     rawHeaders: headers.map(([name, value]) => ({ name, value: headerText(value) })),
     body: bodyText(row),
+    bodyKind: kindOfBody(row),
     deliveries: [...deliveries],
   }
 }

@@ -1,4 +1,4 @@
-import { EVERY, type Segment } from '../engine/conditions/index.ts'
+import { EVERY, type Segment, segmentIn } from '../engine/conditions/index.ts'
 
 /**
  * Puts a value at a place of a JSON document, making the objects and lists on the way where there are none.
@@ -16,7 +16,8 @@ export function setMember(document: object, path: string, value: unknown): void 
 /** The same for a parsed path; false when it leads through a value that is no object and no list. */
 export function setAt(document: object, segments: readonly Segment[], value: unknown): boolean {
   let reached: object = document
-  for (const [at, segment] of segments.entries()) {
+  for (const [at, written] of segments.entries()) {
+    const segment = segmentIn(written, Array.isArray(reached))
     if (segment === EVERY) return false
     const name = keyOf(reached, segment)
     if (name === undefined) return false

@@ -1,6 +1,6 @@
 import { type Named, raiseSingle } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
-import { storedRule } from '../engine/rules/index.ts'
+import { opsTakingOut, storedRule } from '../engine/rules/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { forgetFaults, lockRule, noteFault, type RuleRow, updateRule } from './queries.ts'
 import type { RuleEnd } from './ruleSets.ts'
@@ -20,8 +20,7 @@ export interface RuleOutcome {
  * Counts faults and forgets them where a rule ran without one; switches a rule off at the fifth and raises
  * `transformation.disabled`. The counts stand in the database: restarts and other workers see the same.
  *
- * Faults on bodies that are neither JSON nor a form do not count: a sender must not be able to switch a redaction
- * off (CONTRACT R25).
+ * A rule that takes data out holds its action's deliveries from then on, until somebody decides; any other is skipped.
  */
 export async function recordRuleOutcomes(
   services: Pick<Services, 'clock' | 'enqueue'>,
@@ -58,23 +57,27 @@ async function switchOff(
   { workspaceId, endpoint, requestId, code }: Omit<RuleOutcome, 'ends'> & { readonly code: string },
 ): Promise<void> {
   if (!row.enabled) return
-  const disabledReason = `Switched off by the service: it faulted on ${FAULTS_MAX} requests in a row, last with ${code}.`
-  await updateRule(trx, row.id, { enabled: false, disabledReason, updatedAt: services.clock.now() })
+  const ops = opsTakingOut(storedRule(row.rule))
+  const cause = `Switched off by the service: it faulted on ${FAULTS_MAX} requests in a row, last with ${code}.`
+  const disabledReason = `${cause} ${consequenceOf(ops)}`
+  await updateRule(trx, row.id, {
+    enabled: false,
+    disabledReason,
+    holdsDeliveries: ops.length > 0,
+    updatedAt: services.clock.now(),
+  })
   await raiseSingle(services, trx, {
     kind: 'transformation.disabled',
     workspaceId,
     subject: { id: row.id, name: row.name },
     endpoint,
     requestId,
-    reason: `${disabledReason}${whatFlowsNow(row)}`,
+    reason: disabledReason,
   })
 }
 
-/** The steps that hold data back; without the rule it flows. */
-const HOLDING_BACK: ReadonlySet<string> = new Set(['keep', 'remove', 'redact'])
-
-function whatFlowsNow(row: RuleRow): string {
-  const ops = new Set(storedRule(row.rule).steps.flatMap(({ op }) => (HOLDING_BACK.has(op) ? [op] : [])))
-  if (ops.size === 0) return ''
-  return ` It held ${[...ops].join(', ')} steps: data that they took out now reaches the destination.`
+/** What happens to deliveries now, and how to go on. */
+function consequenceOf(ops: readonly string[]): string {
+  if (ops.length === 0) return 'Deliveries go on without it.'
+  return `It has ${ops.join(', ')} steps, so deliveries of its action are held, unsent, until you enable, edit, delete or switch off this rule; enabled or edited, they are retried at once.`
 }

@@ -1,9 +1,8 @@
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { textOf } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
-import { forwardableHeaders, joinedHeaders } from '../engine/message/index.ts'
+import { forwardableHeaders, joinedHeaders, textOf } from '../engine/message/index.ts'
 import { type RunResult, type RunRule, runRules } from '../engine/rules/execution/index.ts'
 import type { Rule } from '../engine/rules/index.ts'
 import { decodeRule, storedRule } from '../engine/rules/index.ts'
@@ -36,6 +35,7 @@ export function preview(
       request,
       facts,
       now: ctx.clock.now(),
+      explains: true,
       secret: () => {
         usesSecret = true
         return DUMMY_SECRET

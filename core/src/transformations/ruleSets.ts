@@ -12,6 +12,8 @@ export interface SavedRule {
   readonly enabled: boolean
   /** Set when the service switched it off. */
   readonly disabledReason: string | null
+  /** Set while deliveries wait for somebody to decide what is to become of it. */
+  readonly holdsDeliveries: boolean
   /** The stored document. */
   readonly text: string
 }
@@ -51,16 +53,21 @@ export interface RuleEnd {
 }
 
 export interface SetResult {
-  /** Null when a rule faulted: nothing may be sent. */
+  /** Null when a rule faulted or holds deliveries: nothing may be sent. */
   readonly output: TransformedRequest | null
-  /** The attempt's `error`; null when no rule faulted. */
+  /** The attempt's `error`; null when something is sent. */
   readonly error: string | null
   readonly applied: RulesApplied
   readonly ends: readonly RuleEnd[]
 }
 
-/** Runs the enabled rules of a set, top to bottom. Never throws: a fault is a result. */
+/**
+ * Runs the enabled rules of a set, top to bottom. A rule that took data out and was switched off by the service lets
+ * nothing through. Never throws: a fault is a result.
+ */
 export function applyRules(set: RuleSet, input: RunInput): SetResult {
+  const holding = set.find(({ holdsDeliveries }) => holdsDeliveries)
+  if (holding !== undefined) return heldBy(holding, set)
   const inForce = set.filter(({ enabled }) => enabled)
   const { rules, output } = runRules(
     inForce.map(({ id, text }) => ({ key: id, rule: storedRule(text) })),
@@ -83,6 +90,22 @@ export function applyRules(set: RuleSet, input: RunInput): SetResult {
   }
 }
 
+function heldBy({ name, version }: SavedRule, set: RuleSet): SetResult {
+  return {
+    output: null,
+    error: `rule_disabled: rule '${name}' v${version}`,
+    applied: {
+      ...NO_RULES,
+      transformNote: set.map((rule) => describedAs(rule, wordsOf(rule, undefined, true))).join('; '),
+    },
+    ends: [],
+  }
+}
+
+function describedAs({ name, version }: SavedRule, words: string): string {
+  return `'${name}' v${version} ${words}`
+}
+
 function appliedOf(set: RuleSet, inForce: RuleSet, ends: readonly RuleEnd[]): RulesApplied {
   const [only] = inForce
   const isOne = inForce.length === 1 && set.length === 1
@@ -99,12 +122,13 @@ function noteOf(set: RuleSet, ends: readonly RuleEnd[]): string {
   return set
     .map((rule, index) => {
       const end = ends.find((each) => each.rule === rule)
-      return `'${rule.name}' v${rule.version} ${wordsOf(rule, end, faultedAt !== -1 && index > faultedAt)}`
+      return describedAs(rule, wordsOf(rule, end, faultedAt !== -1 && index > faultedAt))
     })
     .join('; ')
 }
 
 function wordsOf(rule: SavedRule, end: RuleEnd | undefined, isAfterFault: boolean): string {
+  if (rule.holdsDeliveries) return 'switched off by the service: deliveries are held'
   if (!rule.enabled)
     return rule.disabledReason === null ? 'skipped: switched off' : 'skipped: switched off by the service'
   if (end !== undefined) return end.fault === null ? 'applied' : `faulted: ${end.fault.code}`

@@ -23,6 +23,7 @@ import {
   updateRule,
   type VersionRow,
 } from './queries.ts'
+import { releaseHeld } from './release.ts'
 
 /** Where a document stands in a body: it is the whole body, or a member of it. */
 export type DocumentPlace = 'body' | 'rule'
@@ -95,6 +96,7 @@ export async function createRule(
       name: rule.name,
       enabled: true,
       disabledReason: null,
+      holdsDeliveries: false,
       version: 1,
       rule: rule.text,
       createdAt: now,
@@ -131,7 +133,7 @@ export function issuesOfChanges(ctx: Context, { rule, enabled }: RuleChanges): I
 /**
  * Saves a new document as the next version, switches the rule on or off, or both. The document that is in force
  * already makes no version. Switching on clears the reason and the count of faults; a new document alone does
- * not switch on (SPEC "Transformation rule").
+ * not switch on. Each of them ends the holding of deliveries by a rule that the service switched off.
  *
  * @throws DomainError `not_found` when the rule is gone by now
  */
@@ -144,14 +146,21 @@ export async function changeRule(ctx: Context, { id }: RuleRow, changes: RuleCha
     if (rule !== undefined && !sameDocument(row.rule, rule.text))
       await addVersion(trx, row, rule, { now, restoredFrom: null })
     if (changes.enabled !== undefined) await switchRule(trx, row, changes.enabled, now)
-    return (await findRule(trx, row.endpointId, id)) ?? row
+    const changed = (await findRule(trx, row.endpointId, id)) ?? row
+    if (row.holdsDeliveries && !changed.holdsDeliveries) await releaseHeld(ctx, trx, row.actionId)
+    return changed
   })
 }
 
 async function switchRule(trx: Trx, row: RuleRow, enabled: boolean, now: Date): Promise<void> {
   if (enabled) await forgetFaults(trx, [row.id])
-  if (row.enabled === enabled) return
-  await updateRule(trx, row.id, { enabled, updatedAt: now, ...(enabled ? { disabledReason: null } : {}) })
+  if (row.enabled === enabled && !row.holdsDeliveries) return
+  await updateRule(trx, row.id, {
+    enabled,
+    holdsDeliveries: false,
+    updatedAt: now,
+    ...(enabled ? { disabledReason: null } : {}),
+  })
 }
 
 /** Makes the next version. The caller holds the rule's lock. */
@@ -163,7 +172,8 @@ async function addVersion(
 ): Promise<void> {
   const version = row.version + 1
   await insertVersion(trx, { ruleId: row.id, version, rule: rule.text, createdAt: now, restoredFrom })
-  await updateRule(trx, row.id, { version, rule: rule.text, name: rule.name, updatedAt: now })
+  const document = { version, rule: rule.text, name: rule.name }
+  await updateRule(trx, row.id, { ...document, holdsDeliveries: false, updatedAt: now })
 }
 
 /** Puts an old version back in force, always as a new one: history is never rewritten. */
@@ -177,6 +187,7 @@ export async function restoreVersion(
     const row = await lockRule(trx, id)
     if (row === undefined) throw notFound('rule')
     await addVersion(trx, row, storedRule(rule), { now, restoredFrom: version })
+    if (row.holdsDeliveries) await releaseHeld(ctx, trx, row.actionId)
     return (await findRule(trx, row.endpointId, id)) ?? row
   })
 }
@@ -186,7 +197,9 @@ export async function removeRule(ctx: Context, { id, actionId, endpointId }: Rul
   await ctx.db.transaction().execute(async (trx) => {
     await lockSet(trx, actionId)
     const row = await findRule(trx, endpointId, id)
-    if (row !== undefined) await deleteRule(trx, row)
+    if (row === undefined) return
+    await deleteRule(trx, row)
+    if (row.holdsDeliveries) await releaseHeld(ctx, trx, actionId)
   })
 }
 

@@ -17,6 +17,10 @@ export const TransformationRuleView = z
     name: z.string(),
     enabled: z.boolean(),
     disabledReason: z.string().nullable().meta({ description: 'Set when the service switched the rule off' }),
+    holdsDeliveries: z.boolean().meta({
+      description:
+        'The service switched it off and it takes data out: deliveries wait until somebody decides',
+    }),
     condition: z.string().meta({ description: '`when` in words; "Always" when it has none' }),
     rule: document,
     version: z.int().meta({ description: 'A new rule is version 1' }),

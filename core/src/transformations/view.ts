@@ -20,6 +20,7 @@ export function ruleView(row: RuleRow): z.input<typeof TransformationRuleView> {
     name: row.name,
     enabled: row.enabled,
     disabledReason: row.disabledReason,
+    holdsDeliveries: row.holdsDeliveries,
     condition: describeCondition(storedRule(row.rule).when),
     rule: shownJson(row.rule),
     version: row.version,

@@ -169,6 +169,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     headers: { 'Content-Type': 'application/json' },
     rawHeaders: [{ name: 'Content-Type', value: 'application/json' }],
     body: '{"id":"evt_1","type":"invoice.paid"}',
+    bodyKind: 'json',
     deliveries: [
       {
         actionId: ACTION_ID,

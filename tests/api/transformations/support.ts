@@ -7,6 +7,7 @@ export const Rule = z.strictObject({
   name: z.string(),
   enabled: z.boolean(),
   disabledReason: z.string().nullable(),
+  holdsDeliveries: z.boolean(),
   condition: z.string(),
   rule: z.unknown(),
   version: z.int(),

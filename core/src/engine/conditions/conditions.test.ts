@@ -133,7 +133,13 @@ describe('leaves', () => {
     [leaf('body.lines[*].none', 'exists'), false],
     [leaf('body["odd.name"]', 'eq', 1), true],
     [leaf('body.0', 'eq', 'zero'), true],
-    [leaf('body.lines.0', 'exists'), false],
+    [leaf('body.lines.0.sku', 'eq', 'A'), true],
+    [leaf('body.lines.-1.sku', 'eq', 'B'), true],
+    [leaf('body.lines.*.sku', 'eq', 'B'), true],
+    [leaf('body.lines.2', 'exists'), false],
+    [leaf('body.lines.01', 'exists'), false],
+    [leaf('body.lines["0"]', 'exists'), false],
+    [leaf('body.*', 'exists'), false],
     [leaf('body.lines.length', 'exists'), false],
     [leaf('body.type.length', 'exists'), false],
     [leaf('body.constructor', 'exists'), false],
@@ -190,7 +196,7 @@ describe('leaves', () => {
     expect(held(leaf('ip', 'startsWith', '203.'))).toBe(true)
     expect(held(leaf('contentType', 'eq', 'text/plain'))).toBe(true)
     expect(held(leaf('verification.verdict', 'in', ['failed']))).toBe(true)
-    expect(held(leaf('body.a', 'exists'))).toBe(false)
+    expect(held(leaf('body.a', 'eq', 1))).toBe(true)
     expect(held(leaf('body', 'eq', '{"a":1}'))).toBe(true)
     expect(holdsFor(leaf('verification.verdict', 'exists'), request())).toBe(false)
   })

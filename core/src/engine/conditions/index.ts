@@ -20,8 +20,9 @@ export {
   type PathOptions,
   parsePath,
   type Segment,
+  segmentIn,
 } from './paths.ts'
 export { readValue, someValue } from './read.ts'
-export { type DeliveryFacts, type ReadRoot, requestRoot, textOf } from './readRoot.ts'
+export { type DeliveryFacts, type ReadRoot, requestRoot } from './readRoot.ts'
 export { CONDITION_GRAMMAR, ConditionDocument } from './schema.ts'
 export { findText, foldCase } from './textSearch.ts'

@@ -4,9 +4,24 @@ import { parseJson } from '../json/index.ts'
 export const MAX_PATH_LENGTH = 200
 export const MAX_PATH_SEGMENTS = 20
 
-/** One step into a body: a member's name, an element's index (negative from the end), or every element. */
-export type Segment = string | number | typeof EVERY
+/**
+ * One step into a body: a member's name, an element's index (negative from the end), every element, or what `.0`, `.-1`
+ * and `.*` mean: elements of a list, and members of an object.
+ */
+export type Segment = string | number | typeof EVERY | Either
 export const EVERY = Symbol('[*]')
+
+/** A step that is read by what it leads into. */
+export interface Either {
+  readonly name: string
+  readonly element: number | typeof EVERY
+}
+
+/** A segment as it is meant where it leads into a list, or into anything else. */
+export function segmentIn(segment: Segment, isList: boolean): string | number | typeof EVERY {
+  if (typeof segment !== 'object') return segment
+  return isList ? segment.element : segment.name
+}
 
 /** Facts of a request that are one value and take no segments. */
 export const REQUEST_FACTS = [
@@ -126,7 +141,7 @@ function bodyPath(text: string, options: PathOptions): { path: Path } | { proble
 function segmentAt(text: string, at: number): { segment: Segment; end: number } | undefined {
   if (text.startsWith('[*]', at)) return { segment: EVERY, end: at + 3 }
   const member = match(MEMBER, text, at)
-  if (member !== undefined) return { segment: member.inner, end: member.end }
+  if (member !== undefined) return { segment: dotted(member.inner), end: member.end }
   const index = match(INDEX, text, at)
   if (index !== undefined) {
     const number = Number(index.inner)
@@ -137,6 +152,12 @@ function segmentAt(text: string, at: number): { segment: Segment; end: number } 
   const quoted = match(QUOTED, text, at)
   const name = quoted === undefined ? undefined : parseJson(quoted.inner)?.value
   return quoted !== undefined && typeof name === 'string' ? { segment: name, end: quoted.end } : undefined
+}
+
+function dotted(name: string): Segment {
+  if (name === '*') return { name, element: EVERY }
+  const isIndex = /^-?(?:0|[1-9]\d*)$/.test(name) && name !== '-0' && Number.isSafeInteger(Number(name))
+  return isIndex ? { name, element: Number(name) } : name
 }
 
 function match(pattern: RegExp, text: string, at: number): { inner: string; end: number } | undefined {

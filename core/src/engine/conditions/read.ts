@@ -1,5 +1,5 @@
 import { memberOf, type Node } from '../json/index.ts'
-import { EVERY, type Path, type Segment } from './paths.ts'
+import { EVERY, type Path, type Segment, segmentIn } from './paths.ts'
 import type { ReadRoot } from './readRoot.ts'
 
 /** Facts whose values are text although they may spell a number (CONTRACT §4 "text sources"). */
@@ -63,7 +63,8 @@ function someNode(
 ): boolean {
   let reached = node
   for (let index = at; index < segments.length; index += 1) {
-    const segment = segments[index]
+    const written = segments[index]
+    const segment = written === undefined ? undefined : segmentIn(written, Array.isArray(reached))
     if (segment === EVERY) {
       return Array.isArray(reached) && reached.some((item) => someNode(item, segments, index + 1, passes))
     }
@@ -73,7 +74,7 @@ function someNode(
   return passes(reached)
 }
 
-/** A member by name or an element by index; `["0"]` and `.0` are names, and arrays have no names. */
+/** A member by name or an element by index; `["0"]` is a name, and lists have no names. */
 function childOf(node: Node, segment: string | number): Node {
   if (typeof segment === 'string') return memberOf(node, segment)
   return Array.isArray(node) ? node.at(segment) : undefined

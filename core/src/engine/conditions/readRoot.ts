@@ -1,5 +1,5 @@
 import type { Node } from '../json/index.ts'
-import { type EvaluatedRequest, headerValues, parsedBody, urlEncodedPairs } from '../message/index.ts'
+import { type EvaluatedRequest, headerValues, parsedBody, textOf, urlEncodedPairs } from '../message/index.ts'
 import type { DeliveryFact, RequestFact } from './paths.ts'
 
 /** What paths read: a request as captured, or as earlier rules left it. */
@@ -18,8 +18,6 @@ export interface ReadRoot {
 
 /** What a delivery adds to what messages and rule steps may read (CONTRACT R29). */
 export type DeliveryFacts = Readonly<Record<DeliveryFact, string | number>>
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** A captured request as paths see it. Everything is looked up when a path asks for it; the body parses at most once. */
 export function requestRoot(request: EvaluatedRequest, delivery?: DeliveryFacts): ReadRoot {
@@ -47,16 +45,6 @@ export function requestRoot(request: EvaluatedRequest, delivery?: DeliveryFacts)
 function documentOf(request: EvaluatedRequest): ReturnType<ReadRoot['bodyDocument']> {
   const body = parsedBody(request)
   return body.kind === 'none' ? undefined : { value: body.value, isForm: body.kind === 'form' }
-}
-
-/** A body as text; undefined when it is empty or binary: not valid UTF-8, or with a NUL in it. */
-export function textOf(body: Uint8Array): string | undefined {
-  if (body.length === 0 || body.includes(0)) return undefined
-  try {
-    return utf8.decode(body)
-  } catch {
-    return undefined
-  }
 }
 
 function requestFact(

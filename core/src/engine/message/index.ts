@@ -1,4 +1,15 @@
 export {
+  BODY_KINDS,
+  type BodyKind,
+  type BodyOf,
+  bodyStructure,
+  isLabelledForm,
+  isLabelledMultipart,
+  isUnlabelled,
+  JSON_DEPTH_MAX,
+  textOf,
+} from './bodyFormat.ts'
+export {
   type CapturedRequest,
   type EvaluatedRequest,
   headerText,
@@ -13,7 +24,7 @@ export {
   type FormValue,
   formBody,
   jsonBody,
-  mediaType,
+  kindOfBody,
   PARSED_BODY_BYTES_MAX,
   type ParsedBody,
   parsedBody,

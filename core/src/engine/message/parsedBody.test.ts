@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { jsonBody, PARSED_BODY_BYTES_MAX, PARSED_BODY_DEPTH_MAX, parsedBody } from './parsedBody.ts'
+import { BODY_KINDS, JSON_DEPTH_MAX } from './bodyFormat.ts'
+import { jsonBody, kindOfBody, PARSED_BODY_BYTES_MAX, parsedBody } from './parsedBody.ts'
 import { decodeComponent, urlEncodedPairs } from './urlEncoded.ts'
 
 const of = (body: string | Uint8Array, contentType: string | null, bodyTruncated = false) => ({
@@ -17,10 +18,49 @@ describe('parsedBody', () => {
     ['text/json', 'json'],
     [null, 'json'],
     ['', 'json'],
-    ['text/plain', 'none'],
+    ['application/x-json', 'json'],
+    ['application/x-www-form-urlencoded', 'json'],
+    ['text/plain; charset=utf-8', 'json'],
+    ['text/html', 'json'],
+    ['APPLICATION/octet-stream', 'json'],
     ['application/jsonp', 'none'],
+    ['application/xml', 'none'],
+    ['image/png', 'none'],
+    ['multipart/form-data; boundary=x', 'none'],
   ] as const)('content type %p reads {"a":1} as %s', (contentType, kind) => {
     expect(parsedBody(of('{"a":1}', contentType)).kind).toBe(kind)
+  })
+
+  test.each([
+    ['[1]', 'json'],
+    ['\ufeff \r\n\t{"a":1} ', 'json'],
+    ['5', 'form'],
+    ['"a"', 'form'],
+    ['{"a":1', 'form'],
+    ['[a]=1', 'form'],
+    ['{}x', 'form'],
+    ['a={"b":1}', 'form'],
+    [`${'['.repeat(257)}${']'.repeat(257)}`, 'none'],
+  ] as const)('called a form, %p is read as %s', (body, kind) => {
+    expect(parsedBody(of(body, 'application/x-www-form-urlencoded')).kind).toBe(kind)
+  })
+
+  test.each(['5', '"a"', 'null', '{"a":1', 'a=1'])('called text, or nothing, %p leads nowhere', (body) => {
+    expect(parsedBody(of(body, 'text/plain')).kind).toBe('none')
+    expect(parsedBody(of(body, null)).kind).toBe('none')
+  })
+
+  test.each([
+    ['{"a":1}', 'text/plain', 'json'],
+    ['a=1', 'application/x-www-form-urlencoded', 'form'],
+    ['--x--', 'multipart/form-data; boundary=x', 'multipart'],
+    ['hello', 'application/json', 'text'],
+    ['<a/>', 'application/xml', 'text'],
+    [new Uint8Array([0xff, 1]), 'text/plain', 'binary'],
+    ['', 'application/json', null],
+  ] as const)('%p as %p is shown as %p', (body, contentType, kind) => {
+    expect(kindOfBody(of(body, contentType))).toBe(kind)
+    if (kind !== null) expect(BODY_KINDS).toContain(kind)
   })
 
   test('bytes that do not parse, that are not UTF-8, or that are none at all are nothing', () => {
@@ -49,8 +89,8 @@ describe('parsedBody', () => {
 
   test('depth 256 is read and depth 257 is not; brackets inside strings do not count', () => {
     const nested = (depth: number) => of('['.repeat(depth) + ']'.repeat(depth), 'application/json')
-    expect(parsedBody(nested(PARSED_BODY_DEPTH_MAX)).kind).toBe('json')
-    expect(parsedBody(nested(PARSED_BODY_DEPTH_MAX + 1)).kind).toBe('none')
+    expect(parsedBody(nested(JSON_DEPTH_MAX)).kind).toBe('json')
+    expect(parsedBody(nested(JSON_DEPTH_MAX + 1)).kind).toBe('none')
     expect(parsedBody(of(JSON.stringify(`"\\${'['.repeat(400)}`), 'application/json')).kind).toBe('json')
   })
 

@@ -1,12 +1,9 @@
 import { numberFromText } from '../json/index.ts'
-import type { CapturedRequest } from './capturedRequest.ts'
+import { type BodyKind, type BodyOf, bodyKind, bodyStructure, isTooDeep } from './bodyFormat.ts'
 import { urlEncodedPairs } from './urlEncoded.ts'
 
-/** Longer bodies are not parsed on the capture path (CONTRACT R18). */
+/** Longer bodies are not parsed on the capture path. */
 export const PARSED_BODY_BYTES_MAX = 1_048_576
-
-/** JSON nested deeper is not parsed on the capture path (CONTRACT R18); `[]` has depth 1. */
-export const PARSED_BODY_DEPTH_MAX = 256
 
 /** A form body: a name's value, or all its values in wire order when it is repeated. Has no prototype. */
 export type FormValue = Readonly<Record<string, string | readonly string[]>>
@@ -16,9 +13,6 @@ export type ParsedBody =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'form'; readonly value: FormValue }
   | { readonly kind: 'none'; readonly value: undefined }
-
-/** What parsing needs to know of a request. */
-type BodyOf = Pick<CapturedRequest, 'body' | 'bodyTruncated' | 'contentType'>
 
 const NONE: ParsedBody = { kind: 'none', value: undefined }
 
@@ -40,26 +34,6 @@ function parsedOf(body: Uint8Array): Parsed {
 
 function isParsable(request: BodyOf): boolean {
   return !request.bodyTruncated && request.body.length > 0 && request.body.length <= PARSED_BODY_BYTES_MAX
-}
-
-const QUOTE = 0x22
-const BACKSLASH = 0x5c
-
-/** Counts brackets outside of strings, so that the parser is never handed what would exhaust its stack. */
-function isTooDeep(bytes: Uint8Array): boolean {
-  let depth = 0
-  let inString = false
-  for (let index = 0; index < bytes.length; index += 1) {
-    const byte = bytes[index]
-    if (byte === QUOTE) inString = !inString
-    else if (inString) {
-      if (byte === BACKSLASH) index += 1
-    } else if (byte === 0x5b || byte === 0x7b) {
-      depth += 1
-      if (depth > PARSED_BODY_DEPTH_MAX) return true
-    } else if (byte === 0x5d || byte === 0x7d) depth -= 1
-  }
-  return false
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
@@ -114,26 +88,24 @@ export function formBody(request: BodyOf): ParsedBody {
   return parsed.form
 }
 
-/** The media type of a `Content-Type` value, lower case and without parameters; `''` when there is none. */
-export function mediaType(contentType: string | null): string {
-  if (contentType === null) return ''
-  const end = contentType.indexOf(';')
-  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
-}
-
 /**
- * The body as its content type says (CONTRACT §4 "Paths", R18), parsed lazily and at most once a capture:
- *
- * - `json` for `…/json`, `…+json`, or no content type when the bytes parse; of duplicate keys the last
- *   counts, and a key `__proto__` is an ordinary member;
- * - `form` for `application/x-www-form-urlencoded`;
- * - `none` for all else: other types, oversize traces, empty bodies, bytes that do not parse, JSON deeper
- *   than {@link PARSED_BODY_DEPTH_MAX}, bodies longer than {@link PARSED_BODY_BYTES_MAX}.
+ * The body for whom paths lead into it, as `bodyStructure` decides what it is, parsed lazily and at most once a capture.
+ * `none` for what is neither JSON nor a form, and for oversize traces, empty bodies, JSON deeper than 256 and bodies
+ * longer than {@link PARSED_BODY_BYTES_MAX}. Of duplicate keys the last counts, and a key `__proto__` is an ordinary member.
  *
  * Never throws. The value is shared: nobody may change it.
  */
 export function parsedBody(request: BodyOf): ParsedBody {
-  const type = mediaType(request.contentType)
-  if (type === '' || type.endsWith('/json') || type.endsWith('+json')) return jsonBody(request)
-  return type === 'application/x-www-form-urlencoded' ? formBody(request) : NONE
+  if (!isParsable(request)) return NONE
+  const structure = bodyStructure(request, () => {
+    const parsed = jsonBody(request)
+    return parsed.kind === 'json' ? parsed : undefined
+  })
+  if (structure.kind === 'json') return structure.json
+  return structure.kind === 'form' ? formBody(request) : NONE
+}
+
+/** What a body is called where it is shown; JSON over {@link PARSED_BODY_BYTES_MAX} is text. Null when it is empty. */
+export function kindOfBody(request: BodyOf): BodyKind | null {
+  return bodyKind(request, () => (jsonBody(request).kind === 'json' ? true : undefined))
 }

@@ -1,4 +1,4 @@
-import { EVERY, parsePath, type Segment } from '../conditions/index.ts'
+import { EVERY, parsePath, type Segment, segmentIn } from '../conditions/index.ts'
 import { memberOf, type Node } from '../json/index.ts'
 
 const parsed = new Map<string, readonly Segment[]>()
@@ -21,8 +21,9 @@ function segmentsOf(path: string): readonly Segment[] {
  */
 export function valuesAt(document: Node, path: string): readonly Node[] {
   let reached: Node[] = [document]
-  for (const segment of segmentsOf(path)) {
+  for (const written of segmentsOf(path)) {
     reached = reached.flatMap((node) => {
+      const segment = segmentIn(written, Array.isArray(node))
       if (segment === EVERY) return Array.isArray(node) ? node : []
       if (typeof segment === 'string') return [memberOf(node, segment)]
       return [Array.isArray(node) ? node.at(segment) : undefined]

@@ -1,8 +1,10 @@
 import type { CapturedRequest } from '../message/index.ts'
 import {
   formBody,
+  isLabelledForm,
+  isLabelledMultipart,
+  isUnlabelled,
   jsonBody,
-  mediaType,
   multipartFields,
   PARSED_BODY_BYTES_MAX,
   urlEncodedPairs,
@@ -85,11 +87,10 @@ export class Evidence {
   }
 
   #readFields(): readonly (readonly [string, string])[] {
-    const contentType = this.request.contentType
-    const type = mediaType(contentType)
     if (!this.isParsable) return []
-    if (type === 'multipart/form-data') return multipartFields(contentType ?? '', this.body)
-    if (type !== '' && type !== 'application/x-www-form-urlencoded') return []
+    // A signature over fields covers what the sender calls a form, whatever else its bytes may be.
+    if (isLabelledMultipart(this.request)) return multipartFields(this.request.contentType ?? '', this.body)
+    if (!isUnlabelled(this.request) && !isLabelledForm(this.request)) return []
     const { kind, value } = formBody(this.request)
     if (kind !== 'form') return []
     return Object.entries(value).flatMap(([name, held]) =>

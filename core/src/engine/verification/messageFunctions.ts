@@ -1,5 +1,5 @@
 import { escape as escapeQuery } from 'node:querystring'
-import { mediaType, urlEncodedPairs } from '../message/index.ts'
+import { isLabelledForm, urlEncodedPairs } from '../message/index.ts'
 import { bytesOf, byteTextOf } from './byteText.ts'
 import type { Evidence } from './evidence.ts'
 import { urlPieces, withoutQuery } from './publicUrl.ts'
@@ -24,7 +24,7 @@ function order(left: string, right: string): number {
  * each value counts once. Empty for a request that carries no form.
  */
 export function formSorted(evidence: Evidence): Uint8Array {
-  if (mediaType(evidence.request.contentType) !== 'application/x-www-form-urlencoded') return bytesOf('')
+  if (!isLabelledForm(evidence.request)) return bytesOf('')
   const fields = sorted(evidence.fields())
   const once = fields.filter(
     ([name, value], index) =>

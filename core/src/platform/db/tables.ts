@@ -324,6 +324,7 @@ export interface TransformationRulesTable {
   rule: string
   createdAt: Date
   updatedAt: Date
+  holdsDeliveries: Generated<boolean>
 }
 
 export interface WatchdogCriteriaTable {

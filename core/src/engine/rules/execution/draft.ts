@@ -1,15 +1,17 @@
-import { type DeliveryFacts, type Path, type ReadRoot, requestRoot, textOf } from '../../conditions/index.ts'
+import { type DeliveryFacts, type Path, type ReadRoot, requestRoot } from '../../conditions/index.ts'
 import { type LazyJson, opened, parseLazily, writeJson } from '../../json/index.ts'
 import {
+  bodyStructure,
   type EvaluatedRequest,
   headerText,
   headerValues,
-  mediaType,
+  textOf,
   type WireHeader,
 } from '../../message/index.ts'
 import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
 import { parseForm, writeForm } from './form.ts'
+import { memberCountOf, namesIn } from './hidden.ts'
 import type { Meter } from './meter.ts'
 import { placesOf, valueAt } from './nodes.ts'
 
@@ -71,6 +73,20 @@ export class Draft implements ReadRoot {
   touch(): void {
     this.touched = true
     this.text = undefined
+  }
+
+  /**
+   * For steps that hold data back and found nothing to change: of a name that an object has twice, only the last is
+   * read, and the body as it came would still carry the others.
+   *
+   * @returns whether there is such a name; then the body is written anew
+   */
+  dropHidden(): boolean {
+    const document = this.read()
+    if (this.touched || document.kind !== 'json') return false
+    if (namesIn(document.original) === memberCountOf(document.root)) return false
+    this.touch()
+    return true
   }
 
   fact(fact: Parameters<ReadRoot['fact']>[0]): string | number | undefined {
@@ -211,15 +227,18 @@ export class Draft implements ReadRoot {
 /** Tab, visible ASCII and the upper half of latin1: what RFC 9110 lets a field value hold. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** The body as its captured content type says, up to the payload cap (CONTRACT R18); digits and order kept. */
+/** The body as `bodyStructure` decides what it is, up to the payload cap; digits and order kept. */
 function readDocument(request: EvaluatedRequest): Document {
   if (request.body.length === 0) return { kind: 'empty' }
-  const type = mediaType(request.contentType)
-  const isJson = type === '' || type.endsWith('/json') || type.endsWith('+json')
-  const isForm = type === 'application/x-www-form-urlencoded'
-  const original = isJson || isForm ? textOf(request.body) : undefined
-  if (original === undefined || request.bodyTruncated) return { kind: 'unstructured' }
-  if (isForm) return { kind: 'form', root: parseForm(original), original }
-  const read = parseLazily(original.startsWith('\ufeff') ? original.slice(1) : original)
-  return read === undefined ? { kind: 'unstructured' } : { kind: 'json', root: opened(read.value), original }
+  const structure = bodyStructure(request, (body) => {
+    const original = textOf(body)
+    if (original === undefined) return undefined
+    const read = parseLazily(original.startsWith('\ufeff') ? original.slice(1) : original)
+    return read === undefined ? undefined : { root: opened(read.value), original }
+  })
+  if (structure.kind === 'json') return { kind: 'json', ...structure.json }
+  const original = structure.kind === 'form' ? textOf(request.body) : undefined
+  return original === undefined
+    ? { kind: 'unstructured' }
+    : { kind: 'form', root: parseForm(original), original }
 }

@@ -1,8 +1,9 @@
-import type { Segment } from '../../conditions/index.ts'
+import { type Segment, segmentIn } from '../../conditions/index.ts'
 import { type AnyJson, isJsonNumber, type LazyJson } from '../../json/index.ts'
 import { urlEncodedPairs } from '../../message/index.ts'
 import { Fault } from '../language/fault.ts'
 import { asText } from '../language/values.ts'
+import type { Place } from './nodes.ts'
 
 /** A form as a document: a name's text, or a list of its texts when it is repeated. */
 export type FormDocument = Map<string, LazyJson>
@@ -59,10 +60,20 @@ export function writeForm(form: FormDocument, original: string): string {
  */
 export function checkFormValue(value: AnyJson, segments: readonly Segment[]): void {
   const [, index, deeper] = segments
-  const isElement = typeof index === 'number'
+  const isElement = index !== undefined && typeof segmentIn(index, true) === 'number'
   const texts = Array.isArray(value) && !isElement ? value : [value]
   const isText = (each: AnyJson) => each === null || typeof each !== 'object' || isJsonNumber(each)
   if (deeper === undefined && (index === undefined || isElement) && texts.every(isText)) return
+  throw new Fault('type', 'A form holds texts and lists of texts only.')
+}
+
+/**
+ * Refuses a place that is no field of the form and no text of a repeated one.
+ *
+ * @throws Fault `type`
+ */
+export function checkFormPlace({ holder }: Place, root: LazyJson): void {
+  if (holder === root || Array.isArray(holder)) return
   throw new Fault('type', 'A form holds texts and lists of texts only.')
 }
 

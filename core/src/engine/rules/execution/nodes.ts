@@ -1,4 +1,4 @@
-import { EVERY, type Segment } from '../../conditions/index.ts'
+import { EVERY, type Segment, segmentIn } from '../../conditions/index.ts'
 import { isUnopened, type LazyJson, opened, type UnopenedObject } from '../../json/index.ts'
 import { Fault } from '../language/fault.ts'
 import type { Meter } from './meter.ts'
@@ -13,9 +13,10 @@ export function placesOf(root: LazyJson, segments: readonly Segment[], meter: Me
   const places: Place[] = []
   const walk = (node: LazyJson, at: number): void => {
     meter.tick()
-    const segment = segments[at]
+    const written = segments[at]
     const last = at === segments.length - 1
-    if (segment === undefined) return
+    if (written === undefined) return
+    const segment = segmentIn(written, Array.isArray(node))
     if (typeof segment === 'string') {
       if (!(node instanceof Map)) return
       const child = node.get(segment)
@@ -90,6 +91,8 @@ export interface KeepTree {
   isWhole: boolean
   readonly names: Map<string, KeepTree>
   readonly indexes: Map<number, KeepTree>
+  /** By what follows the dot: members of an object, and elements of a list. */
+  readonly eithers: Map<string, KeepTree>
   every: KeepTree | undefined
 }
 
@@ -105,12 +108,13 @@ export function keepTree(paths: readonly (readonly Segment[])[]): KeepTree {
 }
 
 function newTree(): KeepTree {
-  return { isWhole: false, names: new Map(), indexes: new Map(), every: undefined }
+  return { isWhole: false, names: new Map(), indexes: new Map(), eithers: new Map(), every: undefined }
 }
 
 function branchOf(tree: KeepTree, segment: Segment): KeepTree {
   if (typeof segment === 'string') return tree.names.getOrInsertComputed(segment, newTree)
   if (typeof segment === 'number') return tree.indexes.getOrInsertComputed(segment, newTree)
+  if (typeof segment === 'object') return tree.eithers.getOrInsertComputed(segment.name, newTree)
   tree.every ??= newTree()
   return tree.every
 }
@@ -120,6 +124,7 @@ function addTree(to: KeepTree, from: KeepTree): void {
   if (from.isWhole) to.isWhole = true
   for (const [name, branch] of from.names) addTree(branchOf(to, name), branch)
   for (const [index, branch] of from.indexes) addTree(branchOf(to, index), branch)
+  for (const [name, branch] of from.eithers) addTree(to.eithers.getOrInsertComputed(name, newTree), branch)
   if (from.every !== undefined) addTree(branchOf(to, EVERY), from.every)
 }
 
@@ -137,14 +142,14 @@ export function reduceTo(node: LazyJson, tree: KeepTree, meter: Meter): LazyJson
 
 function reduceMap(
   node: Map<string, LazyJson>,
-  { names }: KeepTree,
+  tree: KeepTree,
   meter: Meter,
 ): Map<string, LazyJson> | undefined {
   const members = new Map<string, LazyJson>()
   let isSame = true
   for (const [name, member] of node) {
     meter.tick()
-    const below = names.get(name)
+    const below = treeOfMember(tree, name)
     const left = below === undefined ? undefined : reduceTo(member, below, meter)
     if (left !== undefined) members.set(name, left)
     if (left !== member) isSame = false
@@ -153,13 +158,13 @@ function reduceMap(
   return isSame ? node : members
 }
 
-function reduceUnopened(node: UnopenedObject, { names }: KeepTree, meter: Meter): UnopenedObject | undefined {
+function reduceUnopened(node: UnopenedObject, tree: KeepTree, meter: Meter): UnopenedObject | undefined {
   const members: Record<string, LazyJson> = {}
   let isEmpty = true
   let isSame = true
   for (const name in node) {
     meter.tick()
-    const below = names.get(name)
+    const below = treeOfMember(tree, name)
     const member = node[name] ?? null
     const left = below === undefined ? undefined : reduceTo(member, below, meter)
     if (left !== undefined) {
@@ -186,10 +191,22 @@ function reduceList(node: LazyJson[], tree: KeepTree, meter: Meter): LazyJson[] 
   return isSame ? node : items
 }
 
-/** An element may be named by `[*]`, by its index, and by its index from the end. */
-function treeOfElement({ every, indexes }: KeepTree, index: number, length: number): KeepTree | undefined {
-  if (indexes.size === 0) return every
-  const trees = [every, indexes.get(index), indexes.get(index - length)].filter((tree) => tree !== undefined)
+/** A member may be named, and be `.0` or `.*`, which mean it as well. */
+function treeOfMember({ names, eithers }: KeepTree, name: string): KeepTree | undefined {
+  return eithers.size === 0 ? names.get(name) : together([names.get(name), eithers.get(name)])
+}
+
+/** An element may be named by `[*]`, by its index, and by its index from the end, with brackets or a dot. */
+function treeOfElement(tree: KeepTree, index: number, length: number): KeepTree | undefined {
+  const { every, indexes, eithers } = tree
+  if (indexes.size === 0 && eithers.size === 0) return every
+  const dotted = [eithers.get('*'), eithers.get(`${index}`), eithers.get(`${index - length}`)]
+  return together([every, indexes.get(index), indexes.get(index - length), ...dotted])
+}
+
+/** The tree of all paths of several trees. */
+function together(branches: readonly (KeepTree | undefined)[]): KeepTree | undefined {
+  const trees = branches.filter((tree) => tree !== undefined)
   if (trees.length <= 1) return trees[0]
   const all = newTree()
   for (const tree of trees) addTree(all, tree)
@@ -220,7 +237,8 @@ export function placeToWrite(root: LazyJson, segments: readonly Segment[]): Plac
   throw new Fault('type', 'The body as a whole cannot be written.')
 }
 
-function childPlace(node: LazyJson, segment: Segment): Place {
+function childPlace(node: LazyJson, written: Segment): Place {
+  const segment = segmentIn(written, Array.isArray(node))
   if (typeof segment === 'string') {
     if (node instanceof Map) return { holder: node, key: segment }
     throw new Fault(

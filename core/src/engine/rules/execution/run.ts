@@ -3,11 +3,12 @@ import type { EvaluatedRequest, WireHeader } from '../../message/index.ts'
 import { uuidV5 } from '../../uuidV5.ts'
 import type { CallFacts } from '../functions/index.ts'
 import { Fault, type FaultCode } from '../language/fault.ts'
-import type { CompiledStep, Rule } from '../language/rule.ts'
+import { type CompiledStep, opsTakingOut, type Rule } from '../language/rule.ts'
 import type { CallContext } from './compute.ts'
 import { Draft } from './draft.ts'
 import { Meter, machineStopwatch, type Stopwatch } from './meter.ts'
 import { runStep } from './steps.ts'
+import { unmatchedNote } from './unmatched.ts'
 
 /** What a set of rules is run on. */
 export interface RunInput {
@@ -18,6 +19,8 @@ export interface RunInput {
   readonly now: Date
   /** The action's signing secret; null when it has none. */
   readonly secret: () => Uint8Array | null
+  /** Whether the reports say which steps matched nothing: costs a look at every path. */
+  readonly explains?: boolean
   /** The machine's unless told; tests turn it by hand. */
   readonly stopwatch?: Stopwatch
 }
@@ -39,7 +42,10 @@ export interface FaultReport {
   readonly stepIndex: number
   readonly code: FaultCode
   readonly detail: string
-  /** Whether the fault counts towards switching the rule off: only those on a structured body do (CONTRACT R25). */
+  /**
+   * Whether the fault counts towards switching the rule off. On a body that is neither JSON nor a form it does not where
+   * the rule takes data out: a sender must not be able to switch such a rule off.
+   */
   readonly counted: boolean
 }
 
@@ -110,8 +116,9 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
         secret: input.secret,
         raw,
       }
+      const unmatched = input.explains === true ? unmatchedNote(compiled, draft, meter) : null
       const changed = runStep(compiled, context)
-      const note = late ? 'Runs after all rules, on the bytes to be sent.' : null
+      const note = late ? 'Runs after all rules, on the bytes to be sent.' : unmatched
       progress[rule]?.steps.push({ index: step, op: compiled.op, changed, note })
     }
   }
@@ -139,7 +146,9 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
   } catch (error) {
     const { code, detail } = faultOf(error)
     const own = progress[at.rule]
-    if (own !== undefined) own.fault = { stepIndex: at.step, code, detail, counted: draft.isStructured }
+    const takesOut = opsTakingOut(rules[at.rule]?.rule ?? { steps: [] }).length > 0
+    const counted = draft.isStructured || !takesOut
+    if (own !== undefined) own.fault = { stepIndex: at.step, code, detail, counted }
     return { rules: progress.map(inDocumentOrder), output: null }
   }
 }

@@ -9,6 +9,60 @@ function step(op: string, rest: object) {
   return [{ op, ...rest }]
 }
 
+describe('.0, .-1 and .* mean elements of a list, and members of an object', () => {
+  const both = '{"list":[{"a":1},{"a":2}],"object":{"0":{"a":3},"*":{"a":4},"-1":5}}'
+  test.each([
+    [
+      step('remove', { paths: ['body.list.0', 'body.object.0'] }),
+      '{"list":[{"a":2}],"object":{"*":{"a":4},"-1":5}}',
+    ],
+    [
+      step('remove', { paths: ['body.list.-1', 'body.object.-1'] }),
+      '{"list":[{"a":1}],"object":{"0":{"a":3},"*":{"a":4}}}',
+    ],
+    [
+      step('redact', { paths: ['body.list.*.a', 'body.object.*.a'] }),
+      '{"list":[{"a":"***"},{"a":"***"}],"object":{"0":{"a":3},"*":{"a":"***"},"-1":5}}',
+    ],
+    [
+      step('keep', { paths: ['body.object.0', 'body.object["0"]', 'body.list.1.a'] }),
+      '{"list":[{"a":2}],"object":{"0":{"a":3}}}',
+    ],
+    [
+      step('set', { path: 'body.list.2', value: 9 }),
+      '{"list":[{"a":1},{"a":2},9],"object":{"0":{"a":3},"*":{"a":4},"-1":5}}',
+    ],
+    [
+      step('set', { path: 'body.new.0', value: 9 }),
+      '{"list":[{"a":1},{"a":2}],"object":{"0":{"a":3},"*":{"a":4},"-1":5},"new":{"0":9}}',
+    ],
+    [step('set', { path: 'body.list.3', value: 9 }), 'fault: not_found_index'],
+    [step('set', { path: 'body.list.*', value: 9 }), 'fault: type'],
+    [
+      step('rename', { from: 'body.list.0.a', to: 'body.list.-1.b' }),
+      '{"list":[{},{"a":2,"b":1}],"object":{"0":{"a":3},"*":{"a":4},"-1":5}}',
+    ],
+    [
+      step('template', { path: 'body.list.0', template: '{{body.list.-1.a}}{{body.object.0.a}}' }),
+      '{"list":["23",{"a":2}],"object":{"0":{"a":3},"*":{"a":4},"-1":5}}',
+    ],
+    [
+      step('compute', { path: 'body.object.0', fn: 'add', args: ['body.list.0.a', 'body.object.-1'] }),
+      '{"list":[{"a":1},{"a":2}],"object":{"0":6,"*":{"a":4},"-1":5}}',
+    ],
+  ])('%j', (steps, expected) => {
+    expect(bodyAfter(both, steps)).toBe(expected)
+  })
+
+  test('in a form, only of a name that is repeated', () => {
+    const form = 'application/x-www-form-urlencoded'
+    const set = (path: string) => bodyAfter('a=1&a=2&b=3', step('set', { path, value: 'x' }), form)
+    expect(set('body.a.0')).toBe('a=x&a=2&b=3')
+    expect(set('body.b.0')).toBe('fault: type')
+    expect(set('body.c.0')).toBe('fault: type')
+  })
+})
+
 describe('keep', () => {
   test.each([
     [['body.n', 'body.id'], '{"id":9007199254740993,"n":1.50}'],
@@ -19,6 +73,8 @@ describe('keep', () => {
     [['body.z'], '{"z":null}'],
     [['body.none', 'body.to.none'], '{}'],
     [['body.to', 'body.to.mail'], '{"to":{"name":"x","mail":"y"}}'],
+    [['body.items.-1', 'body.items.0.sku'], '{"items":[{"sku":"A"},{"sku":"C"}]}'],
+    [['body.items.*.p', 'body.items.1.sku', 'body.items[1].none'], '{"items":[{"p":1},{"sku":"B","p":2}]}'],
   ])('%j', (paths, expected) => {
     expect(bodyAfter(ORDER, step('keep', { paths }))).toBe(expected)
   })

@@ -15,7 +15,7 @@ import { isProtectedHeader, type Target } from '../language/targets.ts'
 import { asText, nameOf, type Value } from '../language/values.ts'
 import { type CallContext, evaluate } from './compute.ts'
 import type { Draft } from './draft.ts'
-import { checkFormValue } from './form.ts'
+import { checkFormPlace, checkFormValue } from './form.ts'
 import { checkDepth, type Meter } from './meter.ts'
 import {
   type KeepTree,
@@ -84,7 +84,7 @@ function keep(targets: readonly Target[], draft: Draft, meter: Meter): boolean {
       draft.replaceRoot(left)
       draft.touch()
       changed = true
-    }
+    } else changed = draft.dropHidden()
   }
   if (names.size === 0) return changed
   const stays = (name: string) => {
@@ -125,6 +125,7 @@ function remove(targets: readonly Target[], draft: Draft, meter: Meter): boolean
     removePlaces(places, meter)
     changed = places.length > 0
     if (changed) draft.touch()
+    else changed = draft.dropHidden()
   }
   return (names.size > 0 && draft.keepHeaders((name) => !names.has(name.toLowerCase()))) || changed
 }
@@ -140,6 +141,7 @@ function redact(targets: readonly Target[], substitute: string, draft: Draft, me
       changed = true
     }
     if (changed) draft.touch()
+    else changed = draft.dropHidden()
   }
   for (const name of headerNames(targets)) if (draft.redactHeader(name, substitute)) changed = true
   return changed
@@ -159,6 +161,7 @@ function rename(from: Target, to: Target, draft: Draft, meter: Meter): boolean {
   }
   if (draft.isForm) checkFormValue(valueAt(source), to.segments)
   const target = placeToWrite(root, to.segments)
+  if (draft.isForm) checkFormPlace(target, root)
   // Only now: the way to the target may lead into the value, and has opened it then.
   const value = valueAt(source)
   if (target.holder === source.holder && target.key === source.key) return false
@@ -202,6 +205,7 @@ function write(target: Target, value: Value, draft: Draft, meter: Meter): boolea
   if (draft.isForm && !(value instanceof Uint8Array)) checkFormValue(value, target.segments)
   const written = meter.copy(value instanceof Uint8Array ? asText(value) : value, target.segments.length)
   const place = placeToWrite(root, target.segments)
+  if (draft.isForm) checkFormPlace(place, root)
   const before = Array.isArray(place.holder)
     ? place.holder[Number(place.key)]
     : place.holder.get(String(place.key))

@@ -6,6 +6,14 @@ import type { RuleDocument, Step } from './document.ts'
 import { parseTarget, type Target } from './targets.ts'
 
 /** A rule that was found valid, taken apart for running. Immutable: one serves every delivery. */
+/** The steps that take data out: without such a rule more reaches the destination than was meant to. */
+const TAKING_OUT = ['keep', 'remove', 'redact'] as const
+
+/** Which of them a rule has; empty for a rule that only adds or moves. */
+export function opsTakingOut({ steps }: Pick<Rule, 'steps'>): readonly string[] {
+  return TAKING_OUT.filter((op) => steps.some((step) => step.op === op))
+}
+
 export interface Rule {
   readonly name: string
   readonly when: Condition

@@ -1,0 +1,125 @@
+import type { CapturedRequest } from './capturedRequest.ts'
+
+/** What reading a body needs to know of a request. */
+export type BodyOf = Pick<CapturedRequest, 'body' | 'bodyTruncated' | 'contentType'>
+
+/** What the media type says of a body; `open` says little enough that the bytes may know better. */
+type Label = 'json' | 'form' | 'multipart' | 'open' | 'other'
+
+/** What a body is, for whom paths lead into it. */
+export type BodyStructure<Json> =
+  | { readonly kind: 'json'; readonly json: Json }
+  | { readonly kind: 'form' }
+  | { readonly kind: 'none' }
+
+/** What a body is, as it is shown. */
+export const BODY_KINDS = ['json', 'form', 'multipart', 'text', 'binary'] as const
+export type BodyKind = (typeof BODY_KINDS)[number]
+
+/** Deeper JSON is not read; `[]` has depth 1. */
+export const JSON_DEPTH_MAX = 256
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** A body as text; undefined when it is empty or binary: not valid UTF-8, or with a NUL in it. */
+export function textOf(body: Uint8Array): string | undefined {
+  if (body.length === 0 || body.includes(0)) return undefined
+  try {
+    return utf8.decode(body)
+  } catch {
+    return undefined
+  }
+}
+
+/** The media type of a `Content-Type` value, lower case and without parameters; `''` when there is none. */
+function mediaType(contentType: string | null): string {
+  if (contentType === null) return ''
+  const end = contentType.indexOf(';')
+  return (end < 0 ? contentType : contentType.slice(0, end)).trim().toLowerCase()
+}
+
+function labelOf(contentType: string | null): Label {
+  const type = mediaType(contentType)
+  if (type.endsWith('/json') || type.endsWith('+json') || type === 'application/x-json') return 'json'
+  if (type === 'application/x-www-form-urlencoded') return 'form'
+  if (type === 'multipart/form-data') return 'multipart'
+  return type === '' || type === 'application/octet-stream' || type.startsWith('text/') ? 'open' : 'other'
+}
+
+/**
+ * Decides what a body is, for everybody who looks into bodies: JSON where the media type says so, and also where the
+ * type is a form's, `text/*`, `application/octet-stream` or absent and the bytes are a JSON object or array. Only what
+ * is not that is a form. So nobody gets round a rule by mislabelling a body.
+ *
+ * JSON that nests too deep to be read is no form either: no rule could say what is in it.
+ *
+ * @param readJson undefined for bytes that are not JSON; asked at most once
+ */
+export function bodyStructure<Json>(
+  request: BodyOf,
+  readJson: (body: Uint8Array) => Json | undefined,
+): BodyStructure<Json> {
+  const { body, contentType } = request
+  if (request.bodyTruncated || body.length === 0) return { kind: 'none' }
+  const label = labelOf(contentType)
+  const opensLikeJson =
+    label === 'json' || ((label === 'form' || label === 'open') && isOpenedByBracket(body))
+  const json = opensLikeJson ? readJson(body) : undefined
+  if (json !== undefined) return { kind: 'json', json }
+  if (label !== 'form') return { kind: 'none' }
+  return { kind: opensLikeJson && isTooDeep(body) ? 'none' : 'form' }
+}
+
+/** What a body is called where it is shown; null when it is empty. A prefix of a body is text or binary. */
+export function bodyKind(request: BodyOf, readJson: (body: Uint8Array) => unknown): BodyKind | null {
+  if (request.body.length === 0) return null
+  const { kind } = bodyStructure(request, readJson)
+  if (kind !== 'none') return kind
+  if (textOf(request.body) === undefined && labelOf(request.contentType) !== 'multipart') return 'binary'
+  return labelOf(request.contentType) === 'multipart' ? 'multipart' : 'text'
+}
+
+/** Whether the media type says that the body is a form; what signatures over a form's fields go by. */
+export function isLabelledForm({ contentType }: Pick<BodyOf, 'contentType'>): boolean {
+  return labelOf(contentType) === 'form'
+}
+
+/** The same of `multipart/form-data`. */
+export function isLabelledMultipart({ contentType }: Pick<BodyOf, 'contentType'>): boolean {
+  return labelOf(contentType) === 'multipart'
+}
+
+/** Whether there is no media type at all. */
+export function isUnlabelled({ contentType }: Pick<BodyOf, 'contentType'>): boolean {
+  return mediaType(contentType) === ''
+}
+
+const BLANKS: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf]
+
+/** Whether the first byte that is no blank is `{` or `[`. */
+function isOpenedByBracket(body: Uint8Array): boolean {
+  let at = BYTE_ORDER_MARK.every((byte, index) => body[index] === byte) ? BYTE_ORDER_MARK.length : 0
+  while (at < body.length && BLANKS.has(body[at] ?? 0)) at += 1
+  return body[at] === 0x7b || body[at] === 0x5b
+}
+
+const QUOTE = 0x22
+const BACKSLASH = 0x5c
+
+/** Counts brackets outside of strings, so that the parser is never handed what would exhaust its stack. */
+export function isTooDeep(bytes: Uint8Array): boolean {
+  let depth = 0
+  let inString = false
+  for (let index = 0; index < bytes.length; index += 1) {
+    const byte = bytes[index]
+    if (byte === QUOTE) inString = !inString
+    else if (inString) {
+      if (byte === BACKSLASH) index += 1
+    } else if (byte === 0x5b || byte === 0x7b) {
+      depth += 1
+      if (depth > JSON_DEPTH_MAX) return true
+    } else if (byte === 0x5d || byte === 0x7d) depth -= 1
+  }
+  return false
+}

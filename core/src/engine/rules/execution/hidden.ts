@@ -1,0 +1,29 @@
+import { isUnopened, type LazyJson } from '../../json/index.ts'
+
+/** How many names the objects of a JSON text have, repeated ones counted each time. Linear; the text must be JSON. */
+export function namesIn(json: string): number {
+  let count = 0
+  let inString = false
+  for (let index = 0; index < json.length; index += 1) {
+    const char = json.charCodeAt(index)
+    if (char === 0x22) inString = !inString
+    else if (inString) {
+      if (char === 0x5c) index += 1
+    } else if (char === 0x3a) count += 1
+  }
+  return count
+}
+
+/** How many members the objects of a document have, all told. */
+export function memberCountOf(node: LazyJson): number {
+  if (Array.isArray(node)) return node.reduce((sum: number, item) => sum + memberCountOf(item), 0)
+  if (node instanceof Map) {
+    let count = node.size
+    for (const member of node.values()) count += memberCountOf(member)
+    return count
+  }
+  if (!isUnopened(node)) return 0
+  let count = 0
+  for (const name in node) count += 1 + memberCountOf(node[name] ?? null)
+  return count
+}

@@ -1,0 +1,35 @@
+import type { Services } from '../api/services.ts'
+import { run, statement, type Trx } from '../platform/db/index.ts'
+import { listRules } from './queries.ts'
+
+/** Open deliveries of the action `$1` whose latest attempt a rule kept from being sent. */
+const FIND_HELD = statement(
+  'find held deliveries',
+  `select d.id, d.attempt_count, octet_length(r.body) as body_bytes
+  from deliveries d
+  join delivery_attempts t on t.delivery_id = d.id and t.attempt_number = d.attempt_count
+  join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
+  where d.action_id = $1::uuid and d.finished_at is null and t.error ~ '^rule_(disabled|fault)'
+  order by d.id`,
+)
+
+/**
+ * Retries at once what rules of an action kept from being sent, now that somebody has decided; unless another rule still
+ * holds it. The retry that was scheduled finds nothing to do then.
+ */
+export async function releaseHeld(
+  services: Pick<Services, 'enqueue'>,
+  trx: Trx,
+  actionId: string,
+): Promise<void> {
+  const rules = await listRules(trx, actionId)
+  if (rules.some(({ holdsDeliveries }) => holdsDeliveries)) return
+  const held = await run<{ id: number; attemptCount: number; bodyBytes: number }>(trx, FIND_HELD, [actionId])
+  await services.enqueue(
+    trx,
+    'deliveries.attempt',
+    held.map(({ id, attemptCount, bodyBytes }) => ({
+      payload: { deliveryId: id, attempt: attemptCount + 1, actionId, bodyBytes },
+    })),
+  )
+}

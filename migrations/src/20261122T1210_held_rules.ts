@@ -1,0 +1,14 @@
+import { type Kysely, sql } from 'kysely'
+
+export async function up(db: Kysely<unknown>): Promise<void> {
+  // The service switched the rule off, and it took data out: until somebody decides, deliveries wait.
+  await sql`
+    alter table transformation_rules add column holds_deliveries boolean not null default false`.execute(db)
+  await sql`
+    update transformation_rules set
+      holds_deliveries = true,
+      disabled_reason = disabled_reason ||
+        ' Deliveries of its action are held until you enable, edit, delete or switch off this rule.'
+    where not enabled and disabled_reason is not null
+      and rule ~ '"op"\\s*:\\s*"(keep|remove|redact)"'`.execute(db)
+}
