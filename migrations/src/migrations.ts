@@ -6,6 +6,7 @@ import * as actionsAndDeliveries from './20261121T1030_actions_deliveries.ts'
 import * as transformations from './20261121T1040_transformations.ts'
 import * as alerts from './20261121T1050_alerts.ts'
 import * as watchdogs from './20261121T1060_watchdogs.ts'
+import * as requestIds from './20261122T1100_request_ids.ts'
 import * as appendTarget from './20261122T1200_append_target.ts'
 import * as heldRules from './20261122T1210_held_rules.ts'
 import * as sessions from './20261122T1300_sessions.ts'
@@ -23,6 +24,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261121T1040_transformations': transformations,
   '20261121T1050_alerts': alerts,
   '20261121T1060_watchdogs': watchdogs,
+  '20261122T1100_request_ids': requestIds,
   '20261122T1200_append_target': appendTarget,
   '20261122T1210_held_rules': heldRules,
   '20261122T1300_sessions': sessions,

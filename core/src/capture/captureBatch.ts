@@ -1,46 +1,76 @@
 import type { Services } from '../api/services.ts'
-import { captureBatchSize, captureCommitSeconds } from '../platform/metrics/index.ts'
+import { captureBatches, captureBatchSize, captureCommitSeconds } from '../platform/metrics/index.ts'
 import type { CaptureConnection } from './captureConnection.ts'
 import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureStatement.ts'
 import { applyConsequences, hasConsequences } from './consequences.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
+import type { PlainBatches } from './plainBatch.ts'
 import { raiseRejections } from './rejections.ts'
+import { aheadMs } from './window.ts'
 
 /** How often an endpoint that other processes keep overfilling is evicted from; the next capture goes on. */
 const EVICTION_ROUNDS_MAX = 3
 
-type BatchServices = Pick<Services, 'db' | 'plans' | 'clock' | 'enqueue' | 'log'>
+type BatchServices = Pick<Services, 'db' | 'plans' | 'clock' | 'enqueue' | 'log' | 'endpointChanges'>
 
 /**
  * Stores a batch and what it sets in motion, in one transaction: committed when this returns.
  *
- * A batch without consequences is a single statement, which is its own transaction: one round trip.
+ * Most batches take the short way of plainBatch.ts. What that cannot decide, it leaves untouched to the general statement.
  *
  * @param connection not used for anything else meanwhile
+ * @param plain what was learned of the endpoints from earlier batches
  * @returns what became of each capture, in their order
  * @throws what Postgres said; then nothing was stored, unless the connection was lost while it committed
  */
 export async function storeBatch(
   services: BatchServices,
+  connection: CaptureConnection,
+  plain: PlainBatches,
+  captures: readonly EvaluatedCapture[],
+): Promise<readonly CaptureOutcome[]> {
+  const endTimer = captureCommitSeconds.startTimer()
+  const way = await plain.store(connection.pipeline, captures, aheadMs(services.clock))
+  captureBatches.inc({ way })
+  const outcomes =
+    way !== 'general'
+      ? captures.map(() => STORED)
+      : await storeGenerally(services, connection, plain, captures)
+  endTimer()
+  captureBatchSize.observe(captures.length)
+  services.endpointChanges.announce(
+    captures.flatMap(({ settings }, index) =>
+      outcomes[index]?.state === 'stored' ? [settings.endpointId] : [],
+    ),
+  )
+  return outcomes
+}
+
+const STORED: CaptureOutcome = { state: 'stored', id: null }
+
+/** The general statement, in a transaction with what the captures set in motion; by itself it is its own. */
+async function storeGenerally(
+  services: BatchServices,
   { client, db }: CaptureConnection,
+  plain: PlainBatches,
   captures: readonly EvaluatedCapture[],
 ): Promise<readonly CaptureOutcome[]> {
   const store = () =>
     storeCaptures(client, captures, {
       endpointIds: [...new Set(captures.map((capture) => capture.settings.endpointId))],
       plans: services.plans,
-      now: services.clock.now(),
+      aheadMs: aheadMs(services.clock),
     })
-  const endTimer = captureCommitSeconds.startTimer()
   const result = captures.some(hasConsequences)
     ? await db.transaction().execute(async (trx) => {
         const stored = await store()
-        await applyConsequences(services, trx, storedOf(captures, stored.outcomes))
+        await applyConsequences(services, trx, storedOf(captures, stored))
         return stored
       })
     : await store()
-  endTimer()
-  captureBatchSize.observe(captures.length)
+  for (const { settings } of captures) {
+    if (result.full.includes(settings.endpointId)) plain.isFull(settings)
+  }
   await evictOverfull(services, client, result)
   if (result.rejecting.length > 0) void tellOfRejections(services, result.rejecting)
   return result.outcomes
@@ -55,10 +85,10 @@ async function tellOfRejections(services: BatchServices, endpointIds: readonly s
   }
 }
 
-function storedOf(captures: readonly EvaluatedCapture[], outcomes: readonly CaptureOutcome[]) {
+function storedOf(captures: readonly EvaluatedCapture[], { outcomes }: BatchResult) {
   return captures.flatMap((capture, index) => {
     const outcome = outcomes[index]
-    return outcome?.state === 'stored' ? [{ capture, requestId: outcome.id }] : []
+    return outcome?.state === 'stored' && outcome.id !== null ? [{ capture, requestId: outcome.id }] : []
   })
 }
 
@@ -70,7 +100,7 @@ async function evictOverfull(
 ): Promise<void> {
   let { overfull } = result
   for (let round = 0; overfull.length > 0 && round < EVICTION_ROUNDS_MAX; round += 1) {
-    const options = { endpointIds: overfull, plans: services.plans, now: services.clock.now() }
+    const options = { endpointIds: overfull, plans: services.plans, aheadMs: aheadMs(services.clock) }
     try {
       ;({ overfull } = await storeCaptures(client, [], options))
     } catch (error) {

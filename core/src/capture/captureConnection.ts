@@ -1,13 +1,16 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
-import { type Db, onConnection } from '../platform/db/index.ts'
+import { type Db, onConnection, Pipeline } from '../platform/db/index.ts'
 import { prepareConnection } from './captureStatement.ts'
+import { preparePlain } from './plainBatch.ts'
 
-/** A connection that only captures use, prepared for their statement. */
+/** A connection that only captures use, prepared for their statements. */
 export interface CaptureConnection {
   readonly client: pg.PoolClient
   /** Kysely on the same connection, for transactions. */
   readonly db: Db
+  /** Several statements on the same connection in one round trip. */
+  readonly pipeline: Pipeline
 }
 
 /** Keeps one connection open for as long as it works. */
@@ -37,10 +40,12 @@ export function keepConnection(pool: pg.Pool, log: Pick<Logger, 'warn'>): Connec
     async open() {
       if (kept !== undefined) return kept
       const client = await connectInTime(pool)
-      const connection: CaptureConnection = { client, db: onConnection(client) }
+      const pipeline = new Pipeline(client)
+      const connection: CaptureConnection = { client, db: onConnection(client), pipeline }
       client.on('error', (error) => drop(connection, error))
       try {
         await prepareConnection(client)
+        await preparePlain(pipeline)
       } catch (error) {
         client.release(true)
         throw error

@@ -4,6 +4,7 @@ import { storeBatch } from './captureBatch.ts'
 import { keepConnection } from './captureConnection.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX } from './captureStatement.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
+import { PlainBatches } from './plainBatch.ts'
 
 /** Postgres cannot store anything now; nothing was stored, as far as we know. */
 export type Unavailable = { readonly state: 'unavailable' }
@@ -42,12 +43,13 @@ const UNAVAILABLE: Unavailable = { state: 'unavailable' }
  * One flush at a time on one connection: two measured slower, and would only wait for each other's locks.
  */
 export function createCaptureQueue(
-  services: Pick<Services, 'db' | 'plans' | 'clock' | 'enqueue' | 'log'>,
+  services: Pick<Services, 'db' | 'plans' | 'clock' | 'enqueue' | 'log' | 'endpointChanges'>,
   pool: pg.Pool,
 ): CaptureQueue {
   const { log } = services
   let waiting: Waiting[] = []
   const connection = keepConnection(pool, log)
+  const plain = new PlainBatches()
   let pausedUntil = 0
   let flushing: Promise<void> | undefined
   let closed = false
@@ -67,6 +69,7 @@ export function createCaptureQueue(
         storeBatch(
           services,
           open,
+          plain,
           batch.map(({ capture }) => capture),
         ),
       )

@@ -14,6 +14,7 @@ export interface CaptureSettings {
   readonly revision: number
   readonly payloadBytesMax: number
   readonly storedRequestsMax: number
+  readonly captureRatePerMinute: number
   readonly response: ServedResponse
   /** Holds decrypted keys: never to be logged. */
   readonly verification: PreparedVerification
@@ -59,6 +60,7 @@ export async function loadCaptureSettings(
         revision: endpoint.revision,
         payloadBytesMax: limits.payloadBytesMax,
         storedRequestsMax: limits.storedRequestsMax,
+        captureRatePerMinute: limits.captureRatePerMinute,
         response: safeResponse({
           ...endpoint,
           responseHeaders: JSON.parse(endpoint.responseHeaders),

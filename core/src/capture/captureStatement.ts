@@ -1,19 +1,10 @@
 import type pg from 'pg'
 import type { Plans } from '../plans/index.ts'
-import {
-  BOOL,
-  BYTE_STRING,
-  BYTEA,
-  encodeArray,
-  INT4,
-  INT8,
-  type ItemType,
-  TEXT,
-  TIMESTAMPTZ,
-  UUID,
-} from '../platform/db/index.ts'
+import { encodeArray, INT4, UUID } from '../platform/db/index.ts'
 import type { CaptureRow } from './captureRow.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
+import { COLUMN_NAMES, REQUEST_COLUMNS } from './requestColumns.ts'
+import { WINDOW_SECONDS } from './window.ts'
 
 /** One capture to be stored, evaluated under a revision of its endpoint's settings. */
 export interface NewCapture {
@@ -26,7 +17,8 @@ export interface NewCapture {
 
 /** What became of one capture. */
 export type CaptureOutcome =
-  | { readonly state: 'stored'; readonly id: number }
+  /** The id is known where the general statement stored it. */
+  | { readonly state: 'stored'; readonly id: number | null }
   /** The endpoint is absent, deleted, expired, inactive or suspended (CONTRACT §2). */
   | { readonly state: 'gone' }
   /** The settings changed since the capture was evaluated: it must be evaluated anew. */
@@ -44,13 +36,22 @@ export interface BatchResult {
   readonly overfull: readonly string[]
   /** Endpoints that rejected captures which no alert has reported for `REJECTION_ALERT_SECONDS`. */
   readonly rejecting: readonly string[]
+  /** Endpoints that hold as much as their plan stores. */
+  readonly full: readonly string[]
 }
 
-/** The capture rate's window: fixed, it starts with the first capture in it. */
-const WINDOW_SECONDS = 60
+/** Where the first of {@link REQUEST_COLUMNS} stands among the parameters. */
+const FIRST_COLUMN = 8
+const COLUMN_ARRAYS = REQUEST_COLUMNS.map(({ type }, index) => `$${FIRST_COLUMN + index}::${type}[]`).join(
+  ', ',
+)
+const [CRITERIA_OF_CAPTURES, CRITERIA_SETS, CRITERIA_IDS] = [0, 1, 2].map(
+  (index) => `$${FIRST_COLUMN + REQUEST_COLUMNS.length + index}`,
+)
 
 /**
- * The whole hot path as one constant statement over arrays, one array a column of the batch.
+ * The general way of a batch, as one constant statement over arrays, one array a column of the batch: it decides capture by
+ * capture, where plainStatements.ts stores all or nothing.
  *
  * - Locks the endpoints' counter rows first, in id order, so that batches never deadlock. Ids are drawn under the
  *   lock, so within an endpoint they are committed in order (DESIGN §3, invariant 2).
@@ -58,17 +59,20 @@ const WINDOW_SECONDS = 60
  *   capture was evaluated by its present settings, and its rate.
  * - Evicts the oldest beyond the cap, looking from the low-water mark on, so that it does not wade through the
  *   dead index entries of rows that were evicted before. A row with open deliveries is only hidden. Rows are addressed by
- *   ctid: no plan can be wrong about that.
+ *   ctid, since they were just found.
  * - Notes the watchdogs' criteria that were met: one row a criteria, whatever the size of the batch.
  */
 const STATEMENT = `
-with locked as (
+with clock as (
+  select statement_timestamp() + $2::bigint * interval '1 ms' as now
+),
+locked as (
   select c.endpoint_id, c.stored_request_count, c.oldest_request_id,
-         w.runs, case when w.runs then c.window_started_at else $2 end as window_started_at,
+         w.runs, case when w.runs then c.window_started_at else (select now from clock) end as window_started_at,
          case when w.runs then c.window_count else 0 end as window_count
   from endpoint_counters c
   cross join lateral (
-    select coalesce(c.window_started_at > $2::timestamptz - interval '${WINDOW_SECONDS} s', false) as runs
+    select coalesce(c.window_started_at > (select now from clock) - interval '${WINDOW_SECONDS} s', false) as runs
   ) w
   where c.endpoint_id = any ($1::uuid[])
   order by c.endpoint_id
@@ -83,7 +87,7 @@ open as (
   join unnest($3::text[], $4::integer[], $5::integer[]) as p (plan, rate_per_minute, stored_max)
     on p.plan = case when w.plan = any ($3) then w.plan else 'free' end
   where e.deleted_at is null and e.is_active and not e.suspended_by_plan
-    and (e.expires_at is null or e.expires_at > $2)
+    and (e.expires_at is null or e.expires_at > (select now from clock))
 ),
 evaluated as (
   select i.place, i.endpoint_id, i.body_bytes, i.received_at, o.window_started_at,
@@ -93,7 +97,7 @@ evaluated as (
            when o.window_count + row_number() over same_endpoint > o.rate_per_minute then 'limited'
            else 'stored'
          end as state
-  from unnest($6::uuid[], $7::integer[], $8::timestamptz[], $9::integer[]) with ordinality
+  from unnest($${FIRST_COLUMN}::uuid[], $6::integer[], $${FIRST_COLUMN + 1}::timestamptz[], $7::integer[]) with ordinality
     as i (endpoint_id, revision, received_at, body_bytes, place)
   left join open o on o.endpoint_id = i.endpoint_id
   window same_endpoint as (partition by i.endpoint_id, i.revision order by i.place)
@@ -103,30 +107,16 @@ numbered as (
   from (select j.place, j.endpoint_id from evaluated j where j.state = 'stored' order by j.place) s
 ),
 inserted as (
-  insert into requests (
-    endpoint_id, id, received_at, method, path, query_string, header_names, header_values, content_type,
-    size_bytes, ip, user_agent, label, body, body_truncated, body_is_binary, body_preview, verdict,
-    verdict_note, dispatch_state
-  )
-  select n.endpoint_id, n.id, i.received_at, i.method, i.path, i.query_string, i.header_names, i.header_values,
-    i.content_type, i.size_bytes, i.ip, i.user_agent, i.label, i.body, i.body_truncated, i.body_is_binary,
-    i.body_preview, i.verdict, i.verdict_note, i.dispatch_state
+  insert into requests (id, ${COLUMN_NAMES})
+  select n.id, ${REQUEST_COLUMNS.map(({ name }) => `i.${name}`).join(', ')}
   from numbered n
-  join unnest(
-    $8, $10::text[], $11::text[], $12::text[], $13::text[], $14::bytea[], $15::text[], $16::bigint[],
-    $17::text[], $18::text[], $19::text[], $20::bytea[], $21::boolean[], $22::boolean[], $23::text[],
-    $24::text[], $25::text[], $26::text[]
-  ) with ordinality as i (
-    received_at, method, path, query_string, header_names, header_values, content_type, size_bytes,
-    ip, user_agent, label, body, body_truncated, body_is_binary, body_preview,
-    verdict, verdict_note, dispatch_state, place
-  ) on i.place = n.place
+  join unnest(${COLUMN_ARRAYS}) with ordinality as i (${COLUMN_NAMES}, place) on i.place = n.place
 ),
 -- A batch meets few different sets of criteria: of each, only the last stored capture counts.
 met as (
   select s.number, max(n.place) as place
   from numbered n
-  join unnest($27::integer[]) with ordinality as s (number, place) on s.place = n.place
+  join unnest(${CRITERIA_OF_CAPTURES}::integer[]) with ordinality as s (number, place) on s.place = n.place
   where s.number is not null
   group by s.number
 ),
@@ -137,7 +127,7 @@ noted as (
     from met
     join numbered n on n.place = met.place
     join evaluated j on j.place = met.place
-    join unnest($28::integer[], $29::uuid[]) as k (number, criteria_id) on k.number = met.number
+    join unnest(${CRITERIA_SETS}::integer[], ${CRITERIA_IDS}::uuid[]) as k (number, criteria_id) on k.number = met.number
     order by k.criteria_id, n.id desc
   ) m
   where c.id = m.criteria_id and (c.last_matched_request_id is null or c.last_matched_request_id < m.request_id)
@@ -173,7 +163,7 @@ dropped as (
   returning r.endpoint_id, r.id, octet_length(r.body) as body_bytes
 ),
 hidden as (
-  update requests r set hidden_at = $2 from oldest o
+  update requests r set hidden_at = (select now from clock) from oldest o
   where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and exists (
     select from deliveries d
     where d.endpoint_id = o.endpoint_id and d.request_id = o.id and d.finished_at is null)
@@ -195,33 +185,28 @@ counted as (
     window_count = o.window_count + t.stored,
     rejected_count = c.rejected_count + t.limited,
     rejected_since_alert = c.rejected_since_alert + t.limited,
-    last_rejected_at = case when t.limited > 0 then $2 else c.last_rejected_at end
+    last_rejected_at = case when t.limited > 0 then (select now from clock) else c.last_rejected_at end
   from open o
   join tallied t on t.endpoint_id = o.endpoint_id
   left join evicted x on x.endpoint_id = o.endpoint_id
   where c.endpoint_id = o.endpoint_id
-  returning c.endpoint_id, c.stored_request_count > o.stored_max as overfull,
-    t.limited > 0 and coalesce(c.rejection_alerted_at <= $2 - interval '${REJECTION_ALERT_SECONDS} s', true)
+  returning c.endpoint_id, c.stored_request_count > o.stored_max as overfull, c.stored_request_count >= o.stored_max as is_full,
+    t.limited > 0 and coalesce(c.rejection_alerted_at <= (select now from clock) - interval '${REJECTION_ALERT_SECONDS} s', true)
       as rejecting
-),
--- Waiters of every process look again once this is committed.
-notified as (
-  select count(pg_notify('creel_endpoints', t.endpoint_id::text)) from tallied t where t.stored > 0
 )
 select j.place, j.state, n.id,
-       ceil(extract(epoch from j.window_started_at + interval '${WINDOW_SECONDS} s' - $2))::integer as retry_after,
-       null::uuid as endpoint_id, false as overfull, false as rejecting
+       ceil(extract(epoch from j.window_started_at + interval '${WINDOW_SECONDS} s' - (select now from clock)))::integer as retry_after,
+       null::uuid as endpoint_id, false as overfull, false as rejecting, false as is_full
 from evaluated j
 left join numbered n on n.place = j.place
-where (select * from notified) is not null
 union all
-select null, null, null, null, c.endpoint_id, c.overfull, c.rejecting
-from counted c where c.overfull or c.rejecting`
+select null, null, null, null, c.endpoint_id, c.overfull, c.rejecting, c.is_full
+from counted c where c.is_full or c.rejecting`
 
 type State = CaptureOutcome['state']
 type ResultRow =
-  | [place: number, state: State, id: number | null, retryAfter: number, null, false, false]
-  | [null, null, null, null, endpointId: string, overfull: boolean, rejecting: boolean]
+  | [place: number, state: State, id: number | null, retryAfter: number, null, false, false, false]
+  | [null, null, null, null, endpointId: string, overfull: boolean, rejecting: boolean, isFull: boolean]
 
 /** Postgres itself gives up a statement that takes longer. */
 export const STATEMENT_SECONDS_MAX = 20
@@ -247,12 +232,12 @@ export async function prepareConnection(client: pg.ClientBase): Promise<void> {
  *
  * @param client prepared by {@link prepareConnection}
  * @param endpointIds every endpoint of the captures, and any other that may hold too many
- * @param now decides expiry and rate windows
+ * @param aheadMs see window.ts
  */
 export async function storeCaptures(
   client: pg.ClientBase,
   captures: readonly NewCapture[],
-  { endpointIds, plans, now }: { endpointIds: readonly string[]; plans: Plans; now: Date },
+  { endpointIds, plans, aheadMs }: { endpointIds: readonly string[]; plans: Plans; aheadMs: number },
 ): Promise<BatchResult> {
   const limits = Object.values(plans)
   const { rows } = await client.query<ResultRow>({
@@ -261,65 +246,39 @@ export async function storeCaptures(
     rowMode: 'array',
     values: [
       encodeArray(UUID, endpointIds, (id) => id),
-      now,
+      aheadMs,
       limits.map((plan) => plan.key),
       limits.map((plan) => plan.limits.captureRatePerMinute),
       limits.map((plan) => plan.limits.storedRequestsMax),
-      ...columnsOf(captures),
+      encodeArray(INT4, captures, ({ revision }) => revision),
+      encodeArray(INT4, captures, ({ row }) => row.body.length),
+      ...REQUEST_COLUMNS.map(({ array }) => array(captures)),
       ...criteriaOf(captures),
     ],
   })
   const outcomes: CaptureOutcome[] = new Array(captures.length)
   const overfull: string[] = []
   const rejecting: string[] = []
+  const full: string[] = []
   for (const row of rows) {
     if (row[0] === null) {
       if (row[5]) overfull.push(row[4])
       if (row[6]) rejecting.push(row[4])
-    } else outcomes[row[0] - 1] = toOutcome(row[1], row[2], row[3])
+      if (row[7]) full.push(row[4])
+    } else {
+      outcomes[row[0] - 1] = toOutcome(row[1], row[2], row[3])
+    }
   }
-  return { outcomes, overfull, rejecting }
+  return { outcomes, overfull, rejecting, full }
 }
 
 function toOutcome(state: State, id: number | null, retryAfter: number): CaptureOutcome {
-  if (state === 'stored') {
-    if (id === null) throw new Error('The capture statement stored a request without an id.')
-    return { state, id }
-  }
+  if (state === 'stored') return { state, id }
   if (state === 'limited') {
     // Between 1 and a whole window, also when clocks of two gateways differ (CONTRACT §2).
     return { state, retryAfterSeconds: Math.min(WINDOW_SECONDS, Math.max(1, retryAfter)) }
   }
   return { state }
-}
-
-/** The parameters from `$6` on, in their order. */
-function columnsOf(captures: readonly NewCapture[]): Buffer[] {
-  const column = <Value>(type: ItemType<Value>, read: (row: CaptureRow) => Value | null) =>
-    encodeArray(type, captures, ({ row }) => read(row))
-  return [
-    column(UUID, (row) => row.endpointId),
-    encodeArray(INT4, captures, ({ revision }) => revision),
-    column(TIMESTAMPTZ, (row) => row.receivedAt),
-    column(INT4, (row) => row.body.length),
-    column(TEXT, (row) => row.method),
-    column(TEXT, (row) => row.path),
-    column(TEXT, (row) => row.queryString),
-    column(TEXT, (row) => row.headerNames),
-    column(BYTE_STRING, (row) => row.headerValues),
-    column(TEXT, (row) => row.contentType),
-    column(INT8, (row) => row.sizeBytes),
-    column(TEXT, (row) => row.ip),
-    column(TEXT, (row) => row.userAgent),
-    column(TEXT, (row) => row.label),
-    column(BYTEA, (row) => row.body),
-    column(BOOL, (row) => row.bodyTruncated),
-    column(BOOL, (row) => row.bodyIsBinary),
-    column(TEXT, (row) => row.bodyPreview),
-    column(TEXT, (row) => row.verdict),
-    column(TEXT, (row) => row.verdictNote),
-    encodeArray(TEXT, captures, ({ dispatchState }) => dispatchState),
-  ]
 }
 
 /** The last parameters: the number of each capture's set of criteria, and the members of the sets. */

@@ -11,7 +11,7 @@ import { createSettingsCache } from './settingsCache.ts'
 /** What a sender is to be told. */
 export type CaptureResult =
   /** Committed; answer as `capture` says. */
-  | { readonly state: 'stored'; readonly id: number; readonly capture: EvaluatedCapture }
+  | { readonly state: 'stored'; readonly id: number | null; readonly capture: EvaluatedCapture }
   /** There is nobody to capture for: 404. */
   | { readonly state: 'gone' }
   /** Over the endpoint's capture rate: 429. */
@@ -33,8 +33,13 @@ export interface Captures {
    * Evaluates and stores a request. Settles when it is committed, or will not be. Never rejects.
    *
    * @param settings what the body was read under
+   * @param options `needsId`: the caller must know the id, which costs the short way of storing
    */
-  capture(settings: CaptureSettings, request: CapturedRequest): Promise<CaptureResult>
+  capture(
+    settings: CaptureSettings,
+    request: CapturedRequest,
+    options?: { readonly needsId: boolean },
+  ): Promise<CaptureResult>
   /** Commits what waits. */
   close(): Promise<void>
 }
@@ -47,14 +52,14 @@ export function createCaptures(services: Services, pool: pg.Pool): Captures {
   const cache = createSettingsCache((ids) => loadCaptureSettings(services, ids))
   const queue = createCaptureQueue(services, pool)
 
-  const capture: Captures['capture'] = async (given, request) => {
+  const capture: Captures['capture'] = async (given, request, { needsId } = { needsId: false }) => {
     const publicUrl = publicUrlOf(services.urls.captureUrl, request)
     let settings: CaptureSettings | undefined = given
     for (let evaluations = 0; evaluations < JUDGEMENTS_MAX; evaluations += 1) {
       if (settings === undefined) return { state: 'gone' }
       const evaluated = judgeSafely(services, settings, request, publicUrl)
       if (evaluated === undefined) return { state: 'unavailable' }
-      const outcome = await queue.submit(evaluated)
+      const outcome = await queue.submit(needsId ? { ...evaluated, needsId } : evaluated)
       if (outcome.state === 'stored') return await concluded(evaluated, outcome.id)
       if (outcome.state === 'limited' || outcome.state === 'unavailable') return outcome
       cache.forget(settings.endpointId)
@@ -69,7 +74,7 @@ export function createCaptures(services: Services, pool: pg.Pool): Captures {
   }
 
   // A challenge is only answered once the secret that it delivered is stored: else its sender poses it again.
-  const concluded = async (evaluated: EvaluatedCapture, id: number): Promise<CaptureResult> => {
+  const concluded = async (evaluated: EvaluatedCapture, id: number | null): Promise<CaptureResult> => {
     const learned = evaluated.handshake?.learnedSigningSecret
     try {
       if (learned !== undefined) await learnSigningSecret(services, evaluated.settings.endpointId, learned)

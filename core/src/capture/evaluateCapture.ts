@@ -13,6 +13,8 @@ export interface EvaluatedCapture extends NewCapture {
   readonly dispatch: DispatchPlan
   /** To be sent in place of the configured response. */
   readonly handshake: HandshakeAnswer | null
+  /** Somebody waits for its id, which only the general statement tells. */
+  readonly needsId?: true
 }
 
 /**

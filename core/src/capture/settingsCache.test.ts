@@ -11,6 +11,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   revision: 1,
   payloadBytesMax: 1,
   storedRequestsMax: 1,
+  captureRatePerMinute: 1_000,
   response: safeResponse({
     responseStatusCode: 200,
     responseContentType: 'text/plain',

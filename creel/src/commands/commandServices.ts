@@ -48,7 +48,7 @@ export async function openCommandServices(
       mailer,
       alertApiUrls: config.CREEL_ALERT_API_URLS,
       retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
-      endpointChanges: { onEndpoint: () => () => {} },
+      endpointChanges: { onEndpoint: () => () => {}, announce: () => {} },
       handIn: () => Promise.resolve({ state: 'unavailable' }),
       stopping: new AbortController().signal,
     },

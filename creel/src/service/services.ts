@@ -77,7 +77,10 @@ export async function openServices(
       handIn: async (request) => {
         const settings = await captures?.findSettings(request.endpointId)
         if (captures === undefined) return { state: 'unavailable' }
-        return settings === undefined ? { state: 'gone' } : await captures.capture(settings, request)
+        if (settings === undefined) return { state: 'gone' }
+        const result = await captures.capture(settings, request, { needsId: true })
+        if (result.state !== 'stored') return result
+        return result.id === null ? { state: 'unavailable' } : { state: 'stored', id: result.id }
       },
       stopping: stopping.signal,
     },

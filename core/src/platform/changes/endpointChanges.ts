@@ -10,4 +10,10 @@ export interface EndpointChanges {
    * @returns ends the subscription
    */
   onEndpoint(endpointId: string, listener: () => void): () => void
+  /**
+   * Says that endpoints have changed, once that is committed: this process's listeners are called now, those of others when
+   * one NOTIFY for all that was said meanwhile has reached them. It is not part of the transaction, which would hold a lock
+   * of the whole database while it waits for the disk; who dies in between leaves the others to their poll.
+   */
+  announce(endpointIds: readonly string[]): void
 }

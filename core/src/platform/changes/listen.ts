@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import type { EndpointChanges } from './endpointChanges.ts'
@@ -7,6 +8,8 @@ export const ENDPOINT_CHANNEL = 'creel_endpoints'
 
 /** A notification can be lost with its connection: everybody looks again so often in any case. */
 const POLL_MILLISECONDS = 5_000
+/** Other processes are told of changes at most so often. */
+const NOTIFY_MILLISECONDS = 10
 const RECONNECT_MILLISECONDS = { first: 100, max: 5_000 } as const
 
 export interface RunningEndpointChanges extends EndpointChanges {
@@ -29,6 +32,17 @@ export function startEndpointChanges(url: string, log: Pick<Logger, 'warn'>): Ru
     for (const endpointId of [...listeners.keys()]) wake(endpointId)
   }
   const connection = keepListening(url, { onNotification: wake, onConnected: wakeAll, log })
+  let unsaid = new Set<string>()
+  let notifying: Promise<void> | undefined
+  const notifyOthers = async () => {
+    while (unsaid.size > 0) {
+      const endpointIds = [...unsaid]
+      unsaid = new Set()
+      await connection.notify(endpointIds)
+      await sleep(NOTIFY_MILLISECONDS, undefined, { ref: false })
+    }
+    notifying = undefined
+  }
   const poll = setInterval(wakeAll, POLL_MILLISECONDS)
   poll.unref()
   return {
@@ -40,9 +54,15 @@ export function startEndpointChanges(url: string, log: Pick<Logger, 'warn'>): Ru
         if (ofEndpoint.size === 0 && listeners.get(endpointId) === ofEndpoint) listeners.delete(endpointId)
       }
     },
+    announce(endpointIds) {
+      for (const endpointId of endpointIds) unsaid.add(endpointId)
+      for (const endpointId of new Set(endpointIds)) wake(endpointId)
+      notifying ??= notifyOthers()
+    },
     async stop() {
       clearInterval(poll)
       listeners.clear()
+      await notifying
       await connection.stop()
     },
   }
@@ -77,9 +97,15 @@ function keepListening(url: string, { onNotification, onConnected, log }: Listen
     }
     next.on('error', lose)
     next.on('end', () => lose())
-    next.on('notification', ({ payload }) => onNotification(payload ?? ''))
+    let backend: number | undefined
+    // What we said ourselves has been heard here.
+    next.on('notification', ({ payload, processId }) => {
+      if (processId !== backend) onNotification(payload ?? '')
+    })
     try {
       await next.connect()
+      const { rows } = await next.query<{ pid: number }>('select pg_backend_pid() as pid')
+      backend = rows[0]?.pid
       await next.query(`LISTEN ${ENDPOINT_CHANNEL}`)
       failures = 0
       onConnected()
@@ -90,6 +116,11 @@ function keepListening(url: string, { onNotification, onConnected, log }: Listen
 
   void connect(0)
   return {
+    /** Tells the other processes. Where the connection is away, they look by themselves. */
+    async notify(endpointIds: readonly string[]) {
+      const text = `select pg_notify('${ENDPOINT_CHANNEL}', id) from unnest($1::text[]) as id`
+      await client?.query({ name: 'notify', text, values: [endpointIds] }).catch(() => undefined)
+    },
     async stop() {
       stopped = true
       clearTimeout(retry)

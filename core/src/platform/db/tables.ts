@@ -250,7 +250,7 @@ export interface InstallationTable {
 
 export interface RequestsTable {
   endpointId: string
-  id: number
+  id: Generated<number>
   receivedAt: Date
   method: string
   path: string

@@ -31,6 +31,18 @@ export const captures = new Counter({
   registers,
 })
 
+/**
+ * Group commits. `way`: `plain` (a count and a COPY), `evicting` (the same at the cap), `general` (the statement that decides
+ * capture by capture).
+ */
+export const captureBatches = new Counter({
+  name: 'creel_capture_batches_total',
+  help: 'Group commits of captures, by the statements that stored them',
+  labelNames: ['way'] as const,
+  registers,
+})
+for (const way of ['plain', 'evicting', 'general'] as const) captureBatches.inc({ way }, 0)
+
 /** How many captures one group commit held (DESIGN §4). */
 export const captureBatchSize = new Histogram({
   name: 'creel_capture_batch_size',

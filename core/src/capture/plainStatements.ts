@@ -1,0 +1,104 @@
+import { COLUMN_NAMES } from './requestColumns.ts'
+import { WINDOW_SECONDS } from './window.ts'
+
+/**
+ * The database's clock, which every gateway has in common: rate windows of two gateways must not differ by what their
+ * clocks do. `$6` is how far the process's clock is set ahead, 0 but in tests.
+ */
+const NOW = `(statement_timestamp() + $6::bigint * interval '1 ms')`
+const WINDOW_RUNS = `coalesce(c.window_started_at > ${NOW} - interval '${WINDOW_SECONDS} s', false)`
+
+/** What a capture needs to be stored at once: it was evaluated under the present settings, and the endpoint takes captures. */
+const IS_OPEN = `
+  v.revision = $2::integer and e.deleted_at is null and e.is_active and not e.suspended_by_plan
+  and (e.expires_at is null or e.expires_at > ${NOW})`
+
+const COUNTS = `
+  last_request_at = greatest(c.last_request_at, $5::timestamptz),
+  window_started_at = case when ${WINDOW_RUNS} then c.window_started_at else ${NOW} end,
+  window_count = case when ${WINDOW_RUNS} then c.window_count else 0 end + $3::integer`
+
+const IS_WITHIN_RATE = `case when ${WINDOW_RUNS} then c.window_count else 0 end + $3::integer <= $8::integer`
+
+/**
+ * Counts `$3` captures of `$4` bytes on the endpoint `$1`, the last of `$5`, and so locks its counter row until the commit:
+ * the ids that the rows draw behind this are in commit order. `$7` and `$8` are the plan's cap and rate under the revision `$2`.
+ *
+ * Where the endpoint is not open, would be over its cap or over its rate, no row is counted, and the division by zero
+ * fails the whole transaction: the general statement then decides, capture by capture.
+ */
+export const COUNT = `
+with counted as (
+  update endpoint_counters c set
+    stored_request_count = c.stored_request_count + $3::integer,
+    stored_bytes = c.stored_bytes + $4::bigint,${COUNTS}
+  from endpoints e
+  join endpoint_revisions v on v.endpoint_id = e.id
+  where c.endpoint_id = $1::uuid and e.id = $1::uuid and v.endpoint_id = $1::uuid
+    and ${IS_OPEN}
+    and c.stored_request_count + $3::integer <= $7::integer
+    and ${IS_WITHIN_RATE}
+  returning c.endpoint_id
+)
+select 1 / count(*), 0 as evicted from counted`
+
+/**
+ * The same where the cap is reached: deletes the oldest that the new ones displace, from the low-water mark on. Rows are
+ * addressed by ctid, since they were just found. One with open deliveries must stay, hidden: that is for the general
+ * statement, as is a cap that other gateways' unseen rows exceed.
+ */
+export const COUNT_AND_EVICT = `
+with locked as (
+  select c.oldest_request_id, c.stored_request_count + $3::integer - $7::integer as excess
+  from endpoint_counters c where c.endpoint_id = $1::uuid for update
+),
+oldest as (
+  select r.id, r.row_at
+  from locked l
+  cross join lateral (
+    select r.id, r.ctid as row_at
+    from requests r
+    where r.endpoint_id = $1::uuid and r.id >= l.oldest_request_id and r.deleted_at is null and r.hidden_at is null
+    order by r.id
+    limit greatest(0, l.excess)
+  ) r
+),
+dropped as (
+  delete from requests r using oldest o
+  where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and not exists (
+    select from deliveries d where d.endpoint_id = $1::uuid and d.request_id = o.id and d.finished_at is null)
+  returning r.id, octet_length(r.body) as body_bytes
+),
+counted as (
+  update endpoint_counters c set
+    stored_request_count = c.stored_request_count + $3::integer - x.requests,
+    stored_bytes = c.stored_bytes + $4::bigint - x.body_bytes,
+    evicted_count = c.evicted_count + x.requests,
+    oldest_request_id = greatest(c.oldest_request_id, x.newest_id + 1),${COUNTS}
+  from (
+    select count(*)::integer as requests, coalesce(sum(body_bytes), 0) as body_bytes, max(id) as newest_id from dropped
+  ) x, endpoints e
+  join endpoint_revisions v on v.endpoint_id = e.id
+  where c.endpoint_id = $1::uuid and e.id = $1::uuid and v.endpoint_id = $1::uuid
+    and ${IS_OPEN}
+    and c.stored_request_count + $3::integer - x.requests <= $7::integer
+    and ${IS_WITHIN_RATE}
+  returning x.requests
+)
+select 1 / count(*), max(requests) as evicted from counted`
+
+/** Stores the rows, in their order. */
+export const COPY = `copy requests (${COLUMN_NAMES}) from stdin (format binary)`
+
+/**
+ * Notes the watchdogs' criteria that captures of the endpoint `$1` met. They are its `$2` newest rows now, since its counter row
+ * is locked; `$3` are the criteria, and `$4` how many of these rows came after the last that met each.
+ */
+export const NOTE_CRITERIA = `
+update watchdog_criteria c set last_matched_request_id = r.id, last_matched_at = r.received_at
+from unnest($3::uuid[], $4::integer[]) as met (criteria_id, newer)
+join (
+  select id, received_at, row_number() over (order by id desc) - 1 as newer
+  from requests where endpoint_id = $1::uuid order by id desc limit $2::integer
+) r on r.newer = met.newer
+where c.id = met.criteria_id and (c.last_matched_request_id is null or c.last_matched_request_id < r.id)`

@@ -1,0 +1,64 @@
+import {
+  BOOL,
+  BYTE_STRING,
+  BYTEA,
+  encodeArray,
+  INT8,
+  type ItemType,
+  type MessageBuffer,
+  TEXT,
+  TIMESTAMPTZ,
+  UUID,
+} from '../platform/db/index.ts'
+import type { CaptureRow } from './captureRow.ts'
+import type { NewCapture } from './captureStatement.ts'
+
+interface Column {
+  readonly name: string
+  /** In SQL. */
+  readonly type: string
+  /** The column of a whole batch, as one parameter. */
+  readonly array: (captures: readonly NewCapture[]) => Buffer
+  /** The field of one capture. */
+  readonly write: (buffer: MessageBuffer, capture: NewCapture) => void
+}
+
+function column<Value>(
+  name: string,
+  type: string,
+  item: ItemType<Value>,
+  read: (row: CaptureRow, capture: NewCapture) => Value | null,
+): Column {
+  return {
+    name,
+    type,
+    array: (captures) => encodeArray(item, captures, (capture) => read(capture.row, capture)),
+    write: (buffer, capture) => void buffer.value(item, read(capture.row, capture)),
+  }
+}
+
+/** The columns of `requests` that a capture fills, in the order of every statement that does. Its id is drawn by PostgreSQL. */
+export const REQUEST_COLUMNS: readonly Column[] = [
+  column('endpoint_id', 'uuid', UUID, (row) => row.endpointId),
+  column('received_at', 'timestamptz', TIMESTAMPTZ, (row) => row.receivedAt),
+  column('method', 'text', TEXT, (row) => row.method),
+  column('path', 'text', TEXT, (row) => row.path),
+  column('query_string', 'text', TEXT, (row) => row.queryString),
+  column('header_names', 'text', TEXT, (row) => row.headerNames),
+  column('header_values', 'bytea', BYTE_STRING, (row) => row.headerValues),
+  column('content_type', 'text', TEXT, (row) => row.contentType),
+  column('size_bytes', 'bigint', INT8, (row) => row.sizeBytes),
+  column('ip', 'text', TEXT, (row) => row.ip),
+  column('user_agent', 'text', TEXT, (row) => row.userAgent),
+  column('label', 'text', TEXT, (row) => row.label),
+  column('body', 'bytea', BYTEA, (row) => row.body),
+  column('body_truncated', 'boolean', BOOL, (row) => row.bodyTruncated),
+  column('body_is_binary', 'boolean', BOOL, (row) => row.bodyIsBinary),
+  column('body_preview', 'text', TEXT, (row) => row.bodyPreview),
+  column('verdict', 'text', TEXT, (row) => row.verdict),
+  column('verdict_note', 'text', TEXT, (row) => row.verdictNote),
+  column('dispatch_state', 'text', TEXT, (_row, { dispatchState }) => dispatchState),
+]
+
+/** Their names, as a statement lists them. */
+export const COLUMN_NAMES = REQUEST_COLUMNS.map(({ name }) => name).join(', ')

@@ -1,0 +1,84 @@
+import type { ItemType } from './binaryArrays.ts'
+
+const FIRST_BYTES = 64 * 1024
+/** What a large batch made it grow to beyond this is given back. */
+const KEPT_BYTES_MAX = 4 * 1024 * 1024
+const NULL_LENGTH = -1
+
+/** Messages of PostgreSQL's protocol, written one behind the other into memory that grows as it must. */
+export class MessageBuffer {
+  private memory = Buffer.allocUnsafe(FIRST_BYTES)
+  private end = 0
+
+  /** Everything that was written; valid until {@link clear}. */
+  get written(): Buffer {
+    return this.memory.subarray(0, this.end)
+  }
+
+  /** Begins anew. */
+  clear(): void {
+    this.end = 0
+    if (this.memory.length > KEPT_BYTES_MAX) this.memory = Buffer.allocUnsafe(FIRST_BYTES)
+  }
+
+  /** A message with its length in front, once `write` has said what is in it. */
+  message(type: number, write: (buffer: this) => void): void {
+    this.reserve(5)
+    this.memory[this.end] = type
+    const start = this.end + 1
+    this.end += 5
+    write(this)
+    this.memory.writeInt32BE(this.end - start, start)
+  }
+
+  /** A value with its length in front: a parameter, or a field of a row. */
+  value<Value>(type: ItemType<Value>, value: Value | null): this {
+    if (value === null) return this.int32(NULL_LENGTH)
+    const length = type.byteLength(value)
+    this.int32(length)
+    this.reserve(length)
+    type.write(this.memory, this.end, value)
+    this.end += length
+    return this
+  }
+
+  /** Bytes with their length in front. */
+  sized(bytes: Uint8Array): this {
+    return this.int32(bytes.length).bytes(bytes)
+  }
+
+  bytes(bytes: Uint8Array): this {
+    this.reserve(bytes.length)
+    this.memory.set(bytes, this.end)
+    this.end += bytes.length
+    return this
+  }
+
+  /** Text that ends with a NUL. */
+  text(text: string): this {
+    this.reserve(Buffer.byteLength(text) + 1)
+    this.end += this.memory.write(text, this.end)
+    this.memory[this.end] = 0
+    this.end += 1
+    return this
+  }
+
+  int16(value: number): this {
+    this.reserve(2)
+    this.end = this.memory.writeInt16BE(value, this.end)
+    return this
+  }
+
+  int32(value: number): this {
+    this.reserve(4)
+    this.end = this.memory.writeInt32BE(value, this.end)
+    return this
+  }
+
+  private reserve(bytes: number): void {
+    if (this.end + bytes <= this.memory.length) return
+    const larger = Buffer.allocUnsafe(Math.max(this.memory.length * 2, this.end + bytes))
+    this.memory.copy(larger, 0, 0, this.end)
+    this.memory = larger
+  }
+}

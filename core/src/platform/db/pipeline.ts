@@ -1,0 +1,133 @@
+import type { ClientBase, Connection } from 'pg'
+import type { ItemType } from './binaryArrays.ts'
+import { MessageBuffer } from './messageBuffer.ts'
+
+/** One value of a parameter or of a row that is copied in; null is SQL's NULL. */
+export type Field = (buffer: MessageBuffer) => void
+
+/** A value of a type, as a {@link Field}. */
+export function field<Value>(type: ItemType<Value>, value: Value | null): Field {
+  return (buffer) => buffer.value(type, value)
+}
+
+/** A parameter that is encoded already, e.g. by `encodeArray`. */
+export function encoded(bytes: Uint8Array): Field {
+  return (buffer) => buffer.sized(bytes)
+}
+
+/** A row that a statement of a pipeline returned: its columns as text. */
+export type TextRow = readonly (string | null)[]
+
+const PARSE = 0x50
+const BIND = 0x42
+const EXECUTE = 0x45
+const SYNC = 0x53
+const COPY_DATA = 0x64
+const COPY_DONE = 0x63
+/** Signature, flags, and the length of an extension that there is not. */
+const COPY_HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
+const END_OF_ROWS = -1
+const BINARY = 1
+
+/**
+ * Several statements in one round trip and one transaction: they are sent together, and the first that fails undoes those
+ * before it and keeps those behind it from running. node-postgres does the same with queries of its own, but cannot copy rows in.
+ *
+ * One a connection; it keeps what it has allocated.
+ */
+export class Pipeline {
+  private readonly buffer = new MessageBuffer()
+
+  constructor(private readonly client: ClientBase) {}
+
+  /**
+   * Names a statement for {@link execute} on this connection.
+   * @throws what PostgreSQL says to it
+   */
+  async prepare(name: string, text: string): Promise<void> {
+    await this.run(() => this.buffer.message(PARSE, (buffer) => buffer.text(name).text(text).int16(0)))
+  }
+
+  /** Adds a prepared statement; within {@link run}. */
+  execute(name: string, parameters: readonly Field[]): void {
+    this.bindAndExecute(name, parameters)
+  }
+
+  /**
+   * Adds a prepared `COPY … FROM STDIN (FORMAT BINARY)`; within {@link run}.
+   * @param writeRow the fields of one row, in the order of the statement's columns
+   */
+  copyIn<Row>(
+    name: string,
+    columnCount: number,
+    rows: readonly Row[],
+    writeRow: (buffer: MessageBuffer, row: Row) => void,
+  ): void {
+    this.bindAndExecute(name, [])
+    this.buffer.message(COPY_DATA, (buffer) => {
+      buffer.bytes(COPY_HEADER)
+      for (const row of rows) {
+        buffer.int16(columnCount)
+        writeRow(buffer, row)
+      }
+      buffer.int16(END_OF_ROWS)
+    })
+    this.buffer.message(COPY_DONE, () => {})
+  }
+
+  /**
+   * Sends what `add` adds and waits until it is committed.
+   *
+   * @returns the rows of all statements, one after the other
+   * @throws what `add` throws; the first error: nothing of the pipeline is stored then, unless the connection was lost while
+   *   it committed
+   */
+  async run(add: () => void): Promise<readonly TextRow[]> {
+    this.buffer.clear()
+    add()
+    this.buffer.message(SYNC, () => {})
+    const exchange = new Exchange(this.buffer.written)
+    this.client.query(exchange)
+    return await exchange.rows
+  }
+
+  private bindAndExecute(name: string, parameters: readonly Field[]): void {
+    this.buffer.message(BIND, (buffer) => {
+      buffer.text('').text(name).int16(1).int16(BINARY).int16(parameters.length)
+      for (const write of parameters) write(buffer)
+      buffer.int16(0)
+    })
+    this.buffer.message(EXECUTE, (buffer) => buffer.text('').int32(0))
+  }
+}
+
+/** What node-postgres calls for the messages that come back. */
+class Exchange {
+  private readonly received: TextRow[] = []
+  private readonly done = Promise.withResolvers<readonly TextRow[]>()
+  readonly rows = this.done.promise
+
+  constructor(private readonly messages: Uint8Array) {}
+
+  submit(connection: Connection): void {
+    connection.stream.write(this.messages)
+  }
+
+  handleDataRow({ fields }: { readonly fields: TextRow }): void {
+    this.received.push(fields)
+  }
+
+  handleError(error: Error): void {
+    this.done.reject(error)
+  }
+
+  handleReadyForQuery(): void {
+    this.done.resolve(this.received)
+  }
+
+  handleRowDescription(): void {}
+  handleCommandComplete(): void {}
+  handleCopyInResponse(): void {}
+  handleEmptyQuery(): void {}
+  handlePortalSuspended(): void {}
+}
