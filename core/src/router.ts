@@ -12,6 +12,7 @@ import { deliveryRoutes } from './deliveries/routes.ts'
 import { endpointEditingRoutes } from './endpointEditing/routes.ts'
 import { endpointRoutes } from './endpoints/routes.ts'
 import { exportRoutes, transferRoutes } from './exports/routes.ts'
+import { incidentRoutes } from './incidents/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
@@ -20,13 +21,15 @@ import { replayRoutes } from './replay/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { sampleRoutes } from './samples/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
+import { trafficRoutes } from './traffic/routes.ts'
 import { transformationRoutes } from './transformations/routes.ts'
+import { usageRoutes } from './usage/routes.ts'
 import { watchdogRoutes } from './watchdogs/routes.ts'
 
 /** The table of contents of the API: one line a noun. */
 export const appRouter = router({
   me: meRoutes,
-  endpoints: mergeRouters(endpointRoutes, endpointEditingRoutes),
+  endpoints: mergeRouters(endpointRoutes, endpointEditingRoutes, trafficRoutes),
   actions: actionRoutes,
   providers: providerRoutes,
   requests: mergeRouters(requestRoutes, replayRoutes, exportRoutes),
@@ -39,6 +42,8 @@ export const appRouter = router({
   keys: keyRoutes,
   contacts: contactRoutes,
   sessions: sessionRoutes,
+  incidents: incidentRoutes,
+  workspace: usageRoutes,
 })
 
 export type AppRouter = typeof appRouter

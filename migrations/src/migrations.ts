@@ -10,6 +10,7 @@ import * as requestIds from './20261122T1100_request_ids.ts'
 import * as appendTarget from './20261122T1200_append_target.ts'
 import * as heldRules from './20261122T1210_held_rules.ts'
 import * as sessions from './20261122T1300_sessions.ts'
+import * as incidentsByWorkspace from './20261122T1310_incidents_by_workspace.ts'
 import * as imports from './20261122T1500_imports.ts'
 
 /**
@@ -28,5 +29,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1200_append_target': appendTarget,
   '20261122T1210_held_rules': heldRules,
   '20261122T1300_sessions': sessions,
+  '20261122T1310_incidents_by_workspace': incidentsByWorkspace,
   '20261122T1500_imports': imports,
 }

@@ -79,4 +79,8 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'GET /api/v1/keys',
   'POST /api/v1/keys',
   'DELETE /api/v1/keys/{}',
+
+  'GET /api/v1/endpoints/{}/traffic',
+  'GET /api/v1/incidents',
+  'GET /api/v1/usage',
 ]

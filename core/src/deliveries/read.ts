@@ -30,13 +30,14 @@ export interface AttemptRow {
 export interface AttemptFilters {
   readonly state?: AttemptState | undefined
   readonly requestId?: number | undefined
+  readonly actionId?: string | undefined
 }
 
 /**
  * Attempts of an endpoint, without those of requests in the recycle bin (CONTRACT R21). A record is kept as long
  * as its request, so an attempt whose request is gone has none.
  */
-function selectAttempts(db: Db, endpointId: string, { state, requestId }: AttemptFilters = {}) {
+function selectAttempts(db: Db, endpointId: string, { state, requestId, actionId }: AttemptFilters = {}) {
   return db
     .selectFrom('deliveryAttempts as t')
     .leftJoin('requests as r', (join) =>
@@ -46,6 +47,7 @@ function selectAttempts(db: Db, endpointId: string, { state, requestId }: Attemp
     .where('r.deletedAt', 'is', null)
     .$if(state !== undefined, (query) => query.where('t.state', '=', state ?? ''))
     .$if(requestId !== undefined, (query) => query.where('t.requestId', '=', requestId ?? 0))
+    .$if(actionId !== undefined, (query) => query.where('t.actionId', '=', actionId ?? ''))
 }
 
 function withColumns(db: Db, endpointId: string, filters?: AttemptFilters) {

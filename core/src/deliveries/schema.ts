@@ -7,6 +7,7 @@ export const listInput = {
   ...pageInput,
   state: optional(z.enum(ATTEMPT_STATES)).meta({ description: 'Only attempts in this state' }),
   requestId: optional(Int64Filter).meta({ description: 'Only attempts of this request' }),
+  actionId: optional(z.guid().toLowerCase()).meta({ description: 'Only attempts of this action' }),
 }
 
 const summary = {

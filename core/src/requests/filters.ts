@@ -1,6 +1,6 @@
 import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
 import type { Database } from '../platform/db/index.ts'
-import type { RequestFilters } from './schema.ts'
+import type { ListFilters } from './schema.ts'
 import { containsText } from './search.ts'
 
 /** What the attempts of a request add up to; looked up per row through `delivery_attempts_by_request`. */
@@ -23,11 +23,12 @@ export const requestState = sql<string>`coalesce(d.latest_state,
 /** Narrows a query over visible requests; one implementation for list, await and suggest. */
 export function applyFilters<Output>(
   query: SelectQueryBuilder<FilteredTables, 'r' | 'd', Output>,
-  filters: RequestFilters,
+  filters: ListFilters,
 ): SelectQueryBuilder<FilteredTables, 'r' | 'd', Output> {
   let filtered = query
-  const { method, state, q, since, until, afterId, verification, label } = filters
+  const { method, state, q, since, until, afterId, beforeId, verification, label } = filters
   if (afterId !== undefined) filtered = filtered.where('r.id', '>', afterId)
+  if (beforeId !== undefined) filtered = filtered.where('r.id', '<', beforeId)
   if (method !== undefined) filtered = filtered.where(sql<SqlBool>`upper(r.method) = upper(${method})`)
   if (since !== undefined) filtered = filtered.where('r.receivedAt', '>=', since)
   if (until !== undefined) filtered = filtered.where('r.receivedAt', '<', until)
@@ -40,6 +41,6 @@ export function applyFilters<Output>(
 }
 
 /** Whether any filter but `afterId` needs the rows themselves. */
-export function hasFilters(filters: RequestFilters): boolean {
+export function hasFilters(filters: ListFilters): boolean {
   return Object.values(filters).some((value) => value !== undefined)
 }

@@ -18,4 +18,5 @@ export {
   requestIdsOf,
   VERDICTS,
 } from './schema.ts'
+export { searching } from './searching.ts'
 export { STORED_REQUEST_COLUMNS, type StoredRequestRow, storedRequest } from './storedRequest.ts'

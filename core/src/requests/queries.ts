@@ -2,7 +2,7 @@ import { type AbortableQueryOptions, type Selectable, sql } from 'kysely'
 import { type Page, window } from '../api/pagination.ts'
 import type { Db, RequestsTable, Trx } from '../platform/db/index.ts'
 import { applyFilters, type DeliverySummary, requestState } from './filters.ts'
-import type { RequestFilters } from './schema.ts'
+import type { ListFilters, RequestFilters } from './schema.ts'
 import { STORED_REQUEST_COLUMNS } from './storedRequest.ts'
 
 const SUMMARY_COLUMNS = [
@@ -83,7 +83,7 @@ export function summaries(db: Db, endpointId: string) {
 export async function searchRequests(
   db: Db,
   endpointId: string,
-  filters: RequestFilters,
+  filters: ListFilters,
   page: Page,
   options: AbortableQueryOptions,
 ): Promise<{ rows: RequestSummaryRow[]; totalCount: number }> {
@@ -110,6 +110,36 @@ export async function searchRequests(
     .orderBy('r.id', 'desc')
     .execute(options)
   return { rows, totalCount: first.totalCount }
+}
+
+/** The newest that match, at most `limit`. */
+export function olderRequests(
+  db: Db,
+  endpointId: string,
+  filters: ListFilters,
+  limit: number,
+  options: AbortableQueryOptions,
+): Promise<RequestSummaryRow[]> {
+  return applyFilters(summaries(db, endpointId), filters)
+    .orderBy('r.id', 'desc')
+    .limit(limit)
+    .execute(options)
+}
+
+/** The ids of the newest that match, at most `limit`. */
+export async function olderIds(
+  db: Db,
+  endpointId: string,
+  filters: ListFilters,
+  limit: number,
+  options: AbortableQueryOptions,
+): Promise<number[]> {
+  const rows = await applyFilters(visibleRequests(db, endpointId), filters)
+    .select('r.id')
+    .orderBy('r.id', 'desc')
+    .limit(limit)
+    .execute(options)
+  return rows.map(({ id }) => id)
 }
 
 /** The visible requests of an endpoint, whole. */

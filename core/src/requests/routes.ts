@@ -1,15 +1,16 @@
 import { z } from 'zod'
 import { envelope, paged } from '../api/pagination.ts'
-import { Int64, optional, route, router, stream } from '../api/route.ts'
+import { Int64, optional, route, router, stream, typedOnly } from '../api/route.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { openStream } from '../streams/index.ts'
 import { AWAIT_SECONDS, awaitRequest } from './await.ts'
 import { findsRequest, requestOf, requestView } from './find.ts'
 import { followEvents, followRequests } from './follow.ts'
 import { followWhole } from './followWhole.ts'
-import { listRequests } from './list.ts'
+import { listOlder, listRequests, selectIds } from './list.ts'
 import { binRequests } from './remove.ts'
 import {
+  beforeId,
   filterInput,
   issuesOfFilters,
   issuesOfRequestIds,
@@ -65,6 +66,23 @@ export const requestRoutes = router({
       { page, pageSize },
     )
   }),
+
+  older: typedOnly({
+    input: z.object({ endpointId, ...filterInput, beforeId, limit: z.int().min(1).max(100).default(50) }),
+    output: z.object({ items: z.array(RequestSummary), hasMore: z.boolean() }),
+    finds: findsEndpoint,
+  }).query(async ({ ctx, input: { endpointId: _id, limit, ...filters } }) => {
+    const { rows, hasMore } = await listOlder(ctx, ctx.endpoint.id, { filters, limit })
+    return { items: rows.map((row) => summaryView(row, ctx.endpoint.id)), hasMore }
+  }),
+
+  select: typedOnly({
+    input: z.object({ endpointId, ...filterInput, beforeId, limit: z.int().min(1).max(500).default(500) }),
+    output: z.object({ ids: z.array(Int64), hasMore: z.boolean() }),
+    finds: findsEndpoint,
+  }).query(({ ctx, input: { endpointId: _id, limit, ...filters } }) =>
+    selectIds(ctx, ctx.endpoint.id, { filters, limit }),
+  ),
 
   await: route({
     method: 'GET',

@@ -60,10 +60,16 @@ export function issuesOfFilters(input: object): InputIssue[] {
   })
 }
 
-export const listInput = { ...filterInput, ...pageInput }
+/** Only older requests: pages that do not shift while others arrive. */
+export const beforeId = optional(Int64Filter).meta({ description: 'Only requests with a lower id' })
+
+export const listInput = { ...filterInput, ...pageInput, beforeId }
 
 const filters = z.object(filterInput)
 export type RequestFilters = z.output<typeof filters>
+
+/** The filters of lists. */
+export type ListFilters = RequestFilters & { readonly beforeId?: number | undefined }
 
 const summary = {
   id: Int64,

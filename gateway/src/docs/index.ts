@@ -1,2 +1,1 @@
 export { DOCS } from './docs.ts'
-export { pageRoutes } from './pages.ts'

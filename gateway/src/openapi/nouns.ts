@@ -60,4 +60,14 @@ export const NOUNS: readonly {
     title: 'API keys',
     description: 'Keys of the workspace: made, listed and revoked by its owner.',
   },
+  {
+    name: 'incidents',
+    title: 'Incidents',
+    description: 'What is or was out of order: one an outage of a subject.',
+  },
+  {
+    name: 'workspace',
+    title: 'Workspace',
+    description: "What the workspace uses, beside its plan's limits.",
+  },
 ]

@@ -1,0 +1,45 @@
+import { z } from 'zod'
+import { envelope, paged, pageInput } from '../api/pagination.ts'
+import { optional, route, router, Timestamp } from '../api/route.ts'
+import { INCIDENT_STATES, listIncidents } from './queries.ts'
+
+/** Something that is or was out of order: parked deliveries of an action, an alarmed watchdog, a channel that fails. */
+const Incident = z
+  .object({
+    id: z.uuid(),
+    kind: z.string().meta({ description: 'The event kind that opened it' }),
+    severity: z.string(),
+    subjectType: z.string(),
+    subjectId: z.uuid(),
+    subjectName: z.string(),
+    endpointId: z.uuid().nullable(),
+    endpointName: z.string().nullable(),
+    count: z.int().meta({ description: 'How often the cause came' }),
+    reason: z.string().nullable().meta({ description: 'What the latest cause said' }),
+    state: z.enum(INCIDENT_STATES),
+    openedAt: Timestamp,
+    closedAt: Timestamp.nullable(),
+  })
+  .meta({ id: 'Incident' })
+
+export const incidentRoutes = router({
+  list: route({
+    method: 'GET',
+    path: '/api/v1/incidents',
+    summary: 'List incidents, newest first',
+    description:
+      'One an outage of a subject, with a running count; closed ones are kept as long as alerts are.',
+    input: z.object({
+      ...pageInput,
+      state: optional(z.enum(INCIDENT_STATES)).meta({ description: 'Only those in this state' }),
+    }),
+    output: envelope(Incident),
+  }).query(async ({ ctx, input }) => {
+    const { rows, totalCount } = await listIncidents(ctx.db, ctx.workspace.id, input.state, input)
+    return paged(
+      rows.map((row) => ({ ...row, state: row.closedAt === null ? ('open' as const) : ('closed' as const) })),
+      totalCount,
+      input,
+    )
+  }),
+})

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { InstantInput, optional, route, router, Timestamp } from '../api/route.ts'
+import { findsEndpoint } from '../endpoints/index.ts'
+import { searching } from '../requests/index.ts'
+import { countTraffic } from './queries.ts'
+
+const HOUR_MS = 3_600_000
+const BUCKETS_MAX = 120
+const DAYS_MAX = 90
+
+const period = {
+  from: optional(InstantInput).meta({ description: 'Begin; default an hour before `to`' }),
+  to: optional(InstantInput).meta({ description: 'End, exclusive; default now' }),
+  buckets: z
+    .int()
+    .min(1)
+    .max(BUCKETS_MAX)
+    .default(60)
+    .meta({ description: 'Parts of the period, of equal length' }),
+}
+
+const Traffic = z
+  .object({
+    from: Timestamp,
+    to: Timestamp,
+    buckets: z.array(
+      z.object({
+        from: Timestamp,
+        capturedCount: z.int().meta({ description: 'Of requests that are still stored' }),
+        failedCount: z.int().meta({ description: 'Attempts that failed' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Traffic' })
+
+/** The period that is meant: an hour up to now unless told, 90 days at most, and never empty. */
+function periodOf(now: Date, { from, to }: { from?: Date | undefined; to?: Date | undefined }) {
+  const end = to ?? now
+  const begin = from ?? new Date(end.getTime() - HOUR_MS)
+  const longest = DAYS_MAX * 24 * HOUR_MS
+  const length = Math.min(longest, Math.max(1, end.getTime() - begin.getTime()))
+  return { from: new Date(end.getTime() - length), to: end }
+}
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+
+export const trafficRoutes = router({
+  traffic: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/traffic',
+    summary: 'How much arrived and failed, in parts of a period',
+    description: `The period is ${DAYS_MAX} days at most; a longer one is cut at its begin.`,
+    input: z.object({ endpointId, ...period }),
+    output: Traffic,
+    finds: findsEndpoint,
+  }).query(({ ctx, input }) => {
+    const asked = { ...periodOf(ctx.clock.now(), input), buckets: input.buckets }
+    return searching(ctx, (db, options) => countTraffic(db, ctx.endpoint.id, asked, options))
+  }),
+})

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { route, router, Timestamp } from '../api/route.ts'
+import { readUsage } from './queries.ts'
+
+const counted = (max: string) =>
+  z.object({ count: z.int(), max: z.int().meta({ description: `The plan's ${max}` }) })
+
+const Usage = z
+  .object({
+    endpoints: counted('`endpointsMax`'),
+    apiKeys: counted('`apiKeysMax`'),
+    watchdogs: counted('`watchdogsMax`'),
+    alertChannels: counted('`alertChannelsMax`'),
+    storedRequestsMax: z.int().meta({ description: 'Stored requests of one endpoint' }),
+    perEndpoint: z.array(
+      z.object({
+        endpointId: z.uuid(),
+        name: z.string(),
+        storedRequestCount: z.int(),
+        storedBytes: z.int(),
+        rejectedCount: z.int().meta({ description: 'Captures answered 429 since creation' }),
+        lastRequestAt: Timestamp.nullable(),
+      }),
+    ),
+  })
+  .meta({ id: 'Usage' })
+
+export const usageRoutes = router({
+  usage: route({
+    method: 'GET',
+    path: '/api/v1/usage',
+    summary: "What the workspace uses, beside its plan's limits",
+    input: z.object({}),
+    output: Usage,
+  }).query(async ({ ctx }) => {
+    const { counts, perEndpoint } = await readUsage(ctx.db, ctx.workspace.id, ctx.clock.now())
+    const { limits } = ctx.plan
+    return {
+      endpoints: { count: counts.endpoints, max: limits.endpointsMax },
+      apiKeys: { count: counts.apiKeys, max: limits.apiKeysMax },
+      watchdogs: { count: counts.watchdogs, max: limits.watchdogsMax },
+      alertChannels: { count: counts.alertChannels, max: limits.alertChannelsMax },
+      storedRequestsMax: limits.storedRequestsMax,
+      perEndpoint: [...perEndpoint],
+    }
+  }),
+})
