@@ -12,6 +12,7 @@ import * as heldRules from './20261122T1210_held_rules.ts'
 import * as sessions from './20261122T1300_sessions.ts'
 import * as incidentsByWorkspace from './20261122T1310_incidents_by_workspace.ts'
 import * as imports from './20261122T1500_imports.ts'
+import * as fieldWords from './20261122T1650_field_words.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -31,4 +32,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1300_sessions': sessions,
   '20261122T1310_incidents_by_workspace': incidentsByWorkspace,
   '20261122T1500_imports': imports,
+  '20261122T1650_field_words': fieldWords,
 }
