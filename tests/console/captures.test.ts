@@ -12,6 +12,18 @@ beforeAll(async () => {
 
 const rows = '.list [role="row"]'
 
+/** Runs in the page: scrolls through the whole list and counts the rows that were drawn. */
+const COUNT_ROWS = `(async () => {
+  const list = document.querySelector('.list')
+  const seen = new Set()
+  for (let top = 0; top <= list.scrollHeight; top += list.clientHeight / 2) {
+    list.scrollTop = top
+    await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
+    for (const row of list.querySelectorAll('[role="row"]')) seen.add(row.getAttribute('aria-rowindex'))
+  }
+  return seen.size
+})()`
+
 describe('the captures of an endpoint', () => {
   test('the first one appears as it arrives and opens itself', async () => {
     const endpoint = await service.alice.endpoint({ name: 'first' })
@@ -59,19 +71,7 @@ describe('the captures of an endpoint', () => {
     }
     await Promise.all(Array.from({ length: 20 }, send))
     await page.getByText('2 000 stored').waitFor()
-    const seen = await page.evaluate(async () => {
-      const list = document.querySelector('.list')
-      const ids = new Set<string>()
-      if (list === null) return 0
-      for (let top = 0; top <= list.scrollHeight; top += list.clientHeight / 2) {
-        list.scrollTop = top
-        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))
-        for (const row of list.querySelectorAll('[role="row"]'))
-          ids.add(row.getAttribute('aria-rowindex') ?? '')
-      }
-      return ids.size
-    })
-    expect(seen).toBe(2000)
+    expect(await page.evaluate(COUNT_ROWS)).toBe(2000)
   }, 60_000)
 
   test('paused, it holds what arrives and shows it when it goes on', async () => {
@@ -138,7 +138,7 @@ describe('the captures of an endpoint', () => {
     await page.locator(rows).first().click()
     await page.getByRole('complementary', { name: 'Request' }).waitFor()
     expect(await page.locator('.list').isVisible()).toBe(false)
-    expect(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth)).toBe(true)
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     await page.getByRole('button', { name: 'Close', exact: true }).click()
     await page.locator(rows).first().waitFor()
     await page.setViewportSize({ width: 1280, height: 800 })
