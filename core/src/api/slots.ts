@@ -57,20 +57,9 @@ export async function takeSlot(
   { scope, max, longestMs, noun }: { scope: string; max: number; longestMs: number; noun: string },
 ): Promise<Slot> {
   const id = randomUUID()
-  const refusedForMs = await db.transaction().execute(async (trx) => {
-    await run(trx, LOCK, [scope])
-    const now = clock.now()
-    const endsAt = new Date(now.getTime() + longestMs)
-    const taken = await run<{ id: string }>(trx, TAKE, [scope, now, max, id, endsAt])
-    if (taken.length > 0) return null
-    const rows: SlotRow[] = await trx
-      .selectFrom('concurrencySlots')
-      .where('scope', '=', scope)
-      .select(['id', 'keptFrom', 'endsAt'])
-      .orderBy('endsAt')
-      .execute()
-    return await keepSlot(trx, { scope, rows, now })
-  })
+  const refusedForMs = await inLine({ db, scope }, (trx) =>
+    take(trx, { id, scope, max, longestMs, now: clock.now() }),
+  )
   if (refusedForMs !== null) {
     const seconds = Math.ceil(refusedForMs / 1000)
     throw new DomainError('rate_limited', `At most ${max} ${noun} may run at once.`, {
@@ -83,6 +72,65 @@ export async function takeSlot(
       const endsAt = new Date(clock.now().getTime() + milliseconds)
       await db.updateTable('concurrencySlots').set({ endsAt }).where('id', '=', id).execute()
     },
+  }
+}
+
+/** @returns null when the slot is taken, else after how many milliseconds one must be free. The caller holds the lock. */
+async function take(
+  trx: Trx,
+  wanted: { id: string; scope: string; max: number; longestMs: number; now: Date },
+): Promise<number | null> {
+  const { id, scope, max, longestMs, now } = wanted
+  const endsAt = new Date(now.getTime() + longestMs)
+  const taken = await run<{ id: string }>(trx, TAKE, [scope, now, max, id, endsAt])
+  if (taken.length > 0) return null
+  const rows: SlotRow[] = await trx
+    .selectFrom('concurrencySlots')
+    .where('scope', '=', scope)
+    .select(['id', 'keptFrom', 'endsAt'])
+    .orderBy('endsAt')
+    .execute()
+  return await keepSlot(trx, { scope, rows, now })
+}
+
+interface Asking {
+  readonly take: (trx: Trx) => Promise<number | null>
+  readonly answer: PromiseWithResolvers<number | null>
+}
+
+/** Those who wait for the lock of a scope, by database: they take it together. */
+const lines = new WeakMap<Db, Map<string, Asking[]>>()
+const TOGETHER_MAX = 200
+
+/** Runs `take` under the lock of the scope; who asks while another transaction of this process has it shares the next one. */
+function inLine({ db, scope }: { db: Db; scope: string }, take: Asking['take']): Promise<number | null> {
+  const ofDb = lines.get(db) ?? new Map<string, Asking[]>()
+  lines.set(db, ofDb)
+  const answer = Promise.withResolvers<number | null>()
+  const line = ofDb.get(scope)
+  if (line === undefined) {
+    const first = [{ take, answer }]
+    ofDb.set(scope, first)
+    void serve(db, scope, first).finally(() => ofDb.delete(scope))
+  } else line.push({ take, answer })
+  return answer.promise
+}
+
+/** Until nobody waits. Rejects never: who asked hears of it. */
+async function serve(db: Db, scope: string, line: Asking[]): Promise<void> {
+  while (line.length > 0) {
+    const together = line.splice(0, TOGETHER_MAX)
+    try {
+      const answers = await db.transaction().execute(async (trx) => {
+        await run(trx, LOCK, [scope])
+        const taken: (number | null)[] = []
+        for (const asking of together) taken.push(await asking.take(trx))
+        return taken
+      })
+      for (const [index, { answer }] of together.entries()) answer.resolve(answers[index] ?? null)
+    } catch (error) {
+      for (const { answer } of together) answer.reject(error)
+    }
   }
 }
 

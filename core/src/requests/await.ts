@@ -35,16 +35,18 @@ export async function awaitRequest(
   const ended = AbortSignal.any([ctx.signal, ctx.stopping, AbortSignal.timeout(timeoutSeconds * 1000)])
   // Listening starts before the first look: what arrives in between is not missed.
   const changes = changesOf(ctx, endpoint.id, ended)
-  awaitsWaiting.inc()
+  let isWaiting = false
   try {
     while (!ended.aborted) {
       const found = await lookOnce(ctx, endpoint.id, filters)
       if (found !== null) return found
+      if (!isWaiting) awaitsWaiting.inc()
+      isWaiting = true
       await changes.next()
     }
     return null
   } finally {
-    awaitsWaiting.dec()
+    if (isWaiting) awaitsWaiting.dec()
     changes.stop()
     await slot.free()
   }
@@ -73,20 +75,39 @@ function changesOf(ctx: Context, endpointId: string, ended: AbortSignal) {
   }
 }
 
-const looks = new Map<string, Promise<Awaited | null>>()
+/** Looks of those who ask the same: one is under way, and one may be waiting for its end. */
+interface Looks {
+  readonly current: Promise<Awaited | null>
+  /** In the turn of the event loop in which it began: who asks then is in time for it. */
+  isNew: boolean
+  next: Promise<Awaited | null> | undefined
+}
+
+const looks = new Map<string, Looks>()
 
 /**
- * Waiters that are woken together and ask the same share one query: a change wakes a thousand of them in one
- * tick, and all may have what a look that starts in that tick finds.
+ * Waiters who ask the same share a look: a change wakes a thousand of them in one tick, and a thousand may come at once. Each
+ * has one that begins after it asked, and so misses nothing.
  */
 function lookOnce(ctx: Context, endpointId: string, filters: RequestFilters): Promise<Awaited | null> {
   const key = JSON.stringify([ctx.workspace.id, endpointId, filters])
-  const shared = looks.get(key)
-  if (shared !== undefined) return shared
-  const look = lookFor(ctx, endpointId, filters)
-  looks.set(key, look)
-  setImmediate(() => looks.delete(key))
-  return look
+  const begin = () => {
+    const own: Looks = { current: lookFor(ctx, endpointId, filters), isNew: true, next: undefined }
+    looks.set(key, own)
+    setImmediate(() => {
+      own.isNew = false
+    })
+    const end = () => {
+      if (own.next === undefined && looks.get(key) === own) looks.delete(key)
+    }
+    own.current.then(end, end)
+    return own.current
+  }
+  const known = looks.get(key)
+  if (known === undefined) return begin()
+  if (known.isNew) return known.current
+  known.next ??= known.current.then(begin, begin)
+  return known.next
 }
 
 async function lookFor(ctx: Context, endpointId: string, filters: RequestFilters): Promise<Awaited | null> {
