@@ -1,6 +1,15 @@
 /** What every router of the tree says about itself: the caller's context is the service's business. */
 const ROOT_TYPES =
   /TRPCBuiltRouter<\{\s+ctx: [\s\S]*?errorShape: (\{[\s\S]*?\n {8}\});\s+transformer: false;\s+\}/g
+const META =
+  /\{\s+contract\?: import\("[^"]*"\)\.RouteContract;\s+stream\?: import\("[^"]*"\)\.StreamContract;\s+\}/g
+/** What a stream yields: the library's own name for it is in a part that it asks nobody to import. */
+const TRACKED = 'import("@trpc/server/unstable-core-do-not-import").TrackedData<'
+
+const LINE_START = /^ +/gm
+/** Tabs for the compiler's four spaces: a third of the size. */
+const tabbed = (text: string, less = 0) =>
+  text.replaceAll(LINE_START, (indent) => '\t'.repeat(Math.max(0, indent.length / 4 - less)))
 
 /**
  * The router's type as one declaration that needs nothing but `@trpc/server`, made from what the compiler wrote for
@@ -9,21 +18,26 @@ const ROOT_TYPES =
  * @throws when something of the service's own code is left in it
  */
 export function routerDeclaration(emitted: string): string {
-  const start = emitted.indexOf('TRPCDecorateCreateRouterOptions<')
-  const errorShape = ROOT_TYPES.exec(emitted)?.[1]
-  ROOT_TYPES.lastIndex = 0
-  if (start < 0 || errorShape === undefined) throw new Error('The compiler writes routers in another way.')
-  const record = emitted
-    .slice(start)
-    .replaceAll(ROOT_TYPES, 'TRPCBuiltRouter<RootTypes')
-    .replaceAll(/\{\s+contract: import\("[^"]*"\)\.RouteContract;\s+\}/g, 'object')
-    .replaceAll('import("@trpc/server").', '')
-    .replaceAll(/^ +/gm, (indent) => '\t'.repeat(indent.length / 4))
-    .trimEnd()
-  const left = /import\("[^"]*"\)[.\w]*/.exec(record)?.[0]
+  const [whole = '', event = ''] = emitted.split('export declare const followedEvent: ')
+  const start = whole.indexOf('TRPCDecorateCreateRouterOptions<')
+  const errorShape = [...whole.matchAll(ROOT_TYPES)][0]?.[1]
+  if (start < 0 || errorShape === undefined || event === '') {
+    throw new Error('The compiler writes routers in another way.')
+  }
+  // It ends at the margin; everything within is indented.
+  const routers = whole.slice(start, whole.lastIndexOf('\n}>;') + '\n}>'.length)
+  const record = tabbed(
+    withFollowedEvent(routers)
+      .replaceAll(ROOT_TYPES, 'TRPCBuiltRouter<RootTypes')
+      .replaceAll(META, 'object')
+      .replaceAll('import("@trpc/server").', '')
+      .trimEnd(),
+  )
+  const left = /import\("[^"]*"\)[.\w]*/.exec(record + event)?.[0]
   if (left !== undefined)
     throw new Error(`The router's type speaks of ${left}: give its procedure a type of its own.`)
-  const imported = [...new Set((errorShape + record).match(/\bTRPC\w+/g))].sort()
+  const shape = tabbed(errorShape.replaceAll('import("@trpc/server").', ''), 1)
+  const imported = [...new Set((shape + record).match(/\bTRPC\w+/g))].sort()
   return `import type {
 ${imported.map((name) => `\t${name},`).join('\n')}
 } from '@trpc/server'
@@ -31,11 +45,34 @@ ${imported.map((name) => `\t${name},`).join('\n')}
 interface RootTypes {
 	ctx: object
 	meta: object
-	errorShape: ${errorShape.replaceAll('import("@trpc/server").', '').replaceAll(/^ +/gm, (indent) => '\t'.repeat(indent.length / 4 - 1))}
+	errorShape: ${shape}
 	transformer: false
 }
 
+/** What a stream tells, and the id that a later one resumes after. */
+interface Tracked<Data> {
+	id: string
+	data: Data
+}
+
+/** What the live stream of an endpoint tells. */
+export type FollowedEvent = ${tabbed(event).replace(/;\s*(?:export \{\};)?\s*$/, '')}
+
 /** Every procedure of the service, as \`/trpc\` serves it. */
-export type AppRouter = TRPCBuiltRouter<RootTypes, ${record.replace(/;$/, '')}>
+export type AppRouter = TRPCBuiltRouter<RootTypes, ${record}>
 `
+}
+
+/** The compiler names the event by its declaration in the service; its type is written out beside. */
+function withFollowedEvent(routers: string): string {
+  const start = routers.indexOf(TRACKED)
+  if (start < 0) return routers
+  let end = start + TRACKED.length
+  for (let open = 1; open > 0; end += 1) {
+    const character = routers[end]
+    if (character === undefined) throw new Error('The compiler writes streams in another way.')
+    if (character === '<') open += 1
+    if (character === '>') open -= 1
+  }
+  return `${routers.slice(0, start)}Tracked<FollowedEvent>${withFollowedEvent(routers.slice(end))}`
 }
