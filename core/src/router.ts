@@ -17,6 +17,7 @@ import { keyRoutes } from './keys/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
 import { recycleBinRoutes } from './recycleBin/routes.ts'
+import { listenReportRoutes } from './replay/listenReport.ts'
 import { replayRoutes } from './replay/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { sampleRoutes } from './samples/routes.ts'
@@ -33,7 +34,7 @@ export const appRouter = router({
   actions: actionRoutes,
   providers: providerRoutes,
   requests: mergeRouters(requestRoutes, replayRoutes, exportRoutes),
-  deliveries: deliveryRoutes,
+  deliveries: mergeRouters(deliveryRoutes, listenReportRoutes),
   samples: sampleRoutes,
   alertChannels: alertChannelRoutes,
   recycleBin: recycleBinRoutes,

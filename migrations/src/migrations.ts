@@ -11,6 +11,7 @@ import * as appendTarget from './20261122T1200_append_target.ts'
 import * as heldRules from './20261122T1210_held_rules.ts'
 import * as sessions from './20261122T1300_sessions.ts'
 import * as incidentsByWorkspace from './20261122T1310_incidents_by_workspace.ts'
+import * as listenerReplays from './20261122T1400_listener_replays.ts'
 import * as imports from './20261122T1500_imports.ts'
 import * as fieldWords from './20261122T1650_field_words.ts'
 
@@ -31,6 +32,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1210_held_rules': heldRules,
   '20261122T1300_sessions': sessions,
   '20261122T1310_incidents_by_workspace': incidentsByWorkspace,
+  '20261122T1400_listener_replays': listenerReplays,
   '20261122T1500_imports': imports,
   '20261122T1650_field_words': fieldWords,
 }

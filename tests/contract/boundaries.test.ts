@@ -43,6 +43,7 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   // Restored and purged by the bin, which is where half of their life is spent.
   // An import stores what was captured elsewhere.
   requests: ['requests', 'recycleBin', 'capture', 'retention', 'exports'],
+  listenerReplays: ['listeners'],
   ruleFaults: ['transformations'],
   sessionWindows: ['sessions'],
   sessions: ['sessions'],

@@ -134,6 +134,21 @@ async function serve(db: Db, scope: string, line: Asking[]): Promise<void> {
   }
 }
 
+/** How many slots of a scope are in use. */
+export async function countSlots(
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
+  scope: string,
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('concurrencySlots')
+    .where('scope', '=', scope)
+    .where('endsAt', '>', clock.now())
+    .where('keptFrom', 'is', null)
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return Number(count)
+}
+
 interface Freeing {
   readonly ids: string[]
   readonly done: Promise<void>

@@ -11,8 +11,10 @@ export { insertReplay } from './queries.ts'
 export type { AttemptRow } from './read.ts'
 export { findAttempts } from './read.ts'
 export { type Ended, recordAttempts } from './record.ts'
+export { type ListenExchange, recordListen } from './recordListen.ts'
 export { recoverInterrupted } from './recover.ts'
 export { isRetrySchedule, RETRY_DELAYS_SECONDS, retryDelaysOf } from './retrySchedule.ts'
+export { DeliveryAttempt } from './schema.ts'
 export { sendAttempt } from './send.ts'
 export {
   ATTEMPT_STATES,
@@ -22,3 +24,4 @@ export {
   TRIGGERS,
   type Trigger,
 } from './states.ts'
+export { attemptView } from './view.ts'

@@ -5,6 +5,7 @@ import { findsEndpoint } from '../endpoints/index.ts'
 import { findsRequest, issuesOfRequestIds, requestIdsInput, requestIdsOf } from '../requests/index.ts'
 import { bulkReplay } from './bulkReplay.ts'
 import { replayRequest } from './replayRequest.ts'
+import { replayToListeners } from './replayToListeners.ts'
 import { BulkReplayResult, ReplayResult, replayView } from './schema.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
@@ -17,18 +18,21 @@ export const replayRoutes = router({
     path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/replay',
     summary: 'Send a captured request again, now and once, and answer with what became of it',
     description:
-      'Without `actionId` it goes through every switched-on action whose condition matches; with it, only through that action, whatever its condition. A send that fails is an outcome, not an error.',
+      'With `to=listeners` it goes to every connected listener (`creel listen`), which reports what its server answered as a delivery attempt of kind `listen`. Without `actionId` it goes through every switched-on action whose condition matches; with it, only through that action, whatever its condition. A send that fails is an outcome, not an error.',
     input: z.object({
       endpointId,
       requestId,
       actionId: optional(z.guid().toLowerCase()).meta({ description: 'Only through this action' }),
+      to: optional(z.enum(['actions', 'listeners'])).meta({ description: 'Default `actions`' }),
     }),
-    query: ['actionId'],
+    query: ['actionId', 'to'],
     output: ReplayResult,
     errors: ['forwarding_disabled', 'action_inactive'],
     finds: findsRequest,
   }).mutation(async ({ ctx, input }) =>
-    replayView(await replayRequest(ctx, ctx.endpoint, ctx.request, input.actionId), ctx.request.id),
+    input.to === 'listeners'
+      ? await replayToListeners(ctx, ctx.endpoint.id, ctx.request.id)
+      : replayView(await replayRequest(ctx, ctx.endpoint, ctx.request, input.actionId), ctx.request.id),
   ),
 
   bulkReplay: route({

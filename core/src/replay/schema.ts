@@ -22,11 +22,15 @@ const Outcome = z.object({
 export const ReplayResult = z
   .object({
     requestId: Int64,
-    state: z.enum(['Succeeded', 'Failed', 'Errored', 'Skipped']),
+    state: z.enum(['Succeeded', 'Failed', 'Errored', 'Skipped', 'Pending']),
     attemptId: Int64.nullable().meta({ description: 'Of the only outcome; null when there are several' }),
     statusCode: z.int().nullable().meta({ description: 'Of the only outcome; null when there are several' }),
     error: z.string().nullable().meta({ description: 'Of the only outcome; null when there are several' }),
     outcomes: z.array(Outcome).meta({ description: 'In action position order' }),
+    listenerCount: z.int().optional().meta({
+      description:
+        'With `to=listeners`: how many were asked. `Pending` until they report; `Skipped` when there is none',
+    }),
   })
   .meta({ id: 'ReplayResult' })
 

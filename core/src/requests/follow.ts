@@ -33,6 +33,9 @@ export const followEvents = {
   changed: z
     .object({ states: z.array(RequestState) })
     .meta({ description: 'Deliveries moved; also of requests that the filters passed over' }),
+  replay: z.object({ replayId: Int64, requestId: Int64 }).meta({
+    description: 'With `listener`: somebody asks to have this request sent to the local server again',
+  }),
   behind: z.object({ lastId: Int64 }).meta({
     description: `More than ${BEHIND_MAX} requests came since: read them by \`afterId\`; the stream goes on after \`lastId\``,
   }),

@@ -2,6 +2,7 @@ import { tracked } from '@trpc/server'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
+import { findReplays, joinListeners, newReplaysFrom } from '../listeners/index.ts'
 import type { OpenStream } from '../streams/index.ts'
 import type { FollowEvent } from './follow.ts'
 import { isEndpointThere, newestRequestId } from './followQueries.ts'
@@ -18,17 +19,30 @@ import { detailView } from './view.ts'
 export async function followWhole(
   ctx: Context,
   endpoint: EndpointRow,
-  following: { readonly filters: Omit<RequestFilters, 'afterId'>; readonly afterId: number | undefined },
+  following: Following,
   stream: OpenStream,
 ): Promise<AsyncGenerator<FollowEvent, void>> {
+  if (following.isListener) await joinListeners(ctx, endpoint.id, stream.ended)
   const changes = changesOf(ctx, endpoint.id, stream.ended)
   const after = following.afterId ?? (await newestRequestId(ctx.db, endpoint.id))
-  return events(ctx, endpoint, { filters: following.filters, after, stream, changes })
+  const replaysAfter = following.isListener
+    ? await newReplaysFrom(ctx.db, endpoint.id, ctx.clock.now())
+    : undefined
+  return events(ctx, endpoint, { filters: following.filters, after, replaysAfter, stream, changes })
+}
+
+interface Following {
+  readonly filters: Omit<RequestFilters, 'afterId'>
+  readonly afterId: number | undefined
+  /** Counts as connected, and is asked for replays. */
+  readonly isListener: boolean
 }
 
 interface Followed {
   readonly filters: Omit<RequestFilters, 'afterId'>
   readonly after: number
+  /** Replays behind this one are passed on; undefined: none are. */
+  readonly replaysAfter: number | undefined
   readonly stream: OpenStream
   /** Resolves when something changed since it was last called. */
   readonly changes: () => Promise<void>
@@ -37,9 +51,10 @@ interface Followed {
 async function* events(
   ctx: Context,
   endpoint: EndpointRow,
-  { filters, after: begin, stream, changes }: Followed,
+  { filters, after: begin, replaysAfter, stream, changes }: Followed,
 ): AsyncGenerator<FollowEvent, void> {
   let after = begin
+  let lastReplay = replaysAfter
   for (;;) {
     await changes()
     stream.throwIfRefused()
@@ -54,6 +69,12 @@ async function* events(
         WholeRequest.parse(detailView(row, { endpointId: endpoint.id, urls: ctx.urls, deliveries: [] })),
       )
       yield tracked(String(after), { kind: 'captured', requests })
+    }
+    if (lastReplay !== undefined) {
+      for (const { id: replayId, requestId } of await findReplays(ctx.db, endpoint.id, lastReplay)) {
+        lastReplay = replayId
+        yield tracked(String(after), { kind: 'replay', replayId, requestId })
+      }
     }
     if (!(await isEndpointThere(ctx.db, endpoint.id))) throw notFound('endpoint')
   }

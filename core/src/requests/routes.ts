@@ -46,6 +46,10 @@ const whole = optional(z.boolean()).meta({
     'Brings requests with target, headers and body, at once and without a limit of how far behind, and no changes of deliveries: for those who pass captures on',
 })
 
+const listener = optional(z.string().min(1).max(64)).meta({
+  description: 'What a listener calls itself: it is asked for replays, and is sent whole requests',
+})
+
 const Deleted = z.object({ deletedCount: z.int().meta({ description: 'How many moved to the recycle bin' }) })
 
 export const requestRoutes = router({
@@ -103,14 +107,18 @@ export const requestRoutes = router({
     summary: 'Follow an endpoint: what arrives, and what becomes of it',
     description:
       'Without `Last-Event-ID`, `lastEventId` and `afterId` the stream begins now; with one of them, after that request, and nothing in between is missed. The filters look at each request as it arrived. The service ends a stream when it stops, and when the key is revoked: come back with the last id.',
-    input: z.object({ endpointId, ...filterInput, lastEventId, whole }),
+    input: z.object({ endpointId, ...filterInput, lastEventId, whole, listener }),
     events: followEvents,
     finds: findsEndpoint,
   }).subscription(
-    ({ ctx, input: { endpointId: _id, afterId, lastEventId: lastId, whole: isWhole, ...filters } }) =>
+    ({
+      ctx,
+      input: { endpointId: _id, afterId, lastEventId: lastId, whole: isWhole, listener: name, ...filters },
+    }) =>
       openStream(ctx, (open) => {
-        const begin = isWhole === true ? followWhole : followRequests
-        return begin(ctx, ctx.endpoint, { filters, afterId: lastId ?? afterId }, open)
+        const following = { filters, afterId: lastId ?? afterId, isListener: name !== undefined }
+        const begin = isWhole === true || following.isListener ? followWhole : followRequests
+        return begin(ctx, ctx.endpoint, following, open)
       }),
   ),
 

@@ -27,6 +27,14 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     responseBody: '{"received":true}',
   },
   'endpoints.update': { name: 'stripe', responseHeaders: { 'X-Handled-By': 'creel' } },
+  'deliveries.report': {
+    listener: 'ada-laptop http://localhost:3000',
+    url: 'http://localhost:3000/hooks',
+    at: '2026-11-22T10:00:00.000Z',
+    durationMs: 12,
+    sent: { method: 'POST', headers: [{ name: 'Content-Type', value: 'application/json' }] },
+    received: { statusCode: 200, headers: [], body: 'ok', bodyIsBinary: false, bodyTruncated: false },
+  },
   'samples.send': { provider: 'stripe', event: 'invoice.paid', set: { 'body.data.object.amount_paid': 500 } },
   'actions.create': {
     kind: 'forward',

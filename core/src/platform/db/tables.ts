@@ -248,6 +248,14 @@ export interface InstallationTable {
   value: Buffer
 }
 
+export interface ListenerReplaysTable {
+  id: GeneratedAlways<number>
+  endpointId: string
+  requestId: number
+  createdAt: Date
+  reportedAt: Date | null
+}
+
 export interface RequestsTable {
   endpointId: string
   id: Generated<number>
@@ -388,6 +396,7 @@ export interface Database {
   gatewayOutages: GatewayOutagesTable
   incidents: IncidentsTable
   installation: InstallationTable
+  listenerReplays: ListenerReplaysTable
   requests: RequestsTable
   ruleFaults: RuleFaultsTable
   sessionWindows: SessionWindowsTable

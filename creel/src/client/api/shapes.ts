@@ -106,6 +106,7 @@ export const ReplayResult = z.looseObject({
   requestId: z.int(),
   state: z.string(),
   outcomes: z.array(ReplayOutcome),
+  listenerCount: z.int().optional(),
 })
 
 export const Watchdog = z.looseObject({

@@ -6,10 +6,9 @@ import { openCheckpoint } from '../listen/checkpoint.ts'
 import { readFilter } from '../listen/filter.ts'
 import { type ListenerOptions, listen } from '../listen/listener.ts'
 import { createLocalSender, type LocalSender } from '../listen/localSender.ts'
+import { reportReplay } from '../listen/report.ts'
 import { findStart } from '../listen/start.ts'
-import { untilStopped } from '../listen/stopping.ts'
-import { jsonView } from '../output/jsonView.ts'
-import { plainView } from '../output/plainView.ts'
+import { withView } from '../listen/withView.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import { countOption, spanOption } from '../words.ts'
 
@@ -18,6 +17,7 @@ interface ListenOptions extends ClientOptions {
   readonly since?: string
   readonly concurrency?: number
   readonly filter?: readonly string[]
+  readonly plain?: boolean
   readonly retry?: boolean
   readonly skipVerify?: boolean
   readonly write: boolean
@@ -42,6 +42,7 @@ export function addListenCommand(command: Command, tools: ProgramTools): void {
         'requests under way at once; with 1, the default, strictly in order',
         countOption,
       )
+      .option('--plain', 'lines, also on a terminal')
       .option('--filter <words...>', 'only these: method:POST label:order.paid text, or a condition as JSON')
       .option('--retry', 'send again until the local server answers')
       .option('--timeout <span>', 'how long an answer may take; default 60s', spanOption)
@@ -79,6 +80,7 @@ async function run(
   const api = await openApi(options, tools)
   const endpoint = await chooseEndpoint(api, wanted)
   const of = { serviceUrl: api.connection.url, endpointId: endpoint.id, target: sender.url }
+  const listenerName = `${hostname()} ${sender.url}`.slice(0, 64)
   const checkpoint = openCheckpoint(process.env, of)
   const start = await findStart(api, endpoint.id, { since: options.since, stored: checkpoint.read() })
   const listenerOptions: Omit<ListenerOptions, 'view' | 'signal'> = {
@@ -90,9 +92,11 @@ async function run(
     checkpoint: options.write ? checkpoint : null,
     concurrency: options.concurrency ?? 1,
     retry: options.retry === true,
-    listenerName: `${hostname()}:${process.pid}`.slice(0, 64),
+    listenerName,
+    onReplayed: (shown) => void reportReplay(api, listenerName, shown),
   }
-  const view = options.json === true ? jsonView() : plainView()
-  await untilStopped((signal) => listen({ ...listenerOptions, view, signal }))
+  await withView(options, { api, sender: listenerOptions.sender }, (view, signal) =>
+    listen({ ...listenerOptions, view, signal }),
+  )
   checkpoint.close()
 }

@@ -31,7 +31,10 @@ export function addReplayCommand(command: Command, tools: ProgramTools): void {
     command
       .argument('<ids...>', 'ids of captured requests')
       .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one')
-      .option('--to <where>', 'an action, or a port or URL that this machine sends to; default every action')
+      .option(
+        '--to <where>',
+        'an action, `listeners`, or a port or URL that this machine sends to; default every action',
+      )
       .option('--skip-verify', 'take any TLS certificate of a URL'),
     {
       json: 'print the outcome of each request on a line of its own',
@@ -65,6 +68,8 @@ async function replayer(
   endpointId: string,
   { to, skipVerify }: ReplayOptions,
 ): Promise<Replayer> {
+  if (to === 'listeners')
+    return { one: (id) => toListeners(api, endpointId, id), close: () => Promise.resolve() }
   if (to !== undefined && isTarget(to))
     return fromHere(api, endpointId, { to, skipVerify: skipVerify === true })
   const actionId = to === undefined ? undefined : await actionNamed(api, endpointId, to)
@@ -105,6 +110,16 @@ async function throughActions(
     lines: lines.length === 0 ? [`#${requestId}  Skipped  no action matches it`] : lines,
     json: result,
   }
+}
+
+async function toListeners(api: ApiClient, endpointId: string, requestId: number): Promise<Replayed> {
+  const path = `${requestsPath(endpointId, requestId)}/replay`
+  const result = await api.expect(ReplayResult, 'POST', path, { query: { to: 'listeners' } })
+  const count = result.listenerCount ?? 0
+  if (count === 0)
+    throw new ClientError('Nobody listens to this endpoint.', ['Start one: `creel listen --to <port>`.'])
+  const who = count === 1 ? '1 listener' : `${count} listeners`
+  return { isGood: true, lines: [`#${requestId}  ${result.state}  on its way to ${who}`], json: result }
 }
 
 /** Sends the captured bytes from this machine. */

@@ -4,14 +4,13 @@ import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { readFilter } from '../listen/filter.ts'
 import { listen } from '../listen/listener.ts'
 import { findStart } from '../listen/start.ts'
-import { untilStopped } from '../listen/stopping.ts'
-import { jsonView } from '../output/jsonView.ts'
-import { plainView } from '../output/plainView.ts'
+import { withView } from '../listen/withView.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 
 interface TailOptions extends ClientOptions {
   readonly since?: string
   readonly filter?: readonly string[]
+  readonly plain?: boolean
 }
 
 /** `creel tail` */
@@ -20,6 +19,7 @@ export function addTailCommand(command: Command, tools: ProgramTools): void {
     command
       .argument('[endpoint]', 'name, id or capture URL; default the only one')
       .option('--since <when>', 'an id, 10m, 2026-11-01, now or start; default now')
+      .option('--plain', 'lines, also on a terminal')
       .option('--filter <words...>', 'only these: method:POST label:order.paid text, or a condition as JSON'),
     {
       json: 'print a JSON object a line, each with "event"',
@@ -34,8 +34,9 @@ export function addTailCommand(command: Command, tools: ProgramTools): void {
     const api = await openApi(options, tools)
     const endpoint = await chooseEndpoint(api, wanted)
     const start = await findStart(api, endpoint.id, { since: options.since, stored: undefined })
-    const view = options.json === true ? jsonView() : plainView()
     const nothingSent = { sender: null, checkpoint: null, concurrency: 1, retry: false }
-    await untilStopped((signal) => listen({ api, endpoint, start, filter, ...nothingSent, view, signal }))
+    await withView(options, { api, sender: null }, (view, signal) =>
+      listen({ api, endpoint, start, filter, ...nothingSent, view, signal }),
+    )
   })
 }

@@ -48,6 +48,8 @@ class Listener {
   private lost: { since: number; reason: string } | undefined
   private isConnected = false
   private readonly deliverer: Deliverer
+  /** Replays that were taken: after a broken connection the service names recent ones again. */
+  private readonly replays = new Set<number>()
 
   constructor(private readonly options: ListenerOptions) {
     const { view, checkpoint, concurrency, retry, signal, start } = options
@@ -149,9 +151,12 @@ class Listener {
   /** A request that was deleted in the meantime is none any more. */
   private async replay({ requestId, replayId }: Extract<FeedEvent, { kind: 'replay' }>): Promise<void> {
     const { api, endpoint, view, sender } = this.options
-    if (sender === null) return
+    if (sender === null || this.replays.has(replayId)) return
+    this.replays.add(replayId)
     try {
-      await this.deliverer.take({ request: await requestOf(api, endpoint.id, requestId), replayId })
+      const request = await requestOf(api, endpoint.id, requestId)
+      if (request.bodyTruncated) throw new ClientError('only the beginning of its body was kept')
+      await this.deliverer.take({ request, replayId })
     } catch (error) {
       if (!(error instanceof ClientError)) throw error
       view.note(`The replay of #${requestId} cannot be sent: ${error.message}`)

@@ -1,0 +1,83 @@
+import type { WireHeader } from '../engine/message/index.ts'
+import type { Db } from '../platform/db/index.ts'
+import { headersToText, RECORDED_BODY_BYTES, recorded } from './details.ts'
+import { announceDeliveries, insertReplay } from './queries.ts'
+import type { AttemptState } from './states.ts'
+
+/** Stands for the action that an attempt of a listener has not got. */
+const NO_ACTION = '00000000-0000-0000-0000-000000000000'
+
+/** What a listener sent to its local server, and what came back. */
+export interface ListenExchange {
+  readonly workspaceId: string
+  readonly endpointId: string
+  readonly requestId: number
+  readonly listener: string
+  readonly url: string
+  readonly at: Date
+  readonly durationMs: number
+  /** In words; null when there was an answer. */
+  readonly error: string | null
+  readonly sent: { readonly method: string; readonly headers: readonly WireHeader[] }
+  readonly received: {
+    readonly statusCode: number
+    readonly headers: readonly WireHeader[]
+    readonly body: Uint8Array
+    readonly bodyTruncated: boolean
+  } | null
+}
+
+/** Records the exchange as an attempt of kind `listen`, which has ended. Returns its id. */
+export async function recordListen(db: Db, exchange: ListenExchange): Promise<number> {
+  const { workspaceId, endpointId, requestId, at, durationMs, sent, received } = exchange
+  return await db.transaction().execute(async (trx) => {
+    const id = await insertReplay(trx, {
+      endpointId,
+      deliveryId: null,
+      workspaceId,
+      requestId,
+      actionId: NO_ACTION,
+      actionName: exchange.listener,
+      kind: 'listen',
+      state: stateOf(received?.statusCode),
+      attemptNumber: 1,
+      trigger: 'replay',
+      statusCode: received?.statusCode ?? null,
+      error: received === null ? (exchange.error ?? 'no_response') : errorOf(received.statusCode),
+      url: exchange.url,
+      at,
+      finishedAt: new Date(at.getTime() + durationMs),
+      durationMs,
+      leaseUntil: null,
+    })
+    await trx
+      .insertInto('attemptDetails')
+      .values({
+        endpointId,
+        attemptId: id,
+        requestId,
+        sentMethod: sent.method,
+        sentUrl: exchange.url,
+        sentHeaders: headersToText(sent.headers),
+        // The captured bytes went out as they are.
+        sentBody: null,
+        sentBodyTruncated: false,
+        receivedStatusCode: received?.statusCode ?? null,
+        receivedHeaders: received === null ? null : headersToText(received.headers),
+        receivedBody: received === null ? null : recorded(Buffer.from(received.body)),
+        receivedBodyTruncated:
+          received === null ? null : received.bodyTruncated || received.body.length > RECORDED_BODY_BYTES,
+      })
+      .execute()
+    await announceDeliveries(trx, [endpointId])
+    return id
+  })
+}
+
+function stateOf(statusCode: number | undefined): AttemptState {
+  if (statusCode === undefined) return 'Errored'
+  return statusCode >= 200 && statusCode <= 299 ? 'Succeeded' : 'Failed'
+}
+
+const errorOf = (statusCode: number): string | null =>
+  statusCode >= 200 && statusCode <= 299 ? null : `http_${statusCode}`

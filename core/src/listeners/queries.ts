@@ -1,0 +1,74 @@
+import { announceEndpointChange } from '../platform/changes/index.ts'
+import type { Db } from '../platform/db/index.ts'
+
+/** A listener that comes back within so long still hears of a replay. */
+const HEARD_MILLISECONDS = 60_000
+
+/** Replays are deleted after so long. */
+const KEPT_MILLISECONDS = 600_000
+
+/** A request that listeners are asked to send again. */
+export interface ListenerReplay {
+  readonly id: number
+  readonly requestId: number
+}
+
+/** Asks the listeners of an endpoint to send a request again, and wakes them in every process. */
+export async function askListeners(
+  db: Db,
+  { endpointId, requestId, now }: { endpointId: string; requestId: number; now: Date },
+): Promise<number> {
+  return await db.transaction().execute(async (trx) => {
+    await trx
+      .deleteFrom('listenerReplays')
+      .where('endpointId', '=', endpointId)
+      .where('createdAt', '<', new Date(now.getTime() - KEPT_MILLISECONDS))
+      .execute()
+    const { id } = await trx
+      .insertInto('listenerReplays')
+      .values({ endpointId, requestId, createdAt: now })
+      .returning('id')
+      .executeTakeFirstOrThrow()
+    await announceEndpointChange(trx, endpointId)
+    return id
+  })
+}
+
+/**
+ * Where a listener that connects now begins to read: behind what is older than a minute.
+ *
+ * @returns the id that {@link findReplays} takes
+ */
+export async function newReplaysFrom(db: Db, endpointId: string, now: Date): Promise<number> {
+  const { last } = await db
+    .selectFrom('listenerReplays')
+    .where('endpointId', '=', endpointId)
+    .where('createdAt', '<', new Date(now.getTime() - HEARD_MILLISECONDS))
+    .select((of) => of.fn.max('id').as('last'))
+    .executeTakeFirstOrThrow()
+  return Number(last ?? 0)
+}
+
+/** Replays behind an id that nobody has reported on, oldest first. */
+export function findReplays(db: Db, endpointId: string, afterId: number): Promise<ListenerReplay[]> {
+  return db
+    .selectFrom('listenerReplays')
+    .where('endpointId', '=', endpointId)
+    .where('id', '>', afterId)
+    .where('reportedAt', 'is', null)
+    .select(['id', 'requestId'])
+    .orderBy('id')
+    .limit(100)
+    .execute()
+}
+
+/** A listener has said what its server answered: who connects from now on need not send it again. */
+export async function markReported(db: Db, endpointId: string, id: number, now: Date): Promise<void> {
+  await db
+    .updateTable('listenerReplays')
+    .set({ reportedAt: now })
+    .where('endpointId', '=', endpointId)
+    .where('id', '=', id)
+    .where('reportedAt', 'is', null)
+    .execute()
+}

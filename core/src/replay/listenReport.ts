@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { notFound } from '../api/errors.ts'
+import { InstantInput, Int64, optional, route, router } from '../api/route.ts'
+import { attemptView, DeliveryAttempt, findAttempts, recordListen } from '../deliveries/index.ts'
+import type { WireHeader } from '../engine/message/index.ts'
+import { markReported } from '../listeners/index.ts'
+import { findsRequest } from '../requests/index.ts'
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+const requestId = Int64.meta({ description: 'Id of the captured request' })
+
+const headers = z
+  .array(z.object({ name: z.string().min(1).max(256), value: z.string().max(65_536) }))
+  .max(300)
+  .meta({ description: 'In wire order; values as text' })
+
+const report = {
+  listener: z.string().min(1).max(64).meta({ description: 'Who sent it: what the listener called itself' }),
+  replayId: optional(Int64).meta({ description: 'Of the replay that asked for it' }),
+  url: z.string().min(1).max(8192).meta({ description: 'Where it was sent to' }),
+  at: InstantInput.meta({ description: 'When it was sent' }),
+  durationMs: z.int().min(0).max(86_400_000),
+  error: optional(z.string().min(1).max(500)).meta({ description: 'Why there was no answer' }),
+  sent: z.object({ method: z.string().min(1).max(64), headers }),
+  received: optional(
+    z.object({
+      statusCode: z.int().min(100).max(599),
+      headers,
+      body: z.string().max(700_000).nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`' }),
+      bodyIsBinary: z.boolean(),
+      bodyTruncated: z.boolean(),
+    }),
+  ).meta({ description: 'What came back; absent when nothing did' }),
+}
+
+/** What listeners say about requests that they were asked to send again. */
+export const listenReportRoutes = router({
+  report: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/listen-attempts',
+    summary: 'Report what a local server answered to a replayed request',
+    description: 'Recorded as a delivery attempt of kind `listen`; `creel listen` does so for every replay.',
+    input: z.object({ endpointId, requestId, ...report }),
+    output: DeliveryAttempt,
+    status: 201,
+    finds: findsRequest,
+  }).mutation(async ({ ctx, input }) => {
+    const { received } = input
+    const id = await recordListen(ctx.db, {
+      workspaceId: ctx.workspace.id,
+      endpointId: ctx.endpoint.id,
+      requestId: ctx.request.id,
+      listener: input.listener,
+      url: input.url,
+      at: input.at,
+      durationMs: input.durationMs,
+      error: input.error ?? null,
+      sent: { method: input.sent.method, headers: input.sent.headers.map(wireHeader) },
+      received:
+        received === undefined
+          ? null
+          : {
+              statusCode: received.statusCode,
+              headers: received.headers.map(wireHeader),
+              body: Buffer.from(received.body ?? '', received.bodyIsBinary ? 'base64' : 'utf8'),
+              bodyTruncated: received.bodyTruncated,
+            },
+    })
+    if (input.replayId !== undefined) {
+      await markReported(ctx.db, ctx.endpoint.id, input.replayId, ctx.clock.now())
+    }
+    const [row] = await findAttempts(ctx.db, ctx.endpoint.id, [id])
+    if (row === undefined) throw notFound('request')
+    return attemptView(row)
+  }),
+})
+
+/** Records hold values as latin1 byte strings. */
+const wireHeader = ({ name, value }: { name: string; value: string }): WireHeader => [
+  name,
+  Buffer.from(value, 'utf8').toString('latin1'),
+]

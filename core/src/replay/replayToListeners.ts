@@ -1,0 +1,14 @@
+import type { Context } from '../api/context.ts'
+import { askListeners, countListeners } from '../listeners/index.ts'
+
+/**
+ * Asks every connected listener of an endpoint to send a request again. They report what came of it.
+ *
+ * @returns the answer of a replay: `Skipped` where nobody listens, and then nothing is asked
+ */
+export async function replayToListeners(ctx: Context, endpointId: string, requestId: number) {
+  const listenerCount = await countListeners(ctx, endpointId)
+  if (listenerCount > 0) await askListeners(ctx.db, { endpointId, requestId, now: ctx.clock.now() })
+  const state = listenerCount > 0 ? ('Pending' as const) : ('Skipped' as const)
+  return { requestId, state, attemptId: null, statusCode: null, error: null, outcomes: [], listenerCount }
+}

@@ -1,0 +1,34 @@
+import type { ApiClient } from '../api/apiClient.ts'
+import { jsonView } from '../output/jsonView.ts'
+import { plainView } from '../output/plainView.ts'
+import type { LocalSender } from './localSender.ts'
+import { untilStopped } from './stopping.ts'
+import type { ListenView } from './view.ts'
+
+/**
+ * Shows what a listener does until it stops: JSON lines where they were asked for, a screen where stdin and stdout are a
+ * terminal, plain lines elsewhere.
+ */
+export async function withView(
+  { json, plain }: { readonly json?: boolean; readonly plain?: boolean },
+  of: { readonly api: ApiClient; readonly sender: LocalSender | null },
+  work: (view: ListenView, signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const isTerminal = process.stdin.isTTY === true && process.stdout.isTTY === true
+  if (json === true || plain === true || !isTerminal) {
+    const view = json === true ? jsonView() : plainView()
+    return await untilStopped((signal) => work(view, signal))
+  }
+  const [{ screenView }, { screenActions }] = await Promise.all([
+    import('../screen/screenView.ts'),
+    import('../screen/actions.ts'),
+  ])
+  await untilStopped(async (signal, stop) => {
+    const view = screenView({ actions: screenActions(of.api, of.sender), quit: stop })
+    try {
+      await work(view, signal)
+    } finally {
+      view.close()
+    }
+  })
+}

@@ -1,0 +1,69 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ApiClient } from '../api/apiClient.ts'
+import { requestsPath } from '../api/requests.ts'
+import type { RequestDetail } from '../api/shapes.ts'
+import { openInBrowser } from '../browser.ts'
+import { ClientError } from '../clientError.ts'
+import type { LocalSender } from '../listen/localSender.ts'
+import { curlCommand } from './curl.ts'
+import { messageText, readMessage } from './messageText.ts'
+import type { ScreenActions } from './screenView.ts'
+
+/**
+ * What the keys of the screen do to a capture.
+ *
+ * @param sender null for one that only looks
+ */
+export function screenActions(api: ApiClient, sender: LocalSender | null): ScreenActions {
+  return {
+    async replay({ request }) {
+      const query = sender === null ? {} : { to: 'listeners' }
+      await api.call('POST', `${requestsPath(request.endpointId, request.id)}/replay`, { query })
+      return sender === null
+        ? `#${request.id} went through the actions again.`
+        : `#${request.id} is on its way again.`
+    },
+    async edit({ request }) {
+      if (sender === null)
+        throw new ClientError('There is nowhere to send it: `creel listen --to <port>` has a server.')
+      const edited = await editedRequest(request)
+      if (edited === undefined) return 'Nothing was changed, nothing was sent.'
+      const answer = await sender.send(edited)
+      return `The edited #${request.id}: ${answer.statusCode ?? answer.error} in ${answer.durationMs} ms`
+    },
+    copy({ request }) {
+      const command = curlCommand(request, sender?.url ?? request.url)
+      // The terminal puts it into the clipboard of the machine that it runs on, also over ssh (OSC 52).
+      process.stdout.write(`\u001b]52;c;${Buffer.from(command).toString('base64')}\u0007`)
+      return Promise.resolve(`Copied #${request.id} as a curl command.`)
+    },
+    async open({ request }) {
+      const url = `${api.connection.url}/console/e/${request.endpointId}?r=${request.id}`
+      await openInBrowser(url)
+      return `Opened ${url}`
+    },
+  }
+}
+
+/** The request as the user's editor left it; undefined when it was not changed. */
+async function editedRequest(request: RequestDetail): Promise<RequestDetail | undefined> {
+  if (request.bodyIsBinary) throw new ClientError('Its body is binary and cannot be edited as text.')
+  const folder = await mkdtemp(join(tmpdir(), 'creel-edit-'))
+  try {
+    const file = join(folder, `request-${request.id}.http`)
+    const text = messageText(request)
+    await writeFile(file, text, { mode: 0o600 })
+    const editor = process.env.VISUAL ?? process.env.EDITOR ?? 'vi'
+    // As git does: the variable may hold options.
+    const { exitCode } = Bun.spawnSync(['sh', '-c', `${editor} "$1"`, editor, file], {
+      stdio: ['inherit', 'inherit', 'inherit'],
+    })
+    if (exitCode !== 0) throw new ClientError(`The editor ended with ${exitCode}: nothing was sent.`)
+    const edited = await readFile(file, 'utf8')
+    return edited === text ? undefined : readMessage(edited, request)
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+}

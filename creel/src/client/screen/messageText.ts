@@ -1,0 +1,43 @@
+import type { RequestDetail } from '../api/shapes.ts'
+import { ClientError } from '../clientError.ts'
+
+/** A request as text that can be edited: its first line, its headers, an empty line, its body. */
+export function messageText({ method, path, queryString, rawHeaders, body }: RequestDetail): string {
+  const target = `${path === '' ? '/' : path}${queryString === null ? '' : `?${queryString}`}`
+  return [
+    `${method} ${target}`,
+    ...rawHeaders.map(({ name, value }) => `${name}: ${value}`),
+    '',
+    body ?? '',
+  ].join('\n')
+}
+
+/**
+ * Reads what {@link messageText} wrote and somebody edited.
+ *
+ * @throws ClientError naming the line that cannot be read
+ */
+export function readMessage(text: string, original: RequestDetail): RequestDetail {
+  const end = text.search(/\r?\n\r?\n/)
+  const head = end === -1 ? text.trimEnd() : text.slice(0, end)
+  const body = end === -1 ? '' : text.slice(end).replace(/^\r?\n\r?\n/, '')
+  const [first = '', ...fields] = head.split(/\r?\n/)
+  const [, method, target] = /^(\S+) (\/\S*)$/.exec(first) ?? []
+  if (method === undefined || target === undefined) {
+    throw new ClientError(`The first line must be like "POST /path?query": ${first}`)
+  }
+  const rawHeaders = fields.map((field) => {
+    const [, name, value] = /^([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*(.*)$/.exec(field) ?? []
+    if (name === undefined || value === undefined) throw new ClientError(`This is no header: ${field}`)
+    return { name, value }
+  })
+  const [path = '', ...query] = target.split('?')
+  return {
+    ...original,
+    method,
+    path,
+    queryString: query.length === 0 ? null : query.join('?'),
+    rawHeaders,
+    body: body === '' ? null : body,
+  }
+}

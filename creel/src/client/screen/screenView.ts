@@ -1,0 +1,104 @@
+import { emitKeypressEvents } from 'node:readline'
+import { createLogUpdate } from 'log-update'
+import type { ListenView, Shown } from '../listen/view.ts'
+import { type Key, press, type Request } from './keys.ts'
+import { render } from './render.ts'
+import { chosenItem, EMPTY_SCREEN, type ScreenState, withItem } from './state.ts'
+
+/** Drawn at most so often. */
+const FRAME_MILLISECONDS = 40
+
+/** The other buffer of a terminal: what was on the screen before comes back when it is left. */
+const ENTER_ALTERNATE = '\u001b[?1049h\u001b[H'
+const LEAVE_ALTERNATE = '\u001b[?1049l'
+
+/** What keys ask for; each answers with one line for the screen. */
+export type ScreenActions = Readonly<Record<Exclude<Request, 'quit'>, (item: Shown) => Promise<string>>>
+
+/** A view that fills the terminal and is worked with keys. */
+export interface ScreenView extends ListenView {
+  /** Gives the terminal back. */
+  close(): void
+}
+
+/** Opens the screen; stdin and stdout must be a terminal. */
+export function screenView({ actions, quit }: { actions: ScreenActions; quit: () => void }): ScreenView {
+  const { stdin, stdout } = process
+  const draw = createLogUpdate(stdout, { showCursor: false })
+  let state: ScreenState = EMPTY_SCREEN
+  let frame: ReturnType<typeof setTimeout> | undefined
+  let isPaused = false
+  let isClosed = false
+
+  const drawNow = () => {
+    frame = undefined
+    if (isPaused || isClosed) return
+    // One row stays free: a full last row would scroll the screen.
+    const size = { columns: stdout.columns ?? 80, rows: Math.max(4, (stdout.rows ?? 24) - 1) }
+    draw(render(state, size).join('\n'))
+  }
+  const change = (next: ScreenState) => {
+    state = next
+    frame ??= setTimeout(drawNow, FRAME_MILLISECONDS)
+  }
+  const say = (message: string) => change({ ...state, message })
+
+  const act = async (request: Exclude<Request, 'quit'>) => {
+    const item = chosenItem(state)
+    if (item === undefined) return
+    // The editor has the terminal for itself.
+    if (request === 'edit') pause()
+    try {
+      say(await actions[request](item))
+    } catch (error) {
+      say(error instanceof Error ? error.message : String(error))
+    } finally {
+      if (request === 'edit') resume()
+    }
+  }
+  const onKey = (_text: string | undefined, key: Key) => {
+    const { state: next, request } = press(state, key)
+    change(next)
+    if (request === 'quit') quit()
+    else if (request !== undefined) void act(request)
+  }
+  const onResize = () => {
+    draw.clear()
+    drawNow()
+  }
+  const pause = () => {
+    isPaused = true
+    stdin.off('keypress', onKey)
+    stdin.setRawMode(false)
+    stdin.pause()
+    stdout.write(LEAVE_ALTERNATE)
+  }
+  const resume = () => {
+    isPaused = false
+    stdout.write(ENTER_ALTERNATE)
+    draw.clear()
+    stdin.setRawMode(true)
+    stdin.resume()
+    stdin.on('keypress', onKey)
+    drawNow()
+  }
+
+  emitKeypressEvents(stdin)
+  stdout.on('resize', onResize)
+  resume()
+  return {
+    started: (facts) => change({ ...state, facts }),
+    link: (link, { behind }) => change({ ...state, link, behind }),
+    shown: (item) => change(withItem(state, item)),
+    note: say,
+    stopped: () => {},
+    close() {
+      if (isClosed) return
+      isClosed = true
+      clearTimeout(frame)
+      stdout.off('resize', onResize)
+      if (!isPaused) pause()
+      draw.done()
+    },
+  }
+}

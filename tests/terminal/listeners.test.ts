@@ -1,0 +1,81 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { eventually } from '../support/eventually.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { startCommand } from './listenerProcess.ts'
+import { emptyHome, environmentOf, fails, succeeds } from './support.ts'
+
+let service: TestService
+let env: Record<string, string>
+
+beforeAll(async () => {
+  service = await startService()
+  env = environmentOf(service.alice, await emptyHome())
+})
+
+test('a replay to listeners reaches the local server, and what it answered is a delivery attempt', async () => {
+  const { alice } = service
+  await using local = await startReceiver({ status: 503, headers: { 'X-Local': 'yes' }, body: 'not now' })
+  const endpoint = await alice.endpoint({ name: 'replayed' })
+  const listener = startCommand(['listen', 'replayed', '--to', `http://127.0.0.1:${local.port}`], env)
+  await listener.says(/connected/)
+  const { id } = await endpoint.capture({ body: '{"n":1}' })
+  await local.take(1)
+
+  const replay = () => alice.post(endpoint.at(`/requests/${id}/replay?to=listeners`))
+  expect(await replay()).toMatchObject({
+    status: 200,
+    body: { state: 'Pending', listenerCount: 1, outcomes: [] },
+  })
+  const [first, second] = await local.take(2)
+  expect(second?.body.toString()).toBe('{"n":1}')
+  expect(second?.header('creel-delivery-id')).toBe(first?.header('creel-delivery-id') ?? '')
+  const attempt = await eventually('the attempt of the listener', async () => {
+    const { body } = await alice.get(endpoint.at('/deliveries'))
+    return Object(body).items[0]
+  })
+  expect(attempt).toMatchObject({
+    kind: 'listen',
+    state: 'Failed',
+    statusCode: 503,
+    error: 'http_503',
+    actionId: null,
+  })
+  const { body: detail } = await alice.get(endpoint.at(`/deliveries/${attempt.id}`))
+  expect(detail).toMatchObject({
+    sent: { method: 'POST', body: '{"n":1}' },
+    received: { statusCode: 503, body: 'not now', headers: { 'X-Local': 'yes' } },
+  })
+  expect(await succeeds(['replay', String(id), '-e', 'replayed', '--to', 'listeners'], env)).toContain(
+    '1 listener',
+  )
+  await local.take(3)
+
+  listener.signal('SIGTERM')
+  await listener.exited
+  await eventually('the listener to be gone', async () => Object((await replay()).body).listenerCount === 0)
+  const nobody = await fails(['replay', String(id), '-e', 'replayed', '--to', 'listeners'], env)
+  expect(nobody.stderr).toContain('creel listen')
+})
+
+test('a report is refused where it is wrong, and for the requests of others', async () => {
+  const { alice, charlie } = service
+  const endpoint = await alice.endpoint()
+  const { id } = await endpoint.capture()
+  const path = endpoint.at(`/requests/${id}/listen-attempts`)
+  const report = {
+    listener: 'laptop',
+    url: 'http://localhost:3000/',
+    at: '2026-11-22T10:00:00Z',
+    durationMs: 3,
+    error: 'timeout: no response',
+    sent: { method: 'POST', headers: [{ name: 'X-A', value: 'zoë' }] },
+  }
+  expect(await alice.post(path, report)).toMatchObject({
+    status: 201,
+    body: { kind: 'listen', state: 'Errored' },
+  })
+  expect(await charlie.post(path, report)).toMatchObject({ status: 404 })
+  const wrong = await alice.post(path, { ...report, listener: '', durationMs: -1 })
+  expect(wrong.body).toMatchObject({ errors: [{ pointer: '#/listener' }, { pointer: '#/durationMs' }] })
+})

@@ -1,0 +1,124 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { randomUUID } from 'node:crypto'
+import { eventually } from '../support/eventually.ts'
+import { PROGRAM } from '../support/process.ts'
+import { type Receiver, startReceiver } from '../support/receiver.ts'
+import { startService, type TestService } from '../support/service.ts'
+import { emptyHome, environmentOf } from './support.ts'
+
+const tmux = Bun.which('tmux')
+
+/** A terminal that nobody looks at. */
+class Terminal {
+  private readonly server = `creel-${randomUUID()}`
+
+  constructor(
+    command: readonly string[],
+    env: Readonly<Record<string, string>>,
+    size: { x: number; y: number },
+  ) {
+    const words = Object.entries(env).map(([name, value]) => `${name}=${value}`)
+    this.tmux('new-session', '-d', '-x', String(size.x), '-y', String(size.y), 'env', ...words, ...command)
+  }
+
+  private tmux(...words: string[]): string {
+    return Bun.spawnSync(['tmux', '-L', this.server, '-f', '/dev/null', ...words], {
+      env: { PATH: process.env.PATH, TERM: 'xterm-256color', LANG: 'C.UTF-8' },
+    }).stdout.toString()
+  }
+
+  lines(): string[] {
+    return this.tmux('capture-pane', '-p').split('\n')
+  }
+
+  press(...keys: string[]): void {
+    this.tmux('send-keys', ...keys)
+  }
+
+  async shows(pattern: RegExp): Promise<string> {
+    return await eventually(`${pattern} on the screen`, () => {
+      const text = this.lines().join('\n')
+      return pattern.test(text) && text
+    })
+  }
+
+  isOver(): boolean {
+    return this.tmux('list-sessions') === ''
+  }
+
+  end(): void {
+    this.tmux('kill-server')
+  }
+}
+
+describe.skipIf(tmux === null)('the screen of creel listen', () => {
+  let service: TestService
+  let local: Receiver
+  let env: Record<string, string>
+  const terminals: Terminal[] = []
+
+  beforeAll(async () => {
+    service = await startService()
+    local = await startReceiver({ status: 201, body: 'made' })
+    env = {
+      PATH: process.env.PATH ?? '',
+      EDITOR: 'sed -i s/one/ONE/',
+      LANG: 'C.UTF-8',
+      ...environmentOf(service.alice, await emptyHome()),
+    }
+  })
+  afterAll(async () => {
+    for (const terminal of terminals) terminal.end()
+    await local[Symbol.asyncDispose]()
+  })
+
+  const open = (name: string, size: { x: number; y: number }) => {
+    const words = ['listen', name, '--to', `http://127.0.0.1:${local.port}`]
+    const terminal = new Terminal([...PROGRAM, ...words], env, size)
+    terminals.push(terminal)
+    return terminal
+  }
+
+  test('lists captures, shows one whole, filters, replays, edits and sends, and ends', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'shown' })
+    const terminal = open('shown', { x: 100, y: 30 })
+    await terminal.shows(/● shown → http:\/\/127.*connected.*Waiting for the first capture/s)
+    await endpoint.send({ body: '{"type":"order.paid","name":"one"}', suffix: '/first' })
+    await endpoint.send({ body: '{"name":"two"}', suffix: '/second' })
+    await terminal.shows(/POST {4}\/first {2}order\.paid {2}34 B {2}→ 201/)
+    await terminal.shows(/› .*\/second/)
+
+    terminal.press('Up')
+    await terminal.shows(/› .*\/first/)
+    terminal.press('Enter')
+    await terminal.shows(/POST \/first.*"type": "order\.paid".*201 in \d+ ms.*made/s)
+    terminal.press('Escape')
+    await terminal.shows(/› .*\/first/)
+
+    terminal.press('r')
+    await terminal.shows(/\/first.*replay/)
+    terminal.press('e')
+    await eventually('the edited request', () => local.received.some(({ body }) => body.includes('"ONE"')))
+    await terminal.shows(/The edited #\d+: 201/)
+
+    terminal.press('/')
+    terminal.press('-l', 'two')
+    terminal.press('Enter')
+    const filtered = await terminal.shows(/only "two"/)
+    expect(filtered).not.toContain('/first')
+    terminal.press('?')
+    await terminal.shows(/copy it as a curl command/)
+    terminal.press('q')
+    await eventually('the end', () => terminal.isOver())
+  })
+
+  test('fits a narrow terminal', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'narrow' })
+    const terminal = open('narrow', { x: 40, y: 10 })
+    await terminal.shows(/connected/)
+    await endpoint.send({ suffix: '/a/path/that/is/longer/than/the/screen?and=more' })
+    const shown = await terminal.shows(/POST.*… .*→ 201/)
+    expect(shown.split('\n').filter((line) => line.includes('POST'))).toHaveLength(1)
+    terminal.press('q')
+  })
+})
