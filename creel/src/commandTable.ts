@@ -9,6 +9,8 @@ export interface CommandEntry {
   readonly name: string
   /** One line, as `creel --help` shows it. */
   readonly description: string
+  /** Asked by programs: it runs and is not listed. */
+  readonly isHidden?: true
   /** Reads the command's code. Nothing else does: a command costs only those who run it. */
   readonly load: () => Promise<Configure>
 }
@@ -53,6 +55,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         name: 'send',
         description: 'send a sample event of a provider, signed, to an endpoint',
         load: async () => (await import('./client/commands/send.ts')).addSendCommand,
+      },
+      {
+        name: 'open',
+        description: 'open the console in a browser; beside a local service signed in',
+        load: async () => (await import('./client/commands/open.ts')).addOpenCommand,
       },
       {
         name: 'endpoints',
@@ -148,6 +155,12 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         name: 'completion',
         description: 'print a completion script, e.g. for `source <(creel completion bash)`',
         load: async () => (await import('./commands/completion.ts')).addCompletionCommand,
+      },
+      {
+        name: 'names',
+        description: 'names that the service knows, for completion scripts',
+        isHidden: true,
+        load: async () => (await import('./client/commands/names.ts')).addNamesCommand,
       },
       {
         name: 'help',

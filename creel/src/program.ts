@@ -54,8 +54,12 @@ function outline(): Command {
     .helpCommand(false)
     .exitOverride()
   for (const { heading, commands } of COMMAND_GROUPS) {
-    for (const { name, description } of commands) {
-      program.command(name).description(description).helpGroup(heading).helpCommand(false)
+    for (const { name, description, isHidden } of commands) {
+      program
+        .command(name, { hidden: isHidden === true })
+        .description(description)
+        .helpGroup(heading)
+        .helpCommand(false)
     }
   }
   return program
@@ -92,6 +96,10 @@ function pointToHelp(command: Command, chain: string): void {
  * @param words the command line without program and script
  */
 export async function runProgram(words: readonly string[], parts: ProgramParts): Promise<void> {
+  // Whoever reads has gone (`| head`): there is nobody to write for.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
   try {
     const program = outline()
     const first = words.find((word) => !word.startsWith('-'))

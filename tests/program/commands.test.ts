@@ -251,6 +251,8 @@ describe('completion', () => {
       expect(words('key rev')).not.toContain('set-plan')
       expect(words('key create --')).toContain('--workspace')
       expect(words('workspace create --plan t')).toContain('team')
+      expect(words('lis')).toContain('listen')
+      expect(script.stdout).toContain('creel names endpoints')
     })
   }
 })

@@ -65,6 +65,7 @@ describe('where commands talk to', () => {
     const beside = { CREEL_DATA_DIR: dataDir, HOME: home }
     const local = await startProcess({ env: beside })
     const me = JSON.parse(await succeeds(['whoami', '--json'], beside))
+    expect(await succeeds(['open', '--print'], beside)).toStartWith(`${local.baseUrl}/console/sign-in#`)
     expect(me).toMatchObject({
       url: local.baseUrl,
       workspace: { name: 'default' },
@@ -77,6 +78,12 @@ describe('where commands talk to', () => {
     await local.stop()
     expect((await fails(['whoami'], beside)).stderr).toContain('creel serve')
   })
+})
+
+test('creel open names the console, or the captures of an endpoint', async () => {
+  expect(await succeeds(['open', '--print'], env)).toBe(`${service.baseUrl}/console/\n`)
+  const { url } = JSON.parse(await succeeds(['open', 'orders', '--json'], env))
+  expect(url).toBe(`${service.baseUrl}/console/e/${endpoint.id}`)
 })
 
 describe('creel endpoints', () => {
@@ -123,6 +130,34 @@ describe('creel send', () => {
   })
 })
 
+describe('completion', () => {
+  test('asks for what the service knows, and is silent where there is none', async () => {
+    await service.alice.endpoint({ name: 'two words' })
+    const names = (await succeeds(['names', 'endpoints'], env)).split('\n')
+    expect(names).toContain('orders')
+    expect(names.some((name) => name.includes(' '))).toBe(false)
+    expect(await succeeds(['names', 'samples'], env)).toContain('stripe')
+    expect(await succeeds(['names', 'endpoints'], { ...env, CREEL_KEY: 'creel_live_nonsense' })).toBe('')
+    expect((await runCreel(['--help'])).stdout).not.toMatch(/^ {2}names/m)
+  })
+
+  test.skipIf(Bun.which('bash') === null)('in bash offers endpoints by name', async () => {
+    const script = await succeeds(['completion', 'bash'], env)
+    const creel = `creel() { ${PROGRAM.map((word) => `'${word}'`).join(' ')} "$@"; }`
+    const offered = async (...typed: string[]) => {
+      const asked = `COMP_WORDS=(creel ${typed.join(' ')}); COMP_CWORD=${typed.length}; _creel; echo "\${COMPREPLY[@]}"`
+      const child = Bun.spawn(['bash', '--norc', '-c', `${creel}\n${script}\n${asked}`], {
+        env: { ...env, PATH: process.env.PATH ?? '' },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      return (await new Response(child.stdout).text()).trim().split(' ')
+    }
+    expect(await offered('listen', 'ord')).toEqual(['orders'])
+    expect(await offered('requests', 'list', '--endpoint', 'ord')).toEqual(['orders'])
+    expect(await offered('send', 'str')).toEqual(['stripe'])
+  })
+})
+
 describe('creel requests', () => {
   test('list filters, get prints the body byte for byte, export prints every request whole', async () => {
     const own = await service.alice.endpoint({ name: 'listed' })
@@ -136,8 +171,8 @@ describe('creel requests', () => {
 
     const listed = lines(await succeeds(['requests', 'list', '-e', 'listed', '--json'], env))
     expect(listed).toMatchObject([
-      { id: 2, method: 'PUT' },
-      { id: 1, path: '/eu' },
+      { id: second.id, method: 'PUT' },
+      { id: first.id, path: '/eu' },
     ])
     const table = await succeeds(['requests', 'list', '-e', 'listed', '--q', 'ORDER.PAID'], env)
     expect(table.split('\n')).toHaveLength(3)

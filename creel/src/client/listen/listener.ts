@@ -165,6 +165,7 @@ class Listener {
 
   private counted(): void {
     this.behind = Math.max(0, this.behind - 1)
+    this.options.view.progress?.(this.behind)
   }
 
   private tellState(): void {

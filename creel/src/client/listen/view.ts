@@ -38,6 +38,8 @@ export interface ListenView {
   /** The state has changed; or it has lasted, and `lasting` says so. */
   link(state: LinkState, details: { readonly behind: number; readonly lasting: boolean }): void
   shown(item: Shown): void
+  /** So many requests wait now; for views that show it all the time. */
+  progress?(behind: number): void
   /** A word to the user beside the list. */
   note(text: string): void
   /** The listener has stopped; `waiting` requests have not been sent. */

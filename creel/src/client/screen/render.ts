@@ -35,7 +35,7 @@ export function render(state: ScreenState, size: ScreenSize): string[] {
   const from = state.mode === 'details' ? Math.min(state.scroll, Math.max(0, body.length - room)) : 0
   const shown = body.slice(from, from + room)
   const blank = Array.from({ length: room - shown.length }, () => '')
-  return [...head, ...shown, ...blank, ...foot]
+  return [...head, ...shown, ...blank, ...foot].map((text) => wrapped(text, size.columns)[0] ?? '')
 }
 
 function header({ facts, link, behind }: ScreenState, { columns }: ScreenSize): string[] {

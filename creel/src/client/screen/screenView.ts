@@ -7,6 +7,7 @@ import { chosenItem, EMPTY_SCREEN, type ScreenState, withItem } from './state.ts
 
 /** Drawn at most so often. */
 const FRAME_MILLISECONDS = 40
+const SECOND_MILLISECONDS = 1_000
 
 /** The other buffer of a terminal: what was on the screen before comes back when it is left. */
 const ENTER_ALTERNATE = '\u001b[?1049h\u001b[H'
@@ -83,12 +84,18 @@ export function screenView({ actions, quit }: { actions: ScreenActions; quit: ()
     drawNow()
   }
 
+  // What lasts is told by how long it does.
+  const clock = setInterval(() => {
+    if (state.link.kind !== 'connected') drawNow()
+  }, SECOND_MILLISECONDS)
+
   emitKeypressEvents(stdin)
   stdout.on('resize', onResize)
   resume()
   return {
     started: (facts) => change({ ...state, facts }),
     link: (link, { behind }) => change({ ...state, link, behind }),
+    progress: (behind) => change({ ...state, behind }),
     shown: (item) => change(withItem(state, item)),
     note: say,
     stopped: () => {},
@@ -96,6 +103,7 @@ export function screenView({ actions, quit }: { actions: ScreenActions; quit: ()
       if (isClosed) return
       isClosed = true
       clearTimeout(frame)
+      clearInterval(clock)
       stdout.off('resize', onResize)
       if (!isPaused) pause()
       draw.done()

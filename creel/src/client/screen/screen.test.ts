@@ -1,0 +1,118 @@
+import { describe, expect, test } from 'bun:test'
+import type { RequestDetail } from '../api/shapes.ts'
+import { curlCommand } from './curl.ts'
+import { press } from './keys.ts'
+import { messageText, readMessage } from './messageText.ts'
+import { render } from './render.ts'
+import { chosenItem, EMPTY_SCREEN, listed, type ScreenState, withItem } from './state.ts'
+
+const request = (id: number, members: Partial<RequestDetail> = {}): RequestDetail => ({
+  id,
+  endpointId: '0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33',
+  receivedAt: '2026-11-22T10:00:00.000Z',
+  method: 'POST',
+  path: `/path/${id}`,
+  contentType: 'text/plain',
+  sizeBytes: 3,
+  ip: null,
+  label: null,
+  bodyTruncated: false,
+  bodyIsBinary: false,
+  verification: null,
+  state: 'NotAttempted',
+  attemptCount: 0,
+  url: `http://127.0.0.1/hook/x/path/${id}`,
+  queryString: null,
+  rawHeaders: [{ name: 'X-Number', value: String(id) }],
+  body: `b ${id}`,
+  ...members,
+})
+
+const screenOf = (...ids: number[]): ScreenState =>
+  ids.reduce((state, id) => withItem(state, { request: request(id), answer: null }), EMPTY_SCREEN)
+
+/** The screen after keys, each named or a character. */
+const after = (state: ScreenState, ...keys: string[]): ScreenState =>
+  keys.reduce((now, key) => press(now, key.length === 1 ? { sequence: key } : { name: key }).state, state)
+
+describe('the cursor', () => {
+  test('follows the newest until it is moved, and stays with its capture then', () => {
+    const state = screenOf(1, 2, 3)
+    expect(chosenItem(state)?.request.id).toBe(3)
+    const up = after(state, 'up')
+    expect(chosenItem(withItem(up, { request: request(4), answer: null }))?.request.id).toBe(2)
+    expect(chosenItem(after(up, 'down', 'down'))?.request.id).toBe(3)
+    const back = withItem(after(up, 'G'), { request: request(4), answer: null })
+    expect(chosenItem(back)?.request.id).toBe(4)
+  })
+
+  test('has only what the filter lets through', () => {
+    const filtered = after(screenOf(1, 2, 3), '/', 'B', ' ', '2', 'return')
+    expect(listed(filtered).map((item) => item.request.id)).toEqual([2])
+    expect(listed(after(filtered, '/', 'escape'))).toHaveLength(3)
+  })
+})
+
+describe('keys', () => {
+  test('ask for what is to be done with the chosen capture, and say so where there is none', () => {
+    expect(press(screenOf(1), { sequence: 'r' }).request).toBe('replay')
+    expect(press(EMPTY_SCREEN, { sequence: 'r' })).toMatchObject({ state: { message: 'Nothing is chosen.' } })
+    expect(press(EMPTY_SCREEN, { name: 'c', ctrl: true }).request).toBe('quit')
+  })
+
+  test('are text while a filter is typed', () => {
+    expect(press(after(screenOf(1), '/'), { sequence: 'q' })).toMatchObject({ state: { filter: 'q' } })
+  })
+})
+
+test.each([
+  [20, 6],
+  [40, 10],
+  [200, 50],
+])('nothing is wider or higher than a screen of %d by %d', (columns, rows) => {
+  const long = {
+    request: request(1, { path: `/${'long/'.repeat(60)}`, body: 'x'.repeat(500) }),
+    answer: null,
+  }
+  for (const keys of [[], ['return'], ['?'], ['/', 'a']]) {
+    const lines = render(after(withItem(EMPTY_SCREEN, long), ...keys), { columns, rows })
+    expect(lines.length).toBeLessThanOrEqual(rows)
+    expect(Math.max(...lines.map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(columns)
+  }
+})
+
+describe('a request as text', () => {
+  test('is the same when nothing was edited, and what was written when something was', () => {
+    const original = request(1, { queryString: 'a=1?b', body: 'one\n\ntwo\n' })
+    expect(readMessage(messageText(original), original)).toEqual(original)
+    const edited = messageText(original).replace('POST', 'PUT').replace('X-Number: 1', 'X-Other:  zoë')
+    expect(readMessage(edited, original)).toMatchObject({
+      method: 'PUT',
+      rawHeaders: [{ name: 'X-Other', value: 'zoë' }],
+      body: 'one\n\ntwo\n',
+    })
+    expect(() => readMessage('POST no-slash\n\n', original)).toThrow('first line')
+    expect(() => readMessage('POST /\nno header\n\n', original)).toThrow('no header')
+  })
+})
+
+test('the curl command sends the same bytes', async () => {
+  const bodies: string[] = []
+  await using server = Bun.serve({
+    port: 0,
+    hostname: '127.0.0.1',
+    async fetch(incoming) {
+      bodies.push(`${incoming.method} ${incoming.headers.get('x-number')} ${await incoming.text()}`)
+      return new Response('')
+    },
+  })
+  const sent = request(1, { method: 'PUT', body: `it's "$HOME" \\ and\nmore`, queryString: 'a=%20&b' })
+  const binary = request(2, { body: Buffer.from([0, 255, 10]).toString('base64'), bodyIsBinary: true })
+  for (const one of [sent, binary]) {
+    const { exitCode } = await Bun.$`sh -c ${curlCommand(one, `http://127.0.0.1:${server.port}`)}`
+      .quiet()
+      .nothrow()
+    expect(exitCode).toBe(0)
+  }
+  expect(bodies).toEqual([`PUT 1 ${sent.body}`, `POST 2 ${Buffer.from([0, 255, 10]).toString('utf8')}`])
+})
