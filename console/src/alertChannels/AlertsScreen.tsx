@@ -8,6 +8,7 @@ import { creel } from '../trpc.ts'
 import { ChannelForm } from './ChannelForm.tsx'
 import { ChannelItem } from './ChannelItem.tsx'
 import { History } from './History.tsx'
+import { Incidents } from './Incidents.tsx'
 
 /** Where alerts go, and what was sent. */
 export function AlertsScreen() {
@@ -21,6 +22,7 @@ export function AlertsScreen() {
     <main id="main" className="page">
       <PageHead title="Alerts" />
       <div className="page-body">
+        <Incidents />
         <section className="cards" aria-label="Channels">
           <div className="section-head">
             <h2>Channels</h2>

@@ -7,6 +7,7 @@ import { Problem } from '../parts/Problem.tsx'
 import { STATE_WORDS } from '../parts/StateMark.tsx'
 import { BulkBar } from '../requests/BulkBar.tsx'
 import { runBulk } from '../requests/bulk.ts'
+import { actionsQuery } from '../requests/queries.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { plural } from '../words/format.ts'
 import { AttemptItem } from './AttemptItem.tsx'
@@ -19,8 +20,13 @@ const REFRESH_MS = 5_000
 export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: string | undefined }) {
   const [params, change] = useAddress()
   const state = STATES.find((known) => known === params.get('state'))
+  const actionId = params.get('action') ?? undefined
   const [open, setOpen] = useState<number | null>(null)
-  const filters = state === undefined ? {} : { state }
+  const actions = useQuery(actionsQuery(endpoint.id))
+  const filters = {
+    ...(state === undefined ? {} : { state }),
+    ...(actionId === undefined ? {} : { actionId }),
+  }
   const attempts = useInfiniteQuery({
     queryKey: ['deliveries', endpoint.id, filters],
     queryFn: ({ pageParam }) =>
@@ -47,6 +53,19 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
           {STATES.map((one) => (
             <option key={one} value={one}>
               {STATE_WORDS[one]}
+            </option>
+          ))}
+        </select>
+        <select
+          className="select"
+          aria-label="Action"
+          value={actionId ?? ''}
+          onChange={({ target }) => change({ action: target.value }, true)}
+        >
+          <option value="">Every action</option>
+          {actions.data?.actions.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {name}
             </option>
           ))}
         </select>

@@ -36,7 +36,7 @@ export interface CaptureSource {
   /** The newest captures that match, and how many do. */
   newest(limit: number): Promise<{ items: readonly RequestSummary[]; totalCount: number }>
   /** Those with smaller ids, newest first. */
-  older(before: RequestSummary, limit: number): Promise<readonly RequestSummary[]>
+  older(beforeId: number, limit: number): Promise<readonly RequestSummary[]>
   /** Everything that comes after `afterId`, as it comes. */
   follow(afterId: number, follower: Follower): () => void
 }
@@ -47,7 +47,10 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
     async newest(limit) {
       return await creel.requests.list.query({ endpointId, ...filters, page: 1, pageSize: limit })
     },
-    older: (before, limit) => olderRequests(endpointId, filters, before, limit),
+    async older(beforeId, limit) {
+      const { items } = await creel.requests.older.query({ endpointId, ...filters, beforeId, limit })
+      return items
+    },
     follow(afterId, follower) {
       const { unsubscribe } = creel.requests.follow.subscribe(
         { endpointId, ...filters, lastEventId: String(afterId) },
@@ -68,22 +71,4 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
       return unsubscribe
     },
   }
-}
-
-/** The next rows below one, newest first: what came until its millisecond, without those that are known. */
-export async function olderRequests(
-  endpointId: string,
-  filters: Filters,
-  before: Pick<RequestSummary, 'id' | 'receivedAt'>,
-  limit: number,
-): Promise<readonly RequestSummary[]> {
-  const until = new Date(Date.parse(before.receivedAt) + 1).toISOString()
-  const { items } = await creel.requests.list.query({
-    endpointId,
-    ...filters,
-    until,
-    page: 1,
-    pageSize: limit,
-  })
-  return items.filter(({ id }) => id < before.id)
 }

@@ -56,8 +56,8 @@ class World implements CaptureSource {
     return Promise.resolve({ items: this.stored.slice(0, limit), totalCount: this.stored.length })
   }
 
-  older(before: RequestSummary, limit: number) {
-    return Promise.resolve(this.stored.filter(({ id }) => id < before.id).slice(0, limit))
+  older(beforeId: number, limit: number) {
+    return Promise.resolve(this.stored.filter(({ id }) => id < beforeId).slice(0, limit))
   }
 
   follow(afterId: number, follower: Follower) {

@@ -142,8 +142,8 @@ export class CaptureStream extends Store<Captures> {
       return
     this.#isLoadingOlder = true
     try {
-      const items = await this.source.older(oldest, PAGE)
-      this.#hasAll = items.length === 0
+      const items = await this.source.older(oldest.id, PAGE)
+      this.#hasAll = items.length < PAGE
       const last = this.get().rows.at(-1)?.id ?? 0
       this.#change({ rows: [...this.get().rows, ...items.filter(({ id }) => id < last)] })
     } catch {

@@ -1,6 +1,5 @@
-import { olderRequests } from '../live/captureSource.ts'
 import { Store } from '../live/store.ts'
-import { creel } from '../trpc.ts'
+import { creel, type Inputs } from '../trpc.ts'
 import type { Filters } from '../words/grammar.ts'
 import { problemOf } from '../words/problem.ts'
 
@@ -24,9 +23,6 @@ export const bulk = new Store<Bulk | null>(null)
 
 /** What the API takes in one call. */
 export const CHUNK = 500
-
-/** What a list answers at once. */
-const PAGE = 100
 
 /** Which requests: some, or all that match. */
 export type Chosen =
@@ -104,22 +100,17 @@ async function* chunks(endpointId: string, chosen: Chosen): AsyncGenerator<reado
     for (let at = 0; at < chosen.ids.length; at += CHUNK) yield chosen.ids.slice(at, at + CHUNK)
     return
   }
-  const { items } = await creel.requests.list.query({
-    endpointId,
-    ...chosen.filters,
-    page: 1,
-    pageSize: PAGE,
-  })
-  let last = items.at(-1)
-  let ids = items.map(({ id }) => id)
-  while (last !== undefined) {
-    if (ids.length >= CHUNK) {
-      yield ids.slice(0, CHUNK)
-      ids = ids.slice(CHUNK)
+  let beforeId: number | undefined
+  for (;;) {
+    const input: Inputs['requests']['select'] = {
+      endpointId,
+      ...chosen.filters,
+      limit: CHUNK,
+      ...(beforeId === undefined ? {} : { beforeId }),
     }
-    const older = await olderRequests(endpointId, chosen.filters, last, PAGE)
-    last = older.at(-1)
-    ids = [...ids, ...older.map(({ id }) => id)]
+    const { ids } = await creel.requests.select.query(input)
+    if (ids.length > 0) yield ids
+    beforeId = ids.at(-1)
+    if (ids.length < CHUNK || beforeId === undefined) return
   }
-  if (ids.length > 0) yield ids
 }

@@ -19,7 +19,7 @@ import { queryClient } from '../live/queryClient.ts'
 import { session } from '../live/session.ts'
 import { Mark } from '../parts/Mark.tsx'
 import { signOut } from '../signIn/signIn.ts'
-import { meQuery, watchdogsQuery } from './queries.ts'
+import { meQuery, openIncidentsQuery, watchdogsQuery } from './queries.ts'
 import { useTheme } from './theme.ts'
 
 const THEMES = {
@@ -32,6 +32,7 @@ const THEMES = {
 export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) {
   const me = useQuery(meQuery)
   const watchdogs = useQuery(watchdogsQuery)
+  const incidents = useQuery(openIncidentsQuery)
   const alarmed = watchdogs.data?.items.filter(({ state }) => state === 'alarmed').length ?? 0
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: links inside are keyboard targets; this closes the drawer after them
@@ -55,7 +56,12 @@ export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) 
         <Place to="/watchdogs" icon={<Timer size={15} aria-hidden="true" />} badge={alarmed} about="alarmed">
           Watchdogs
         </Place>
-        <Place to="/alerts" icon={<BellRing size={15} aria-hidden="true" />}>
+        <Place
+          to="/alerts"
+          badge={incidents.data?.items.length ?? 0}
+          about="open"
+          icon={<BellRing size={15} aria-hidden="true" />}
+        >
           Alerts
         </Place>
         <Place to="/bin" icon={<Trash2 size={15} aria-hidden="true" />}>

@@ -44,3 +44,10 @@ export const watchdogsQuery = queryOptions({
   queryFn: () => creel.watchdogs.list.query({ page: 1, pageSize: 100 }),
   refetchInterval: 30_000,
 })
+
+/** Incidents that are open. */
+export const openIncidentsQuery = queryOptions({
+  queryKey: ['incidents', 'open'],
+  queryFn: () => creel.incidents.list.query({ state: 'open', page: 1, pageSize: 100 }),
+  refetchInterval: 30_000,
+})

@@ -3,17 +3,17 @@ import { Link } from 'wouter'
 import { Bones } from '../parts/Bones.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { PageHead } from '../shell/PageHead.tsx'
-import { endpointsQuery, meQuery, watchdogsQuery } from '../shell/queries.ts'
+import { meQuery } from '../shell/queries.ts'
+import { creel } from '../trpc.ts'
 import { bytes, count } from '../words/format.ts'
 import { Meter } from './Meter.tsx'
 
 /** How much of the plan is used. */
 export function UsageScreen() {
   const me = useQuery(meQuery)
-  const endpoints = useQuery(endpointsQuery)
-  const watchdogs = useQuery(watchdogsQuery)
-  const error = me.error ?? endpoints.error
-  if (me.data === undefined || endpoints.data === undefined) {
+  const usage = useQuery({ queryKey: ['usage'], queryFn: () => creel.workspace.usage.query({}) })
+  const error = me.error ?? usage.error
+  if (me.data === undefined || usage.data === undefined) {
     return (
       <main id="main" className="page">
         <PageHead title="Usage and plan" />
@@ -22,9 +22,9 @@ export function UsageScreen() {
     )
   }
   const { limits, plan } = me.data
-  const fullest = endpoints.data.items.toSorted(
-    (left, right) => right.storedRequestCount - left.storedRequestCount,
-  )
+  const { alertChannels, apiKeys, endpoints, perEndpoint, watchdogs } = usage.data
+  const fullest = perEndpoint.toSorted((left, right) => right.storedRequestCount - left.storedRequestCount)
+  const storedBytes = perEndpoint.reduce((sum, one) => sum + one.storedBytes, 0)
   return (
     <main id="main" className="page">
       <PageHead title="Usage and plan">
@@ -32,19 +32,22 @@ export function UsageScreen() {
       </PageHead>
       <div className="page-body">
         <section className="meters" aria-label="Counts beside limits">
-          <Meter words="Endpoints" used={endpoints.data.totalCount} limit={limits.endpointsMax} />
-          <Meter words="Watchdogs" used={watchdogs.data?.totalCount ?? 0} limit={limits.watchdogsMax} />
+          <Meter words="Endpoints" used={endpoints.count} limit={endpoints.max} />
+          <Meter words="Watchdogs" used={watchdogs.count} limit={watchdogs.max} />
+          <Meter words="Alert channels" used={alertChannels.count} limit={alertChannels.max} />
+          <Meter words="API keys" used={apiKeys.count} limit={apiKeys.max} />
         </section>
         <section className="card" aria-label="Stored by endpoint">
           <h2>
             Stored by endpoint{' '}
             <span className="hint">
-              at most {count(limits.storedRequestsMax)} each, for {limits.retentionDays} days
+              at most {count(limits.storedRequestsMax)} each, for {limits.retentionDays} days;{' '}
+              {bytes(storedBytes)} in all
             </span>
           </h2>
           <div className="meters">
-            {fullest.slice(0, 24).map(({ id, name, storedRequestCount }) => (
-              <Link key={id} href={`/e/${id}`}>
+            {fullest.slice(0, 24).map(({ endpointId, name, storedRequestCount }) => (
+              <Link key={endpointId} href={`/e/${endpointId}`}>
                 <Meter words={name} used={storedRequestCount} limit={limits.storedRequestsMax} />
               </Link>
             ))}
