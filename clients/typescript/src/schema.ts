@@ -71,6 +71,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/endpoints/{endpointId}/traffic": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How much arrived and failed, in parts of a period
+         * @description The period is 90 days at most; a longer one is cut at its begin.
+         */
+        get: operations["endpoints_traffic"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/endpoints/{endpointId}/actions": {
         parameters: {
             query?: never;
@@ -824,6 +844,43 @@ export interface paths {
          * @description Its calls answer 401 from now on; streams and sessions that it opened end within 6 s.
          */
         delete: operations["keys_revoke"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List incidents, newest first
+         * @description One an outage of a subject, with a running count; closed ones are kept as long as alerts are.
+         */
+        get: operations["incidents_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/usage": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What the workspace uses, beside its plan's limits */
+        get: operations["workspace_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -1646,6 +1703,37 @@ export interface components {
             /** @description Rules of the set */
             ruleCount: number;
         };
+        Incident: {
+            /** Format: uuid */
+            id: string;
+            /** @description The event kind that opened it */
+            kind: string;
+            severity: string;
+            subjectType: string;
+            /** Format: uuid */
+            subjectId: string;
+            subjectName: string;
+            endpointId: string | null;
+            endpointName: string | null;
+            /** @description How often the cause came */
+            count: number;
+            /** @description What the latest cause said */
+            reason: string | null;
+            /** @enum {string} */
+            state: "open" | "closed";
+            /** Format: date-time */
+            openedAt: string;
+            closedAt: string | null;
+        };
+        IncidentPage: {
+            items: components["schemas"]["Incident"][];
+            /** @description Everything the query matches after filters */
+            totalCount: number;
+            page: number;
+            pageSize: number;
+            /** @description 0 when nothing matches */
+            totalPages: number;
+        };
         InnerCondition: components["schemas"]["Leaf"] | {
             all: components["schemas"]["InnerCondition"][];
         } | {
@@ -1955,6 +2043,20 @@ export interface components {
             fn: "concat" | "lower" | "upper" | "trim" | "replace" | "substring" | "split" | "join" | "padStart" | "length" | "toText" | "toNumber" | "toBoolean" | "parseJson" | "toJson" | "add" | "multiply" | "subtract" | "divide" | "modulo" | "round" | "floor" | "ceil" | "abs" | "min" | "max" | "sum" | "coalesce" | "get" | "first" | "last" | "count" | "base64Encode" | "base64UrlEncode" | "hexEncode" | "urlEncode" | "base64Decode" | "base64UrlDecode" | "hexDecode" | "urlDecode" | "md5" | "sha1" | "sha256" | "sha512" | "hmacSha1" | "hmacSha256" | "hmacSha512" | "now" | "formatDate" | "toUnix" | "fromUnix" | "addSeconds" | "uuid";
             args: components["schemas"]["Argument"][];
         };
+        Traffic: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            buckets: {
+                /** Format: date-time */
+                from: string;
+                /** @description Of requests that are still stored */
+                capturedCount: number;
+                /** @description Attempts that failed */
+                failedCount: number;
+            }[];
+        };
         TransformationPreview: {
             /** @description Whether some rule applied */
             matched: boolean;
@@ -2030,6 +2132,40 @@ export interface components {
             maxRules: number;
             featureInPlan: boolean;
             schemaUrl: string;
+        };
+        Usage: {
+            endpoints: {
+                count: number;
+                /** @description The plan's `endpointsMax` */
+                max: number;
+            };
+            apiKeys: {
+                count: number;
+                /** @description The plan's `apiKeysMax` */
+                max: number;
+            };
+            watchdogs: {
+                count: number;
+                /** @description The plan's `watchdogsMax` */
+                max: number;
+            };
+            alertChannels: {
+                count: number;
+                /** @description The plan's `alertChannelsMax` */
+                max: number;
+            };
+            /** @description Stored requests of one endpoint */
+            storedRequestsMax: number;
+            perEndpoint: {
+                /** Format: uuid */
+                endpointId: string;
+                name: string;
+                storedRequestCount: number;
+                storedBytes: number;
+                /** @description Captures answered 429 since creation */
+                rejectedCount: number;
+                lastRequestAt: string | null;
+            }[];
         };
         Watchdog: {
             /** Format: uuid */
@@ -2741,6 +2877,92 @@ export interface operations {
             };
         };
     };
+    endpoints_traffic: {
+        parameters: {
+            query?: {
+                /** @description Begin; default an hour before `to` */
+                from?: string;
+                /** @description End, exclusive; default now */
+                to?: string;
+                /** @description Parts of the period, of equal length */
+                buckets?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Traffic"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     actions_list: {
         parameters: {
             query?: never;
@@ -3238,6 +3460,8 @@ export interface operations {
                 page?: number;
                 /** @description Items a page */
                 pageSize?: number;
+                /** @description Only requests with a lower id */
+                beforeId?: number;
             };
             header?: never;
             path: {
@@ -4049,6 +4273,8 @@ export interface operations {
                 state?: "Pending" | "Succeeded" | "Failed" | "Errored" | "Interrupted" | "DeadLetter";
                 /** @description Only attempts of this request */
                 requestId?: number;
+                /** @description Only attempts of this action */
+                actionId?: string;
             };
             header?: never;
             path: {
@@ -7782,6 +8008,138 @@ export interface operations {
             };
             /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    incidents_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based; past the end answers no items */
+                page?: number;
+                /** @description Items a page */
+                pageSize?: number;
+                /** @description Only those in this state */
+                state?: "open" | "closed";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentPage"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    workspace_usage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Usage"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -16,6 +16,14 @@ export interface Clock {
 /** The wall clock. */
 export const systemClock: Clock = { now: () => new Date() }
 
+/**
+ * How far a process's clock is set ahead of the machine's: 0, but in tests, which turn theirs. Windows and expiry go by the
+ * database's clock and this, so that gateways whose clocks differ agree.
+ */
+export function aheadMs(clock: Clock): number {
+  return clock.now().getTime() - Date.now()
+}
+
 /** Public addresses, without a trailing slash. */
 export interface Urls {
   /** {base_url} of the spec. */

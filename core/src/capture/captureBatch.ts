@@ -1,4 +1,5 @@
 import type { Services } from '../api/services.ts'
+import { aheadMs } from '../api/services.ts'
 import { captureBatches, captureBatchSize, captureCommitSeconds } from '../platform/metrics/index.ts'
 import type { CaptureConnection } from './captureConnection.ts'
 import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureStatement.ts'
@@ -6,7 +7,6 @@ import { applyConsequences, hasConsequences } from './consequences.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import type { PlainBatches } from './plainBatch.ts'
 import { raiseRejections } from './rejections.ts'
-import { aheadMs } from './window.ts'
 
 /** How often an endpoint that other processes keep overfilling is evicted from; the next capture goes on. */
 const EVICTION_ROUNDS_MAX = 3

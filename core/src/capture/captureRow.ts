@@ -85,3 +85,12 @@ function previewOf(text: Uint8Array): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII, the common case, has one unit a character.
   return /^[\x00-\x7f]*$/.test(cut) ? cut : [...start].slice(0, PREVIEW_CHARACTERS).join('')
 }
+
+/** One capture to be stored, evaluated under a revision of its endpoint's settings. */
+export interface NewCapture {
+  readonly row: CaptureRow
+  readonly revision: number
+  readonly dispatchState: 'NotAttempted' | 'Skipped' | 'Pending'
+  /** Of the watchdogs' criteria that it meets. */
+  readonly criteriaIds: readonly string[]
+}

@@ -1,19 +1,10 @@
 import type pg from 'pg'
 import type { Plans } from '../plans/index.ts'
 import { encodeArray, INT4, UUID } from '../platform/db/index.ts'
-import type { CaptureRow } from './captureRow.ts'
+import type { NewCapture } from './captureRow.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { COLUMN_NAMES, REQUEST_COLUMNS } from './requestColumns.ts'
 import { WINDOW_SECONDS } from './window.ts'
-
-/** One capture to be stored, evaluated under a revision of its endpoint's settings. */
-export interface NewCapture {
-  readonly row: CaptureRow
-  readonly revision: number
-  readonly dispatchState: 'NotAttempted' | 'Skipped' | 'Pending'
-  /** Of the watchdogs' criteria that it meets. */
-  readonly criteriaIds: readonly string[]
-}
 
 /** What became of one capture. */
 export type CaptureOutcome =

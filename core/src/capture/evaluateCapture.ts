@@ -2,9 +2,9 @@ import { type DispatchPlan, planDispatch } from '../actions/index.ts'
 import { requestRoot } from '../engine/conditions/index.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
 import { evaluate, type HandshakeAnswer, handshakeAnswer, labelOf } from '../engine/verification/index.ts'
+import type { NewCapture } from './captureRow.ts'
 import { type CaptureRow, captureRow } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
-import type { NewCapture } from './captureStatement.ts'
 
 /** A capture with everything decided that its endpoint's settings decide. */
 export interface EvaluatedCapture extends NewCapture {

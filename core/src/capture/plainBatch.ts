@@ -56,7 +56,7 @@ export class PlainBatches {
   /**
    * Stores a batch, durably, when it can.
    *
-   * @param aheadMs see `aheadMs` of window.ts
+   * @param aheadMs see `aheadMs` of api/services.ts
    * @returns how it was stored; `general`: nothing of it is, and the general statement must decide
    * @throws what PostgreSQL said of a row that it cannot hold, or when the connection fails
    */

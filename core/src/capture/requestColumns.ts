@@ -10,8 +10,7 @@ import {
   TIMESTAMPTZ,
   UUID,
 } from '../platform/db/index.ts'
-import type { CaptureRow } from './captureRow.ts'
-import type { NewCapture } from './captureStatement.ts'
+import type { CaptureRow, NewCapture } from './captureRow.ts'
 
 interface Column {
   readonly name: string
