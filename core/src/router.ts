@@ -7,6 +7,7 @@ import {
   router,
   type StreamContract,
 } from './api/route.ts'
+import { conditionRoutes } from './conditions/routes.ts'
 import { contactRoutes } from './contacts/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
 import { endpointEditingRoutes } from './endpointEditing/routes.ts'
@@ -44,6 +45,7 @@ export const appRouter = router({
   contacts: contactRoutes,
   sessions: sessionRoutes,
   incidents: incidentRoutes,
+  conditions: conditionRoutes,
   workspace: usageRoutes,
 })
 

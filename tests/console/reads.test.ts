@@ -97,6 +97,29 @@ describe('GET /api/v1/endpoints/{endpointId}/traffic', () => {
   })
 })
 
+test('a condition is tried on the newest stored requests, with the answer of an action', async () => {
+  const endpoint = await service.alice.endpoint()
+  const ids: number[] = []
+  for (const amount of [10, 20, 30]) ids.push((await endpoint.capture({ body: `{"amount":${amount}}` })).id)
+  const path = endpoint.at('/conditions/preview')
+  const condition = { all: [{ path: 'body.amount', op: 'gte', value: 20 }] }
+  expect((await service.alice.post(path, { condition })).body).toEqual({
+    testedCount: 3,
+    matched: { count: 2, firstIds: [ids[2], ids[1]] },
+    notMatched: { count: 1, firstIds: [ids[0]] },
+  })
+  expect((await service.alice.post(path, { condition, last: 1 })).body).toMatchObject({
+    testedCount: 1,
+    notMatched: { count: 0 },
+  })
+  const wrong = await service.alice.post(path, {
+    condition: { all: [{ path: 'bdy', op: 'gte' }] },
+    last: 501,
+  })
+  expect(wrongParts(wrong)).toContain('#/condition/all/0/path bad_path')
+  expect(wrongParts(wrong)).toContain('#/last out_of_range')
+})
+
 test('GET /api/v1/usage counts beside the limits of the plan', async () => {
   const client = await service.newClient('pro')
   const endpoint = await client.endpoint({ name: 'used' })

@@ -84,4 +84,5 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'GET /api/v1/endpoints/{}/traffic',
   'GET /api/v1/incidents',
   'GET /api/v1/usage',
+  'POST /api/v1/endpoints/{}/conditions/preview',
 ]

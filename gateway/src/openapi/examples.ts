@@ -68,6 +68,10 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
   },
   'watchdogs.update': { graceSeconds: 7200 },
   'keys.create': { name: 'ci' },
+  'conditions.try': {
+    condition: { all: [{ path: 'body.type', op: 'startsWith', value: 'invoice.' }] },
+    last: 100,
+  },
   'watchdogs.setActive': { active: false },
 }
 

@@ -70,4 +70,9 @@ export const NOUNS: readonly {
     title: 'Workspace',
     description: "What the workspace uses, beside its plan's limits.",
   },
+  {
+    name: 'conditions',
+    title: 'Conditions',
+    description: 'What actions, rules and watchdogs ask of a request, tried on what was captured.',
+  },
 ]

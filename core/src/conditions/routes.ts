@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { Int64, route, router } from '../api/route.ts'
+import { findsEndpoint } from '../endpoints/index.ts'
+import { ConditionDocument } from '../engine/conditions/index.ts'
+import { readCondition, tryCondition } from './try.ts'
+
+const LAST_MAX = 500
+
+const part = (words: string) =>
+  z.object({ count: z.int(), firstIds: z.array(Int64).max(20) }).meta({ description: words })
+
+const ConditionPreview = z
+  .object({
+    testedCount: z
+      .int()
+      .meta({ description: 'Fewer than asked for where fewer are stored, or they are large' }),
+    matched: part('The newest first'),
+    notMatched: part('The newest first'),
+  })
+  .meta({ id: 'ConditionPreview' })
+
+export const conditionRoutes = router({
+  try: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/conditions/preview',
+    summary: 'Try a condition on the newest stored requests',
+    input: z.object({
+      endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
+      condition: ConditionDocument.meta({ description: 'As an action, a rule or a watchdog takes it' }),
+      last: z.int().min(1).max(LAST_MAX).default(LAST_MAX).meta({ description: 'On how many requests' }),
+    }),
+    output: ConditionPreview,
+    finds: findsEndpoint,
+    check: (ctx, { condition }) => {
+      if (condition === undefined) return []
+      const parsed = readCondition(ctx.rawBody, condition)
+      return 'issues' in parsed ? parsed.issues : []
+    },
+  }).mutation(({ ctx, input }) => tryCondition(ctx, ctx.endpoint.id, input)),
+})

@@ -1,0 +1,56 @@
+import { sql } from 'kysely'
+import type { Context } from '../api/context.ts'
+import { parseCondition } from '../engine/conditions/index.ts'
+import { memberText } from '../engine/json/index.ts'
+import { newestMatching, searching } from '../requests/index.ts'
+
+/** Bodies that one preview reads at most; the requests beyond are left out. */
+const READ_BYTES_MAX = 32 * 1024 * 1024
+const FIRST_IDS = 20
+
+/** Reads a condition as it was sent: key order and number spelling survive in the raw body only. */
+export function readCondition(rawBody: string | null, value: unknown) {
+  const parsed = parseCondition(value, memberText(rawBody, ['condition']))
+  if ('condition' in parsed) return parsed
+  return { issues: parsed.issues.map((found) => ({ ...found, path: ['condition', ...found.path] })) }
+}
+
+/** Evaluates a condition against the newest stored requests; stores nothing. */
+export async function tryCondition(
+  ctx: Context,
+  endpointId: string,
+  { condition: document, last }: { readonly condition: unknown; readonly last: number },
+) {
+  const parsed = readCondition(ctx.rawBody, document)
+  if (!('condition' in parsed)) throw new Error('A condition that was checked cannot be read.')
+  const newest = await searching(ctx, (db, options) =>
+    db
+      .selectFrom('requests')
+      .where('endpointId', '=', endpointId)
+      .where('deletedAt', 'is', null)
+      .where('hiddenAt', 'is', null)
+      .select(['id', sql<number>`octet_length(body)`.as('bytes')])
+      .orderBy('id', 'desc')
+      .limit(last)
+      .execute(options),
+  )
+  let bytesLeft = READ_BYTES_MAX
+  const tested = newest.filter(({ bytes }) => {
+    bytesLeft -= bytes
+    return bytesLeft > 0
+  })
+  const lowest = tested.at(-1)
+  const found =
+    lowest === undefined
+      ? []
+      : await newestMatching(ctx.db, endpointId, parsed.condition, {
+          limit: tested.length,
+          afterId: lowest.id - 1,
+        })
+  const known = new Set(tested.map(({ id }) => id))
+  const matched = found.map(({ requestId }) => requestId).filter((id) => known.has(id))
+  const isMatched = new Set(matched)
+  const notMatched = [...known].filter((id) => !isMatched.has(id))
+  const part = (ids: readonly number[]) => ({ count: ids.length, firstIds: ids.slice(0, FIRST_IDS) })
+  return { testedCount: tested.length, matched: part(matched), notMatched: part(notMatched) }
+}
