@@ -2,7 +2,7 @@ import type { Services } from '@creel/core'
 import { internalErrors } from '@creel/core/platform/metrics'
 import { logged, loggedPath } from './callLog.ts'
 import { answerSession, consoleFiles } from './console/index.ts'
-import { DOCS } from './docs/index.ts'
+import { DOCS, pageRoutes } from './docs/index.ts'
 import type { FetchHandler } from './fetchHandler.ts'
 import { mcpHandler } from './mcp/index.ts'
 import { openApi } from './openapi/index.ts'
@@ -54,7 +54,8 @@ export function createApp(services: Services, options: AppOptions): FetchHandler
       services.log.error({ err: error, path: loggedPath(request) }, 'unexpected error')
       return new Response('Internal Server Error', { status: 500 })
     })
-  for (const [path, answer] of Object.entries(DOCS)) app.get(path, answer)
+  const pages = { ...DOCS, ...pageRoutes(services.urls.baseUrl) }
+  for (const [path, answer] of Object.entries(pages)) app.get(path, answer)
   if (hasConsole) {
     app.all('/console/session', ({ request }) => answerSession(services, request), { parse: 'none' })
     for (const [path, serve] of Object.entries(consoleFiles(options.consolePack))) {

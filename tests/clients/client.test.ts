@@ -59,7 +59,7 @@ describe('endpoints', () => {
 describe('requests', () => {
   test('are awaited, one after the other, without a gap', async () => {
     await using endpoint = await creel.endpoints.create()
-    const first = endpoint.requests.await({ q: 'wanted' })
+    const first = endpoint.requests.await({ q: 'wanted', afterId: 0 })
     await send(endpoint, 'other', 'wanted 1', 'wanted 2')
     expect((await first)?.body).toBe('wanted 1')
     const next = await endpoint.requests.await({ q: 'wanted', afterId: (await first)?.id ?? 0 })
@@ -95,6 +95,88 @@ describe('requests', () => {
     await send(endpoint, 'a', 'b')
     expect(await endpoint.requests.clear()).toEqual({ deletedCount: 2 })
   })
+})
+
+describe('the live stream', () => {
+  test('tells of each request once, in order, through a service that closes its connections', async () => {
+    await using endpoint = await creel.endpoints.create()
+    await send(endpoint, 'before')
+    const before = await endpoint.requests.await()
+    // Between us and the service: each stream is cut after its first event.
+    let streams = 0
+    using proxy = Bun.serve({
+      port: 0,
+      idleTimeout: 0,
+      fetch: async (request) => {
+        const { pathname, search } = new URL(request.url)
+        const headers = { Authorization: `Bearer ${service.alice.key}` }
+        const answer = await fetch(service.baseUrl + pathname + search, { headers, signal: request.signal })
+        if (!pathname.endsWith('/stream')) return answer
+        streams += 1
+        const reader = answer.body?.getReader()
+        return new Response(
+          new ReadableStream({
+            async pull(controller) {
+              const { value = new Uint8Array() } = (await reader?.read()) ?? {}
+              controller.enqueue(value)
+              if (!new TextDecoder().decode(value).includes('event: arrived')) return
+              controller.close()
+              await reader?.cancel()
+            },
+          }),
+          { headers: { 'Content-Type': 'text/event-stream' } },
+        )
+      },
+    })
+    const through = await createCreel({ url: proxy.url.href, key: 'any' }).endpoints.get(endpoint.id)
+    const seen: string[] = []
+    const following = through.requests.follow({ afterId: before?.id ?? 0 })
+    for (const body of ['one', 'two', 'three', 'four']) {
+      await send(endpoint, body)
+      seen.push((await following.next()).value?.bodyPreview ?? '')
+    }
+    await following.return()
+    expect(seen).toEqual(['one', 'two', 'three', 'four'])
+    expect(streams).toBeGreaterThan(1)
+  })
+
+  test('reads by pages where it is too far behind', async () => {
+    await using endpoint = await creel.endpoints.create()
+    const lines = Array.from({ length: 1100 }, (_, at) =>
+      JSON.stringify({ receivedAt: '2026-01-01T00:00:00Z', method: 'POST', body: String(at) }),
+    )
+    await endpoint.requests.import(lines.join('\n'))
+    const seen: (string | null)[] = []
+    for await (const { bodyPreview } of endpoint.requests.follow({ afterId: 0 })) {
+      seen.push(bodyPreview)
+      if (seen.length === 1100) break
+    }
+    expect(seen).toEqual(lines.map((_, at) => String(at)))
+  })
+
+  test('ends when its signal aborts, and with the refusal when the endpoint is deleted', async () => {
+    const endpoint = await creel.endpoints.create()
+    const stop = new AbortController()
+    const ended = Array.fromAsync(endpoint.requests.follow({ signal: stop.signal })).catch(String)
+    stop.abort('enough')
+    expect(await ended).toBe('enough')
+    await endpoint.delete()
+    const refused = await refusalOf(Array.fromAsync(endpoint.requests.follow({ afterId: 0 })))
+    expect(refused.code).toBe('not_found')
+  })
+})
+
+test('a history moves by export and import', async () => {
+  await using endpoint = await creel.endpoints.create()
+  await using copy = await creel.endpoints.create()
+  await send(endpoint, 'one', 'two')
+  const [newest] = await Array.fromAsync(endpoint.requests.list())
+  const script = await endpoint.requests.export(newest?.id ?? 0, 'python')
+  expect(await script.text()).toContain('import requests')
+  const moved = await copy.requests.import(await endpoint.requests.exportAll({ q: 'two' }))
+  expect(moved.importedCount).toBe(1)
+  expect((await Array.fromAsync(copy.requests.list())).map(({ bodyPreview }) => bodyPreview)).toEqual(['two'])
+  expect((await refusalOf(copy.requests.import('no json'))).errors[0]?.pointer).toBe('#/lines/1')
 })
 
 test('a watchdog is armed, paused and removed', async () => {

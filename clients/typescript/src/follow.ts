@@ -1,7 +1,8 @@
 import { CreelError } from './error.ts'
 import type { components } from './schema.ts'
 import { serverEvents } from './sse.ts'
-import { type CallOptions, type Transport, wait } from './transport.ts'
+import { type CallOptions, queryText, type Transport, wait } from './transport.ts'
+import type { RequestFilters } from './types.ts'
 
 type Summary = components['schemas']['CapturedRequestSummary']
 
@@ -23,10 +24,8 @@ export type StreamEvent =
   /** A capture is to be sent to this listener again. */
   | { readonly type: 'replay'; readonly requestId: number; readonly deliveryId: string }
 
-/** Where a stream starts, and what it is called. */
-export interface StreamOptions extends CallOptions {
-  /** Everything newer than this id, stored or still to come; only what is to come unless told. */
-  readonly afterId?: number
+/** What a stream tells of, and where it starts: with `afterId` at what is newer than this id, without it now. */
+export interface StreamOptions extends CallOptions, RequestFilters {
   /** Names a listener that replays can be sent to, 1 to 64 characters. */
   readonly listener?: string
 }
@@ -43,7 +42,7 @@ const RECONNECT_MS = { first: 250, max: 10_000 } as const
 export async function* streamEvents(
   transport: Transport,
   endpointId: string,
-  { afterId, listener, signal = new AbortController().signal }: StreamOptions,
+  { afterId, signal = new AbortController().signal, ...filters }: StreamOptions,
   newestId: () => Promise<number>,
 ): AsyncGenerator<StreamEvent, void, undefined> {
   // Without a place to resume at, what arrives while a broken stream is opened again would be missed.
@@ -51,12 +50,9 @@ export async function* streamEvents(
   let pauseMs: number = RECONNECT_MS.first
   for (;;) {
     signal.throwIfAborted()
-    const query = new URLSearchParams({
-      afterId: String(lastId),
-      ...(listener === undefined ? {} : { listener }),
-    })
+    const query = queryText({ ...filters, afterId: lastId })
     try {
-      const response = await transport.send(`/api/v1/endpoints/${endpointId}/requests/stream?${query}`, {
+      const response = await transport.send(`/api/v1/endpoints/${endpointId}/requests/stream${query}`, {
         headers: { Accept: 'text/event-stream' },
         signal,
       })

@@ -1,7 +1,14 @@
 import { type StreamEvent, type StreamOptions, streamEvents } from './follow.ts'
 import { itemsByIdOf, PAGE_SIZE } from './paging.ts'
-import { type CallOptions, dataOf, dataOrNull, signalOf, type Transport } from './transport.ts'
-import type { CapturedRequest, CapturedRequestSummary, ReplayResult, RequestFilters } from './types.ts'
+import { type CallOptions, dataOf, dataOrNull, queryText, signalOf, type Transport } from './transport.ts'
+import type {
+  CapturedRequest,
+  CapturedRequestSummary,
+  ExportFormat,
+  ImportResult,
+  ReplayResult,
+  RequestFilters,
+} from './types.ts'
 
 /** The longest that one await call blocks; the client asks again for longer waits. */
 const AWAIT_SECONDS_MAX = 60
@@ -112,6 +119,51 @@ export class Requests {
     )
   }
 
+  /**
+   * Writes a request down: as a command, a program, a HAR file or the raw message.
+   *
+   * @param includeSecrets else the values of headers that are called like credentials read `***`
+   */
+  async export(
+    requestId: number,
+    format: ExportFormat,
+    { includeSecrets = false, signal }: CallOptions & { readonly includeSecrets?: boolean } = {},
+  ): Promise<Blob> {
+    const path = `${this.#path()}/${requestId}/export${queryText({ format, includeSecrets })}`
+    return await (await this.#transport.send(path, signal === undefined ? {} : { signal })).blob()
+  }
+
+  /** Every matching request, oldest first, as NDJSON or as a HAR file: a stream, of any size. */
+  async exportAll(
+    options: RequestFilters &
+      CallOptions & { readonly format?: 'ndjson' | 'har'; readonly includeSecrets?: boolean } = {},
+  ): Promise<ReadableStream<Uint8Array<ArrayBuffer>>> {
+    const { signal, ...query } = options
+    const response = await this.#transport.send(
+      `${this.#path()}/export${queryText(query)}`,
+      signal === undefined ? {} : { signal },
+    )
+    return response.body ?? new ReadableStream({ start: (controller) => controller.close() })
+  }
+
+  /**
+   * Stores requests that were exported as NDJSON, with their times of capture; nothing is dispatched.
+   *
+   * @param lines a stream is sent as it comes, and so never repeated
+   */
+  async import(
+    lines: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>,
+    options: CallOptions = {},
+  ): Promise<ImportResult> {
+    const response = await this.#transport.send(`${this.#path()}/import`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/x-ndjson' },
+      body: lines,
+      ...signalOf(options),
+    })
+    return JSON.parse(await response.text())
+  }
+
   /** Moves a request to the recycle bin. */
   async delete(requestId: number, options: CallOptions = {}): Promise<void> {
     await dataOrNull(
@@ -132,6 +184,10 @@ export class Requests {
     )
   }
 
+  #path() {
+    return `/api/v1/endpoints/${this.#endpointId}/requests`
+  }
+
   #at(requestId: number) {
     return { params: { path: { endpointId: this.#endpointId, requestId } } }
   }
@@ -146,12 +202,14 @@ export class Requests {
    */
   async *#newerThan(
     id: number,
-    options: CallOptions,
+    { listener: _listener, signal, ...filters }: StreamOptions,
   ): AsyncGenerator<CapturedRequestSummary, void, undefined> {
     for (let afterId = id; ; ) {
-      let page = await this.#page({ afterId, pageSize: PAGE_SIZE }, options)
+      const options = signal === undefined ? {} : { signal }
+      const query = { ...filters, afterId, pageSize: PAGE_SIZE }
+      let page = await this.#page(query, options)
       while (page.page < page.totalPages) {
-        page = await this.#page({ afterId, pageSize: PAGE_SIZE, page: page.totalPages }, options)
+        page = await this.#page({ ...query, page: page.totalPages }, options)
       }
       const oldestFirst = [...page.items].reverse()
       yield* oldestFirst
@@ -161,7 +219,7 @@ export class Requests {
     }
   }
 
-  #page(query: { afterId?: number; page?: number; pageSize: number }, options: CallOptions) {
+  #page(query: RequestFilters & { page?: number; pageSize: number }, options: CallOptions) {
     return dataOf(
       this.#transport.api.GET('/api/v1/endpoints/{endpointId}/requests', {
         params: { path: { endpointId: this.#endpointId }, query },

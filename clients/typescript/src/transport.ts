@@ -32,21 +32,32 @@ export interface Transport {
   readonly url: string
   readonly api: RawApi
   /** One request with the key, retried; for answers that are streamed. */
-  readonly send: (path: string, init?: RequestInit) => Promise<Response>
+  readonly send: (path: string, sending?: Sending) => Promise<Response>
 }
 
 /** Opens no connection: each call makes its own. */
 export function createTransport(options: CreelOptions): Transport {
   const url = options.url.replace(/\/+$/, '')
-  const fetchWithRetries = retrying(options)
-  const headers = { Authorization: `Bearer ${options.key}` }
-  const api = createFetchClient<paths>({ baseUrl: url, headers, fetch: fetchWithRetries })
+  const send = retrying(options)
+  const authorization = { Authorization: `Bearer ${options.key}` }
+  const api = createFetchClient<paths>({
+    baseUrl: url,
+    headers: authorization,
+    fetch: async (given) => {
+      const headers: Record<string, string> = {}
+      given.headers.forEach((value, name) => {
+        headers[name] = value
+      })
+      // A request's body can be read once, and a repeat sends it again.
+      const body = given.body === null ? null : await given.arrayBuffer()
+      return send(given.url, { method: given.method, headers, body, signal: given.signal })
+    },
+  })
   return {
     url,
     api,
-    async send(path, init = {}) {
-      const request = new Request(url + path, { ...init, headers: { ...headers, ...init.headers } })
-      const response = await fetchWithRetries(request)
+    async send(path, { headers = {}, ...init } = {}) {
+      const response = await send(url + path, { ...init, headers: { ...authorization, ...headers } })
       if (response.ok) return response
       throw errorOfAnswer(response, parsed(await response.text()))
     },
@@ -56,29 +67,38 @@ export function createTransport(options: CreelOptions): Transport {
 const DEFAULT_RETRIES = 4
 const DEFAULT_WAIT_SECONDS_MAX = 60
 
+/** A request; of a stream as its body nothing is kept, so that it can be sent once only. */
+export interface Sending {
+  readonly method?: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?:
+    | string
+    | ArrayBuffer
+    | Uint8Array<ArrayBuffer>
+    | ReadableStream<Uint8Array<ArrayBuffer>>
+    | null
+  readonly signal?: AbortSignal
+}
+
 /** 429 and 503 mean that nothing was done, so that any method may be repeated. */
-function retrying(options: CreelOptions): (request: Request) => Promise<Response> {
+function retrying(options: CreelOptions): (url: string, sending: Sending) => Promise<Response> {
   const { retries = DEFAULT_RETRIES, retryWaitSecondsMax = DEFAULT_WAIT_SECONDS_MAX } = options
   const send = options.fetch ?? ((url, init) => fetch(url, init))
-  return async (given) => {
-    const signal =
-      options.signal === undefined ? given.signal : AbortSignal.any([given.signal, options.signal])
-    const { method, url } = given
-    // A request's body can be read once, and a repeat sends it again.
-    const body = given.body === null ? null : await given.arrayBuffer()
-    const headers: Record<string, string> = {}
-    given.headers.forEach((value, name) => {
-      headers[name] = value
-    })
+  return async (url, sending) => {
+    const signals = [sending.signal, options.signal].filter((one) => one !== undefined)
+    const signal = AbortSignal.any(signals)
+    const isStream = sending.body instanceof ReadableStream
+    // Fetch wants to be told that the answer comes after the whole body.
+    const init = { ...sending, signal, ...(isStream ? { duplex: 'half' as const } : {}) }
     for (let attempt = 0; ; attempt += 1) {
       signal.throwIfAborted()
-      const mayRepeat = attempt < retries
-      const response = await send(url, { method, headers, body, signal }).catch((error: unknown) => {
+      const response = await send(url, init).catch((error: unknown) => {
         signal.throwIfAborted()
         const detail = `${options.url} cannot be reached: ${error instanceof Error ? error.message : String(error)}`
         throw new CreelError({ code: 'connection_failed', status: 0, detail }, { cause: error })
       })
-      if (!mayRepeat || (response.status !== 429 && response.status !== 503)) return response
+      if (attempt >= retries || isStream) return response
+      if (response.status !== 429 && response.status !== 503) return response
       const seconds = retryAfterSeconds(response) ?? 2 ** attempt
       if (seconds > retryWaitSecondsMax) return response
       await response.body?.cancel()
@@ -152,4 +172,13 @@ function parsed(text: string): unknown {
 /** The signal of a call, as a member that is absent where there is none. */
 export function signalOf({ signal }: CallOptions): { signal?: AbortSignal } {
   return signal === undefined ? {} : { signal }
+}
+
+/** Parameters as they follow a path; absent ones are left out. */
+export function queryText(members: object): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(members)) {
+    if (value !== undefined && value !== null) query.set(name, String(value))
+  }
+  return query.size === 0 ? '' : `?${query}`
 }

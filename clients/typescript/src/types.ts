@@ -42,3 +42,8 @@ export type WatchdogChange = NonNullable<BodyOf<'watchdogs_update'>>
 export type RequestFilters = Omit<QueryOf<'requests_list'>, 'page' | 'pageSize'>
 /** Which attempts a list is about. */
 export type DeliveryFilters = Omit<QueryOf<'deliveries_list'>, 'page' | 'pageSize'>
+
+/** The ways to write one request down. */
+export type ExportFormat = QueryOf<'requests_export'>['format']
+/** What an import stored. */
+export type ImportResult = operations['requests_import']['responses'][200]['content']['application/json']

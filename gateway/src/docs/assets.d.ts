@@ -13,3 +13,9 @@ declare module 'swagger-ui-dist/favicon-32x32.png' {
   const path: string
   export default path
 }
+
+/** Pages of the documentation; the import is their text. */
+declare module '*.md' {
+  const text: string
+  export default text
+}

@@ -1,1 +1,2 @@
 export { DOCS } from './docs.ts'
+export { pageRoutes } from './pages.ts'

@@ -46,5 +46,21 @@ const listed = await createCreelTrpc(url, key).requests.list.query({
 })
 check(listed.totalCount === 2 && listed.items[0]?.id === paid.id, '/trpc lists the same')
 
+const following = endpoint.requests.follow({ afterId: paid.id, signal: AbortSignal.timeout(30_000) })
+const arrived = following.next()
+await fetch(endpoint.url, { method: 'POST', body: '{"type":"order.shipped"}' })
+const { value: shipped } = await arrived
+check(shipped?.bodyPreview === '{"type":"order.shipped"}', 'the live stream tells of what arrives')
+await following.return()
+
+const command = await endpoint.requests.export(paid.id, 'curl')
+check((await command.text()).startsWith('curl '), 'a request is written as a command')
+const copy = await creel.endpoints.create({ name: 'copy', ttlSeconds: 600 })
+const { importedCount } = await copy.requests.import(
+  await endpoint.requests.exportAll({ includeSecrets: true }),
+)
+check(importedCount === 3, 'the history moved')
+await copy.delete()
+
 await endpoint.delete()
 console.log('story told')

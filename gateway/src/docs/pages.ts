@@ -1,0 +1,100 @@
+/// <reference path="./assets.d.ts" />
+import agents from '../../../docs/agents.md' with { type: 'text' }
+import alerts from '../../../docs/alerts.md' with { type: 'text' }
+import api from '../../../docs/api.md' with { type: 'text' }
+import clients from '../../../docs/clients.md' with { type: 'text' }
+import concepts from '../../../docs/concepts.md' with { type: 'text' }
+import console from '../../../docs/console.md' with { type: 'text' }
+import errors from '../../../docs/errors.md' with { type: 'text' }
+import operations from '../../../docs/operations.md' with { type: 'text' }
+import providers from '../../../docs/providers.md' with { type: 'text' }
+import routes from '../../../docs/routes.md' with { type: 'text' }
+import rules from '../../../docs/rules.md' with { type: 'text' }
+import rulesExamples from '../../../docs/rules-examples.md' with { type: 'text' }
+import rulesFunctions from '../../../docs/rules-functions.md' with { type: 'text' }
+import security from '../../../docs/security.md' with { type: 'text' }
+import terminal from '../../../docs/terminal.md' with { type: 'text' }
+
+/** A page of the documentation, as the program carries it. */
+interface Page {
+  /** Its file in `docs/`, and its address below `/docs/`. */
+  readonly file: string
+  readonly about: string
+  readonly text: string
+}
+
+/** Every page, in reading order. */
+export const PAGES: readonly Page[] = [
+  {
+    file: 'concepts.md',
+    about: 'endpoints, requests, actions, deliveries, attempts, channels, watchdogs',
+    text: concepts,
+  },
+  {
+    file: 'api.md',
+    about: 'using the REST API well: keys, budgets, lists, following, awaiting, export and import, errors',
+    text: api,
+  },
+  { file: 'clients.md', about: 'typed clients, tests that wait for webhooks, CI', text: clients },
+  { file: 'routes.md', about: 'every operation of the API', text: routes },
+  { file: 'errors.md', about: 'every error code, and what to do about it', text: errors },
+  { file: 'rules.md', about: 'conditions and transformation rules', text: rules },
+  { file: 'rules-examples.md', about: 'ten rules, worked through', text: rulesExamples },
+  { file: 'rules-functions.md', about: 'the functions that rules compute with', text: rulesFunctions },
+  { file: 'providers.md', about: 'the known senders, their signatures and handshakes', text: providers },
+  { file: 'alerts.md', about: 'alert channels, events and incidents', text: alerts },
+  { file: 'agents.md', about: 'tools for agents, by the Model Context Protocol', text: agents },
+  { file: 'terminal.md', about: 'the command line for developers', text: terminal },
+  { file: 'console.md', about: 'the live page in a browser', text: console },
+  { file: 'security.md', about: 'what Creel guards against, and how', text: security },
+  { file: 'operations.md', about: 'configuration, deployment, monitoring and backups', text: operations },
+]
+
+/** The title of a page: its first heading. */
+const titleOf = ({ file, text }: Page) => /^# (.+)$/m.exec(text)?.[1] ?? file
+
+/**
+ * `/llms.txt`: what a language model needs to find its way, after llmstxt.org.
+ *
+ * @param baseUrl the service's own address, for links
+ */
+export function llmsText(baseUrl: string): string {
+  const links = PAGES.map((page) => `- [${titleOf(page)}](${baseUrl}/docs/${page.file}): ${page.about}`)
+  return `# Creel
+
+> Creel captures webhooks: capture URLs store whatever senders send, byte for byte; an API lists, searches, awaits, verifies, transforms, forwards and
+> replays it; watchdogs alarm when an expected webhook does not come.
+
+Every call needs an API key, \`Authorization: Bearer …\`; capture URLs (\`/hook/{endpointId}\`) need none. Errors are \`application/problem+json\`: branch on
+\`code\`. An agent can use the tools at \`${baseUrl}/mcp\`.
+
+## Documentation
+
+${links.join('\n')}
+
+## Machine-readable
+
+- [OpenAPI 3.1](${baseUrl}/openapi/v1.json): every route, member, bound and error
+- [JSON Schema of rules](${baseUrl}/api/v1/transformations/schema): the grammar of transformation rules and conditions
+`
+}
+
+const MARKDOWN = 'text/markdown; charset=utf-8'
+
+/** The routes of the documentation as text: `/llms.txt`, its twin of `/docs`, and each page. */
+export function pageRoutes(baseUrl: string): Readonly<Record<string, () => Response>> {
+  const answer = (text: string, type: string) => () =>
+    new Response(text, {
+      headers: {
+        'Content-Type': type,
+        'X-Content-Type-Options': 'nosniff',
+        'Cache-Control': 'public, max-age=3600',
+      },
+    })
+  const index = llmsText(baseUrl)
+  return {
+    '/llms.txt': answer(index, 'text/plain; charset=utf-8'),
+    '/docs.md': answer(index, MARKDOWN),
+    ...Object.fromEntries(PAGES.map(({ file, text }) => [`/docs/${file}`, answer(text, MARKDOWN)])),
+  }
+}
