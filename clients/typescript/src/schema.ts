@@ -246,7 +246,7 @@ export interface paths {
         put?: never;
         /**
          * Send a captured request again, now and once, and answer with what became of it
-         * @description Without `actionId` it goes through every switched-on action whose condition matches; with it, only through that action, whatever its condition. A send that fails is an outcome, not an error.
+         * @description With `to=listeners` it goes to every connected listener (`creel listen`), which reports what its server answered as a delivery attempt of kind `listen`. Without `actionId` it goes through every switched-on action whose condition matches; with it, only through that action, whatever its condition. A send that fails is an outcome, not an error.
          */
         post: operations["requests_replay"];
         delete?: never;
@@ -326,6 +326,26 @@ export interface paths {
         get: operations["deliveries_get"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/requests/{requestId}/listen-attempts": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Report what a local server answered to a replayed request
+         * @description Recorded as a delivery attempt of kind `listen`; `creel listen` does so for every replay.
+         */
+        post: operations["deliveries_report"];
         delete?: never;
         options?: never;
         head?: never;
@@ -869,6 +889,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/endpoints/{endpointId}/conditions/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Try a condition on the newest stored requests */
+        post: operations["conditions_try"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/usage": {
         parameters: {
             query?: never;
@@ -1385,6 +1422,20 @@ export interface components {
             pageSize: number;
             /** @description 0 when nothing matches */
             totalPages: number;
+        };
+        ConditionPreview: {
+            /** @description Fewer than asked for where fewer are stored, or they are large */
+            testedCount: number;
+            /** @description The newest first */
+            matched: {
+                count: number;
+                firstIds: number[];
+            };
+            /** @description The newest first */
+            notMatched: {
+                count: number;
+                firstIds: number[];
+            };
         };
         /**
          * @example {
@@ -1957,7 +2008,7 @@ export interface components {
         ReplayResult: {
             requestId: number;
             /** @enum {string} */
-            state: "Succeeded" | "Failed" | "Errored" | "Skipped";
+            state: "Succeeded" | "Failed" | "Errored" | "Skipped" | "Pending";
             /** @description Of the only outcome; null when there are several */
             attemptId: number | null;
             /** @description Of the only outcome; null when there are several */
@@ -1982,6 +2033,8 @@ export interface components {
                 transformed: boolean;
                 transformationVersion: number | null;
             }[];
+            /** @description With `to=listeners`: how many were asked. `Pending` until they report; `Skipped` when there is none */
+            listenerCount?: number;
         };
         Restored: {
             restoredCount: number;
@@ -3976,6 +4029,8 @@ export interface operations {
             query?: {
                 /** @description Only through this action */
                 actionId?: string;
+                /** @description Default `actions` */
+                to?: "actions" | "listeners";
             };
             header?: never;
             path: {
@@ -4373,6 +4428,152 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeliveryAttemptDetail"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deliveries_report: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the captured request */
+                requestId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "listener": "ada-laptop http://localhost:3000",
+                 *       "url": "http://localhost:3000/hooks",
+                 *       "at": "2026-11-22T10:00:00.000Z",
+                 *       "durationMs": 12,
+                 *       "sent": {
+                 *         "method": "POST",
+                 *         "headers": [
+                 *           {
+                 *             "name": "Content-Type",
+                 *             "value": "application/json"
+                 *           }
+                 *         ]
+                 *       },
+                 *       "received": {
+                 *         "statusCode": 200,
+                 *         "headers": [],
+                 *         "body": "ok",
+                 *         "bodyIsBinary": false,
+                 *         "bodyTruncated": false
+                 *       }
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Who sent it: what the listener called itself */
+                    listener: string;
+                    /** @description Of the replay that asked for it */
+                    replayId?: number | null;
+                    /** @description Where it was sent to */
+                    url: string;
+                    /** @description When it was sent */
+                    at: string;
+                    durationMs: number;
+                    /** @description Why there was no answer */
+                    error?: string | null;
+                    sent: {
+                        method: string;
+                        /** @description In wire order; values as text */
+                        headers: {
+                            name: string;
+                            value: string;
+                        }[];
+                    };
+                    /** @description What came back; absent when nothing did */
+                    received?: {
+                        statusCode: number;
+                        /** @description In wire order; values as text */
+                        headers: {
+                            name: string;
+                            value: string;
+                        }[];
+                        /** @description Text, or base64 when `bodyIsBinary` */
+                        body: string | null;
+                        bodyIsBinary: boolean;
+                        bodyTruncated: boolean;
+                    } | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryAttempt"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
@@ -8111,6 +8312,115 @@ export interface operations {
             };
         };
     };
+    conditions_try: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "condition": {
+                 *         "all": [
+                 *           {
+                 *             "path": "body.type",
+                 *             "op": "startsWith",
+                 *             "value": "invoice."
+                 *           }
+                 *         ]
+                 *       },
+                 *       "last": 100
+                 *     }
+                 */
+                "application/json": {
+                    /** @description As an action, a rule or a watchdog takes it */
+                    condition: Record<string, never> | components["schemas"]["InnerCondition"];
+                    /**
+                     * @description On how many requests
+                     * @default 500
+                     */
+                    last?: number;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ConditionPreview"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     workspace_usage: {
         parameters: {
             query?: never;
@@ -8390,6 +8700,8 @@ export interface operations {
                 lastEventId?: string;
                 /** @description Brings requests with target, headers and body, at once and without a limit of how far behind, and no changes of deliveries: for those who pass captures on */
                 whole?: boolean | null;
+                /** @description What a listener calls itself: it is asked for replays, and is sent whole requests */
+                listener?: string;
             };
             header?: {
                 /** @description Id of the last event that was received: the stream goes on after it */
