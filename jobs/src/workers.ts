@@ -106,7 +106,7 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
   name: Name,
 ): Promise<void> {
   const run = WORKERS[name]
-  const { batches = 1 }: QueueSpec = QUEUES[name]
+  const { batches = 1, pollSeconds = TAKE.notifyPollingIntervalSeconds }: QueueSpec = QUEUES[name]
   const settle = async ({ id, data, signal }: BossJob<Payload<Name>>): Promise<JobResult> => {
     try {
       await run(services, data, signal)
@@ -116,7 +116,9 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
       return { id, status: 'failed', output: { message: error instanceof Error ? error.message : '' } }
     }
   }
-  await boss.work<Payload<Name>>(name, { ...TAKE, localConcurrency: batches }, (jobs) =>
-    Promise.all(jobs.map(settle)),
+  await boss.work<Payload<Name>>(
+    name,
+    { ...TAKE, notifyPollingIntervalSeconds: pollSeconds, localConcurrency: batches },
+    (jobs) => Promise.all(jobs.map(settle)),
   )
 }

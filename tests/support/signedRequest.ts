@@ -173,7 +173,7 @@ class Draft {
     if (row.message === '{fn:first-json-item}') return JSON.stringify(this.json)
     if (row.message === '{fn:plivo-v3}') {
       const fields = [...this.form].sort(byName).map((pair) => pair.join(''))
-      return `${this.options.url}?.${fields.join('')}.nonce 1`
+      return `${this.options.url}?${fields.join('')}.nonce 1`
     }
     if (row.message === '{fn:contentful-canonical}') {
       const path = encodeURI(new URL(this.options.url).pathname)

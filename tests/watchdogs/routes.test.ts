@@ -53,7 +53,7 @@ describe('POST /api/v1/watchdogs', () => {
       endpointId: endpoint.id,
       name: '',
       match: { all: [{ path: 'body.a', op: 'equals', value: 1 }] },
-      expectedIntervalSeconds: 59,
+      expectedIntervalSeconds: 0,
       graceSeconds: -1,
       active: 'yes',
       alertContactIds: [randomUUID(), 5, 'zz'],

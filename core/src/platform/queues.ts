@@ -21,6 +21,8 @@ export interface QueueSpec {
   }
   /** Batches of its jobs that one process runs at once: with several, one that is slow stops nobody. Default 1. */
   readonly batches?: number
+  /** How often jobs that fall due are looked for; 2 unless said otherwise. */
+  readonly pollSeconds?: number
   /** UTC cron line for jobs that run by the clock. */
   readonly cron?: string
 }
@@ -69,12 +71,13 @@ export const QUEUES = {
     cron: '*/5 * * * *',
   },
   /**
-   * Raises the alarms of watchdogs that are due. Each run queues the next one before it looks, 5 s ahead; with the
-   * queue's poll of 5 s that makes a look at least every 10 s. Short: one queued is enough. The cron line mends a broken chain.
+   * Raises the alarms of watchdogs that are due. Each run queues the next one before it looks, 1 s ahead; with the
+   * poll of a second that makes a look every 2 s, which a watchdog of a few seconds needs. Short: one queued is enough. The cron line mends a broken chain.
    */
   'watchdogs.check': {
     payload: z.object({}),
-    options: { policy: 'short', retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 600 },
+    options: { policy: 'short', retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 },
+    pollSeconds: 1,
     cron: '* * * * *',
   },
   /** Works out who gets an alert of the outbox. A lost one is found by `alerts.sweep`. */

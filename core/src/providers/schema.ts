@@ -17,7 +17,10 @@ export const Provider = z
       .nullable()
       .meta({ description: 'Where the event type stands; null when there is none' }),
     signatureHeader: z.string().nullable(),
-    handshakeTokenNeeded: z.boolean(),
+    handshake: z.enum(['none', 'automatic', 'token']).meta({
+      description: 'Whether subscribing poses a challenge, and whether its answer needs a `handshakeToken`',
+    }),
+    handshakeTokenNeeded: z.boolean().meta({ description: '`handshake` is `token`' }),
     verification: z
       .object({ supported: z.boolean(), scheme: z.string(), secretLabel: z.string().nullable() })
       .nullable()
@@ -35,6 +38,7 @@ export function providerView(row: ProviderRow): z.input<typeof Provider> {
     name: row.name,
     eventType: place === undefined ? null : { source: place.in, name: 'name' in place ? place.name : null },
     signatureHeader: row.signatureHeader,
+    handshake: row.handshakes.length === 0 ? 'none' : row.handshakeTokenNeeded ? 'token' : 'automatic',
     handshakeTokenNeeded: row.handshakeTokenNeeded,
     verification:
       verification === null

@@ -1,5 +1,7 @@
-/** Bounds of a watchdog's `expectedIntervalSeconds`: a minute to 31 days (CONTRACT §11). */
-export const MIN_INTERVAL_SECONDS = 60
+/** Bounds of a watchdog's `expectedIntervalSeconds`: a second to 31 days. */
+export const MIN_INTERVAL_SECONDS = 1
+/** The shortest interval that a suggestion makes. */
+export const MIN_SUGGESTED_SECONDS = 60
 export const MAX_INTERVAL_SECONDS = 2_678_400
 /** Upper bound of `graceSeconds`; the lower one is 0. */
 export const MAX_GRACE_SECONDS = 2_678_400

@@ -13,7 +13,8 @@ export type CheckServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 const BATCH = 100
 /** Captures that came later than this after an arming were evaluated by what it watches for. */
 const SETTLES_MS = 5000
-const CHECK_AFTER_MS = 5000
+/** With the queue's poll of a second, no alarm is over 3 s late, those of watchdogs of a few seconds neither. */
+const CHECK_AFTER_MS = 1000
 
 /**
  * Raises the alarms that are due and announces the recoveries, each once however many workers run: a watchdog is

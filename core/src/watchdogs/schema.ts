@@ -11,7 +11,7 @@ import {
 export const WATCHDOG_STATES = ['waiting', 'onTime', 'late', 'alarmed', 'paused'] as const
 
 const interval = z.int().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).meta({
-  description: 'How often a matching capture is expected: a minute to 31 days',
+  description: 'How often a matching capture is expected: a second to 31 days',
 })
 
 /** A condition; its grammar is checked by `parseMatch`, which names every wrong part. */

@@ -1,4 +1,4 @@
-import { MAX_INTERVAL_SECONDS, MIN_INTERVAL_SECONDS } from './bounds.ts'
+import { MAX_INTERVAL_SECONDS, MIN_SUGGESTED_SECONDS } from './bounds.ts'
 
 /** What the history says about how often captures come (CONTRACT §11 "Suggest", R45). */
 export interface Suggestion {
@@ -80,7 +80,7 @@ function unavailable(receivedAt: readonly Date[], reason: string): Suggestion {
 function roundUpInterval(seconds: number): number {
   const step = seconds <= DAY ? HOUR : DAY
   const rounded = ROUND_INTERVALS.find((round) => seconds <= round) ?? Math.ceil(seconds / step) * step
-  return Math.min(Math.max(rounded, MIN_INTERVAL_SECONDS), MAX_INTERVAL_SECONDS)
+  return Math.min(Math.max(rounded, MIN_SUGGESTED_SECONDS), MAX_INTERVAL_SECONDS)
 }
 
 /** A fifth of the interval, or what the longest gap seen would have needed; a minute to the whole interval. */

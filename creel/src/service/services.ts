@@ -50,7 +50,12 @@ export async function openServices(
   await createQueues(boss)
   const ownHosts = [urls.baseUrl, urls.captureUrl].map(ownHostOf)
   if (listensOn !== undefined) ownHosts.push(listensOn)
-  const outbound = createOutbound({ allowDestinations: options.allowDestinations, ownHosts: () => ownHosts })
+  const outbound = createOutbound({
+    allowDestinations: options.allowDestinations,
+    ownHosts: () => ownHosts,
+    // Who reaches the API at a loopback address is on the operator's own machine.
+    namesSetting: isLoopback(urls.baseUrl),
+  })
   const mailer = createMailer(options.mail)
   const endpointChanges = startEndpointChanges(databaseUrl, log)
   const stopping = new AbortController()
@@ -93,6 +98,11 @@ export async function openServices(
       await boss.stop({ graceful: false })
     },
   }
+}
+
+function isLoopback(url: string): boolean {
+  const { hostname } = new URL(url)
+  return hostname === 'localhost' || hostname === '[::1]' || hostname.startsWith('127.')
 }
 
 function ownHostOf(url: string): OwnHost {

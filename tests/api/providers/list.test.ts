@@ -12,6 +12,7 @@ const Items = z.object({
       name: z.string(),
       eventType: z.strictObject({ source: z.string(), name: z.string().nullable() }).nullable(),
       signatureHeader: z.string().nullable(),
+      handshake: z.enum(['none', 'automatic', 'token']),
       handshakeTokenNeeded: z.boolean(),
       verification: z
         .strictObject({ supported: z.boolean(), scheme: z.string(), secretLabel: z.string().nullable() })
@@ -33,11 +34,20 @@ describe('GET /api/v1/providers', () => {
       name: 'GitHub',
       eventType: { source: 'header', name: 'X-GitHub-Event' },
       signatureHeader: 'X-Hub-Signature-256',
+      handshake: 'none',
       handshakeTokenNeeded: false,
       verification: { supported: true, scheme: 'hmac-sha256-hex', secretLabel: expect.any(String) },
       setupPath: expect.stringContaining('Webhooks'),
     })
     expect(items.find(({ slug }) => slug === 'facebook')?.handshakeTokenNeeded).toBe(true)
+    const handshakeOf = (wanted: string) => items.find(({ slug }) => slug === wanted)?.handshake
+    expect(['facebook', 'slack', 'x', 'stripe'].map(handshakeOf)).toEqual([
+      'token',
+      'automatic',
+      'automatic',
+      'none',
+    ])
+    for (const each of items) expect(each.handshakeTokenNeeded).toBe(each.handshake === 'token')
     expect(items.find(({ slug }) => slug === 'paypal')?.verification?.supported).toBe(false)
     expect(items.find(({ slug }) => slug === 'mailchimp')?.verification).toBeNull()
   })

@@ -16,7 +16,7 @@ export const ROWS: readonly ProviderRow[] = [
     verification: { supported: true, family: 'hmac-fields', scheme: 'hmac-sha256-base64', secretLabel: 'HMAC key' },
     schemes: [
       { id: 'adyen-header', scheme: 'hmac-sha256-base64', mac: 'hmac', hash: 'sha256', key: { decode: 'hex' }, message: '{body}', signature: { in: 'header', name: 'HmacSignature', parse: 'raw', encoding: 'base64' } },
-      { id: 'adyen-standard', scheme: 'hmac-sha256-base64', mac: 'hmac', hash: 'sha256', key: { decode: 'hex' }, message: '{json:notificationItems[0].NotificationRequestItem.pspReference}:{json:notificationItems[0].NotificationRequestItem.originalReference}:{json:notificationItems[0].NotificationRequestItem.merchantAccountCode}:{json:notificationItems[0].NotificationRequestItem.merchantReference}:{json:notificationItems[0].NotificationRequestItem.amount.value}:{json:notificationItems[0].NotificationRequestItem.amount.currency}:{json:notificationItems[0].NotificationRequestItem.eventCode}:{json:notificationItems[0].NotificationRequestItem.success}', signature: { in: 'body', path: 'notificationItems[0].NotificationRequestItem.additionalData.hmacSignature', parse: 'raw', encoding: 'base64' }, partial: 'it covers eight fields, not the whole body' },
+      { id: 'adyen-standard', scheme: 'hmac-sha256-base64', mac: 'hmac', hash: 'sha256', key: { decode: 'hex' }, message: '{fn:only-adyen-item}{json:notificationItems[0].NotificationRequestItem.pspReference}:{json:notificationItems[0].NotificationRequestItem.originalReference}:{json:notificationItems[0].NotificationRequestItem.merchantAccountCode}:{json:notificationItems[0].NotificationRequestItem.merchantReference}:{json:notificationItems[0].NotificationRequestItem.amount.value}:{json:notificationItems[0].NotificationRequestItem.amount.currency}:{json:notificationItems[0].NotificationRequestItem.eventCode}:{json:notificationItems[0].NotificationRequestItem.success}', signature: { in: 'body', path: 'notificationItems[0].NotificationRequestItem.additionalData.hmacSignature', parse: 'raw', encoding: 'base64' }, partial: 'it covers eight fields, not the whole body' },
     ],
     handshakes: [],
     handshakeTokenNeeded: false,
@@ -562,7 +562,7 @@ export const ROWS: readonly ProviderRow[] = [
       { id: 'ebay', scheme: 'ecdsa-key-fetch', mac: 'fetched', reason: "eBay's public key would have to be fetched by its key id", signature: { in: 'header', name: 'x-ebay-signature', parse: 'raw', encoding: 'plain' } },
     ],
     handshakes: [
-      { trigger: { method: 'GET', query: { challenge_code: { any: true } } }, answer: { status: 200, json: { challengeResponse: { digest: 'sha256', of: [{ from: 'query', name: 'challenge_code' }, { from: 'handshakeToken' }, { from: 'urlNoQuery' }], encoding: 'hex' } } } },
+      { trigger: { method: 'GET', query: { challenge_code: { challenge: true } } }, answer: { status: 200, json: { challengeResponse: { digest: 'sha256', of: [{ from: 'query', name: 'challenge_code' }, { from: 'handshakeToken' }, { from: 'urlNoQuery' }], encoding: 'hex' } } } },
     ],
     handshakeTokenNeeded: true,
     setupPath: 'Developer Portal → Application Keys → Alerts & Notifications → Notification Endpoint URL',
@@ -1014,7 +1014,7 @@ export const ROWS: readonly ProviderRow[] = [
       { id: 'linkedin', scheme: 'hmac-sha256-hex', mac: 'hmac', hash: 'sha256', key: { decode: 'utf8' }, message: 'hmacsha256={body}', signature: { in: 'header', name: 'X-LI-Signature', parse: 'raw', prefix: 'hmacsha256=', prefixOptional: true, encoding: 'hex' } },
     ],
     handshakes: [
-      { trigger: { method: 'GET', query: { challengeCode: { any: true } } }, answer: { status: 200, json: { challengeCode: { from: 'query', name: 'challengeCode' }, challengeResponse: { hmac: 'sha256', of: { from: 'query', name: 'challengeCode' }, encoding: 'hex' } } } },
+      { trigger: { method: 'GET', query: { challengeCode: { uuid: true } } }, answer: { status: 200, json: { challengeCode: { from: 'query', name: 'challengeCode' }, challengeResponse: { hmac: 'sha256', of: { from: 'query', name: 'challengeCode' }, encoding: 'hex' } } } },
     ],
     handshakeTokenNeeded: false,
     setupPath: 'Developer Portal → app → Webhooks → Create webhook → URL',
@@ -1266,7 +1266,7 @@ export const ROWS: readonly ProviderRow[] = [
     signatureHeader: 'X-Orb-Signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'Signing secret' },
     schemes: [
-      { id: 'orb', scheme: 'hmac-sha256-hex', mac: 'hmac', hash: 'sha256', key: { decode: 'utf8' }, message: 'v1:{timestamp}:{body}', signature: { in: 'header', name: 'X-Orb-Signature', parse: 'list', pairSep: ',', prefix: 'v1=', encoding: 'hex' }, timestamp: { in: 'header', name: 'X-Orb-Timestamp', unit: 'rfc3339' } },
+      { id: 'orb', scheme: 'hmac-sha256-hex', mac: 'hmac', hash: 'sha256', key: { decode: 'utf8' }, message: 'v1:{timestamp}:{body}', signature: { in: 'header', name: 'X-Orb-Signature', parse: 'list', pairSep: ' ', prefix: 'v1=', encoding: 'hex' }, timestamp: { in: 'header', name: 'X-Orb-Timestamp', unit: 'rfc3339', toleranceSeconds: 300 } },
     ],
     handshakes: [],
     handshakeTokenNeeded: false,
@@ -1708,7 +1708,7 @@ export const ROWS: readonly ProviderRow[] = [
       { id: 'smartcar', scheme: 'hmac-sha256-hex', mac: 'hmac', hash: 'sha256', key: { decode: 'utf8' }, message: '{body}', signature: { in: 'header', name: 'SC-Signature', parse: 'raw', encoding: 'hex' } },
     ],
     handshakes: [
-      { trigger: { method: 'POST', json: { eventType: { oneOf: ['VERIFY'] }, 'data.challenge': { any: true } } }, answer: { status: 200, json: { challenge: { hmac: 'sha256', of: { from: 'json', path: 'data.challenge' }, encoding: 'hex' } } } },
+      { trigger: { method: 'POST', json: { eventType: { oneOf: ['VERIFY'] }, 'data.challenge': { challenge: true } } }, answer: { status: 200, json: { challenge: { hmac: 'sha256', of: { from: 'json', path: 'data.challenge' }, encoding: 'hex' } } } },
     ],
     handshakeTokenNeeded: false,
     setupPath: 'Dashboard → Integrations/Webhooks → Add webhook → Callback URI',
@@ -2098,7 +2098,7 @@ export const ROWS: readonly ProviderRow[] = [
       { id: 'x', scheme: 'hmac-sha256-base64', mac: 'hmac', hash: 'sha256', key: { decode: 'utf8' }, message: '{body}', signature: { in: 'header', name: 'x-twitter-webhooks-signature', parse: 'raw', prefix: 'sha256=', encoding: 'base64' } },
     ],
     handshakes: [
-      { trigger: { method: 'GET', query: { crc_token: { any: true } } }, answer: { status: 200, json: { response_token: [{ literal: 'sha256=' }, { hmac: 'sha256', of: { from: 'query', name: 'crc_token' }, encoding: 'base64' }] } } },
+      { trigger: { method: 'GET', query: { crc_token: { challenge: true } } }, answer: { status: 200, json: { response_token: [{ literal: 'sha256=' }, { hmac: 'sha256', of: { from: 'query', name: 'crc_token' }, encoding: 'base64' }] } } },
     ],
     handshakeTokenNeeded: false,
     setupPath: 'API: POST /2/webhooks {url}',
@@ -2160,7 +2160,7 @@ export const ROWS: readonly ProviderRow[] = [
       { id: 'zoom', scheme: 'hmac-sha256-hex', mac: 'hmac', hash: 'sha256', key: { decode: 'utf8' }, message: 'v0:{timestamp}:{body}', signature: { in: 'header', name: 'x-zm-signature', parse: 'raw', prefix: 'v0=', encoding: 'hex' }, timestamp: { in: 'header', name: 'x-zm-request-timestamp', unit: 's' } },
     ],
     handshakes: [
-      { trigger: { method: 'POST', json: { event: { oneOf: ['endpoint.url_validation'] }, 'payload.plainToken': { any: true } } }, answer: { status: 200, json: { plainToken: { from: 'json', path: 'payload.plainToken' }, encryptedToken: { hmac: 'sha256', of: { from: 'json', path: 'payload.plainToken' }, encoding: 'hex' } } } },
+      { trigger: { method: 'POST', json: { event: { oneOf: ['endpoint.url_validation'] }, 'payload.plainToken': { challenge: true } } }, answer: { status: 200, json: { plainToken: { from: 'json', path: 'payload.plainToken' }, encryptedToken: { hmac: 'sha256', of: { from: 'json', path: 'payload.plainToken' }, encoding: 'hex' } } } },
     ],
     handshakeTokenNeeded: false,
     setupPath: 'App Marketplace → Manage → app → Features → Access → Event Subscriptions → Event notification endpoint URL',

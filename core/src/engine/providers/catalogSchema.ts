@@ -181,6 +181,9 @@ const ChallengeExpression: z.ZodType<ChallengeExpression> = z.lazy(() =>
 const Pattern = z.union([
   z.strictObject({ any: z.literal(true) }),
   z.strictObject({ oneOf: z.array(z.union([Text, z.int()])) }),
+  /** What a handshake may sign: 1 to 128 characters of `A-Z a-z 0-9 + / = _ . ~ -`, which no JSON object or list is. */
+  z.strictObject({ challenge: z.literal(true) }),
+  z.strictObject({ uuid: z.literal(true) }),
   /** Lower-case hex of this many digits, from and to. */
   z.strictObject({ hex: z.tuple([z.int(), z.int()]) }),
   z.strictObject({ emptyList: z.literal(true) }),

@@ -216,7 +216,7 @@ describe('bounds', () => {
     (slug) => {
       const posed: Posed = {
         method: slug === 'zoom' || slug === 'smartcar' ? 'POST' : 'GET',
-        query: `crc_token=a&challengeCode=b&bt_challenge=${'a'.repeat(32)}`,
+        query: `crc_token=a&challengeCode=0b7e2f8c-8f5e-4a39-9c0e-6f1d2a3b4c5d&bt_challenge=${'a'.repeat(32)}`,
         json:
           slug === 'zoom'
             ? { event: 'endpoint.url_validation', payload: { plainToken: 'a' } }

@@ -8,6 +8,7 @@ import {
   valueAt,
 } from '../providers/index.ts'
 import { bytesOf, byteTextOf } from './byteText.ts'
+import { isSignableChallenge, isUuid } from './challenges.ts'
 import { Evidence } from './evidence.ts'
 import { sameBytes } from './macs.ts'
 import type { PreparedVerification } from './prepare.ts'
@@ -83,6 +84,8 @@ function fits(pattern: Pattern, value: unknown): boolean {
   if ('oneOf' in pattern) return pattern.oneOf.some((wanted) => wanted === value)
   if (typeof value !== 'string' || value === '' || value.length > CHALLENGE_LENGTH_MAX) return false
   if ('any' in pattern) return true
+  if ('challenge' in pattern) return isSignableChallenge(value)
+  if ('uuid' in pattern) return isUuid(value)
   const [from, to] = pattern.hex
   return value.length >= from && value.length <= to && /^[0-9a-f]+$/.test(value)
 }
@@ -181,7 +184,7 @@ function mac(
 ): string | undefined {
   const secret = challenge.prepared.settings.signingSecret
   const text = termText(expression.of, challenge)
-  if (secret === null || text === undefined) return undefined
+  if (secret === null || text === undefined || !isSignableChallenge(text)) return undefined
   const key = expression.key === 'sha1' ? createHash('sha1').update(secret).digest() : Buffer.from(secret)
   return createHmac(expression.hmac, key).update(bytesOf(text)).digest(expression.encoding)
 }

@@ -1,4 +1,5 @@
 import type { HashName, SchemeRow } from '../providers/index.ts'
+import { isChallengeMessage } from './challenges.ts'
 import { decodeSignature } from './encodings.ts'
 import type { Evidence } from './evidence.ts'
 import type { Key } from './keys.ts'
@@ -55,7 +56,9 @@ export function matchersFor(
     for (const template of scheme.messages) {
       const message = template({ scheme: scheme.row, evidence: variant, timestamp, secret })
       if ('missing' in message) return { missing: missingName(scheme.row, message.missing) }
-      matchers.push(matcherFor(mac, hash, key, message.pieces))
+      if (scheme.signedForAnybody && isChallengeMessage(message.pieces, scheme.signedForAnybody))
+        matchers.push(() => false)
+      else matchers.push(matcherFor(mac, hash, key, message.pieces))
     }
   }
   return matchers

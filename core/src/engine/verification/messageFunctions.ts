@@ -47,7 +47,9 @@ export function plivoV3(evidence: Evidence, nonceHeader: string): Uint8Array | {
           .join('')
       : ''
   const base = byteTextOf(withoutQuery(evidence.url))
-  const parameters = fields === '' ? (query === '' ? '' : `?${query}`) : `?${query}.${fields}`
+  // Only a query is closed by the point before the fields.
+  const start = query === '' ? '' : `?${query}`
+  const parameters = fields === '' ? start : query === '' ? `?${fields}` : `${start}.${fields}`
   return bytesOf(`${base}${parameters}.${nonce}`)
 }
 

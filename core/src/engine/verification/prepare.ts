@@ -1,4 +1,5 @@
 import { findProvider, type ProviderRow, type SchemeRow } from '../providers/index.ts'
+import { type SignsForAnybody, signedChallenges } from './challenges.ts'
 import { type Key, type KeyProblem, keyFor } from './keys.ts'
 import { compileMessage, type MessageTemplate, signsUrl } from './message.ts'
 import { SearchBudget } from './searchBudget.ts'
@@ -11,6 +12,8 @@ export interface PreparedScheme {
   /** The messages that may have been signed; none for JWTs and for schemes that are never checked. */
   readonly messages: readonly MessageTemplate[]
   readonly signsUrl: boolean
+  /** What handshakes would sign with the same secret, if they sign: such a signature proves nothing. */
+  readonly signedForAnybody: SignsForAnybody | undefined
 }
 
 /** An endpoint's settings, ready to evaluate its captures. Holds keys: it must never be logged or serialised. */
@@ -33,14 +36,20 @@ const messagesOf = new WeakMap<SchemeRow, readonly MessageTemplate[]>()
 export function prepareVerification(settings: VerificationSettings): PreparedVerification {
   const provider = settings.provider === null ? undefined : findProvider(settings.provider)
   const rows = settings.manual === null ? (provider?.schemes ?? []) : [manualSchemeRow(settings.manual)]
-  const schemes = rows.flatMap((row) => preparedScheme(row, settings.signingSecret))
+  const schemes = rows.flatMap((row) =>
+    preparedScheme(row, settings.signingSecret, signedChallenges(provider)),
+  )
   return { settings, provider, schemes, searchBudget: new SearchBudget() }
 }
 
-function preparedScheme(row: SchemeRow, secret: string | null): PreparedScheme[] {
+function preparedScheme(
+  row: SchemeRow,
+  secret: string | null,
+  signedForAnybody: SignsForAnybody | undefined,
+): PreparedScheme[] {
   if (row.mac === 'fetched') {
     const problem = row.reason ?? 'the key would have to be fetched'
-    return [{ row, key: { problem }, messages: [], signsUrl: false }]
+    return [{ row, key: { problem }, messages: [], signsUrl: false, signedForAnybody }]
   }
   if (secret === null || secret === '') return []
   const prefix = row.when?.secretPrefix
@@ -51,6 +60,7 @@ function preparedScheme(row: SchemeRow, secret: string | null): PreparedScheme[]
       key: keyFor(row, secret),
       messages: compiledMessages(row),
       signsUrl: signsUrl(row.message ?? ''),
+      signedForAnybody,
     },
   ]
 }

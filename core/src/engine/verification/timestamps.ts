@@ -58,7 +58,7 @@ export function checkTimestamp(
   return { kind, ageSeconds, toleranceSeconds }
 }
 
-const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,12})?(?:Z|[+-]\d\d:\d\d)$/
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,12})?(?:Z|[+-]\d\d:\d\d)?$/
 
 function ageOf(text: string, unit: TimestampPlace['unit'], receivedAt: Date): number | undefined {
   const received = receivedAt.getTime()
@@ -68,10 +68,17 @@ function ageOf(text: string, unit: TimestampPlace['unit'], receivedAt: Date): nu
     case 'ms':
       return /^\d{1,15}$/.test(text) ? (received - Number(text)) / 1000 : undefined
     case 'rfc3339':
-      return RFC3339.test(text) ? secondsSince(Date.parse(withMilliseconds(text)), received) : undefined
+      return RFC3339.test(text)
+        ? secondsSince(Date.parse(inUtc(withMilliseconds(text))), received)
+        : undefined
     case 'http-date':
       return text.length <= 40 ? secondsSince(Date.parse(text), received) : undefined
   }
+}
+
+/** A sender that writes no offset means UTC. */
+function inUtc(text: string): string {
+  return /(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`
 }
 
 /** Senders write nanoseconds; dates hold milliseconds. */

@@ -51,6 +51,8 @@ export interface OutboundOptions {
   readonly allowDestinations: readonly string[]
   /** Asked at every connection: the port that we listen on is known only after the start. */
   readonly ownHosts: () => readonly OwnHost[]
+  /** Whether refusals name `CREEL_ALLOW_DESTINATIONS`, as they do to callers on the operator's own machine. */
+  readonly namesSetting?: boolean
   /** The system's resolver unless said otherwise. */
   readonly resolve?: Resolve
   /** DNS, TCP and TLS together. Default 5 000. */
@@ -72,7 +74,12 @@ const MAX_HEADER_BYTES = 65_536
 export function createOutbound(options: OutboundOptions): Outbound {
   const { connectTimeoutMs = 5000, resolve = systemResolve, certificateAuthorities } = options
   const trustsAnyCertificate = options.trustsAnyCertificate ?? false
-  const guard = { allow: parseAllowList(options.allowDestinations), ownHosts: options.ownHosts, resolve }
+  const guard = {
+    allow: parseAllowList(options.allowDestinations),
+    ownHosts: options.ownHosts,
+    resolve,
+    namesSetting: options.namesSetting ?? false,
+  }
   const agent = new Agent({
     connect: guardedConnector({ guard, connectTimeoutMs, certificateAuthorities, trustsAnyCertificate }),
     allowH2: false,

@@ -15,6 +15,8 @@ export interface SsrfGuard {
   readonly allow: AllowList
   readonly ownHosts: () => readonly OwnHost[]
   readonly resolve: Resolve
+  /** Whether a refusal names the setting that lifts it: only to callers who are the operator. */
+  readonly namesSetting?: boolean
 }
 
 /** Where a name leads: the addresses that may be dialled, or why there is none. */
@@ -53,8 +55,12 @@ export async function findPassage(guard: SsrfGuard, host: string, port: number):
   }
   const [first, ...others] = addresses
   return first === undefined
-    ? { refused: 'blocked_address', detail: `${host} leads to ${reason}` }
+    ? { refused: 'blocked_address', detail: `${host} leads to ${reason}${hintOf(guard)}` }
     : { addresses: [first, ...others] }
+}
+
+function hintOf({ namesSetting = false }: SsrfGuard): string {
+  return namesSetting ? '; CREEL_ALLOW_DESTINATIONS allows it' : ''
 }
 
 function loop(host: string, port: number): Passage {
