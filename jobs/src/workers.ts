@@ -118,7 +118,12 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
   }
   await boss.work<Payload<Name>>(
     name,
-    { ...TAKE, notifyPollingIntervalSeconds: pollSeconds, localConcurrency: batches },
+    {
+      ...TAKE,
+      pollingIntervalSeconds: Math.min(2, pollSeconds),
+      notifyPollingIntervalSeconds: pollSeconds,
+      localConcurrency: batches,
+    },
     (jobs) => Promise.all(jobs.map(settle)),
   )
 }
