@@ -17,7 +17,7 @@ import {
 } from './support/workspace.ts'
 
 const CONNECTIONS = [1, 16, 64, 256]
-/** The goals are for 64 connections (DESIGN's hot path). */
+/** The goals are for 64 connections. */
 const GOAL_CONNECTIONS = 64
 const WARMUP_SECONDS = 1
 const BODY_BYTES = 1024

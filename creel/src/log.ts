@@ -3,7 +3,7 @@ import pretty from 'pino-pretty'
 import type { Config } from './config/index.ts'
 import { withoutSecrets } from './logRedaction.ts'
 
-/** Members that never reach a log line, wherever they stand (DESIGN §3, 8). */
+/** Members that never reach a log line, wherever they stand. */
 const SECRET_MEMBERS = [
   'authorization',
   'Authorization',

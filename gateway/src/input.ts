@@ -2,7 +2,7 @@ import { DomainError, type Locate, pointerTo, type RouteContract } from '@creel/
 import { nestsDeeper } from '@creel/core/engine/json'
 import { z } from 'zod'
 
-/** JSON bodies of the API may be this long (CONTRACT §0.5). */
+/** JSON bodies of the API may be this long. */
 export const MAX_BODY_BYTES = 1_048_576
 
 /** The raw input of one call, not yet validated, and where each member came from. */
@@ -20,7 +20,7 @@ const LAST_EVENT_ID = 'lastEventId'
 
 type Scalar = 'integer' | 'boolean' | 'string'
 
-/** Reads path, query and body of one route into one object (CONTRACT R4: the path wins, then the query). */
+/** Reads path, query and body of one route into one object. */
 export interface InputReader {
   readonly path: (params: Readonly<Record<string, string>>) => Record<string, unknown>
   /** @throws DomainError `request_invalid` for a body that cannot be read */
@@ -40,7 +40,7 @@ export function inputReader(
     Object.fromEntries(
       Object.entries(params).map(([name, text]) => {
         const value = typed(text, types[name])
-        // An id has one spelling: `01` names nothing (CONTRACT R6).
+        // An id has one spelling: `01` names nothing.
         return [name, String(value) === text ? value : text]
       }),
     )

@@ -14,7 +14,7 @@ export function traceIdOf(request: Request): string {
 }
 
 /**
- * The API key as sent: `Authorization: Bearer` is canonical, `X-Api-Key` the fallback (SPEC Authentication 1), also
+ * The API key as sent: `Authorization: Bearer` is canonical, `X-Api-Key` the fallback, also
  * beside an Authorization of another scheme, which a proxy may want for itself.
  */
 export function presentedKey(request: Request): string | null {

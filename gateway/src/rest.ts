@@ -27,7 +27,7 @@ import { presentedKey, traceIdOf } from './requestIdentity.ts'
 /**
  * Binds every route of the router to its method and path: no route is written here.
  *
- * The order of checks is CONTRACT §0.6: key, plan, budget, path objects, feature, body and input, conflicts.
+ * The order of checks: key, plan, budget, path objects, feature, body and input, conflicts.
  */
 export function rest(services: Services) {
   const app = new Elysia()
@@ -91,7 +91,7 @@ function bound(
           body: null,
         }
         const raw = await reader.all(request, params).catch(async (error: unknown) => {
-          // An unreadable body comes after the 404 of what the path names (CONTRACT R6).
+          // An unreadable body comes after the 404 of what the path names.
           await route.finds?.(context, params)
           throw error
         })

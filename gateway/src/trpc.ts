@@ -18,7 +18,7 @@ import { boundedBytes, refuseDeep } from './input.ts'
 import { noteOutage } from './outageLog.ts'
 import { presentedKey, traceIdOf } from './requestIdentity.ts'
 
-/** The most procedures one batch may hold (CONTRACT R10). */
+/** The most procedures one batch may hold. */
 const MAX_BATCH = 20
 
 /** JSON-RPC's `invalid request`, which tRPC's errors carry. */

@@ -1,7 +1,7 @@
 import { type Enqueue, QUEUES, run, type Statement, statement, type Trx } from '@creel/core'
 import type { Db, PgBoss } from 'pg-boss'
 
-/** core's Enqueue over pg-boss: jobs are inserted through the caller's own transaction (DESIGN §3, invariant 3). */
+/** core's Enqueue over pg-boss: jobs are inserted through the caller's own transaction. */
 export function createEnqueue(boss: PgBoss): Enqueue {
   const statements = new Map<string, Statement>()
   return async (trx, name, jobs) => {

@@ -35,7 +35,7 @@ describe('pages', () => {
   })
 })
 
-describe('what a problem names (CONTRACT R5)', () => {
+describe('what a problem names', () => {
   test('a member of the wrong type once, not as missing too', async () => {
     const endpoint = await service.alice.endpoint()
     const answer = await service.alice.post(endpoint.at('/actions'), { kind: 'forward', url: 5 })

@@ -13,7 +13,7 @@ const Page = z.looseObject({
 const CAPTURES = 600
 
 /**
- * DESIGN §3, invariant 2. With ids from a plain sequence, a request with a lower id can appear after one with a higher id, and
+ * With ids from a plain sequence, a request with a lower id can appear after one with a higher id, and
  * a client that went on from the higher one never sees it.
  */
 test('two gateway processes write, and a client that polls by afterId sees every request, in order, once', async () => {
@@ -55,7 +55,7 @@ test('two gateway processes write, and a client that polls by afterId sees every
   ]
 
   const seen: { id: number; body: string }[] = []
-  // As CONTRACT T2 says: hold afterId, walk the pages, fold what new arrivals shifted, then go on from the largest id.
+  // As a poller is to: hold afterId, walk the pages, fold what new arrivals shifted, then go on from the largest id.
   const poll = async () => {
     const afterId = seen.at(-1)?.id ?? 0
     const found = new Map<number, string>()

@@ -5,7 +5,7 @@ export type Json = null | boolean | number | string | readonly Json[] | { readon
 const WORDS = new Set(['description', 'summary', 'example', 'examples', 'title', 'x-displayName', 'version'])
 
 /**
- * What a newer description took away or changed, as `where: what`. v1 is append-only (SPEC Versioning 2): a newer
+ * What a newer description took away or changed, as `where: what`. v1 is append-only: a newer
  * description may add operations, parameters, members, values and errors, take more input than before, and reword;
  * nothing else.
  */

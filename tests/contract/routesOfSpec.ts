@@ -1,6 +1,6 @@
 /**
- * Every operation that SPEC "Endpoints" names under `/api/v1`, with what CONTRACT adds to it (the singular
- * `transformation` routes of SPEC rule 7, R28, and the alias of T24). Kept by hand, from the text: it is what the
+ * Every operation under `/api/v1` that the public description promises (with the singular
+ * `transformation` routes and one alias). Kept by hand, from the text: it is what the
  * router is held against.
  */
 export const ROUTES_OF_SPEC: readonly string[] = [

@@ -7,7 +7,7 @@ import { startService, type TestService } from '../support/service.ts'
 
 const SECOND = 1000
 const HOUR = 3600 * SECOND
-/** The delays of CONTRACT §8 with the most that jitter adds. */
+/** The delays of the retry schedule with the most that jitter adds. */
 const LONGEST_DELAYS = [5, 300, 1800, 7200, 18_000, 36_000].map((seconds) => seconds * 1.2 * SECOND + SECOND)
 
 let service: TestService

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { Client, type TestEndpoint } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** CONTRACT §1, by hand: what a plan is worth must not change by accident. */
+/** By hand: what a plan is worth must not change by accident. */
 const LIMITS = {
   solo: {
     apiRatePerMinute: 120,

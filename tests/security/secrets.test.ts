@@ -9,7 +9,7 @@ import { startService, type TestService } from '../support/service.ts'
 import { makeWorld, pathOf } from '../support/world.ts'
 
 /**
- * Secrets are write-only (DESIGN §3, 8): every one that can be given is given, everything that can answer is asked, and
+ * Secrets are write-only: every one that can be given is given, everything that can answer is asked, and
  * none is found in an answer, a log line or a dump of the database, in any spelling.
  */
 

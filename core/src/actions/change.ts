@@ -22,7 +22,7 @@ import { signingColumns } from './signing.ts'
 import { actionView } from './view.ts'
 
 /**
- * Changes what is named and leaves the rest (CONTRACT §0.1). Switching it on resumes what waited for it.
+ * Changes what is named and leaves the rest. Switching it on resumes what waited for it.
  * @throws DomainError `not_found` when it was deleted meanwhile
  */
 export async function changeAction(ctx: Context, { endpointId, id }: ActionRow, input: UpdateInput) {

@@ -13,7 +13,7 @@ type Members = Partial<Omit<UpdateInput, 'actionId'>>
 
 /**
  * What the schema alone cannot evaluate of a new action.
- * @throws DomainError `feature_not_in_plan` for a known kind that the plan lacks (CONTRACT §5)
+ * @throws DomainError `feature_not_in_plan` for a known kind that the plan lacks
  */
 export async function checkNewAction(ctx: Context, input: Members): Promise<InputIssue[]> {
   const kind = ACTION_KINDS.find((known) => known === input.kind)
@@ -28,7 +28,7 @@ export async function checkNewAction(ctx: Context, input: Members): Promise<Inpu
   return [...issues, ...(await checkMembers(ctx, kind, input, undefined))]
 }
 
-/** The same of a change: a member equal to what is stored is not evaluated anew (CONTRACT R3). */
+/** The same of a change: a member equal to what is stored is not evaluated anew. */
 export async function checkActionChange(
   ctx: Context,
   action: ActionRow,
@@ -68,7 +68,7 @@ async function checkMembers(
   return issues
 }
 
-/** Reads `condition` as it was sent: key order and number spelling survive in the raw body only (CONTRACT R11). */
+/** Reads `condition` as it was sent: key order and number spelling survive in the raw body only. */
 export function readCondition(ctx: Pick<Context, 'rawBody'>, value: unknown) {
   const parsed = parseCondition(value, memberText(ctx.rawBody, ['condition']))
   if ('condition' in parsed) return parsed

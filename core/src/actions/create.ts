@@ -13,7 +13,7 @@ import type { CreateInput } from './schema.ts'
 import { signingColumns } from './signing.ts'
 import { actionView } from './view.ts'
 
-/** What a notify action says when its creator does not (CONTRACT §5). */
+/** What a notify action says when its creator does not. */
 export const DEFAULT_TEMPLATE = '{{endpoint.name}}: {{method}} {{label}} (request {{request.id}})'
 
 /**

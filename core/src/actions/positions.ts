@@ -1,5 +1,5 @@
 /**
- * The order of ids after one was put at a position (CONTRACT §5): 1-based, past the end means last, the others
+ * The order of ids after one was put at a position: 1-based, past the end means last, the others
  * keep their order.
  *
  * @param ids in the order that holds now; `id` may be among them

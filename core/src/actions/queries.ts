@@ -70,7 +70,7 @@ export type ActionsOf = { readonly endpointId: string } | { readonly workspaceId
 
 /**
  * Lets the oldest actions of each endpoint stay in use, up to the plan's number, and suspends the others; lifts
- * the suspension of those that have room again (CONTRACT §1 "Downgrade", R12).
+ * the suspension of those that have room again.
  *
  * @returns those that are in use again
  */

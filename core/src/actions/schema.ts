@@ -7,7 +7,7 @@ export const ACTION_KINDS = ['forward', 'notify'] as const
 
 export type ActionKind = (typeof ACTION_KINDS)[number]
 
-/** Bounds of a signing secret (SPEC Limits, CONTRACT §5); '' stops signing. */
+/** Bounds of a signing secret; '' stops signing. */
 export const SIGNING_SECRET = { min: 16, max: 512 } as const
 
 /** A write-only signing secret: '' or 16 to 512 characters. */
@@ -63,7 +63,7 @@ export const updateInput = z.object({
 export type CreateInput = z.output<typeof createInput>
 export type UpdateInput = z.output<typeof updateInput>
 
-/** The public words of an action (SPEC "Action"). Signing secrets are in none of them. */
+/** The public words of an action. Signing secrets are in none of them. */
 export const Action = z
   .object({
     id: z.uuid(),

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely'
 import type { ActionsTable } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 
-/** For so long after a rotation the previous secret signs too (CONTRACT §7). */
+/** For so long after a rotation the previous secret signs too. */
 export const DUAL_SECRET_HOURS = 24
 
 type SigningColumns = Pick<
@@ -11,9 +11,9 @@ type SigningColumns = Pick<
 >
 
 /**
- * The columns that a written `signingSecret` changes (SPEC rule 4): omitted leaves it, '' stops signing, a value
+ * The columns that a written `signingSecret` changes: omitted leaves it, '' stops signing, a value
  * sets or rotates it. Of two rotations within 24 h only the latest old secret signs; a secret that was removed
- * and set again has no old one (CONTRACT R40).
+ * and set again has no old one.
  */
 export function signingColumns(
   secret: string | undefined,

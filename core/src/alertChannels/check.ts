@@ -12,14 +12,14 @@ const timestamp = z.iso.datetime({ offset: true })
 
 type CheckServices = Pick<Services, 'outbound' | 'clock'>
 
-/** What the schema alone cannot evaluate of a new channel. A missing required credential is none of it (CONTRACT R46). */
+/** What the schema alone cannot evaluate of a new channel. A missing required credential is none of it. */
 export function checkNewChannel(services: CheckServices, input: Partial<CreateInput>): Promise<InputIssue[]> {
   return input.kind === undefined
     ? checkMembers(services, input, null)
     : checkAll(services, input, input.kind, null)
 }
 
-/** What the schema alone cannot evaluate of a change. What is equal to what is stored is not evaluated anew (R3). */
+/** What the schema alone cannot evaluate of a change. What is equal to what is stored is not evaluated anew. */
 export async function checkChannelChange(
   services: CheckServices,
   channel: Channel,

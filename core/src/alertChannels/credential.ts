@@ -9,7 +9,7 @@ const SIGNING_SECRET_MAX = 512
  * What is wrong with the form of a `secret`; null when nothing is. The answer never quotes it. Credentials that
  * are addresses are checked by the SSRF guard as well.
  *
- * @param secret not empty: `""` clears the credential and is no secret (CONTRACT R2)
+ * @param secret not empty: `""` clears the credential and is no secret
  */
 export function credentialIssue(kind: ChannelKind, secret: string): InputIssue | null {
   const wrong = (code: InputIssue['code'], words: string): InputIssue => ({

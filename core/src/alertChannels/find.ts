@@ -37,7 +37,7 @@ export interface ChannelState {
   readonly isEnabled: boolean
   /** Everything is there that a send needs. */
   readonly isConfigured: boolean
-  /** On, configured and in plan: what `channelUnavailable` of a notify action denies (CONTRACT §5). */
+  /** On, configured and in plan: what `channelUnavailable` of a notify action denies. */
   readonly isAvailable: boolean
   /** What the attempts of a notify action show as `url`. */
   readonly destination: string | null

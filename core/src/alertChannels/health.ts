@@ -1,4 +1,4 @@
-/** `untested` until the first send, then what the sends say (SPEC "Alert channel health"). */
+/** `untested` until the first send, then what the sends say. */
 export const HEALTHS = ['untested', 'verified', 'failing'] as const
 
 export type Health = (typeof HEALTHS)[number]
@@ -30,7 +30,7 @@ const LAST_ERROR_MAX = 300
 export const UNTESTED = { health: 'untested', consecutiveFailures: 0 } as const
 
 /**
- * The health after one send (CONTRACT §10): any success verifies; a rejected test, a permanent rejection, or the
+ * The health after one send: any success verifies; a rejected test, a permanent rejection, or the
  * third failure in a row makes it failing. A failing channel stays so until a send succeeds.
  *
  * @param isTest a person tested and was refused: that alone says that the channel does not work

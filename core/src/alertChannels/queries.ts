@@ -40,7 +40,7 @@ export async function listChannelRows(db: Db, workspaceId: string, page: Page) {
   return { rows, totalCount: await countChannels(db, workspaceId) }
 }
 
-/** All of them, oldest first: those beyond the plan's number stand last (CONTRACT R12). */
+/** All of them, oldest first: those beyond the plan's number stand last. */
 export function allChannelRows(db: Db, workspaceId: string): Promise<ChannelRow[]> {
   return db
     .selectFrom('alertChannels')

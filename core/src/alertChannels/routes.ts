@@ -79,7 +79,7 @@ export const alertChannelRoutes = router({
 
   events: route({ ...eventList, path: '/api/v1/alert-channels/events' }).query(listEvents),
 
-  /** The same list under its other name (CONTRACT T24). */
+  /** The same list under its other name. */
   eventKinds: route({
     ...eventList,
     path: '/api/v1/alert-channels/event-kinds',

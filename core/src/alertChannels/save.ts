@@ -46,7 +46,7 @@ export async function createChannel(ctx: Context, input: CreateInput) {
 
 /**
  * Changes what is named. Another credential or setting makes the channel untested; name, events, mute and the
- * switch do not (CONTRACT §10).
+ * switch do not.
  *
  * @param input evaluated by `checkChannelChange`
  * @throws DomainError `not_found` when the channel went meanwhile
@@ -84,7 +84,7 @@ function credentialColumns({ secrets }: Pick<Context, 'secrets'>, secret: string
 const subscriptions = (events: readonly SubscriptionInput[]): Channel['events'] =>
   events.map(({ kind, minSeverity }) => ({ kind, minSeverity: minSeverity ?? 'info' }))
 
-/** Undefined: leave as it is; null: not muted. A time that has passed unmutes (CONTRACT R3). */
+/** Undefined: leave as it is; null: not muted. A time that has passed unmutes. */
 function muteOf(mutedUntil: string | undefined, now: Date): Date | null | undefined {
   if (mutedUntil === undefined) return undefined
   const until = new Date(mutedUntil)

@@ -4,7 +4,7 @@ import { optional, Timestamp } from '../api/route.ts'
 import { HEALTHS } from './health.ts'
 import { CHANNEL_KIND_NAMES } from './kinds/index.ts'
 
-/** How far ahead a mute may reach (CONTRACT §10). */
+/** How far ahead a mute may reach. */
 export const MUTE_DAYS_MAX = 30
 
 const subscription = z.object({
@@ -42,7 +42,7 @@ export type CreateInput = z.output<typeof createInput>
 export type UpdateInput = z.output<typeof updateInput>
 export type SubscriptionInput = z.output<typeof subscription>
 
-/** The public words of a channel (SPEC "Alert channel"). */
+/** The public words of a channel. */
 export const AlertChannel = z
   .object({
     id: z.uuid(),
@@ -65,7 +65,7 @@ export const AlertChannel = z
   })
   .meta({ id: 'AlertChannel' })
 
-/** One kind that can be added (CONTRACT §10). */
+/** One kind that can be added. */
 export const AlertChannelKind = z
   .object({
     kind: z.enum(CHANNEL_KIND_NAMES),
@@ -85,7 +85,7 @@ export const AlertChannelKind = z
   })
   .meta({ id: 'AlertChannelKind' })
 
-/** One event kind that can be subscribed to (CONTRACT R42). */
+/** One event kind that can be subscribed to. */
 export const AlertEvent = z
   .object({
     kind: z.enum(SUBSCRIBABLE_KINDS),
@@ -110,7 +110,7 @@ export const TestResult = z
 export const OUTCOMES = ['delivered', 'failed', 'muted', 'suppressed'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
-/** One row of the history of sends (CONTRACT §10). */
+/** One row of the history of sends. */
 export const AlertDelivery = z
   .object({
     id: z.int(),

@@ -35,7 +35,7 @@ const HEADER_VALUE_MAX = 1024
 
 /**
  * Reads the settings of a create or update: checks each member against its field and merges it over what is
- * stored (CONTRACT R2). Null and absent members are unchanged, `""` takes an optional one back to its default.
+ * stored. Null and absent members are unchanged, `""` takes an optional one back to its default.
  *
  * @param input the `settings` object as sent; undefined when absent
  * @param stored what the channel has; an empty object on create
@@ -43,7 +43,7 @@ const HEADER_VALUE_MAX = 1024
  * `checkAddresses`.
  *
  * @returns the whole settings and every wrong part, in document order. A member equal to what is stored is not
- *   validated anew (CONTRACT R3); a required one that is missing stands at the end
+ *   validated anew; a required one that is missing stands at the end
  */
 export function readSettings(
   fields: readonly SettingField[],

@@ -18,7 +18,7 @@ interface Tested {
 }
 
 /**
- * Sends a real message, also to a channel that is off or muted, and writes it to the history (CONTRACT §10, R43).
+ * Sends a real message, also to a channel that is off or muted, and writes it to the history.
  * A rejected send is an answer, not an error.
  *
  * @param channel connected: evaluated by `checkConnected`

@@ -1,4 +1,4 @@
-/** Severities, ascending (CONTRACT §10). */
+/** Severities, ascending. */
 export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
 export type Severity = (typeof SEVERITIES)[number]
@@ -12,13 +12,13 @@ interface EventSpec {
   /** A closing event takes the severity of its incident instead; this is what that incident has by default. */
   readonly defaultSeverity: Severity
   readonly subjectType: SubjectType
-  /** Whether a channel can subscribe to it; `events` lists only these (CONTRACT R42). */
+  /** Whether a channel can subscribe to it; `events` lists only these. */
   readonly subscribable: boolean
   /** Opens an incident, closes one (`CLOSED_BY` says which), or stands alone. */
   readonly role: 'opens' | 'closes' | 'single'
 }
 
-/** Every kind of alert that a delivery can carry, in the order in which they are listed (SPEC Events 1). */
+/** Every kind of alert that a delivery can carry, in the order in which they are listed. */
 export const EVENTS = {
   'delivery.parked': {
     displayName: 'Deliveries parked',
@@ -115,7 +115,7 @@ export interface Subscription {
   readonly minSeverity: Severity
 }
 
-/** What a channel subscribes to when its creator does not say: everything (CONTRACT §10). */
+/** What a channel subscribes to when its creator does not say: everything. */
 export const EVERY_SUBSCRIPTION: readonly Subscription[] = SUBSCRIBABLE_KINDS.map((kind) => ({
   kind,
   minSeverity: 'info',
@@ -125,7 +125,7 @@ export const EVERY_SUBSCRIPTION: readonly Subscription[] = SUBSCRIBABLE_KINDS.ma
  * Tells whether a channel wants an alert: it subscribes to the kind, at this severity or a lower one.
  *
  * A closing event must come with the severity of its incident, or `minSeverity` would let a page open that
- * nothing closes (CONTRACT T14).
+ * nothing closes.
  */
 export function passes(
   subscriptions: readonly Subscription[],

@@ -15,7 +15,7 @@ export interface Cause extends Occasion {
 
 /**
  * Opens an incident and raises its alert; while it is open, further causes only raise its count: one alert per
- * subject per outage (SPEC Events 2).
+ * subject per outage.
  *
  * @returns whether this call opened it, and the count up to now
  */

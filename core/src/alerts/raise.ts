@@ -38,7 +38,7 @@ export interface SingleAlert extends Occasion {
 /**
  * Raises an alert that stands alone: `transformation.disabled`, `capture.rejected`.
  *
- * It exists if and only if the transaction commits; who gets it is worked out and sent by jobs (CONTRACT R43).
+ * It exists if and only if the transaction commits; who gets it is worked out and sent by jobs.
  */
 export async function raiseSingle(services: RaiseServices, trx: Trx, alert: SingleAlert): Promise<void> {
   await raiseAlert(services, trx, {

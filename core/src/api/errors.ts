@@ -128,7 +128,7 @@ export class DomainError extends Error {
   }
 }
 
-/** The most `errors` items one problem carries (CONTRACT §0). */
+/** The most `errors` items one problem carries. */
 export const MAX_PROBLEM_ITEMS = 50
 
 /**

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type InputIssue, ITEM_CODES, type ItemCode, inDocumentOrder, valueAt } from '../engine/issues.ts'
 
 /**
- * The parts of an input that zod found wrong, in the words of CONTRACT §0 and in document order.
+ * The parts of an input that zod found wrong, by the API's error codes (docs/errors.md) and in document order.
  *
  * @param input the raw input: zod's issues do not say whether a member was missing or of the wrong type
  */
@@ -29,8 +29,8 @@ function translate(issue: z.core.$ZodIssue, input: unknown): InputIssue[] {
 }
 
 /**
- * A null member is a missing one (CONTRACT §0.1). A null in a list is an item of the wrong type, and inside a
- * sample it is a JSON value (CONTRACT R1).
+ * A null member is a missing one. A null in a list is an item of the wrong type, and inside a
+ * sample it is a JSON value.
  */
 function isOmission(path: readonly (string | number)[]): boolean {
   return typeof path.at(-1) !== 'number' && !(path.length > 1 && path[0] === 'sample')

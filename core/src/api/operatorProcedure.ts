@@ -3,7 +3,7 @@ import type { Services } from './services.ts'
 
 /**
  * Procedures of the operator: workspaces, keys, contacts, purge. They take no API key and are reachable in process
- * only, by the `creel` command (CONTRACT, top): no gateway mounts this router.
+ * only, by the `creel` command: no gateway mounts this router.
  */
 const t = initTRPC.context<Services>().create()
 

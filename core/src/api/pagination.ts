@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** `page` and `pageSize` of every list (SPEC rule 8). */
+/** `page` and `pageSize` of every list. */
 export const pageInput = {
   page: z.int().min(1).default(1).meta({ description: '1-based; past the end answers no items' }),
   pageSize: z.int().min(1).max(100).default(50).meta({ description: 'Items a page' }),
@@ -11,7 +11,7 @@ export interface Page {
   readonly pageSize: number
 }
 
-/** The pagination envelope around an item schema (SPEC "Pagination envelope"); named after it. */
+/** The pagination envelope around an item schema; named after it. */
 export function envelope<Item extends z.ZodType>(item: Item) {
   const page = z.object({
     items: z.array(item),

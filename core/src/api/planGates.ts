@@ -1,7 +1,7 @@
 import type { Limits, Plan } from '../plans/index.ts'
 import { DomainError } from './errors.ts'
 
-/** What a plan may lack altogether, and the limit that switches it (CONTRACT R12). */
+/** What a plan may lack altogether, and the limit that switches it. */
 export const FEATURES = {
   transformations: { limit: 'rulesMax', words: 'transformation rules' },
   bulkReplay: { limit: 'bulkReplay', words: 'bulk replay' },
@@ -29,7 +29,7 @@ export function requireFeature(plan: Plan, feature: Feature): void {
  *
  * @param count how many count against the limit now
  * @param noun plural, as the client knows it: `endpoints`
- * @throws DomainError `limit_reached` at the limit; `feature_not_in_plan` when the limit is 0 (CONTRACT §1)
+ * @throws DomainError `limit_reached` at the limit; `feature_not_in_plan` when the limit is 0
  */
 export function requireRoom(plan: Plan, limit: keyof Limits, count: number, noun: string): void {
   const max = plan.limits[limit]

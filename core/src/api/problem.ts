@@ -5,7 +5,7 @@ import { isDatabaseOutage, isStatementTimeout, SEARCH_SECONDS } from '../platfor
 import { DomainError, ERRORS, type ErrorCode, MAX_PROBLEM_ITEMS, validationFailed } from './errors.ts'
 import { issuesOf } from './issues.ts'
 
-/** One item of a problem's `errors` (CONTRACT §0, R5). */
+/** One item of a problem's `errors`. */
 export const ProblemItem = z
   .object({
     pointer: z
@@ -23,7 +23,7 @@ export const ProblemItem = z
 
 const codes = Object.keys(ERRORS) as [ErrorCode, ...ErrorCode[]]
 
-/** Every non-2xx answer under `/api/v1` (RFC 9457, SPEC "Problem"). */
+/** Every non-2xx answer under `/api/v1` (RFC 9457). */
 export const Problem = z
   .object({
     type: z.literal('about:blank'),

@@ -16,7 +16,7 @@ export interface RouteContract {
   readonly summary: string
   /** More than the summary says; Markdown, for OpenAPI. */
   readonly description?: string
-  /** Path, query and body members as one object (CONTRACT R4). */
+  /** Path, query and body members as one object. */
   readonly input: z.ZodObject
   /** The answer; `z.null()` answers 204. */
   readonly output: z.ZodType
@@ -34,7 +34,7 @@ export interface RouteContract {
   readonly contentType?: string
   /** Set where bodies are not JSON. */
   readonly media?: RouteMedia
-  /** Finds the objects that the path names, before anything else of the input is looked at (CONTRACT §0.6). */
+  /** Finds the objects that the path names, before anything else of the input is looked at. */
   readonly finds?: Finds<object>
   /** Refuses a plan that lacks the operation, after the 404s and before the 400s. */
   readonly gate?: (context: Context) => void
@@ -73,7 +73,7 @@ export type PathIds = Readonly<Record<string, string>>
 
 /**
  * Looks up what the path names and hands it on to the procedure's context.
- * @throws DomainError `not_found`, also for ids that are not well-formed (CONTRACT R6)
+ * @throws DomainError `not_found`, also for ids that are not well-formed
  */
 export type Finds<Found extends object> = (context: Context, ids: PathIds) => Promise<Found>
 
@@ -183,7 +183,7 @@ export const createCallerFactory = t.createCallerFactory
 
 /**
  * Declares a route, once: the tRPC procedure and its REST contract. Every `{parameter}` of the path must be a
- * member of `input`, or it does not compile. Checks run in the order of CONTRACT §0.6: `finds`, `gate`, input.
+ * member of `input`, or it does not compile. Checks run in this order: `finds`, `gate`, input.
  */
 export function route<
   const Path extends `/${string}`,
@@ -329,12 +329,12 @@ function pathIds(input: unknown): PathIds {
   )
 }
 
-/** A member that may be left out; `null` means the same (CONTRACT §0.1). */
+/** A member that may be left out; `null` means the same. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined)
 }
 
-/** A timestamp in answers: ISO 8601, milliseconds, `Z` (CONTRACT §0.3). */
+/** A timestamp in answers: ISO 8601, milliseconds, `Z`. */
 export const Timestamp = z
   .date()
   .transform((date) => date.toISOString())

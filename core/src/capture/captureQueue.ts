@@ -14,7 +14,7 @@ export interface CaptureQueue {
   /**
    * Settles once the capture is committed, or refused for good. Never rejects.
    *
-   * `unavailable` at once when too many wait already: back-pressure must reach the senders (DESIGN §4).
+   * `unavailable` at once when too many wait already: back-pressure must reach the senders.
    */
   submit(capture: EvaluatedCapture): Promise<CaptureOutcome | Unavailable>
   /** Commits what waits; from now on every capture is `unavailable`. */

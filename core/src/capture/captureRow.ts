@@ -62,7 +62,7 @@ const PREVIEW_CHARACTERS = 200
 const CHARACTER_BYTES_MAX = 4
 
 /**
- * The bytes of a text body, or null when it is binary: not UTF-8, or with a NUL (CONTRACT §3). The kept prefix of an
+ * The bytes of a text body, or null when it is binary: not UTF-8, or with a NUL. The kept prefix of an
  * oversize body may end inside a character, which then does not count.
  */
 function readText(body: Uint8Array, truncated: boolean): Uint8Array | null {

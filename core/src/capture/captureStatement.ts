@@ -10,7 +10,7 @@ import { WINDOW_SECONDS } from './window.ts'
 export type CaptureOutcome =
   /** The id is known where the general statement stored it. */
   | { readonly state: 'stored'; readonly id: number | null }
-  /** The endpoint is absent, deleted, expired, inactive or suspended (CONTRACT §2). */
+  /** The endpoint is absent, deleted, expired, inactive or suspended. */
   | { readonly state: 'gone' }
   /** The settings changed since the capture was evaluated: it must be evaluated anew. */
   | { readonly state: 'stale' }
@@ -45,7 +45,7 @@ const [CRITERIA_OF_CAPTURES, CRITERIA_SETS, CRITERIA_IDS] = [0, 1, 2].map(
  * capture, where plainStatements.ts stores all or nothing.
  *
  * - Locks the endpoints' counter rows first, in id order, so that batches never deadlock. Ids are drawn under the
- *   lock, so within an endpoint they are committed in order (DESIGN §3, invariant 2).
+ *   lock, so within an endpoint they are committed in order.
  * - Decides everything that may not be wrong for a moment: whether the endpoint takes captures, whether the
  *   capture was evaluated by its present settings, and its rate.
  * - Evicts the oldest beyond the cap, looking from the low-water mark on, so that it does not wade through the
@@ -266,7 +266,7 @@ export async function storeCaptures(
 function toOutcome(state: State, id: number | null, retryAfter: number): CaptureOutcome {
   if (state === 'stored') return { state, id }
   if (state === 'limited') {
-    // Between 1 and a whole window, also when clocks of two gateways differ (CONTRACT §2).
+    // Between 1 and a whole window, also when clocks of two gateways differ.
     return { state, retryAfterSeconds: Math.min(WINDOW_SECONDS, Math.max(1, retryAfter)) }
   }
   return { state }

@@ -16,7 +16,7 @@ export function hasConsequences(capture: EvaluatedCapture): boolean {
 
 /**
  * What stored captures set in motion, for a whole batch at once: their deliveries are queued. They commit with the
- * captures or not at all (DESIGN §3, invariant 3).
+ * captures or not at all.
  *
  * @param stored in the order of their ids
  */

@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { raiseSingle } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 
-/** One alert an endpoint in this time, with the count of what was rejected since the last (CONTRACT §10). */
+/** One alert an endpoint in this time, with the count of what was rejected since the last. */
 export const REJECTION_ALERT_SECONDS = 3600
 
 interface Rejecting {

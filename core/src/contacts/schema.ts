@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Timestamp } from '../api/route.ts'
 
-/** Somebody whom alerts are mailed to when no channel is there for them (CONTRACT R43). */
+/** Somebody whom alerts are mailed to when no channel is there for them. */
 export const Contact = z.object({
   id: z.uuid(),
   email: z.email(),

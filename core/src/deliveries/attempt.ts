@@ -3,7 +3,7 @@ import type { Response } from '../platform/outbound/index.ts'
 import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
 import type { Trigger } from './states.ts'
 
-/** How long a claimed try may take until it counts as interrupted (CONTRACT §8, row 5). */
+/** How long a claimed try may take until it counts as interrupted. */
 export const LEASE_SECONDS = 90
 
 /** An attempt that was claimed: its row is Pending, and whoever holds this makes it. */
@@ -18,7 +18,7 @@ export interface Attempt {
   readonly action: ForwardAction
   readonly requestId: number
   readonly request: EvaluatedRequest
-  /** The destination's rules as they were when the attempt began (CONTRACT R27). */
+  /** The destination's rules as they were when the attempt began. */
   readonly rules: RuleSet
   readonly startedAt: Date
   readonly leaseUntil: Date
@@ -46,7 +46,7 @@ export type Refusal = 'oversize' | 'loop' | 'action_off' | 'channel_unavailable'
 
 /** What became of an attempt. */
 export interface AttemptResult {
-  /** Null when it was a 2xx; else a stable word, and sometimes more after a colon (CONTRACT §8, R40). */
+  /** Null when it was a 2xx; else a stable word, and sometimes more after a colon. */
   readonly error: string | null
   /** Null when nothing was sent. */
   readonly sent: SentMessage | null

@@ -7,7 +7,7 @@ import { ACTION_OFF_HOURS, type DueAttempt, type DueRow, dueParameters, SELECT_D
 
 /** A due attempt whose Pending row may be written now. */
 interface ClaimedRow extends DueRow {
-  /** A forward whose action is switched on, or was switched off so long ago that it ends now (CONTRACT §8, row 13). */
+  /** A forward whose action is switched on, or was switched off so long ago that it ends now. */
   readonly isReady: boolean
   /** Of the Pending row that this claim wrote. */
   readonly attemptId: number | null
@@ -50,7 +50,7 @@ const CLAIM_FORWARDS = statement(
 )
 
 /**
- * Begins forwards: writes their Pending rows, with the lease, before anything is sent (CONTRACT §8, row 5). One
+ * Begins forwards: writes their Pending rows, with the lease, before anything is sent. One
  * statement, durable when it returns. Safe to call twice for the same attempt: only one caller gets it.
  *
  * What fails after that is found when its lease ends, as Interrupted.

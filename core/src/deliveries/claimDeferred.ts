@@ -85,7 +85,7 @@ async function startNotifies(
   return unsent
 }
 
-/** Ends the deliveries whose action, endpoint or request is gone (CONTRACT §8, row 12); a delivery that is merely elsewhere stays. */
+/** Ends the deliveries whose action, endpoint or request is gone; a delivery that is merely elsewhere stays. */
 async function removeUnreachable(trx: Trx, missing: readonly DueAttempt[]): Promise<void> {
   if (missing.length === 0) return
   const rows = await run<{ id: number }>(trx, FIND_UNREACHABLE, [missing.map((one) => one.deliveryId)])
@@ -131,7 +131,7 @@ function pendingRow(
     trigger: row.attempt === 1 ? row.trigger : 'retry',
     url: row.url ?? channel?.destination ?? '',
     at: now,
-    // The sends of a notify attempt belong to the outbox: it is never interrupted (CONTRACT R39).
+    // The sends of a notify attempt belong to the outbox: it is never interrupted.
     leaseUntil: null,
   }
 }

@@ -5,7 +5,7 @@ const NAMESPACE = Buffer.from('5f0b3c1e9a6d4b7a8e21c4d07f93ab56', 'hex')
 
 /**
  * The id of a request's delivery through an action: a version-5 UUID over the two, so that it is the same on
- * every attempt and every replay (CONTRACT R35).
+ * every attempt and every replay.
  */
 export function deliveryUuid(requestId: number, actionId: string): string {
   return uuidV5(NAMESPACE, `${requestId}/${actionId}`)

@@ -2,7 +2,7 @@ import type { ChannelSend } from '../alertChannels/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 
-/** Bodies are recorded up to here (SPEC Limits). */
+/** Bodies are recorded up to here. */
 export const RECORDED_BODY_BYTES = 262_144
 
 /** As much of a body as is recorded. */

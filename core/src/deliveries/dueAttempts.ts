@@ -6,7 +6,7 @@ import type { StoredRequestRow } from '../requests/index.ts'
 /** An attempt that is due: the payload of its job. */
 export type DueAttempt = Payload<'deliveries.attempt'>
 
-/** How long a queued delivery waits for its action to be switched on again (CONTRACT §8, row 13). */
+/** How long a queued delivery waits for its action to be switched on again. */
 export const ACTION_OFF_HOURS = 24
 
 type ActionColumns = Pick<

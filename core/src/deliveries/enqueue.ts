@@ -39,7 +39,7 @@ const INSERT = statement(
 
 /**
  * Queues deliveries in the caller's transaction: the captures, the deliveries and their jobs exist together or
- * not at all (DESIGN §3, 3). One statement for the rows and one for the jobs, however many there are.
+ * not at all. One statement for the rows and one for the jobs, however many there are.
  */
 export async function insertDeliveries(
   trx: Trx,

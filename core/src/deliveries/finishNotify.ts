@@ -5,8 +5,7 @@ import { announceDeliveries } from './queries.ts'
 import type { AttemptState } from './states.ts'
 
 /**
- * Finishes the attempt row of a notify action with its first send, and updates it after each further one (CONTRACT
- * R39): Succeeded when the provider took it, Failed when it answered otherwise, Errored when no answer came or the
+ * Finishes the attempt row of a notify action with its first send, and updates it after each further one: Succeeded when the provider took it, Failed when it answered otherwise, Errored when no answer came or the
  * channel was not available. Never DeadLetter, never Interrupted.
  */
 export async function finishNotify(trx: Trx, report: NotifyReport): Promise<void> {
@@ -34,7 +33,7 @@ function stateOf({ delivered, send }: NotifyReport): AttemptState {
   return send === null || send.statusCode === null ? 'Errored' : 'Failed'
 }
 
-/** A stable word first, then the provider's own words (CONTRACT §8). */
+/** A stable word first, then the provider's own words. */
 function errorOf({ delivered, send, detail }: NotifyReport): string | null {
   if (delivered) return null
   const word = send === null ? 'channel_unavailable' : (send.error ?? 'reset')

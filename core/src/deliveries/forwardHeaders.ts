@@ -2,7 +2,7 @@ import { headerValues, type WireHeader } from '../engine/message/index.ts'
 import { SIGNATURE_HEADER } from '../engine/signing/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 
-/** A capture that arrives after this many forwards of ours is stored and not forwarded again (CONTRACT R37). */
+/** A capture that arrives after this many forwards of ours is stored and not forwarded again. */
 export const HOPS_MAX = 3
 
 /** Names the installation that forwards, so that it knows its own forwards when they come back as captures. */
@@ -28,7 +28,7 @@ export function hopsOf(captured: readonly WireHeader[]): number {
   return Math.max(0, ...counts.map(Number))
 }
 
-/** What an attempt tells its receiver about itself (CONTRACT R35). */
+/** What an attempt tells its receiver about itself. */
 export interface AttemptFacts {
   readonly attemptId: number
   /** The same on every attempt and replay of a request through an action: what receivers dedupe by. */

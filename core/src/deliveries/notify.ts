@@ -38,7 +38,7 @@ export interface NotifyAttempt extends DueRow {
 
 /**
  * Hands a notify try to the outbox of alerts. Its run ends here: the sends, their retries and the end of the
- * attempt row belong to the outbox (CONTRACT R39).
+ * attempt row belong to the outbox.
  */
 export async function startNotify(
   services: Pick<Services, 'clock' | 'enqueue' | 'urls'>,

@@ -15,8 +15,7 @@ import {
 type DeliveryServices = Pick<Services, 'clock' | 'enqueue'>
 
 /**
- * Queues the waiting deliveries of actions that were just switched on, or are no longer suspended (CONTRACT §8, row
- * 13). Deliveries whose next attempt is not due yet still have their job. Safe to call for actions that were on.
+ * Queues the waiting deliveries of actions that were just switched on, or are no longer suspended. Deliveries whose next attempt is not due yet still have their job. Safe to call for actions that were on.
  */
 export async function resumeDeliveries(
   services: DeliveryServices,
@@ -48,7 +47,7 @@ export function nextJob(delivery: OpenDelivery) {
 
 /**
  * Drops what is queued for actions that are being deleted, with their dead letters, and closes their incidents
- * without a word (CONTRACT §8, row 12). A send that is under way ends as it ends.
+ * without a word. A send that is under way ends as it ends.
  */
 export async function dropDeliveries(
   services: DeliveryServices,
@@ -61,7 +60,7 @@ export async function dropDeliveries(
 }
 
 /**
- * Ends open deliveries whose request must go now: one row `DeadLetter` each, with the reason (CONTRACT R20, R40).
+ * Ends open deliveries whose request must go now: one row `DeadLetter` each, with the reason.
  * Nothing is left to replay, so the deliveries do not stay as dead letters; their incidents open or count all the same.
  */
 export async function endDeliveries(

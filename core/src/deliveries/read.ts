@@ -34,7 +34,7 @@ export interface AttemptFilters {
 }
 
 /**
- * Attempts of an endpoint, without those of requests in the recycle bin (CONTRACT R21). A record is kept as long
+ * Attempts of an endpoint, without those of requests in the recycle bin. A record is kept as long
  * as its request, so an attempt whose request is gone has none.
  */
 function selectAttempts(db: Db, endpointId: string, { state, requestId, actionId }: AttemptFilters = {}) {

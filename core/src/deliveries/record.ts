@@ -119,7 +119,7 @@ async function queueRetries(services: Services, trx: Trx, evaluated: readonly Ev
 }
 
 /**
- * Incidents are an action's: one alert an outage, however many of its deliveries park (SPEC Events 2). Within a
+ * Incidents are an action's: one alert an outage, however many of its deliveries park. Within a
  * batch the order counts: a success before the parking ends an outage, one after it ends the new one.
  */
 async function tellIncidents(services: Services, trx: Trx, evaluated: readonly Evaluated[]): Promise<void> {

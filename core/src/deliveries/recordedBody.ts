@@ -5,7 +5,7 @@ const PARTIAL_CHARACTER = 3
 
 /**
  * A recorded body in the words of the API: text, or base64 when it is binary (not valid UTF-8, or with a NUL).
- * A text that was cut ends at a whole character (CONTRACT R19).
+ * A text that was cut ends at a whole character.
  */
 export function recordedBody(
   bytes: Uint8Array,

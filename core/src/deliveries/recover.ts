@@ -9,8 +9,7 @@ import { retriesAfterInterruption } from './states.ts'
 const BATCH = 500
 
 /**
- * Marks the attempts whose worker died (their lease has passed without a result) and queues their deliveries at once
- * (CONTRACT §8, row 10). An interrupted try counts as one; after the further one that the last is allowed, the
+ * Marks the attempts whose worker died (their lease has passed without a result) and queues their deliveries at once. An interrupted try counts as one; after the further one that the last is allowed, the
  * delivery becomes a dead letter. An inline replay is one attempt: its row says `Interrupted` and that is all.
  *
  * Several processes may call it at the same time.

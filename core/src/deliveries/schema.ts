@@ -35,7 +35,7 @@ const summary = {
   }),
 }
 
-/** An attempt as lists show it (SPEC "Delivery attempt", CONTRACT §8). */
+/** An attempt as lists show it. */
 export const DeliveryAttempt = z.object(summary).meta({ id: 'DeliveryAttempt' })
 
 const recorded = {

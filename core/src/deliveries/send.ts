@@ -104,7 +104,7 @@ export function notSent(error: string, now: Date): AttemptResult {
   return { error, sent: null, received: null, finishedAt: now, durationMs: 0, rules: NO_RULES, ruleEnds: [] }
 }
 
-/** Null for a 2xx, else the stable word of CONTRACT §8 with what people want to know after it. */
+/** Null for a 2xx, else a stable word with what people want to know after it. */
 function errorOf(result: SendResult): string | null {
   if (result.outcome !== 'response') {
     if (result.outcome === 'unsendable') return `connect: ${result.detail}`

@@ -1,4 +1,4 @@
-/** States that an attempt row carries; `NotAttempted` and `Skipped` exist on requests only (CONTRACT §8). */
+/** States that an attempt row carries; `NotAttempted` and `Skipped` exist on requests only. */
 export const ATTEMPT_STATES = [
   'Pending',
   'Succeeded',
@@ -53,7 +53,7 @@ export interface AttemptEnd {
   readonly statusCode: number | null
   /** Whether another attempt is scheduled. */
   readonly retried: boolean
-  /** Whether the delivery belongs to the schedule; an inline replay is one attempt and never becomes a dead letter (CONTRACT §8). */
+  /** Whether the delivery belongs to the schedule; an inline replay is one attempt and never becomes a dead letter. */
   readonly parks: boolean
 }
 
@@ -64,7 +64,7 @@ export function eventOf({ statusCode, retried, parks }: AttemptEnd): AttemptEven
   return statusCode === null ? 'errored' : 'refused'
 }
 
-/** 410 Gone: the receiver wants no further try (CONTRACT §8, row 9). */
+/** 410 Gone: the receiver wants no further try. */
 export function endsForGood(statusCode: number | null): boolean {
   return statusCode === 410
 }

@@ -27,7 +27,7 @@ export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>
 
 /**
  * Creates an endpoint; with `ttlSeconds` an ephemeral one.
- * @throws DomainError `limit_reached` when the plan's endpoints are all in use (SPEC rule 2)
+ * @throws DomainError `limit_reached` when the plan's endpoints are all in use
  */
 export async function createEndpoint(ctx: Context, input: CreateInput) {
   const now = ctx.clock.now()

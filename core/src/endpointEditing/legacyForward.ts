@@ -15,7 +15,7 @@ import { ALWAYS } from '../engine/conditions/index.ts'
 import type { InputIssue, ItemCode } from '../engine/issues.ts'
 import type { Trx } from '../platform/db/index.ts'
 
-/** The deprecated single-URL members: they act on the first forward action (SPEC rules 1-3, CONTRACT §2). */
+/** The deprecated single-URL members: they act on the first forward action. */
 export type ForwardMembers = Pick<
   Partial<CreateInput>,
   'forwardUrl' | 'forwardingEnabled' | 'forwardSigningSecret'

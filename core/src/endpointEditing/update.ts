@@ -18,7 +18,7 @@ import { checkForward, writeForward } from './legacyForward.ts'
 
 /**
  * What the schema alone cannot evaluate of a change. A member equal to what is stored is not evaluated anew, so that
- * an endpoint older than the response rules can be changed in other members (CONTRACT R3, T28).
+ * an endpoint older than the response rules can be changed in other members.
  */
 export async function checkEndpointChange(
   ctx: Context,
@@ -48,7 +48,7 @@ export async function checkEndpointChange(
   return issues
 }
 
-/** Changes what is named and leaves the rest (SPEC rule 1). */
+/** Changes what is named and leaves the rest. */
 export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input: UpdateInput) {
   return await ctx.db.transaction().execute(async (trx) => {
     await updateEndpoint(

@@ -15,8 +15,7 @@ export const findsEndpoint: Finds<{ endpoint: EndpointRow }> = async (ctx, ids) 
 }
 
 /**
- * Finds the endpoint that a body or query names. One that is malformed or missing is the schema's to refuse
- * (CONTRACT §0.5, R6).
+ * Finds the endpoint that a body or query names. One that is malformed or missing is the schema's to refuse.
  * @throws DomainError `not_found` for a well-formed id that is none of the workspace's
  */
 export const findsNamedEndpoint: Finds<{ namedEndpoint: EndpointRow | undefined }> = async (ctx, ids) => {

@@ -5,8 +5,7 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 
 /**
- * Suspends the endpoints over the plan's limit and lifts the suspension of those within: the oldest stay in use
- * (CONTRACT §1 "Downgrade", R12). Expired ones take no place. The caller holds the workspace's row.
+ * Suspends the endpoints over the plan's limit and lifts the suspension of those within: the oldest stay in use. Expired ones take no place. The caller holds the workspace's row.
  */
 export async function applyEndpointLimit(
   { clock }: { readonly clock: Clock },

@@ -64,7 +64,7 @@ export async function listEndpoints(db: Db, workspaceId: string, page: Page) {
   return { rows, totalCount: count }
 }
 
-/** How many count against `endpointsMax`: an expired one no longer does (CONTRACT §2). */
+/** How many count against `endpointsMax`: an expired one no longer does. */
 export async function countLiveEndpoints(trx: Trx, workspaceId: string, now: Date): Promise<number> {
   const { count } = await trx
     .selectFrom('endpoints')

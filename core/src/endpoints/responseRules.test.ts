@@ -9,7 +9,7 @@ const DEFAULTS = {
   responseBody: '{"ok":true}',
 } as const
 
-/** The refused headers of CONTRACT §2 and R14, typed out again, a name for each pattern. */
+/** The refused headers, typed out again, a name for each pattern. */
 const REFUSED = [
   ...['Content-Type', 'Content-Length', 'Content-Encoding', 'Set-Cookie', 'Set-Cookie2', 'Clear-Site-Data'],
   ...['Location', 'Refresh', 'Link', 'Content-Security-Policy', 'Content-Security-Policy-Report-Only'],

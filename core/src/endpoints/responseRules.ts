@@ -22,11 +22,11 @@ export interface ServedResponse {
    * `Content-Type`. Values are latin1 byte strings of their UTF-8 text, as node:http writes them.
    */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** Empty for 204 and 205, whatever is configured (CONTRACT R15). */
+  /** Empty for 204 and 205, whatever is configured. */
   readonly body: string
 }
 
-/** Bounds of CONTRACT §2. */
+/** The bounds of what a capture may answer; part of the API. */
 export const RESPONSE_LIMITS = {
   contentTypeChars: 100,
   headersMax: 20,
@@ -35,14 +35,14 @@ export const RESPONSE_LIMITS = {
   bodyBytes: 65536,
 } as const
 
-/** Keeps a browser that opens a capture URL from running what a stranger stored there (SPEC "Capture behaviour" 4). */
+/** Keeps a browser that opens a capture URL from running what a stranger stored there. */
 const PROTECTION_HEADERS = [
   ['X-Content-Type-Options', 'nosniff'],
   ['Content-Security-Policy', "sandbox; default-src 'none'"],
 ] as const
 const NO_STORE = ['Cache-Control', 'no-store'] as const
 
-/** What our own answers on the capture route (404, 429, 503) carry, too (CONTRACT, top). */
+/** What our own answers on the capture route (404, 429, 503) carry, too. */
 export const OWN_ANSWER_HEADERS: ServedResponse['headers'] = [...PROTECTION_HEADERS, NO_STORE]
 
 const LISTED_TYPES = new Set([
@@ -59,7 +59,7 @@ const LISTED_TYPES = new Set([
 const TYPES_IN_WORDS =
   'application/json or any +json type, text/plain, text/csv, application/xml, text/xml, application/soap+xml, application/x-www-form-urlencoded, application/octet-stream'
 
-/** CONTRACT §2 and R14; lower case. A name that ends in `*` stands for every name that starts so. */
+/** Response headers that an endpoint may not set; lower case. A name that ends in `*` stands for every name that starts so. */
 const REFUSED_HEADERS = [
   // the body's own description, and transport
   ...['content-type', 'content-length', 'content-encoding', 'content-location', 'transfer-encoding'],
@@ -106,11 +106,11 @@ const MEDIA_TYPE =
   /^([!#$%&'*+\-.^_`|~0-9a-z]+)\/([!#$%&'*+\-.^_`|~0-9a-z]+)[\t ]*(;[\t ]*charset=(?:utf-8|"utf-8")[\t ]*)?$/i
 
 /**
- * Says what may not be saved of a capture response (SPEC "Capture behaviour" 4, CONTRACT §2, R2, R14, R15),
+ * Says what may not be saved of a capture response,
  * bounds included: the schema before it only has to see to types.
  *
  * @param response the members to check; an absent one is not checked, so that an update does not evaluate what
- *   was stored before the rules (CONTRACT T28, R3)
+ *   was stored before the rules
  * @returns one issue per refused part, in the order of the members; each `detail` names what was refused
  */
 export function checkResponse(
@@ -191,7 +191,7 @@ function checkHeader(name: string, value: string): InputIssue[] {
 /**
  * What may be served of a stored capture response, which may have been saved before the rules: a content type
  * outside the list becomes `text/plain`, a status outside the ranges (every 3xx) becomes 200, refused headers
- * are dropped (SPEC "Capture behaviour" 4). Whatever was stored, the result can be written to a socket.
+ * are dropped. Whatever was stored, the result can be written to a socket.
  */
 export function safeResponse(stored: CaptureResponse): ServedResponse {
   const status = isServableStatus(stored.responseStatusCode) ? stored.responseStatusCode : 200

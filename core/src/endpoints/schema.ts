@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { optional, Timestamp } from '../api/route.ts'
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../engine/verification/index.ts'
 
-/** Bounds of CONTRACT §2. */
+/** The bounds of an endpoint's members; part of the API. */
 export const TTL_SECONDS = { min: 60, max: 86_400 } as const
 
 export const DEFAULT_RESPONSE = {
@@ -81,7 +81,7 @@ const Verification = z.object({
     .nullable(),
 })
 
-/** The public words of an endpoint (SPEC "Endpoint"). */
+/** The public words of an endpoint. */
 export const Endpoint = z
   .object({
     id: z.uuid(),

@@ -6,8 +6,7 @@ import type { CreateInput } from './schema.ts'
 type Settings = Omit<CreateInput, 'ttlSeconds' | 'forwardUrl' | 'forwardingEnabled' | 'forwardSigningSecret'>
 
 /**
- * The columns that the given members change. An omitted member changes nothing; an empty one clears
- * (CONTRACT §0.1, R2): `signatureHeader: ""` goes back to the provider's preset.
+ * The columns that the given members change. An omitted member changes nothing; an empty one clears: `signatureHeader: ""` goes back to the provider's preset.
  */
 export function settingsColumns(
   input: Settings,

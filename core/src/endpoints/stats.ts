@@ -5,7 +5,7 @@ import { notFound } from '../api/errors.ts'
 import { Timestamp } from '../api/route.ts'
 import type { EndpointRow } from './queries.ts'
 
-/** What an endpoint holds, gets and still owes (CONTRACT §9). */
+/** What an endpoint holds, gets and still owes. */
 export const EndpointStats = z
   .object({
     endpointId: z.uuid(),

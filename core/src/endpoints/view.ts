@@ -5,7 +5,7 @@ import type { EndpointRow } from './queries.ts'
 import type { Endpoint } from './schema.ts'
 import { storedFacts } from './storedVerification.ts'
 
-/** The capture URL of an endpoint (SPEC "What the service does"). */
+/** The capture URL of an endpoint. */
 export function captureUrlOf(urls: Urls, endpointId: string): string {
   return `${urls.captureUrl}/hook/${endpointId}`
 }

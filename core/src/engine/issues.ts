@@ -43,7 +43,7 @@ export function valueAt(input: unknown, path: readonly (string | number)[]): unk
   return value
 }
 
-/** Items stand where their member stands in the input; a missing member where its parent ends (CONTRACT R5). */
+/** Items stand where their member stands in the input; a missing member where its parent ends. */
 export function inDocumentOrder(issues: readonly InputIssue[], input: unknown): InputIssue[] {
   // Each object's members are counted once: a body may hold a hundred thousand wrong ones.
   const places = new Map<object, ReadonlyMap<string, number>>()
@@ -69,7 +69,7 @@ export function inDocumentOrder(issues: readonly InputIssue[], input: unknown): 
     .map(({ issue }) => issue)
 }
 
-/** One item a wrong part (CONTRACT R5): what is said of it first. */
+/** One item a wrong part: what is said of it first. */
 export function onePerPart(issues: readonly InputIssue[]): InputIssue[] {
   const parts = new Set<string>()
   return issues.filter(({ path }) => {

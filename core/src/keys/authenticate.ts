@@ -6,7 +6,7 @@ import { type Plan, planOf } from '../plans/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { fingerprint } from './key.ts'
 
-/** The API budget's window (SPEC Limits). */
+/** The API budget's window. */
 const WINDOW_MS = 60_000
 
 interface KeyRow {
@@ -29,7 +29,7 @@ interface KeyRow {
  *
  * @param presented the key as the client sent it, or null
  * @param cost calls to take at once: 1, or the procedures of a tRPC batch
- * @throws DomainError `unauthorized`, then `api_access_disabled`, then `rate_limited` (CONTRACT §0.6)
+ * @throws DomainError `unauthorized`, then `api_access_disabled`, then `rate_limited`
  */
 export async function authenticate(services: Services, presented: string | null, cost = 1): Promise<Caller> {
   if (presented === null || presented === '') {

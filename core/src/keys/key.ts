@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-/** Every key starts so; secret scanners can look for it (SPEC Authentication 1). */
+/** Every key starts so; secret scanners can look for it. */
 export const KEY_PREFIX = 'creel_live_'
 
 const SHOWN_CHARACTERS = KEY_PREFIX.length + 6
@@ -19,7 +19,7 @@ export function newKey(): NewKey {
   return { key, prefix: key.slice(0, SHOWN_CHARACTERS), sha256: fingerprint(key) }
 }
 
-/** What is stored of a key (SPEC Authentication 3). */
+/** What is stored of a key. */
 export function fingerprint(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest()
 }

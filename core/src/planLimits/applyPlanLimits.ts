@@ -12,8 +12,7 @@ export type LimitServices = Pick<Services, 'clock' | 'enqueue' | 'plans'>
 
 /**
  * Makes a workspace's suspensions what its plan says: the oldest endpoints, actions and watchdogs stay in use up
- * to the limit, newer ones are suspended, and whatever has room again comes back by itself (CONTRACT §1
- * "Downgrade", R12). Changes nothing where nothing is to be changed. The caller holds the workspace's row.
+ * to the limit, newer ones are suspended, and whatever has room again comes back by itself. Changes nothing where nothing is to be changed. The caller holds the workspace's row.
  */
 export async function applyPlanLimits(services: LimitServices, trx: Trx, workspaceId: string): Promise<void> {
   const workspace = await trx

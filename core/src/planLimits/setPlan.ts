@@ -5,7 +5,7 @@ import { applyPlanLimits } from './applyPlanLimits.ts'
 
 /**
  * Puts a workspace on another plan. Nothing is deleted: what is over the new limits is suspended, what has room
- * again comes back (CONTRACT §1 "Downgrade").
+ * again comes back.
  *
  * @throws DomainError `not_found`
  */

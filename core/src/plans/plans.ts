@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Every number that a plan sets (CONTRACT §1); a switch is a number too: 0 is off (R12). */
+/** Every number that a plan sets; a switch is a number too: 0 is off. */
 export const LIMIT_NAMES = [
   'apiRatePerMinute',
   'apiKeysMax',
@@ -57,7 +57,7 @@ const Overrides = z.partialRecord(
 /**
  * The shipped plans with an operator's numbers laid over them.
  *
- * @param overrides `{"<plan key>": {"<limit>": number, …}, …}` (CONTRACT, top)
+ * @param overrides `{"<plan key>": {"<limit>": number, …}, …}`
  * @throws ZodError naming every unknown plan, unknown limit and bad number
  */
 export function overridePlans(overrides: unknown): Plans {

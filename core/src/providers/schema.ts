@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ProviderRow } from '../engine/providers/index.ts'
 
-/** The public words of a catalog entry (SPEC "Provider catalog entry", CONTRACT §12 and R41). */
+/** The public words of a catalog entry. */
 export const Provider = z
   .object({
     slug: z.string().meta({ description: "What an endpoint's `provider` accepts" }),

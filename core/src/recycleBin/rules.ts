@@ -1,11 +1,11 @@
-/** How long the bin keeps a request, whatever the plan (SPEC "Limits"). */
+/** How long the bin keeps a request, whatever the plan. */
 export const BIN_DAYS = 7
 
 const DAY_MS = 86_400_000
 
 /**
  * When a binned request goes for good: 7 days after its deletion, or when the plan's retention ends,
- * whichever is first (CONTRACT §9). It moves when the plan does. From that instant on the request is
+ * whichever is first. It moves when the plan does. From that instant on the request is
  * neither listed nor restorable, even before the sweep.
  */
 export function purgesAt(

@@ -5,7 +5,7 @@ export const binFilters = {
   endpointId: optional(z.guid()).meta({ description: 'Only requests of this endpoint' }),
 }
 
-/** A deleted request that can still be restored (CONTRACT §9 "Recycle bin"). */
+/** A deleted request that can still be restored. */
 export const BinnedRequest = z
   .object({
     id: Int64,

@@ -9,7 +9,7 @@ import { chooseActions } from './replayRequest.ts'
 const JUDGED_AT_ONCE = 10
 
 /**
- * Queues captured requests anew, with the full retry schedule (CONTRACT §9). Without `actionId` each goes through
+ * Queues captured requests anew, with the full retry schedule. Without `actionId` each goes through
  * the switched-on actions whose condition matches it.
  *
  * @returns requests queued, deliveries made, and ids passed over: absent, binned, oversize, or no action matched

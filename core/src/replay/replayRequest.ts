@@ -9,7 +9,7 @@ import type { RequestRow } from '../requests/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import { type ReplayTarget, replayThrough } from './replayThrough.ts'
 
-/** Inline replays of a workspace at once (CONTRACT R9). */
+/** Inline replays of a workspace at once. */
 const PARALLEL_REPLAYS = 10
 /** A replay answers within this time. */
 export const REPLAY_SECONDS = 20
@@ -27,7 +27,7 @@ export interface Replay {
 }
 
 /**
- * Sends a captured request again, now, once, and answers with what became of it (CONTRACT §9).
+ * Sends a captured request again, now, once, and answers with what became of it.
  *
  * Without `actionId` it goes through every switched-on action whose condition matches, in parallel; with it,
  * through that action, whose condition is not consulted.
@@ -73,7 +73,7 @@ export async function replayRequest(
 
 /**
  * The actions that a replay concerns.
- * @throws DomainError as CONTRACT T8 says: with `actionId` only `action_inactive`, without only `forwarding_disabled`
+ * @throws DomainError: with `actionId` only `action_inactive`, without only `forwarding_disabled`
  */
 export function chooseActions(actions: readonly ActionRow[], actionId: string | undefined): ActionRow[] {
   if (actionId === undefined) {
@@ -102,7 +102,7 @@ function refusedAsOversize(): DomainError {
   ])
 }
 
-/** Succeeded if all that were tried did; Skipped if none was; else the worst (CONTRACT §9). */
+/** Succeeded if all that were tried did; Skipped if none was; else the worst. */
 function worstOf(outcomes: readonly Outcome[]): Replay['state'] {
   const states = new Set(outcomes.flatMap(({ attempt }) => (attempt === null ? [] : [attempt.state])))
   if (states.size === 0) return 'Skipped'

@@ -29,7 +29,7 @@ export interface ReplayTarget {
 
 /**
  * Makes one recorded try through each action, all at once. A failure is an outcome, never an exception: it ends
- * Failed or Errored, is not tried again and never becomes a dead letter (CONTRACT §8).
+ * Failed or Errored, is not tried again and never becomes a dead letter.
  *
  * @returns the attempts as they were recorded, by action id
  */
@@ -66,7 +66,7 @@ async function replayForward(
   return attempt.id
 }
 
-/** One send, at once (CONTRACT R39). Should this process die, the outbox makes it. */
+/** One send, at once. Should this process die, the outbox makes it. */
 async function replayNotify(
   services: Services,
   target: ReplayTarget,

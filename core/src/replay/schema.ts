@@ -18,7 +18,7 @@ const Outcome = z.object({
   transformationVersion: z.int().nullable(),
 })
 
-/** What a replay answers (CONTRACT §9). */
+/** What a replay answers. */
 export const ReplayResult = z
   .object({
     requestId: Int64,

@@ -9,13 +9,13 @@ import { findAwaited } from './queries.ts'
 import { findRequest } from './reads.ts'
 import type { RequestDetail, RequestFilters } from './schema.ts'
 
-/** Bounds of CONTRACT §9. */
+/** The bounds of a wait; part of the API. */
 export const AWAIT_SECONDS = { min: 1, max: 60, default: 30 } as const
 
 type Awaited = z.input<typeof RequestDetail>
 
 /**
- * Blocks until a request matches (CONTRACT §9): one that is stored already counts. Holds no database connection
+ * Blocks until a request matches: one that is stored already counts. Holds no database connection
  * while it waits, and ends at once when the client hangs up or the service stops.
  *
  * @returns null when the time is up

@@ -15,7 +15,7 @@ type FilteredTables = Database & { r: Database['requests']; d: DeliverySummary }
 
 /**
  * The state of a request: that of its latest attempt, else Pending while a job waits, else what the capture
- * decided (CONTRACT §8); NotAttempted when the jobs were dropped before any try.
+ * decided; NotAttempted when the jobs were dropped before any try.
  */
 export const requestState = sql<string>`coalesce(d.latest_state,
   case when d.is_open then 'Pending' when r.dispatch_state = 'Skipped' then 'Skipped' else 'NotAttempted' end)`

@@ -26,7 +26,7 @@ const SUMMARY_COLUMNS = [
 
 type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` ? Name : never
 
-/** What lists read of a request: never its body (DESIGN §3, invariant 6). */
+/** What lists read of a request: never its body. */
 export interface RequestSummaryRow extends Pick<Selectable<RequestsTable>, SummaryColumn> {
   readonly state: string
   readonly attemptCount: number
@@ -149,7 +149,7 @@ export function requestsWithBodies(db: Db, endpointId: string) {
 
 /**
  * The id that an await answers: with `afterId` the lowest match above it, so that a client can loop without
- * gaps; without, the newest (CONTRACT §9).
+ * gaps; without, the newest.
  */
 export async function findAwaited(
   db: Db,

@@ -2,7 +2,7 @@ import type { Context } from '../api/context.ts'
 import { lockCounters, moveToBin } from './queries.ts'
 
 /**
- * Moves requests to the recycle bin. Deliveries that are already queued go on (CONTRACT, top).
+ * Moves requests to the recycle bin. Deliveries that are already queued go on.
  *
  * @param ids which, or null for every one that is stored when the call begins
  * @returns how many moved

@@ -38,7 +38,7 @@ const DELIVERIES_OF_REQUEST = statement(
 
 /**
  * One row an action, in the order in which they were first tried or queued. Attempts of a deleted action stay,
- * with `actionId` null (CONTRACT R21); its queued runs are gone.
+ * with `actionId` null; its queued runs are gone.
  */
 export async function deliveriesOfRequest(
   db: Db,

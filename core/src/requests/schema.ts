@@ -4,7 +4,7 @@ import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp 
 import type { InputIssue } from '../engine/issues.ts'
 import { BODY_KINDS } from '../engine/message/index.ts'
 
-/** Every state a request can show (SPEC "Delivery state values"). */
+/** Every state a request can show. */
 export const REQUEST_STATES = [
   'Succeeded',
   'Failed',
@@ -18,7 +18,7 @@ export const REQUEST_STATES = [
 
 export const VERDICTS = ['verified', 'failed', 'unsigned', 'unverifiable'] as const
 
-/** The filters that list and await share; all combine with AND (SPEC rule 8, CONTRACT §3). */
+/** The filters that list and await share; all combine with AND. */
 export const filterInput = {
   method: optional(z.string().min(1).max(32)).meta({ description: 'HTTP method, without case' }),
   state: optional(z.enum(REQUEST_STATES)).meta({ description: 'Latest delivery state' }),
@@ -93,7 +93,7 @@ const summary = {
     .meta({ description: 'It did not arrive here: it was imported, and was never dispatched' }),
 }
 
-/** A captured request without its body, as lists show it (CONTRACT §3). */
+/** A captured request without its body, as lists show it. */
 export const RequestSummary = z.object(summary).meta({ id: 'CapturedRequestSummary' })
 
 /** What a summary lacks of a request as it came over the wire. */
@@ -131,7 +131,7 @@ export const RequestDetail = z
   })
   .meta({ id: 'CapturedRequest' })
 
-/** Ids of one bulk call: 1 to 500, duplicates folded (CONTRACT §9). */
+/** Ids of one bulk call: 1 to 500, duplicates folded. */
 const RequestIds = z
   .array(Int64Filter)
   .min(1)

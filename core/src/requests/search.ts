@@ -1,13 +1,13 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 
-/** Text of a body is searched up to here (CONTRACT §3). */
+/** Text of a body is searched up to here. */
 const SEARCHED_BODY_BYTES = 262_144
 
 type Text = RawBuilder<string>
 type Found = RawBuilder<SqlBool>
 
 /**
- * Substring search without case over path, query, header values and text body of `requests as r` (CONTRACT §3, R18).
+ * Substring search without case over path, query, header values and text body of `requests as r`.
  *
  * @param q holds no NUL
  */
@@ -31,7 +31,7 @@ function isIn(text: Text, q: string): Found {
 
 /**
  * Header values are bytes: they are compared as latin1, with the searched text once as it is and once as its UTF-8 bytes
- * in each case, so both spellings of a value are found (CONTRACT R17). In ASCII those are all one.
+ * in each case, so both spellings of a value are found. In ASCII those are all one.
  */
 function isInHeaders(q: string): Found {
   const utf8 = [q, lowerCase(q), upperCase(q)].map((text) => Buffer.from(text, 'utf8').toString('latin1'))

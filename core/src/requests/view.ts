@@ -37,7 +37,7 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
   }
 }
 
-/** The whole request. `headers` joins what `rawHeaders` keeps apart (CONTRACT §3, R17). */
+/** The whole request. `headers` joins what `rawHeaders` keeps apart. */
 export function detailView(
   row: RequestRow,
   {

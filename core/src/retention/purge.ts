@@ -33,8 +33,7 @@ export async function countPurge(services: SweepServices, target: PurgeTarget): 
 }
 
 /**
- * Support purge: removes captured requests for good, wherever they are, with their deliveries, attempts and records
- * (SPEC "Captured request lifecycle"). Endpoints, actions and rules stay. Requests that arrive meanwhile stay too.
+ * Support purge: removes captured requests for good, wherever they are, with their deliveries, attempts and records. Endpoints, actions and rules stay. Requests that arrive meanwhile stay too.
  * In small batches; when it is cut off, a second call does the rest.
  *
  * @returns how many went

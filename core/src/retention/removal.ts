@@ -35,7 +35,7 @@ export async function removeRequests(trx: Trx, { endpointId, ids, state }: Remov
 
 /**
  * Hides binned requests whose deliveries are still due: they leave the bin now, and are deleted when those have
- * ended (DESIGN §3, invariant 4).
+ * ended.
  *
  * @returns the ids that were hidden
  */

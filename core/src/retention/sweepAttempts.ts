@@ -35,7 +35,7 @@ export async function sweepAttempts(
 }
 
 /**
- * Deletes the full records of attempts whose request is gone: they are kept as long as the request (CONTRACT §8).
+ * Deletes the full records of attempts whose request is gone: they are kept as long as the request.
  * Every stored request has an id from the endpoint's mark on, so only the records below it can be orphans.
  */
 export async function sweepDetails(

@@ -5,7 +5,7 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 
-/** CI collects results late: an expired endpoint stays readable for so long (CONTRACT R20). */
+/** CI collects results late: an expired endpoint stays readable for so long. */
 const EXPIRED_KEPT_MS = 15 * 60_000
 /** Longer than a capture or a send that had begun before the deletion can still write. */
 const SETTLED_AFTER_MS = 2 * 60_000

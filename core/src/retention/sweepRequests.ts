@@ -10,7 +10,7 @@ const DAY_MS = 86_400_000
 
 /**
  * Deletes an endpoint's stored requests that are past the retention of the plan, oldest first. What is still to be
- * delivered of them ends as `DeadLetter` with `retention` (CONTRACT R40); their attempts stay in the delivery
+ * delivered of them ends as `DeadLetter` with `retention`; their attempts stay in the delivery
  * list until they are as old themselves.
  */
 export async function sweepStored(
@@ -88,7 +88,7 @@ export async function sweepBin(
 
 /**
  * Deletes hidden requests once their deliveries have ended, and no more than the plan's stored-request limit may
- * wait: beyond it the deliveries of the oldest end as `DeadLetter` with `evicted` (CONTRACT R20).
+ * wait: beyond it the deliveries of the oldest end as `DeadLetter` with `evicted`.
  */
 export async function sweepHidden(
   services: SweepServices,

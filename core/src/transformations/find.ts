@@ -32,7 +32,7 @@ export const findsSet: Finds<FoundSet> = async (ctx, ids) => {
 
 /**
  * Finds the rule that the path names, anywhere on the endpoint; an `actionId` that is not its own is another
- * destination's (CONTRACT R28).
+ * destination's.
  * @throws DomainError `not_found`
  */
 export const findsRule: Finds<FoundSet & { rule: RuleRow }> = async (ctx, ids) => {
@@ -75,7 +75,7 @@ export const findsFirstRuleToWrite: Finds<FoundSet & { rule: RuleRow | null }> =
   return { ...set, rule }
 }
 
-/** A malformed id in the query is no 404: validation refuses it (CONTRACT R6). */
+/** A malformed id in the query is no 404: validation refuses it. */
 function namedAction(text: string | undefined): string | undefined {
   const id = z.guid().safeParse(text)
   return id.success ? id.data : undefined

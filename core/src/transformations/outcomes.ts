@@ -5,7 +5,7 @@ import type { Trx } from '../platform/db/index.ts'
 import { forgetFaults, lockRule, noteFault, type RuleRow, updateRule } from './queries.ts'
 import type { RuleEnd } from './ruleSets.ts'
 
-/** A rule is switched off when it faulted on this many distinct requests in a row (CONTRACT §6, R26). */
+/** A rule is switched off when it faulted on this many distinct requests in a row. */
 export const FAULTS_MAX = 5
 
 /** How the rules of one attempt ended. */

@@ -75,7 +75,7 @@ function noteOf(reports: z.input<typeof TransformationPreview>['rules'], usesSec
   return notes.join('; ')
 }
 
-/** What a forward would send of the request; what it adds of its own is not known before an attempt (CONTRACT R35, R36). */
+/** What a forward would send of the request; what it adds of its own is not known before an attempt. */
 function outputOf({ output }: RunResult, method: string): z.input<typeof TransformationPreview>['output'] {
   if (output === null) return null
   const { body } = output

@@ -51,7 +51,7 @@ export function listRulesOf(db: Db, actionIds: readonly string[]): Promise<RuleR
     .execute()
 }
 
-/** A rule anywhere on the endpoint (CONTRACT R28). */
+/** A rule anywhere on the endpoint. */
 export function findRule(db: Db, endpointId: string, id: string): Promise<RuleRow | undefined> {
   return db
     .selectFrom('transformationRules')

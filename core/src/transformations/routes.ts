@@ -42,7 +42,7 @@ const gate = (ctx: Context) => requireFeature(ctx.plan, 'transformations')
 const SET_WORDS =
   'Rules belong to a forward action: the one that `actionId` names, or the first by position. Moving actions changes which set is meant.'
 
-/** Everything about rules: the sets of destinations, their rules, versions and previews (SPEC rules 6 and 7). */
+/** Everything about rules: the sets of destinations, their rules, versions and previews. */
 export const transformationRoutes = router({
   getSet: route({
     method: 'GET',

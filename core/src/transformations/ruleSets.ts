@@ -33,7 +33,7 @@ export async function loadRuleSets(db: Db, actionIds: readonly string[]): Promis
   )
 }
 
-/** What an attempt's row says of its rules (SPEC "Delivery attempt", CONTRACT R27). */
+/** What an attempt's row says of its rules. */
 export interface RulesApplied {
   /** At least one rule matched. */
   readonly transformed: boolean

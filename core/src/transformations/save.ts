@@ -70,7 +70,7 @@ export function firstRuleOf(set: FoundSet & { rule: RuleRow | null }): RuleRow {
 }
 
 /**
- * Adds a rule: version 1, enabled, last of its set (SPEC rule 6).
+ * Adds a rule: version 1, enabled, last of its set.
  *
  * @throws DomainError `no_destination`, `limit_reached`, `validation_failed`
  */
@@ -120,7 +120,7 @@ export interface RuleChanges {
   readonly enabled?: boolean | undefined
 }
 
-/** What is wrong with a PUT. @throws DomainError `feature_not_in_plan` for a new document (CONTRACT R13) */
+/** What is wrong with a PUT. @throws DomainError `feature_not_in_plan` for a new document */
 export function issuesOfChanges(ctx: Context, { rule, enabled }: RuleChanges): InputIssue[] {
   if (rule == null && enabled === undefined) {
     return [{ path: [], code: 'required', detail: 'At least one of "rule" and "enabled" is required.' }]

@@ -9,7 +9,7 @@ import { FAULT_CODES, ruleJsonSchema, STEP_OPS } from '../engine/rules/index.ts'
 const { $schema: _dialect, ...language } = ruleJsonSchema()
 const document = z.unknown().meta({ ...language, id: 'TransformationRule' })
 
-/** The public words of a rule (SPEC "TransformationRuleView"). */
+/** The public words of a rule. */
 export const TransformationRuleView = z
   .object({
     id: z.uuid(),
@@ -29,13 +29,13 @@ export const TransformationRuleView = z
   })
   .meta({ id: 'TransformationRuleView' })
 
-/** What the singular routes answer: the first rule of the set (SPEC rule 7). */
+/** What the singular routes answer: the first rule of the set. */
 export const FirstTransformationRule = TransformationRuleView.extend({
   ruleId: z.uuid().meta({ description: 'The same as `id`' }),
   ruleCount: z.int().meta({ description: 'Rules of the set' }),
 }).meta({ id: 'FirstTransformationRule' })
 
-/** The rules of one destination (SPEC "TransformationSet"). */
+/** The rules of one destination. */
 export const TransformationSet = z
   .object({
     endpointId: z.uuid(),

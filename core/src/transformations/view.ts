@@ -29,7 +29,7 @@ export function ruleView(row: RuleRow): z.input<typeof TransformationRuleView> {
   }
 }
 
-/** The view of the singular routes (SPEC rule 7). */
+/** The view of the singular routes. */
 export async function firstRuleView(
   ctx: Context,
   row: RuleRow,

@@ -21,7 +21,7 @@ const CHECK_AFTER_MS = 1000
  * claimed by its row lock, and afterwards its row no longer qualifies.
  *
  * While no gateway is up no capture could arrive, so nothing is evaluated; once one is back, the outage is credited
- * before anything is (CONTRACT R45).
+ * before anything is.
  */
 export async function checkWatchdogs(services: CheckServices, signal: AbortSignal): Promise<void> {
   await queueNextCheck(services)

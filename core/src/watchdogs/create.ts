@@ -27,7 +27,7 @@ export const RECHECK_AFTER_MS = 10_000
 
 /**
  * What the stored history says about criteria: its newest match, and up to which request id it was read. A match
- * that was noted earlier but is no longer stored is no history (CONTRACT §11).
+ * that was noted earlier but is no longer stored is no history.
  */
 export async function readHistory(
   db: Db,

@@ -10,7 +10,7 @@ const OUTAGES_KEPT_DAYS = 70
 
 /**
  * Says that this gateway takes captures, and notes it as an outage when none did for over a minute: the downtime
- * that watchdogs are credited with (CONTRACT R45). By the database's clock, so that it is one clock for all.
+ * that watchdogs are credited with. By the database's clock, so that it is one clock for all.
  *
  * Jumps of that clock are survived: forwards they look like an outage; backwards, whatever lies in the future is
  * drawn back to now, so that no watchdog sleeps until then.

@@ -17,7 +17,7 @@ export function parseMatch(
   return { issues: parsed.issues.map((issue) => ({ ...issue, path: ['match', ...issue.path] })) }
 }
 
-/** Reads the `match` query parameter of the suggest route: JSON text (CONTRACT §11, R5). */
+/** Reads the `match` query parameter of the suggest route: JSON text. */
 export function parseMatchText(
   text: string | undefined,
 ): { readonly condition: Condition } | { readonly issues: readonly InputIssue[] } {

@@ -1,5 +1,5 @@
 /**
- * The watchdog's state machine (CONTRACT §11, R45), as pure functions: value and instant in, next value and
+ * The watchdog's state machine, as pure functions: value and instant in, next value and
  * what to tell people out. Nothing here reads a clock or a database.
  *
  * Matches are folded in lazily: a capture only notes its criteria's last match, and whoever looks at a
@@ -59,7 +59,7 @@ export interface Step {
   readonly event: WatchdogEvent | null
 }
 
-/** Own downtime is credited only when it lasted longer than this (CONTRACT R45). */
+/** Own downtime is credited only when it lasted longer than this. */
 export const CREDITED_DOWNTIME_SECONDS = 60
 
 /** The grace of a watchdog whose author named none: a fifth of the interval, at least a minute. */
@@ -186,7 +186,7 @@ export function setPaused(
 }
 
 /**
- * Changes interval or grace. An alarmed watchdog that is no longer overdue recovers (R45). One whose silence
+ * Changes interval or grace. An alarmed watchdog that is no longer overdue recovers. One whose silence
  * was already alarmed goes back to `alarmed` without a second alarm, when it is the edit that makes it overdue.
  */
 export function changeSchedule(

@@ -48,7 +48,7 @@ export const updateInput = z.object({
 export type CreateInput = z.output<typeof createInput>
 export type UpdateInput = z.output<typeof updateInput>
 
-/** The public words of a watchdog (SPEC "Watchdog"). */
+/** The public words of a watchdog. */
 export const Watchdog = z
   .object({
     id: z.uuid(),
@@ -74,7 +74,7 @@ export const Watchdog = z
   })
   .meta({ id: 'Watchdog' })
 
-/** What the history says about a rhythm (SPEC "Suggest response"). */
+/** What the history says about a rhythm. */
 export const WatchdogSuggestion = z
   .object({
     available: z.boolean(),

@@ -1,6 +1,6 @@
 import { MAX_INTERVAL_SECONDS, MIN_SUGGESTED_SECONDS } from './bounds.ts'
 
-/** What the history says about how often captures come (CONTRACT §11 "Suggest", R45). */
+/** What the history says about how often captures come. */
 export interface Suggestion {
   readonly available: boolean
   /** One sentence when there is too little history, else null. */

@@ -41,7 +41,7 @@ export async function checkWatchdogInput(
   return issues
 }
 
-/** A list equal to the stored one is not evaluated anew: a contact of it may be gone since (CONTRACT R3). */
+/** A list equal to the stored one is not evaluated anew: a contact of it may be gone since. */
 async function unknownContacts(
   ctx: Context,
   ids: readonly string[] | undefined,
@@ -63,7 +63,7 @@ async function unknownContacts(
   )
 }
 
-/** Changes the named members of a watchdog and recomputes its deadlines (CONTRACT §11, R45). */
+/** Changes the named members of a watchdog and recomputes its deadlines. */
 export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, input: UpdateInput) {
   const now = ctx.clock.now()
   const condition = input.match === undefined ? undefined : matchOf(parseMatch(input.match, ctx.rawBody))

@@ -7,7 +7,7 @@ import { PlanKeyInput, Workspace, WorkspaceName } from './schema.ts'
 
 export const workspaceOperatorRoutes = operatorRouterOf({
   create: operatorProcedure
-    // Self-hosted workspaces are on Team unless said otherwise (CONTRACT, top).
+    // Self-hosted workspaces are on Team unless said otherwise.
     .input(z.object({ name: WorkspaceName, plan: PlanKeyInput.default('team') }))
     .output(Workspace)
     .mutation(({ ctx, input }) => createWorkspace(ctx, input)),

@@ -5,7 +5,7 @@ export interface JsonOption {
   readonly json?: boolean
 }
 
-/** One JSON value on one line, and nothing else on stdout (CONTRACT, top). */
+/** One JSON value on one line, and nothing else on stdout. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`)
 }

@@ -14,7 +14,7 @@ export interface MaskedConfig {
   readonly plans: Readonly<Record<PlanKey, Limits>>
 }
 
-/** What `creel config` prints: every variable with its effective value, secrets masked (DESIGN §8); absent ones are null. */
+/** What `creel config` prints: every variable with its effective value, secrets masked; absent ones are null. */
 export function maskedConfig(config: Config): MaskedConfig {
   const shown = VARIABLE_NAMES.map((name) => {
     const value = config[name] ?? null

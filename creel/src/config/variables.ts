@@ -33,7 +33,7 @@ const SecretKey = z
 const Network = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()])
 
 /**
- * Every environment variable that the program reads (DESIGN §1), as text in and as its meaning out. An empty variable
+ * Every environment variable that the program reads, as text in and as its meaning out. An empty variable
  * counts as absent. Messages complete the sentence "<variable> …" and never quote the value: it may be a secret.
  */
 export const Variables = z.object({

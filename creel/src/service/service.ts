@@ -27,7 +27,7 @@ export interface RunningService {
   /** Undefined unless `/metrics` has a port of its own. */
   readonly metricsPort: number | undefined
   /**
-   * Drains (DESIGN §6): stops accepting, answers awaits, lets captures and sends in flight end, up to 20 s, and closes
+   * Drains: stops accepting, answers awaits, lets captures and sends in flight end, up to 20 s, and closes
    * what the service opened. The database stays open.
    */
   stop(): Promise<void>

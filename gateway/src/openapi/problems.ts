@@ -1,7 +1,7 @@
 import { ERRORS, type ErrorCode, type Route, type Stream } from '@creel/core'
 import type { JsonObject } from './json.ts'
 
-/** Codes that every route may answer (SPEC "Endpoints"). */
+/** Codes that every route may answer. */
 const COMMON_CODES: readonly ErrorCode[] = [
   'unauthorized',
   'api_access_disabled',
@@ -14,7 +14,7 @@ export function codesOf(route: Route | Stream): ReadonlySet<ErrorCode> {
   const codes: ErrorCode[] = [...COMMON_CODES, ...(route.errors ?? [])]
   const pathNames = new Set([...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]))
   if (pathNames.size > 0) codes.push('not_found')
-  // A malformed id in a path answers like an unknown one; anything else that is wrong is named (CONTRACT R6).
+  // A malformed id in a path answers like an unknown one; anything else that is wrong is named.
   if (Object.keys(route.input.shape).some((name) => !pathNames.has(name))) codes.push('validation_failed')
   if (route.method !== 'GET' && route.method !== 'DELETE') codes.push('request_invalid')
   return new Set(codes)

@@ -37,7 +37,7 @@ export function createSchemas(): Schemas {
         io,
         unrepresentable: 'any',
         target: 'draft-2020-12',
-        // Members may be added within v1 (SPEC Versioning 2): a client must not refuse them.
+        // Members may be added within v1: a client must not refuse them.
         override: ({ zodSchema, jsonSchema }) => {
           const isObjectSchema = zodSchema._zod.def.type === 'object'
           if (io === 'output' && isObjectSchema && jsonSchema.additionalProperties === false)

@@ -79,7 +79,7 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/await', () => {
     expect(wrongParts(await service.alice.get(endpoint.at(`/requests/await?${query}`)))).toEqual([part])
   })
 
-  test("over the key's parallel awaits answers 429; sleeping Retry-After recovers, and the slot is kept (R9)", async () => {
+  test("over the key's parallel awaits answers 429; sleeping Retry-After recovers, and the slot is kept", async () => {
     const dana = await service.newClient()
     const endpoint = await dana.endpoint()
     const path = endpoint.at('/requests/await?timeoutSeconds=30')

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import type { TestEndpoint } from '../../support/client.ts'
 import { startService } from '../../support/service.ts'
 
-/** How far bodies are searched (CONTRACT §3). */
+/** How far bodies are searched. */
 const SEARCHED = 262_144
 
 /** Letters whose cases meet in other letters, or in none; the Kelvin sign and the dotted capital I meet in ASCII. */

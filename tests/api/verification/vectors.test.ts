@@ -11,7 +11,7 @@ type Vector = (typeof vectors)[number]
 const service = await startVerificationService()
 const client = await service.newClient()
 
-/** Windows under 60 s are widened to 60 s (CONTRACT R41); this vector is 6 s late by the SDK's 5. */
+/** Windows under 60 s are widened to 60 s; this vector is 6 s late by the SDK's 5. */
 const isWidened = ({ provider, reason }: Vector) =>
   provider === 'paddle' && reason === 'timestamp outside tolerance'
 

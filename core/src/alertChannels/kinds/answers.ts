@@ -6,7 +6,7 @@ const PASSING = new Set([408, 425, 429])
 export const DELIVERED: Reading = { delivered: true, permanent: false, detail: null }
 
 /**
- * A refusal: permanent for any 4xx that another attempt cannot change (CONTRACT §10 names 400, 401, 403, 404, 410).
+ * A refusal: permanent for any 4xx that another attempt cannot change.
  *
  * @param words the provider's; when empty, the status stands in for them
  */

@@ -43,7 +43,7 @@ export interface SendingContext {
 export interface Markup {
   /** Makes a value from outside harmless in this kind's messages. */
   escape(text: string): string
-  /** The longest message that the provider takes, counted before escaping (CONTRACT R19), in characters. */
+  /** The longest message that the provider takes, counted before escaping, in characters. */
   readonly maxCharacters: number
 }
 

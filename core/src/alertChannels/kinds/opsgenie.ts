@@ -25,7 +25,7 @@ const PRIORITIES: { readonly [S in Severity]: string } = {
 
 /**
  * Opsgenie Alert API: an opening or single event creates an alert under an alias, a closing one closes that alias.
- * Answers 202 `{result, requestId}`, else `{message}`. The API ends in April 2027 (CONTRACT R44).
+ * Answers 202 `{result, requestId}`, else `{message}`. The API ends in April 2027.
  * Source: docs.opsgenie.com/docs/alert-api.
  */
 export const opsgenie: ChannelKind = {

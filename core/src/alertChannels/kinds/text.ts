@@ -3,7 +3,7 @@ import type { Markup } from './kind.ts'
 
 /**
  * Cuts text to at most `max` UTF-16 units without splitting a character, ending in `…` when something was lost.
- * Cut before escaping, never after, or an entity could be split (CONTRACT R19).
+ * Cut before escaping, never after, or an entity could be split.
  */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text

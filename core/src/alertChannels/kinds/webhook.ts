@@ -7,7 +7,7 @@ import { JSON_HEADERS } from './text.ts'
 
 const markup: Markup = { escape: (text) => text, maxCharacters: 65_536 }
 
-/** The body of a webhook channel's message (CONTRACT §10): snake_case, as `subject_id` in the spec. */
+/** The body of a webhook channel's message: snake_case, as `subject_id` in the spec. */
 export function webhookPayload(alert: Alert) {
   return {
     id: alert.id,
@@ -32,7 +32,7 @@ export function webhookPayload(alert: Alert) {
   }
 }
 
-/** Any HTTP receiver: our own payload, signed like a forward when the channel has a secret (CONTRACT §7, §10). */
+/** Any HTTP receiver: our own payload, signed like a forward when the channel has a secret. */
 export const webhook: ChannelKind = {
   displayName: 'Webhook',
   credentialLabel: 'Signing secret (optional)',

@@ -1,4 +1,4 @@
-/** Seconds from one attempt of a send to the next (CONTRACT §10): attempts at 0, 30 s and 5 min. */
+/** Seconds from one attempt of a send to the next: attempts at 0, 30 s and 5 min. */
 const DELAYS_SECONDS = [30, 270]
 
 /** How often an alert is tried at a place that works, or may. */

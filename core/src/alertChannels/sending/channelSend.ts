@@ -7,7 +7,7 @@ import { maskSecret } from '../credential.ts'
 import type { SendOutcome } from '../health.ts'
 import { channelKind } from '../kinds/index.ts'
 
-/** From the first byte dialled to the last one read (CONTRACT §10). */
+/** From the first byte dialled to the last one read. */
 const TIMEOUT_MS = 10_000
 /** No provider's answer needs more to be understood. */
 const RESPONSE_BYTES_MAX = 65_536

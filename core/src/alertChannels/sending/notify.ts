@@ -21,8 +21,7 @@ export interface NotifyMessage extends Occasion {
 }
 
 /**
- * Puts a notify action's message in the outbox: to its own channel only, whatever that subscribes to (CONTRACT
- * R42). The first send finishes the attempt row, two further ones may follow and update it (R39): each time
+ * Puts a notify action's message in the outbox: to its own channel only, whatever that subscribes to. The first send finishes the attempt row, two further ones may follow and update it: each time
  * `onNotified` of the sending job is told.
  */
 export async function queueNotify(
@@ -35,7 +34,7 @@ export async function queueNotify(
 }
 
 /**
- * Sends a notify action's message at once and once, for an inline replay (CONTRACT R39). Should this process die
+ * Sends a notify action's message at once and once, for an inline replay. Should this process die
  * meanwhile, the outbox sends it and finishes the attempt row.
  *
  * @param message its attempt row must be committed

@@ -39,7 +39,7 @@ export interface Audience {
 }
 
 /**
- * Who is notified of an alert (CONTRACT §10, §11, R43).
+ * Who is notified of an alert.
  *
  * Channels: every one that is on and subscribes at this severity; one that keeps incidents also gets the closing
  * of what it was sent. Contacts: all of them unless an enabled, unmuted channel in plan took it and none is

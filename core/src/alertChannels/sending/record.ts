@@ -25,7 +25,7 @@ export interface NotifyReport {
   readonly nextAttemptAt: Date | null
 }
 
-/** Writes a report to its attempt row, in the transaction that records the attempt (CONTRACT R39). */
+/** Writes a report to its attempt row, in the transaction that records the attempt. */
 export type OnNotified = (trx: Trx, report: NotifyReport) => Promise<void>
 
 /** What a try to a channel came to: a send, or the reason why none was made. */
@@ -77,7 +77,7 @@ function resultOf(row: AlertDeliveryRow, { send, channel, unavailable }: Channel
     const { outcome, detail } = unavailable ?? { outcome: 'failed' as const, detail: null }
     return { outcome, detail, statusCode: null, durationMs: null, nextAttemptAt: null }
   }
-  // A channel that is failing already is tried once an alert (CONTRACT §10).
+  // A channel that is failing already is tried once an alert.
   const attemptsMax = channel.health === 'failing' ? 1 : row.attemptsMax
   return {
     outcome: send.delivered ? ('delivered' as const) : ('failed' as const),

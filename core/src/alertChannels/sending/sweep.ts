@@ -2,7 +2,7 @@ import { pruneAlerts, waitingSince } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
 import { overdueSince, queueSends } from './queries.ts'
 
-/** How long the history is kept (CONTRACT §10). */
+/** How long the history is kept. */
 const HISTORY_DAYS = 30
 const DAY_MS = 86_400_000
 /** Younger ones have a job that is about to run. */

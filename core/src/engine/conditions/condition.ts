@@ -1,7 +1,7 @@
 import type { JsonValue } from '../json/index.ts'
 import type { Path } from './paths.ts'
 
-/** Every comparison a leaf may make, in the order that messages list them (CONTRACT §4). */
+/** Every comparison a leaf may make, in the order that messages list them. */
 export const CONDITION_OPS = [
   'eq',
   'neq',
@@ -20,7 +20,7 @@ export const CONDITION_OPS = [
 
 export type ConditionOp = (typeof CONDITION_OPS)[number]
 
-/** The bounds of a condition (CONTRACT §4, R23). A leaf has depth 0. */
+/** The bounds of a condition. A leaf has depth 0. */
 export const CONDITION_BOUNDS = {
   depth: 4,
   leaves: 50,
@@ -52,8 +52,7 @@ export type Test =
 export interface Condition {
   readonly test: Test
   /**
-   * What is stored, and shown through `shownJson`: JSON text with the sender's key order and number spelling
-   * (CONTRACT R11).
+   * What is stored, and shown through `shownJson`: JSON text with the sender's key order and number spelling.
    */
   readonly text: string
 }

@@ -1,10 +1,10 @@
 import { writeJson } from '../json/index.ts'
 import type { Condition, ConditionOp, Leaf, Test } from './condition.ts'
 
-/** The most characters of a description (CONTRACT §4). */
+/** The most characters of a description. */
 const MAX_DESCRIPTION = 300
 
-/** The words of CONTRACT R24. */
+/** How each operator reads in a sentence. */
 const WORDS: Readonly<Record<Exclude<ConditionOp, 'exists'>, string>> = {
   eq: 'is',
   neq: 'is not',

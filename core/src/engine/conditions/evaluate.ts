@@ -19,7 +19,7 @@ import { someValue } from './read.ts'
 import { type ReadRoot, requestRoot } from './readRoot.ts'
 import { findText, foldCase, isLike, likeParts } from './textSearch.ts'
 
-/** How much of a text `contains` and `like` examine (CONTRACT §4). */
+/** How much of a text `contains` and `like` examine. */
 const EXAMINED = 256 * 1024
 
 type Check = (value: Node, isText: boolean) => boolean

@@ -23,7 +23,7 @@ const LEAF_MEMBERS = ['path', 'op', 'value', 'ignoreCase']
 export const ALWAYS: Condition = { test: { kind: 'always' }, text: '{}' }
 
 /**
- * Reads a condition: an action's `condition`, a rule's `when`, a watchdog's `match` (CONTRACT §4, R18, R22, R23).
+ * Reads a condition: an action's `condition`, a rule's `when`, a watchdog's `match`.
  *
  * @param value the condition as `JSON.parse` made it
  * @param rawText the same as it was sent, where it is known: keeps key order and the spelling of numbers
@@ -69,7 +69,7 @@ export function storedCondition(text: string): Condition {
   throw new Error(`A stored condition is not valid: ${parsed.issues[0]?.detail ?? 'no reason given'}`)
 }
 
-/** Whether two conditions are the same document (RFC 8785, CONTRACT R11). */
+/** Whether two conditions are the same document (RFC 8785). */
 export function sameCondition(left: Condition, right: Condition): boolean {
   return left.text === right.text || canonicalText(left.text) === canonicalText(right.text)
 }

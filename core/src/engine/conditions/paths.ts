@@ -1,6 +1,6 @@
 import { parseJson } from '../json/index.ts'
 
-/** The most characters of a path, and the most segments after its root (CONTRACT §4). */
+/** The most characters of a path, and the most segments after its root. */
 export const MAX_PATH_LENGTH = 200
 export const MAX_PATH_SEGMENTS = 20
 
@@ -34,7 +34,7 @@ export const REQUEST_FACTS = [
   'verification.verdict',
 ] as const
 
-/** Further facts that messages and rule steps may read; conditions may not (CONTRACT R29). */
+/** Further facts that messages and rule steps may read; conditions may not. */
 export const DELIVERY_FACTS = [
   'request.id',
   'request.url',
@@ -74,7 +74,7 @@ const INDEX = /\[(-?(?:0|[1-9][0-9]*))\]/y
 const QUOTED = /\[("(?:[^"\\]|\\.)*")\]/y
 
 /**
- * Reads a path by the grammar of CONTRACT R22. Linear in the length of the text.
+ * Reads a path by the grammar of docs/rules.md. Linear in the length of the text.
  *
  * @returns the path, or why it is none
  */

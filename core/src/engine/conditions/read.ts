@@ -2,7 +2,7 @@ import { memberOf, type Node } from '../json/index.ts'
 import { EVERY, type Path, type Segment, segmentIn } from './paths.ts'
 import type { ReadRoot } from './readRoot.ts'
 
-/** Facts whose values are text although they may spell a number (CONTRACT §4 "text sources"). */
+/** Facts whose values are text although they may spell a number. */
 const TEXT_FACTS: ReadonlySet<string> = new Set(['method', 'path', 'ip'])
 
 /**
@@ -38,7 +38,7 @@ export function someValue(
 
 /**
  * The one value that a path without `[*]` addresses: repeated headers joined with ", ", the first of a repeated query
- * name (CONTRACT R22).
+ * name.
  *
  * @returns undefined when the path is missing; a JSON null is null
  */

@@ -16,7 +16,7 @@ export interface ReadRoot {
   bodyDocument(): { readonly value: Node; readonly isForm: boolean } | undefined
 }
 
-/** What a delivery adds to what messages and rule steps may read (CONTRACT R29). */
+/** What a delivery adds to what messages and rule steps may read. */
 export type DeliveryFacts = Readonly<Record<DeliveryFact, string | number>>
 
 /** A captured request as paths see it. Everything is looked up when a path asks for it; the body parses at most once. */

@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonNumber, isJsonObject, type JsonValue, numberText } from './value.ts'
 
-/** RFC 8785 text: equal for two documents exactly when they say the same (CONTRACT R11). */
+/** RFC 8785 text: equal for two documents exactly when they say the same. */
 export function canonicalJson(value: JsonValue): string {
   if (isJsonNumber(value)) return canonicalNumber(numberText(value))
   if (isJsonArray(value)) return `[${value.map(canonicalJson).join(',')}]`

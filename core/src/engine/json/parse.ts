@@ -4,12 +4,12 @@ import { memberOf, writeJson } from './nodes.ts'
 import { readByHand } from './readByHand.ts'
 import { type LazyJson, type MutableJson, type Node, toPlain } from './value.ts'
 
-/** How deep arrays and objects may nest (CONTRACT R18): deeper text is not read at all. */
+/** How deep arrays and objects may nest: deeper text is not read at all. */
 export const MAX_JSON_DEPTH = 256
 
 /**
  * Reads JSON text (RFC 8259) without losing anything: order of members, digits of numbers. Of duplicate names the
- * last counts (CONTRACT R18). Linear in the length of the text; recursion is bounded by `maxDepth`.
+ * last counts. Linear in the length of the text; recursion is bounded by `maxDepth`.
  *
  * @returns undefined when the text is not JSON or nests deeper than `maxDepth`
  */
@@ -28,7 +28,7 @@ export function parseLazily(text: string): { value: LazyJson } | undefined {
 
 /**
  * The text of one part of a JSON document, numbers spelled and members ordered as they were sent: what is stored of
- * rules and conditions (CONTRACT R11).
+ * rules and conditions.
  *
  * @param text null when the document did not come as JSON text
  * @returns undefined when there is no such part

@@ -5,7 +5,7 @@ class Unreadable extends Error {}
 
 /**
  * Reads JSON text (RFC 8259) without losing anything: order of members, digits of numbers. Of duplicate names the
- * last counts (CONTRACT R18). Linear in the length of the text; recursion is bounded by `maxDepth`.
+ * last counts. Linear in the length of the text; recursion is bounded by `maxDepth`.
  *
  * @returns undefined when the text is not JSON or nests deeper than `maxDepth`
  */

@@ -44,7 +44,7 @@ export interface EvaluatedRequest extends CapturedRequest {
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /**
- * A header value as text: UTF-8 when its bytes are valid UTF-8, else latin1 (CONTRACT R17).
+ * A header value as text: UTF-8 when its bytes are valid UTF-8, else latin1.
  *
  * @param value a latin1 byte string, as node:http and our rows hold it
  */

@@ -1,6 +1,6 @@
 import { headerValues, type WireHeader } from './capturedRequest.ts'
 
-/** Fields that belong to one connection, or that the next one sets itself (CONTRACT R36). */
+/** Fields that belong to one connection, or that the next one sets itself. */
 const DROPPED = new Set([
   'accept-encoding',
   'connection',

@@ -7,7 +7,7 @@ export function storedHeaders(row: { headerNames: string; headerValues: Buffer }
   return row.headerNames.split('\n').map((name, at) => [name, values[at] ?? ''])
 }
 
-/** Fields by name, repeats joined with ", " and `Cookie` with "; " (CONTRACT R17). */
+/** Fields by name, repeats joined with ", " and `Cookie` with "; ". */
 export function joinedHeaders(headers: readonly WireHeader[]): Record<string, string> {
   const joined = new Map<string, { name: string; text: string }>()
   for (const [name, value] of headers) {

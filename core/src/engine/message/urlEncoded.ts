@@ -27,7 +27,7 @@ export function decodeComponent(text: string): string {
 
 /**
  * The pairs of a query string or of an `application/x-www-form-urlencoded` body, decoded, in wire order,
- * repeats kept (CONTRACT R18): `+` is a space, a bad escape stays as written, a name without `=` has the
+ * repeats kept: `+` is a space, a bad escape stays as written, a name without `=` has the
  * value `''`; empty pieces (`a=1&&b=2`) are none. Never throws.
  *
  * @param text without a leading `?`

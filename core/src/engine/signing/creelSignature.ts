@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 
-/** The header that proves to a receiver that a request is ours (SPEC rule 4, CONTRACT §7). */
+/** The header that proves to a receiver that a request is ours. */
 export const SIGNATURE_HEADER = 'creel-signature'
 
 /**

@@ -5,7 +5,7 @@ import type { Template } from './template.ts'
 export interface RenderOptions {
   /** The most characters of one value; the text around values is never cut here. */
   readonly cutAt?: number
-  /** Applied to each value after it was cut (CONTRACT R19), never to the template's own text. */
+  /** Applied to each value after it was cut, never to the template's own text. */
   readonly escape?: (text: string) => string
   /** Rendering ends once the text is longer: many placeholders of long values must not outgrow memory. */
   readonly enough?: number
@@ -32,7 +32,7 @@ export function textOfNode(node: Node): string {
   return typeof node === 'string' ? node : writeJson(node)
 }
 
-/** Cut between two characters, never inside one (CONTRACT R19). */
+/** Cut between two characters, never inside one. */
 function cut(text: string, length: number | undefined): string {
   if (length === undefined || text.length <= length) return text
   const characters: string[] = []

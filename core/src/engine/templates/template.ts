@@ -1,7 +1,7 @@
 import { type Path, parsePath } from '../conditions/index.ts'
 import type { ItemCode } from '../issues.ts'
 
-/** The most characters of a template (CONTRACT §5, §6). */
+/** The most characters of a template. */
 export const MAX_TEMPLATE_LENGTH = 4000
 
 /** Text and placeholders in turn. */
@@ -17,7 +17,7 @@ const OPEN = '{{'
 const CLOSE = '}}'
 
 /**
- * Reads text with placeholders, `Invoice {{ body.data.id }}`, for messages and rules (CONTRACT §5, R29). `\{{` is a
+ * Reads text with placeholders, `Invoice {{ body.data.id }}`, for messages and rules. `\{{` is a
  * literal `{{`. A placeholder ends at the first `}}` outside of a quoted member name.
  *
  * @returns the template, or every wrong placeholder in order

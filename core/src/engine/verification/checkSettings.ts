@@ -64,8 +64,8 @@ function changedManual(
 
 /**
  * What is wrong with the verification members of an endpoint's input: unknown slugs, manual members that contradict
- * each other, secrets that are no keys for the scheme (CONTRACT §2). A member equal to what is stored is not evaluated
- * anew (R3).
+ * each other, secrets that are no keys for the scheme. A member equal to what is stored is not evaluated
+ * anew.
  *
  * @param stored what the endpoint has, its secrets decrypted; {@link NO_VERIFICATION} for a new one
  */

@@ -48,7 +48,7 @@ function verdictOn(subject: Subject, secret: string, sent: SignedRequest, receiv
 
 describe('every published and computed vector', () => {
   /**
-   * Paddle's SDK allows 5 s by default. Windows under 60 s are widened to 60 s here (CONTRACT R41), so the one vector
+   * Paddle's SDK allows 5 s by default. Windows under 60 s are widened to 60 s here, so the one vector
    * that is 6 s late is verified; its own note allows for that.
    */
   const widened = (vector: (typeof vectors)[number]) =>

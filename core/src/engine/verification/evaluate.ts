@@ -9,7 +9,7 @@ import { placeName } from './signatures.ts'
 import { ageWords, spanWords } from './timestamps.ts'
 
 /**
- * The verdict on a captured request (CONTRACT §12), evaluated at receipt.
+ * The verdict on a captured request, evaluated at receipt.
  *
  * Decided by the first scheme whose signature is present; by the next one when that one says so. Never throws, and
  * takes time proportional to the body at most, with a bound on everything that it tries besides.

@@ -31,7 +31,7 @@ export class Evidence {
     return this.request.body
   }
 
-  /** False for a body that is too long to be read as JSON or as a form (CONTRACT R18). */
+  /** False for a body that is too long to be read as JSON or as a form. */
   get isParsable(): boolean {
     return this.body.length <= PARSED_BODY_BYTES_MAX
   }

@@ -4,10 +4,10 @@ import { type EventTypePlace, type ProviderRow, valueAt } from '../providers/ind
 import { Evidence } from './evidence.ts'
 import { unverifiedClaims } from './jwt.ts'
 
-/** The longest label (CONTRACT §3, §12). */
+/** The longest label. */
 export const LABEL_LENGTH_MAX = 200
 
-/** Where an endpoint without a provider looks, in this order (CONTRACT §12). */
+/** Where an endpoint without a provider looks, in this order. */
 const GENERIC_HEADERS = ['X-GitHub-Event', 'X-Event-Type', 'Ce-Type', 'X-Event-Key', 'X-Shopify-Topic']
 const GENERIC_MEMBERS = ['type', 'event', 'event_type']
 

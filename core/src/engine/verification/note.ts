@@ -1,4 +1,4 @@
-/** The longest note (CONTRACT §3). */
+/** The longest note. */
 const NOTE_LENGTH_MAX = 300
 
 /** A note: one sentence of at most 300 characters, cut at a character boundary. */

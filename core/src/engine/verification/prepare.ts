@@ -20,7 +20,7 @@ export interface PreparedScheme {
 export interface PreparedVerification {
   readonly settings: VerificationSettings
   readonly provider: ProviderRow | undefined
-  /** Empty when there is nothing to check: no scheme, or a needed secret is not set (CONTRACT §12). */
+  /** Empty when there is nothing to check: no scheme, or a needed secret is not set. */
   readonly schemes: readonly PreparedScheme[]
   /** For explaining failures. */
   readonly searchBudget: SearchBudget

@@ -1,6 +1,6 @@
 import type { SchemeRow } from '../providers/index.ts'
 
-/** Algorithms of manual schemes (CONTRACT §2). */
+/** Algorithms of manual schemes. */
 export const SIGNATURE_ALGORITHMS = [
   'sha1',
   'sha256',
@@ -11,7 +11,7 @@ export const SIGNATURE_ALGORITHMS = [
 ] as const
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number]
 
-/** How a manual scheme's signature is written (CONTRACT §2). */
+/** How a manual scheme's signature is written. */
 export const SIGNATURE_ENCODINGS = ['hex', 'base64', 'base64url'] as const
 export type ManualEncoding = (typeof SIGNATURE_ENCODINGS)[number]
 
@@ -44,7 +44,7 @@ const MANUAL_MACS: Record<SignatureAlgorithm, Pick<SchemeRow, 'mac' | 'hash' | '
   ed25519: { mac: 'ed25519', key: { decode: 'public-key' } },
 }
 
-/** The family that the API shows for a manual scheme (CONTRACT §12). */
+/** The family that the API shows for a manual scheme. */
 export function manualFamily(algorithm: SignatureAlgorithm): 'hmac' | 'rsa' | 'ed25519' {
   const { mac } = MANUAL_MACS[algorithm]
   return mac === 'rsa' || mac === 'ed25519' ? mac : 'hmac'

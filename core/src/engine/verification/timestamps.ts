@@ -2,7 +2,7 @@ import type { SchemeRow, TimestampPlace } from '../providers/index.ts'
 import type { Evidence } from './evidence.ts'
 import type { Candidate } from './signatures.ts'
 
-/** Narrower windows are widened to this: captures wait in queues on the way, too (CONTRACT R41). */
+/** Narrower windows are widened to this: captures wait in queues on the way, too. */
 const TOLERANCE_SECONDS_MIN = 60
 
 /** A timestamp evaluated: how old it was at receipt, or that it is none. Negative: it lies ahead. */

@@ -1,7 +1,7 @@
 import { findProvider } from '../providers/index.ts'
 import { type ManualScheme, manualFamily } from './settings.ts'
 
-/** What the endpoint's `verification` object says (SPEC "Endpoint", CONTRACT §12). */
+/** What the endpoint's `verification` object says. */
 export interface VerificationView {
   readonly source: 'none' | 'preset' | 'manual'
   readonly scheme: string | null

@@ -40,7 +40,7 @@ const PLANNER_SETTINGS = 'set random_page_cost = 1'
 /**
  * Opens a pool. No connection is made until the first query.
  *
- * int8 arrives as a number: every id and count of ours stays below 2^53 (CONTRACT §0.3).
+ * int8 arrives as a number: every id and count of ours stays below 2^53.
  *
  * @param url a `postgres://` URL; a unix socket as `?host=/folder`
  * @param maxConnections the most connections that the pool holds at once

@@ -43,7 +43,7 @@ export const captureBatches = new Counter({
 })
 for (const way of ['plain', 'evicting', 'general'] as const) captureBatches.inc({ way }, 0)
 
-/** How many captures one group commit held (DESIGN §4). */
+/** How many captures one group commit held. */
 export const captureBatchSize = new Histogram({
   name: 'creel_capture_batch_size',
   help: 'Captures in one group commit',
@@ -59,7 +59,7 @@ export const captureCommitSeconds = new Histogram({
   registers,
 })
 
-/** Attempts of forwards that ended, replays included. `state` as in SPEC "Delivery state values". */
+/** Attempts of forwards that ended, replays included. `state` as the API names it. */
 export const deliveryAttempts = new Counter({
   name: 'creel_delivery_attempts_total',
   help: 'Tries of forwards that ended, by state',

@@ -26,7 +26,7 @@ const WORDS: Record<string, AddressRefusal> = {
 }
 
 /**
- * Evaluates an address as DNS answered it: null when it is public unicast, else why it is refused (DESIGN §3, 10).
+ * Evaluates an address as DNS answered it: null when it is public unicast, else why it is refused.
  *
  * It is a list of what is let through, not of what is refused: IPv4 and IPv6 unicast as ipaddr.js knows them
  * and, of IPv6, only 2000::/3, which is all that is given out today. So a range that nobody has thought of is

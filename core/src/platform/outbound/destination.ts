@@ -2,10 +2,10 @@ import { setTimeout } from 'node:timers/promises'
 import type { InputIssue, ItemCode } from '../../engine/issues.ts'
 import { findPassage, type SsrfGuard } from './ssrfGuard.ts'
 
-/** The longest destination URL (CONTRACT §5). */
+/** The longest destination URL. */
 export const DESTINATION_URL_MAX = 2048
 
-/** How long a name may take to resolve when a destination is saved (CONTRACT R38). */
+/** How long a name may take to resolve when a destination is saved. */
 const SAVE_RESOLVE_MS = 2000
 
 /** A destination URL taken apart, as it is dialled and as it goes on the wire. */
@@ -44,7 +44,7 @@ export function readDestination(url: string): Destination | undefined {
 }
 
 /**
- * Evaluates a destination before it is saved (CONTRACT §5, R38): http or https, at most 2048 characters, no
+ * Evaluates a destination before it is saved: http or https, at most 2048 characters, no
  * userinfo, no fragment, not our own hosts, no private address. A name is evaluated by what it resolves to
  * within 2 s; one that does not resolve is accepted, since the address is checked again when it is dialled.
  *

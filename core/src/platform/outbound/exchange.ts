@@ -30,7 +30,7 @@ interface ExchangeLimits {
  * Sends one request through a dispatcher and waits for its answer. Never rejects.
  *
  * Once a status line has arrived the result is a response, whatever happens to its body: the receiver has
- * said what it thinks, and a body without end must not turn a 2xx into a failure (CONTRACT R46).
+ * said what it thinks, and a body without end must not turn a 2xx into a failure.
  */
 export function exchange(
   dispatcher: Dispatcher,

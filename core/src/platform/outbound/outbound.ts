@@ -24,17 +24,17 @@ export interface OutboundRequest {
 
 /** What became of a request. A send that fails is a result, never an exception. */
 export type SendResult = (Response | NoResponse) & {
-  /** The fields as on the wire, `Host` and `Content-Length` included (CONTRACT R36). */
+  /** The fields as on the wire, `Host` and `Content-Length` included. */
   readonly sentHeaders: readonly WireHeader[]
   readonly durationMs: number
 }
 
-/** The one way out: forwards, alert channels, tests and replays all send through it (DESIGN §3, 10). */
+/** The one way out: forwards, alert channels, tests and replays all send through it. */
 export interface Outbound {
   /** Sends one request. Follows no redirect, decompresses nothing, never throws. */
   send(request: OutboundRequest): Promise<SendResult>
   /**
-   * Evaluates a URL before it is saved (CONTRACT R38).
+   * Evaluates a URL before it is saved.
    *
    * @param path of the member of the input that holds it; `['url']` unless said otherwise
    * @returns every reason to refuse it; empty when it may be saved

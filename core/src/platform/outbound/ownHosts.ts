@@ -3,8 +3,7 @@ import { canonicalAddress, isAddress } from './addresses.ts'
 import { hostOf } from './allowList.ts'
 
 /**
- * A host and port that is ours: of {base_url}, of {capture_url}, or one that this process listens on
- * (CONTRACT R37). `0.0.0.0` and `::` stand for every address of this machine.
+ * A host and port that is ours: of {base_url}, of {capture_url}, or one that this process listens on. `0.0.0.0` and `::` stand for every address of this machine.
  */
 export interface OwnHost {
   readonly host: string

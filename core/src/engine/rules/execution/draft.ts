@@ -115,7 +115,7 @@ export class Draft implements ReadRoot {
     return 'root' in document ? { value: document.root, isForm: document.kind === 'form' } : undefined
   }
 
-  /** What a path without `[*]` reads; null when it is missing (CONTRACT §6, R22). */
+  /** What a path without `[*]` reads; null when it is missing. */
   valueAt(path: Path): LazyJson {
     switch (path.root) {
       case 'headers': {
@@ -146,7 +146,7 @@ export class Draft implements ReadRoot {
    * Writes one header in place of all of its name; a new one stands last.
    *
    * @returns whether anything changed
-   * @throws Fault `bad_header` for what no header can hold (CONTRACT R30)
+   * @throws Fault `bad_header` for what no header can hold
    */
   setHeader(name: string, value: string): boolean {
     if (!HEADER_VALUE.test(value)) {

@@ -90,7 +90,7 @@ interface Position {
 }
 
 /**
- * Runs enabled rules top to bottom (SPEC "Transformation rule", CONTRACT §6, R25-R32). Steps that read the raw body
+ * Runs enabled rules top to bottom. Steps that read the raw body
  * run after all others, so that a signature covers the bytes that are sent. Pure, bounded, and never throws: a rule
  * that cannot do what it says is reported as a fault.
  */

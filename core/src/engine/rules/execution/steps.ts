@@ -31,7 +31,7 @@ import {
 type BodyTarget = Extract<Target, { root: 'body' }>
 
 /**
- * Runs one step on a draft (CONTRACT §6, R25, R30).
+ * Runs one step on a draft.
  *
  * @returns whether it changed a value
  * @throws Fault

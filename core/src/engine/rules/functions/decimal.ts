@@ -2,7 +2,7 @@ import { Decimal as AnyDecimal } from 'decimal.js'
 import { type JsonNumber, numberFromText } from '../../json/index.ts'
 import { Fault } from '../language/fault.ts'
 
-/** Exact decimals, 40 digits, half away from zero (CONTRACT R31). */
+/** Exact decimals, 40 digits, half away from zero. */
 export const Decimal = AnyDecimal.clone({ precision: 40, rounding: AnyDecimal.ROUND_HALF_UP, defaults: true })
 export type Decimal = InstanceType<typeof Decimal>
 

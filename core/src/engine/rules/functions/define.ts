@@ -7,7 +7,7 @@ import type { Kind, Parameter } from './parameters.ts'
 export interface CallFacts {
   /** Start of this attempt. */
   readonly now: Date
-  /** Version 5 over request, action, rule and step: the same on every try (CONTRACT R32). */
+  /** Version 5 over request, action, rule and step: the same on every try. */
   readonly uuid: () => string
   /** Called for every piece of an argument that is worked on by itself, so that long ones end with the rule's time. */
   readonly tick: () => void
@@ -67,7 +67,7 @@ export function define<const Parameters extends readonly Parameter<unknown>[]>(
   }
 }
 
-/** The most arguments of a function whose parameter repeats (CONTRACT R31). */
+/** The most arguments of a function whose parameter repeats. */
 const MAX_REPEATS = 20
 
 /** A function that takes 1-20 arguments of one kind. */

@@ -71,7 +71,7 @@ function encoded(data: Uint8Array, form: 'base64' | 'base64url' | 'hex'): string
 }
 
 /**
- * The bytes that Base64 holds: either alphabet, padded or not (CONTRACT R31).
+ * The bytes that Base64 holds: either alphabet, padded or not.
  *
  * @throws Fault `bad_encoding`
  */

@@ -7,7 +7,7 @@ const a = parameter('a', NUMBER)
 const b = parameter('b', NUMBER)
 const n = parameter('n', NUMBER)
 
-/** Digits after the point that a quotient keeps, and that `round` may keep (CONTRACT §6, R31). */
+/** Digits after the point that a quotient keeps, and that `round` may keep. */
 const QUOTIENT_PLACES = 20
 const MAX_ROUND_DIGITS = 10
 

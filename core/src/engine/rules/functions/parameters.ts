@@ -90,7 +90,7 @@ export function oneOf<const Words extends readonly string[]>(words: Words): Kind
 }
 
 /**
- * A number, or text that is strictly one (CONTRACT R31).
+ * A number, or text that is strictly one.
  *
  * @throws Fault `bad_number` for text that is no number, `type` for anything else
  */

@@ -25,7 +25,7 @@ export function localTime(at: number, zone: string): { date: Date; offsetMinutes
   return { date, offsetMinutes: Math.round((date.getTime() - at) / 60_000) }
 }
 
-/** `+01:00`; `Z` for UTC (CONTRACT R31). */
+/** `+01:00`; `Z` for UTC. */
 export function offsetText(minutes: number): string {
   if (minutes === 0) return 'Z'
   const size = Math.abs(minutes)

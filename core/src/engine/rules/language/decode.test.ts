@@ -230,7 +230,7 @@ describe('the served JSON Schema', () => {
     expect(accepts(document)).toBe(true)
   })
 
-  /** What the schema cannot say (CONTRACT R34): bytes, arity, depth, placement, header text, path and template grammar. */
+  /** What the schema cannot say: bytes, arity, depth, placement, header text, path and template grammar. */
   const BEYOND = new Set(['bad_path', 'bad_template', 'arity', 'too_deep'])
   const beyond = (document: unknown, issues: readonly string[]) =>
     issues.every((issue) => {

@@ -17,7 +17,7 @@ import { compileRule, type Rule } from './rule.ts'
 import { issuesBySchema } from './schemaIssues.ts'
 
 /**
- * Reads a rule document (SPEC "Transformation rule", CONTRACT §6, R5, R30-R34).
+ * Reads a rule document.
  *
  * @param value the document as `JSON.parse` made it
  * @param rawText the same as it was sent, where it is known: keeps key order and the spelling of numbers
@@ -64,7 +64,7 @@ export function storedRule(text: string): Rule {
   return decoded.rule
 }
 
-/** Whether two documents are the same (RFC 8785, CONTRACT R11): saving one over the other makes no new version. */
+/** Whether two documents are the same (RFC 8785): saving one over the other makes no new version. */
 export function sameDocument(left: string, right: string): boolean {
   return left === right || canonicalText(left) === canonicalText(right)
 }

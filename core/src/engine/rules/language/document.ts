@@ -9,7 +9,7 @@ import { DOCUMENT_LIMITS } from './limits.ts'
 import { parseTarget, type TargetOptions } from './targets.ts'
 
 /**
- * The rule document (SPEC "Transformation rule", CONTRACT §6), declared once: its types, its decoder (decode.ts) and
+ * The rule document, declared once: its types, its decoder (decode.ts) and
  * the JSON Schema that the service serves all come from here.
  */
 
@@ -145,7 +145,7 @@ const STEPS = {
   compute: Schema.Struct({ op: Schema.Literal('compute'), path: one, ...Call.fields }),
 } as const
 
-/** The seven ops, in the order of SPEC. */
+/** The seven ops, in the order in which the documents name them. */
 export const STEP_OPS: readonly string[] = Object.keys(STEPS)
 
 const chooseStep: Choose = (value) => {

@@ -1,4 +1,4 @@
-/** Why a rule could not do what it says (CONTRACT R26). The list is closed: receivers of `error` may branch on it. */
+/** Why a rule could not do what it says. The list is closed: receivers of `error` may branch on it. */
 export const FAULT_CODES = [
   'type',
   'not_structured',

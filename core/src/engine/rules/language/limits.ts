@@ -1,4 +1,4 @@
-/** What one rule document may hold (CONTRACT §6). Characters are code points, as in JSON Schema. */
+/** What one rule document may hold. Characters are code points, as in JSON Schema. */
 export const DOCUMENT_LIMITS = {
   bytes: 32 * 1024,
   nameLength: 100,
@@ -7,11 +7,11 @@ export const DOCUMENT_LIMITS = {
   withLength: 200,
   valueBytes: 8 * 1024,
   args: 20,
-  /** Nested calls; the outer call has depth 1 (CONTRACT R31). */
+  /** Nested calls; the outer call has depth 1. */
   callDepth: 10,
 } as const
 
-/** What one run may produce and take (CONTRACT §6, R26, R31). */
+/** What one run may produce and take. */
 export const RUN_LIMITS = {
   /** Result of one function or template, in UTF-8 bytes. */
   textBytes: 1024 * 1024,

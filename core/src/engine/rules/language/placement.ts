@@ -6,7 +6,7 @@ import { DOCUMENT_LIMITS } from './limits.ts'
 type Path = readonly (string | number)[]
 
 /**
- * What no JSON Schema can say of a document (CONTRACT R34): strings for headers, arity and depth of calls, where a
+ * What no JSON Schema can say of a document: strings for headers, arity and depth of calls, where a
  * secret and the raw body may stand, literals that a function would refuse. Looks at any JSON, valid or not, so that
  * one answer names everything that is wrong.
  */

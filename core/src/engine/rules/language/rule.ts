@@ -18,7 +18,7 @@ export interface Rule {
   readonly name: string
   readonly when: Condition
   readonly steps: readonly CompiledStep[]
-  /** What is stored: JSON text with the author's key order and number spelling (CONTRACT R11). */
+  /** What is stored: JSON text with the author's key order and number spelling. */
   readonly text: string
 }
 

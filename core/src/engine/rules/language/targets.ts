@@ -13,7 +13,7 @@ export interface TargetOptions {
   readonly protectedHeaders: boolean
 }
 
-/** Headers that belong to the connection or to the service (CONTRACT §6): read, but never written. */
+/** Headers that belong to the connection or to the service: read, but never written. */
 const PROTECTED = new Set([
   'connection',
   'content-length',
@@ -31,7 +31,7 @@ export function isProtectedHeader(name: string): boolean {
   return PROTECTED.has(lower) || lower.startsWith('creel-') || lower.startsWith('proxy-')
 }
 
-/** Reads the path of something that a step changes (CONTRACT §6, R30). */
+/** Reads the path of something that a step changes. */
 export function parseTarget(
   text: string,
   options: TargetOptions,

@@ -5,7 +5,7 @@ import { Fault } from './fault.ts'
 export type Value = AnyJson | Uint8Array
 
 /**
- * A value as text (CONTRACT R31): text, the digits of a number, `true`, `false`, null as "".
+ * A value as text: text, the digits of a number, `true`, `false`, null as "".
  *
  * @throws Fault `type` for a list or an object, `bad_encoding` for bytes that are not UTF-8
  */
