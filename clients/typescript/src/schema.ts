@@ -1961,6 +1961,12 @@ export interface components {
                 name: string | null;
             } | null;
             signatureHeader: string | null;
+            /**
+             * @description Whether subscribing poses a challenge, and whether its answer needs a `handshakeToken`
+             * @enum {string}
+             */
+            handshake: "none" | "automatic" | "token";
+            /** @description `handshake` is `token` */
             handshakeTokenNeeded: boolean;
             /** @description Null when the provider does not sign */
             verification: {
@@ -7417,7 +7423,7 @@ export interface operations {
                     active?: boolean | null;
                     /** @description Workspace contacts who get its alarms by mail, besides the alert channels */
                     alertContactIds?: string[] | null;
-                    /** @description How often a matching capture is expected: a minute to 31 days */
+                    /** @description How often a matching capture is expected: a second to 31 days */
                     expectedIntervalSeconds: number;
                 };
             };
