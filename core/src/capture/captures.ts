@@ -5,7 +5,7 @@ import type { CapturedRequest } from '../engine/message/index.ts'
 import { createCaptureQueue } from './captureQueue.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
-import { judgeSafely } from './judgeSafely.ts'
+import { evaluateSafely } from './evaluateSafely.ts'
 import { createSettingsCache } from './settingsCache.ts'
 
 /** What a sender is to be told. */
@@ -57,7 +57,7 @@ export function createCaptures(services: Services, pool: pg.Pool): Captures {
     let settings: CaptureSettings | undefined = given
     for (let evaluations = 0; evaluations < JUDGEMENTS_MAX; evaluations += 1) {
       if (settings === undefined) return { state: 'gone' }
-      const evaluated = judgeSafely(services, settings, request, publicUrl)
+      const evaluated = evaluateSafely(services, settings, request, publicUrl)
       if (evaluated === undefined) return { state: 'unavailable' }
       const outcome = await queue.submit(needsId ? { ...evaluated, needsId } : evaluated)
       if (outcome.state === 'stored') return await concluded(evaluated, outcome.id)

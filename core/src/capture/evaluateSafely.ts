@@ -11,7 +11,7 @@ import { type EvaluatedCapture, evaluateCapture } from './evaluateCapture.ts'
  *
  * @returns undefined when not even that is possible
  */
-export function judgeSafely(
+export function evaluateSafely(
   { log }: Pick<Services, 'log'>,
   settings: CaptureSettings,
   request: CapturedRequest,
