@@ -303,6 +303,8 @@ describe('methods', () => {
         const answer = await service.alice.call(method, path)
         if (answer.status !== 404 || !answer.text.includes('"not_found"'))
           faults.push(`${method} ${path}: ${answer.status}`)
+        // One method a path: an address may be wrong 600 times a minute.
+        if (method !== 'PROPFIND') continue
         const stranger = await service.bob.call(method, path)
         if (stranger.status !== 401) faults.push(`${method} ${path} without a key: ${stranger.status}`)
       }
