@@ -10,6 +10,7 @@ import { healthz, metrics, type Operations, readyz } from './operations.ts'
 import { rest } from './rest.ts'
 import { trpc } from './trpc.ts'
 
+/** What the app serves besides the API. Only `version` is required; without `operations`, `/readyz` checks nothing. */
 export interface AppOptions {
   /** Shown in `/openapi/v1.json`. */
   readonly version: string

@@ -12,6 +12,7 @@ import { type Operations, operationsHandler } from './operations.ts'
 import { createStrangers } from './strangers/strangers.ts'
 import { throttledFetch } from './strangers/throttledFetch.ts'
 
+/** Where the gateway listens, and what it serves there besides the API. */
 export interface GatewayOptions extends AppOptions {
   readonly host: string
   /** 0 = any free one. */

@@ -12,6 +12,7 @@ import { ReadyAnswer } from './http/readyAnswer.ts'
 import { pathOf, type Refusal } from './http/requestHead.ts'
 import type { ConnectionSocket } from './http/socketWriter.ts'
 
+/** Where to listen and what answers. Without `capture`, paths under `/hook/` go to `fetch` like all others. */
 export interface ListenerOptions {
   readonly host: string
   /** 0 = any free one. */
@@ -39,6 +40,7 @@ export interface ListenerRefusal {
   readonly address: string | null
 }
 
+/** An open port. `port` is the actual number, also where 0 was asked for; `close` resolves when no connection is left. */
 export interface Listener {
   readonly port: number
   /**

@@ -7,6 +7,7 @@ import { StartupError } from '../startupError.ts'
 import { openCommandServices } from './commandServices.ts'
 import type { ProgramParts } from './programParts.ts'
 
+/** Operator procedures as functions of this process; no API key is asked for. */
 export type Operator = ReturnType<typeof createOperatorCaller>
 
 /**

@@ -9,6 +9,7 @@ const MASKS: { readonly [Name in VariableName]?: (value: string) => string } = {
   CREEL_SMTP_URL: withoutPassword,
 }
 
+/** A configuration that is safe to print: secrets are masked, absent variables null. */
 export interface MaskedConfig {
   readonly variables: Readonly<Record<string, unknown>>
   readonly plans: Readonly<Record<PlanKey, Limits>>

@@ -3,6 +3,7 @@ import { isRetrySchedule, RETRY_DELAYS_SECONDS, retryDelaysOf } from '@creel/cor
 import { parseAllowList } from '@creel/core/platform/outbound'
 import { z } from 'zod'
 
+/** The values of `CREEL_LOG_LEVEL`, gravest first; with `silent` nothing is logged. */
 export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** The parts of a comma-separated list, without blanks. */
@@ -83,8 +84,10 @@ export const Variables = z.object({
   CREEL_CONNECTIONS_PER_ADDRESS: Count.default(2000),
 })
 
+/** The name of a variable that configures the service. */
 export type VariableName = keyof typeof Variables.shape
 
+/** Every variable that configures the service, in the order of their declaration. */
 export const VARIABLE_NAMES = Variables.keyof().options
 
 /** What developers' commands read; the service passes over them without a warning. */

@@ -21,6 +21,7 @@ export interface Connected {
   abandon(): void
 }
 
+/** How to reach the database. `maxConnections` bounds the pool; default 16. */
 export interface ConnectOptions {
   readonly config: Config
   readonly log: Logger

@@ -20,6 +20,7 @@ const DATABASE = 'creel'
 /** How long a postmaster of a dead parent may take to answer (it may be recovering) before it is stopped. */
 const ADOPTION_SECONDS_MAX = 20
 
+/** Which data folder to run PostgreSQL on, and how. */
 export interface EmbeddedPostgresOptions {
   /** The service's data folder; made when absent. */
   readonly dataDir: string
@@ -30,6 +31,7 @@ export interface EmbeddedPostgresOptions {
   readonly runtime?: RuntimeSource
 }
 
+/** A PostgreSQL that takes connections; its data folder belongs to this process until `stop` resolves. */
 export interface EmbeddedPostgres {
   /** Connects to the service's database over the unix socket; node-postgres understands it. */
   readonly url: string

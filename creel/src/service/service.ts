@@ -18,6 +18,7 @@ const DRAIN_SECONDS = 20
 /** How often another free port is tried when somebody takes it between finding and listening. */
 const PORT_TRIES = 5
 
+/** A service that has started: its ports are open and its workers take jobs, as far as it has these parts. */
 export interface RunningService {
   readonly services: Services
   readonly boss: PgBoss

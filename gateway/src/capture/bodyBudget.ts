@@ -12,6 +12,7 @@ export interface BodyShare {
   release(): void
 }
 
+/** Limits in bytes; each may be reached, not exceeded. */
 export interface BodyBudgetLimits {
   /** Of all bodies together. */
   readonly bytesMax: number

@@ -13,6 +13,7 @@ import { type CapturedBody, receiveBody } from './capturedBody.ts'
 import { type CaptureTarget, parseTarget } from './captureTarget.ts'
 import { nextTurn } from './nextTurn.ts'
 
+/** What captures are stored with, and where failures go that no sender is told of in full. */
 export interface CaptureOptions {
   readonly captures: Captures
   readonly clock: Clock

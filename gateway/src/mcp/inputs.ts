@@ -2,6 +2,7 @@ import { z } from 'zod'
 
 /** Members that several tools take. */
 export const endpointId = z.string().describe('Id of the endpoint, as list_endpoints tells it')
+/** Any safe integer passes: whether there is such a request, the API checks. */
 export const requestId = z.int().describe('Id of the captured request')
 
 /** What search and await look for; all combine with AND. */

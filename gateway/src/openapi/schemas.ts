@@ -13,6 +13,7 @@ export interface Schemas {
   readonly components: JsonObject
 }
 
+/** A collection without named schemas yet; two collections share nothing. */
 export function createSchemas(): Schemas {
   const components: Record<string, JsonObject> = {}
   const add = (name: string, schema: JsonObject) => {

@@ -21,12 +21,14 @@ export const Problem = z.looseObject({
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.looseObject({ items: z.array(item), totalCount: z.int(), totalPages: z.int() })
 
+/** The key in use, by its displayable prefix and its name, with its workspace and plan. */
 export const Me = z.looseObject({
   key: z.looseObject({ prefix: z.string(), name: z.string() }),
   workspace: z.looseObject({ name: z.string() }),
   plan: z.looseObject({ displayName: z.string() }),
 })
 
+/** An endpoint. Times are ISO 8601; `lastRequestAt` is null before its first capture, `provider` where none is set. */
 export const Endpoint = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -37,6 +39,7 @@ export const Endpoint = z.looseObject({
   storedRequestCount: z.int(),
   provider: z.string().nullable(),
 })
+/** An endpoint that passed the check of its schema, with unlisted members as they came. */
 export type Endpoint = z.infer<typeof Endpoint>
 
 const summary = {
@@ -56,9 +59,12 @@ const summary = {
   attemptCount: z.int(),
 }
 
+/** A captured request without headers and body, as lists show it. Times are ISO 8601, sizes bytes. */
 export const RequestSummary = z.looseObject(summary)
+/** A listed request that passed the check of its schema, with unlisted members as they came. */
 export type RequestSummary = z.infer<typeof RequestSummary>
 
+/** A captured request with headers in the order received. `body` is text, or base64 when `bodyIsBinary`; null when empty. */
 export const RequestDetail = z.looseObject({
   ...summary,
   url: z.string(),
@@ -66,8 +72,10 @@ export const RequestDetail = z.looseObject({
   rawHeaders: z.array(z.looseObject({ name: z.string(), value: z.string() })),
   body: z.string().nullable(),
 })
+/** A whole request that passed the check of its schema, with unlisted members as they came. */
 export type RequestDetail = z.infer<typeof RequestDetail>
 
+/** One attempt at a delivery; `durationMs` is in milliseconds. Null members are those that it has not, or not yet. */
 export const Attempt = z.looseObject({
   id: z.int(),
   requestId: z.int(),
@@ -81,8 +89,10 @@ export const Attempt = z.looseObject({
   durationMs: z.int().nullable(),
   attemptNumber: z.int(),
 })
+/** An attempt that passed the check of its schema, with unlisted members as they came. */
 export type Attempt = z.infer<typeof Attempt>
 
+/** An action of an endpoint, by id and name; `kind` may be one that this version does not know. */
 export const Action = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -90,6 +100,7 @@ export const Action = z.looseObject({
   isActive: z.boolean(),
 })
 
+/** All actions of an endpoint; this list has no pages. */
 export const ActionList = z.looseObject({ actions: z.array(Action) })
 
 const ReplayOutcome = z.looseObject({
@@ -102,6 +113,7 @@ const ReplayOutcome = z.looseObject({
   durationMs: z.int().nullable(),
 })
 
+/** What a replay came to, one outcome per action. Only replays to listeners have a `listenerCount`. */
 export const ReplayResult = z.looseObject({
   requestId: z.int(),
   state: z.string(),
@@ -109,6 +121,7 @@ export const ReplayResult = z.looseObject({
   listenerCount: z.int().optional(),
 })
 
+/** A watchdog; interval and grace are in seconds, times ISO 8601. `lastMatchedAt` is null until a capture has matched. */
 export const Watchdog = z.looseObject({
   id: z.string(),
   name: z.string(),
@@ -120,6 +133,7 @@ export const Watchdog = z.looseObject({
   dueAt: z.string().nullable(),
 })
 
+/** The sample events that the service can send, by provider. */
 export const SampleList = z.looseObject({
   items: z.array(
     z.looseObject({
@@ -129,6 +143,7 @@ export const SampleList = z.looseObject({
   ),
 })
 
+/** The capture that a sample became. `signed` is false without a secret, and where only the provider can sign. */
 export const SentSample = z.looseObject({
   requestId: z.int(),
   provider: z.string(),

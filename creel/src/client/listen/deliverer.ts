@@ -13,6 +13,7 @@ export interface Item {
   readonly replayId?: number
 }
 
+/** How requests are sent, and where answers and progress are reported. `concurrency` must be at least 1. */
 export interface DelivererOptions {
   readonly sender: Pick<LocalSender, 'send'>
   /** How many are under way at once. With one, each is answered before the next is sent. */

@@ -13,6 +13,7 @@ import type { LinkState, ListenView } from './view.ts'
 /** The state is said again so often, so that nobody takes silence for peace. */
 const HEARTBEAT_MILLISECONDS = 15_000
 
+/** What is followed, where its captures are sent and how that is shown. */
 export interface ListenerOptions {
   readonly api: ApiClient
   readonly endpoint: Endpoint
