@@ -49,6 +49,7 @@ export const appRouter = router({
   workspace: usageRoutes,
 })
 
+/** The type that typed clients of the API are made from. */
 export type AppRouter = typeof appRouter
 
 /** Operations of the REST API whose bodies no tRPC call can carry. */

@@ -42,6 +42,7 @@ export async function lockActions(trx: Trx, endpointId: string): Promise<ActionR
   return await listActions(trx, endpointId)
 }
 
+/** Adds one row as it is; the positions of other actions stay as they are. */
 export async function insertAction(trx: Trx, row: Insertable<ActionsTable>): Promise<void> {
   await trx.insertInto('actions').values(row).execute()
 }

@@ -25,6 +25,7 @@ const findsAction: Finds<{ endpoint: EndpointRow; action: ActionRow }> = async (
   return { endpoint, action }
 }
 
+/** List, create, update and delete the actions of an endpoint. */
 export const actionRoutes = router({
   list: route({
     method: 'GET',

@@ -5,6 +5,7 @@ import { ConditionDocument } from '../engine/conditions/index.ts'
 /** Every kind of action, whether or not a plan has it. */
 export const ACTION_KINDS = ['forward', 'notify'] as const
 
+/** One of {@link ACTION_KINDS}. */
 export type ActionKind = (typeof ACTION_KINDS)[number]
 
 /** Bounds of a signing secret; '' stops signing. */
@@ -47,12 +48,14 @@ const writable = {
   }),
 }
 
+/** Input of the create route: what each kind needs besides its name is checked after parsing. */
 export const createInput = z.object({
   endpointId: z.string(),
   kind: z.string().meta({ description: 'One of `options.kinds`' }),
   ...writable,
 })
 
+/** Input of the update route: a member that is left out stays as it is. */
 export const updateInput = z.object({
   endpointId: z.string(),
   actionId: z.string(),
@@ -60,7 +63,9 @@ export const updateInput = z.object({
   ...writable,
 })
 
+/** {@link createInput} after parsing. */
 export type CreateInput = z.output<typeof createInput>
+/** {@link updateInput} after parsing. */
 export type UpdateInput = z.output<typeof updateInput>
 
 /** The public words of an action. Signing secrets are in none of them. */

@@ -7,6 +7,7 @@ import { HEALTHS } from './health.ts'
 import { type ChannelKindName, channelKind, isChannelKind } from './kinds/index.ts'
 import type { ChannelSettings } from './settings.ts'
 
+/** A channel as it is stored: settings and events are JSON text, the secret is encrypted. */
 export type ChannelRow = Selectable<AlertChannelsTable>
 
 /** A channel as the domain sees it: settings and subscriptions read, the credential in the clear. */

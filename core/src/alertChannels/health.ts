@@ -1,6 +1,7 @@
 /** `untested` until the first send, then what the sends say. */
 export const HEALTHS = ['untested', 'verified', 'failing'] as const
 
+/** One of {@link HEALTHS}. */
 export type Health = (typeof HEALTHS)[number]
 
 /** The part of a channel that sends change. */

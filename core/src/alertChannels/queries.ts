@@ -51,6 +51,7 @@ export function allChannelRows(db: Db, workspaceId: string): Promise<ChannelRow[
     .execute()
 }
 
+/** Counts every channel of the workspace, those that are switched off or over the plan included. */
 export async function countChannels(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('alertChannels')
@@ -74,10 +75,12 @@ export async function countOlderChannels(
   return count
 }
 
+/** Adds one row as it is; the plan's limit is not checked here. */
 export async function insertChannel(trx: Trx, row: Insertable<AlertChannelsTable>): Promise<void> {
   await trx.insertInto('alertChannels').values(row).execute()
 }
 
+/** Writes only the given columns. Does nothing when no channel has the id. */
 export async function updateChannel(
   trx: Trx,
   id: string,
@@ -98,6 +101,7 @@ export async function updateHealth(trx: Trx, id: string, health: HealthState): P
   })
 }
 
+/** Deletes one row. Does nothing when no channel has the id. */
 export async function deleteChannel(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('alertChannels').where('id', '=', id).execute()
 }

@@ -41,6 +41,7 @@ const listEvents = () => ({
   }),
 })
 
+/** Manage and test alert channels; list their kinds, the events they can take and what was sent. */
 export const alertChannelRoutes = router({
   list: route({
     method: 'GET',

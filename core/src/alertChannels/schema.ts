@@ -30,16 +30,21 @@ const writable = {
   }),
 }
 
+/** Input of the create route; `settings` and `events` are checked against the kind after parsing. */
 export const createInput = z.object({ kind: z.enum(CHANNEL_KIND_NAMES), ...writable })
 
+/** Input of the update route: a member that is left out stays as it is, and the kind cannot change. */
 export const updateInput = z.object({
   id: z.string(),
   kind: optional(z.string()).meta({ description: 'Cannot change; accepted when equal' }),
   ...writable,
 })
 
+/** {@link createInput} after parsing. */
 export type CreateInput = z.output<typeof createInput>
+/** {@link updateInput} after parsing. */
 export type UpdateInput = z.output<typeof updateInput>
+/** One item of `events` after parsing. */
 export type SubscriptionInput = z.output<typeof subscription>
 
 /** The public words of a channel. */
@@ -107,7 +112,9 @@ export const TestResult = z
   })
   .meta({ id: 'AlertChannelTestResult' })
 
+/** How a send in the history ended. `muted` and `suppressed` were never sent. */
 export const OUTCOMES = ['delivered', 'failed', 'muted', 'suppressed'] as const
+/** One of {@link OUTCOMES}. */
 export type Outcome = (typeof OUTCOMES)[number]
 
 /** One row of the history of sends. */

@@ -3,6 +3,7 @@ import type { InputIssue } from '../engine/issues.ts'
 /** Header names and values that a webhook channel adds. */
 export type ExtraHeaders = Readonly<Record<string, string>>
 
+/** The value of one setting; null where an optional one is not set. */
 export type SettingValue = string | number | null | ExtraHeaders
 
 /** The settings of a channel: every member of its kind's fields, defaults filled in. */

@@ -1,6 +1,7 @@
 /** Severities, ascending. */
 export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 
+/** One of {@link SEVERITIES}. */
 export type Severity = (typeof SEVERITIES)[number]
 
 /** What an alert is about: the noun behind `subjectId`. */
@@ -88,6 +89,7 @@ export const EVENTS = {
   },
 } as const satisfies Record<string, EventSpec>
 
+/** A kind of event: a key of {@link EVENTS}. */
 export type EventKind = keyof typeof EVENTS
 
 /** Kinds of event that open an incident, and the kind that closes each. */
@@ -96,14 +98,18 @@ export const CLOSED_BY = {
   'watchdog.alarmed': 'watchdog.recovered',
 } as const satisfies Partial<Record<EventKind, EventKind>>
 
+/** A kind that opens an incident: a key of {@link CLOSED_BY}. */
 export type OpeningKind = keyof typeof CLOSED_BY
+/** A kind that closes an incident: a value of {@link CLOSED_BY}. */
 export type ClosingKind = (typeof CLOSED_BY)[OpeningKind]
 
 /** Kinds that stand alone and are raised by the domain (`channel.test` is sent by its route only). */
 export type SingleKind = Exclude<EventKind, OpeningKind | ClosingKind>
 
+/** Every kind of event, in the order of {@link EVENTS}; never empty. */
 export const EVENT_KINDS = Object.keys(EVENTS) as [EventKind, ...EventKind[]]
 
+/** The kinds of event that a channel can subscribe to, in the order of {@link EVENTS}. */
 export const SUBSCRIBABLE_KINDS = EVENT_KINDS.filter((kind) => EVENTS[kind].subscribable)
 
 /** Tells whether text from outside names one of the eight kinds. */

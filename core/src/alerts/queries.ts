@@ -2,6 +2,7 @@ import { type Insertable, sql } from 'kysely'
 import type { AlertsTable, IncidentsTable, Trx } from '../platform/db/index.ts'
 import type { OpeningKind } from './events.ts'
 
+/** The columns of an incident before it is written; a new one is always open. */
 export type NewIncident = Omit<Insertable<IncidentsTable>, 'closedAt'>
 
 /**
@@ -42,6 +43,7 @@ export function closeOpen(trx: Trx, kind: OpeningKind, subjectIds: readonly stri
     .execute()
 }
 
+/** Adds one alert. It is fanned out only when a job is queued for it, or by the next sweep. */
 export async function insertAlert(trx: Trx, alert: Insertable<AlertsTable>): Promise<void> {
   await trx.insertInto('alerts').values(alert).execute()
 }
@@ -70,6 +72,7 @@ export function findWaitingOpening(trx: Trx, incidentId: string) {
     .executeTakeFirst()
 }
 
+/** Writes when the alert was fanned out; from then on `lockWaitingAlert` does not return it. */
 export async function markFannedOut(trx: Trx, id: string, now: Date): Promise<void> {
   await trx.updateTable('alerts').set({ fannedOutAt: now }).where('id', '=', id).execute()
 }

@@ -107,6 +107,7 @@ export const ERRORS = {
   },
 } as const satisfies Record<string, { status: number; title: string; meaning: string; remedy: string }>
 
+/** A code of a problem: a key of {@link ERRORS}. */
 export type ErrorCode = keyof typeof ERRORS
 
 /** An expected refusal. `detail` reaches the client; what only operators may see goes into `cause`. */

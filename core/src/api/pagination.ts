@@ -6,6 +6,7 @@ export const pageInput = {
   pageSize: z.int().min(1).max(100).default(50).meta({ description: 'Items a page' }),
 }
 
+/** Which page of a list: `page` is 1-based, `pageSize` is 1 to 100. */
 export interface Page {
   readonly page: number
   readonly pageSize: number

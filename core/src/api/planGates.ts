@@ -8,6 +8,7 @@ export const FEATURES = {
   alertChannels: { limit: 'alertChannelsMax', words: 'alert channels' },
 } as const satisfies Record<string, { limit: keyof Limits; words: string }>
 
+/** A feature that a plan may lack: a key of {@link FEATURES}. */
 export type Feature = keyof typeof FEATURES
 
 /** Whether the plan has the feature at all. */

@@ -43,6 +43,7 @@ export const Problem = z
   })
   .meta({ id: 'Problem', description: 'Why a call was not done (RFC 9457)' })
 
+/** A problem document, as it is sent. */
 export type Problem = z.infer<typeof Problem>
 
 /** Where a member of the input came from; `body` members are pointed at below `prefix`. */

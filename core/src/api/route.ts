@@ -177,8 +177,11 @@ const t = initTRPC
     },
   })
 
+/** Makes a router of API procedures. */
 export const router = t.router
+/** Makes one flat router of several; their procedures must have different names. */
 export const mergeRouters = t.mergeRouters
+/** Makes a function that calls the procedures of a router in process. */
 export const createCallerFactory = t.createCallerFactory
 
 /**

@@ -25,6 +25,10 @@ export interface ConnectionKeeper {
 /** Senders must hear of a Postgres that does not answer before they give up themselves. */
 const CONNECT_SECONDS_MAX = 5
 
+/**
+ * Takes a connection from the pool on the first `open` and prepares it; later calls return the same one until
+ * it fails.
+ */
 export function keepConnection(pool: pg.Pool, log: Pick<Logger, 'warn'>): ConnectionKeeper {
   let kept: CaptureConnection | undefined
 

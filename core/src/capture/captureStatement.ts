@@ -17,6 +17,9 @@ export type CaptureOutcome =
   /** Over the capture rate; counted as rejected. */
   | { readonly state: 'limited'; readonly retryAfterSeconds: number }
 
+/**
+ * What one run of the statement did with its captures, and which endpoints need something done afterwards.
+ */
 export interface BatchResult {
   /** In the order of the captures. */
   readonly outcomes: readonly CaptureOutcome[]

@@ -19,6 +19,7 @@ const ConditionPreview = z
   })
   .meta({ id: 'ConditionPreview' })
 
+/** Try a condition on stored requests; nothing is saved. */
 export const conditionRoutes = router({
   try: route({
     method: 'POST',

@@ -30,6 +30,7 @@ export function insertContact(
     .executeTakeFirst()
 }
 
+/** Deletes one row. Does nothing when no contact has the id. */
 export async function deleteContact(trx: Trx, contactId: string): Promise<void> {
   await trx.deleteFrom('contacts').where('id', '=', contactId).execute()
 }

@@ -5,6 +5,7 @@ import { addContact, removeContact } from './change.ts'
 import { listContacts } from './queries.ts'
 import { Contact, ContactEmail, ContactName, ContactReference } from './schema.ts'
 
+/** List, add and remove the contacts of the caller's own workspace; not part of the REST API. */
 export const contactRoutes = router({
   /** For every caller: watchdogs name contacts by their ids. */
   list: typedOnly({ input: z.object({}), output: z.object({ items: z.array(Contact) }) }).query(

@@ -9,8 +9,10 @@ export const Contact = z.object({
   createdAt: Timestamp,
 })
 
+/** An email address: trimmed, at most 254 characters. */
 export const ContactEmail = z.string().trim().max(254).pipe(z.email())
 
+/** A person's name: trimmed, 1 to 100 characters. */
 export const ContactName = z.string().trim().min(1).max(100)
 
 /** How an operator points at a contact: its id or its address. */

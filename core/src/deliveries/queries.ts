@@ -1,6 +1,7 @@
 import { type Insertable, sql } from 'kysely'
 import { type Db, type DeliveryAttemptsTable, run, statement, type Trx } from '../platform/db/index.ts'
 
+/** The columns of an attempt before it is written. */
 export type NewAttempt = Insertable<DeliveryAttemptsTable>
 
 /** The columns of a new row. */

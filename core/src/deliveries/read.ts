@@ -27,6 +27,7 @@ export interface AttemptRow {
   readonly transformNote: string | null
 }
 
+/** Narrows a list of attempts; members combine with AND, and an undefined one does not narrow it. */
 export interface AttemptFilters {
   readonly state?: AttemptState | undefined
   readonly requestId?: number | undefined
@@ -131,4 +132,5 @@ export function findDetail(db: Db, endpointId: string, attemptId: number) {
   )
 }
 
+/** What was sent and received in one attempt. */
 export type DetailRow = NonNullable<Awaited<ReturnType<typeof findDetail>>>

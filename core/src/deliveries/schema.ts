@@ -3,6 +3,7 @@ import { pageInput } from '../api/pagination.ts'
 import { byName, Int64, Int64Filter, optional, Timestamp } from '../api/route.ts'
 import { ATTEMPT_STATES, TRIGGERS } from './states.ts'
 
+/** Paging and filters of the list of attempts; filters combine with AND. */
 export const listInput = {
   ...pageInput,
   state: optional(z.enum(ATTEMPT_STATES)).meta({ description: 'Only attempts in this state' }),

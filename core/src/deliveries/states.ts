@@ -8,16 +8,19 @@ export const ATTEMPT_STATES = [
   'DeadLetter',
 ] as const
 
+/** One of {@link ATTEMPT_STATES}. */
 export type AttemptState = (typeof ATTEMPT_STATES)[number]
 
 /** States of a request: that of its newest attempt, else Pending while one is queued, else what the capture decided. */
 export const REQUEST_STATES = [...ATTEMPT_STATES, 'NotAttempted', 'Skipped'] as const
 
+/** One of {@link REQUEST_STATES}. */
 export type RequestState = (typeof REQUEST_STATES)[number]
 
 /** What started a delivery, or made an attempt of it. */
 export const TRIGGERS = ['capture', 'retry', 'replay', 'bulkReplay'] as const
 
+/** One of {@link TRIGGERS}. */
 export type Trigger = (typeof TRIGGERS)[number]
 
 /** What can happen to an attempt that is under way. */

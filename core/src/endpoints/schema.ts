@@ -5,6 +5,7 @@ import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../engine/verificatio
 /** The bounds of an endpoint's members; part of the API. */
 export const TTL_SECONDS = { min: 60, max: 86_400 } as const
 
+/** The response members of an endpoint that was created without them. */
 export const DEFAULT_RESPONSE = {
   responseStatusCode: 200,
   responseContentType: 'application/json',
@@ -51,6 +52,7 @@ const writable = {
   }),
 }
 
+/** Input of the create route. No member is required; `ttlSeconds` can be set here only. */
 export const createInput = z.object({
   ...writable,
   ttlSeconds: optional(z.int().min(TTL_SECONDS.min).max(TTL_SECONDS.max)).meta({
@@ -58,13 +60,16 @@ export const createInput = z.object({
   }),
 })
 
+/** Input of the update route: a member that is left out stays as it is. */
 export const updateInput = z.object({
   endpointId: z.string(),
   ...writable,
   ttlSeconds: z.unknown().optional().meta({ description: 'Not allowed: the lifetime is set on create' }),
 })
 
+/** {@link createInput} after parsing. */
 export type CreateInput = z.output<typeof createInput>
+/** {@link updateInput} after parsing. */
 export type UpdateInput = z.output<typeof updateInput>
 
 const Verification = z.object({

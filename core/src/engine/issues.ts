@@ -20,6 +20,7 @@ export const ITEM_CODES = [
   'arity',
 ] as const
 
+/** One of {@link ITEM_CODES}. */
 export type ItemCode = (typeof ITEM_CODES)[number]
 
 /**

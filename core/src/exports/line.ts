@@ -103,6 +103,7 @@ export const ImportLine = z
     }
   })
 
+/** A line after decoding, defaults filled in. */
 export type ImportLine = z.output<typeof ImportLine>
 
 /** In the spelling that we write; Node's own decoder takes anything. */

@@ -1,6 +1,7 @@
 import { type Page, window } from '../api/pagination.ts'
 import type { Db } from '../platform/db/index.ts'
 
+/** States that the list can be narrowed to; an incident is open until `closedAt` is set. */
 export const INCIDENT_STATES = ['open', 'closed'] as const
 
 /** One page of the workspace's incidents, newest first; served by `incidents_by_workspace`. */

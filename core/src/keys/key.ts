@@ -5,6 +5,7 @@ export const KEY_PREFIX = 'creel_live_'
 
 const SHOWN_CHARACTERS = KEY_PREFIX.length + 6
 
+/** An API key at the moment when it is made; only the prefix and the digest are stored. */
 export interface NewKey {
   /** The whole key: shown once, stored nowhere. */
   readonly key: string

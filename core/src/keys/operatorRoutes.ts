@@ -6,6 +6,7 @@ import { listKeys } from './queries.ts'
 import { revokeKey } from './revoke.ts'
 import { ApiKey, CreatedKey, KeyName, KeyReference } from './schema.ts'
 
+/** Create, list and revoke the API keys of any workspace. */
 export const keyOperatorRoutes = operatorRouterOf({
   create: operatorProcedure
     .input(z.object({ workspace: WorkspaceReference, name: KeyName }))

@@ -22,6 +22,7 @@ export async function countActiveKeys(db: Db, workspaceId: string): Promise<numb
   return count
 }
 
+/** Adds one key; the plan's limit is not checked here. */
 export async function insertKey(
   trx: Trx,
   row: { id: string; workspaceId: string; name: string; prefix: string; sha256: Buffer; createdAt: Date },

@@ -14,6 +14,7 @@ const findsKey: Finds<{ namedKey: { readonly id: string } }> = async (ctx, { key
   return { namedKey }
 }
 
+/** List, create and revoke the API keys of the caller's own workspace; owners only. */
 export const keyRoutes = router({
   list: route({
     method: 'GET',

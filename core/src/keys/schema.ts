@@ -23,6 +23,7 @@ export const NewApiKey = z.object({
   createdAt: Timestamp,
 })
 
+/** What people call a key: trimmed, 1 to 100 characters. */
 export const KeyName = z.string().trim().min(1).max(100)
 
 /** How an operator points at a key: its id or its prefix. */

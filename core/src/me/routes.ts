@@ -32,6 +32,7 @@ const Me = z
   })
   .meta({ id: 'Me' })
 
+/** Read who calls, in which workspace, under which limits. */
 export const meRoutes = router({
   get: route({
     method: 'GET',

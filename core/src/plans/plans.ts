@@ -17,18 +17,24 @@ export const LIMIT_NAMES = [
   'bulkReplay',
 ] as const
 
+/** One of {@link LIMIT_NAMES}. */
 export type LimitName = (typeof LIMIT_NAMES)[number]
+/** The numbers of one plan. The unit is in the name; 0 switches a feature off. */
 export type Limits = Readonly<Record<LimitName, number>>
 
+/** The keys of the plans, from the smallest to the largest. */
 export const PLAN_KEYS = ['free', 'solo', 'pro', 'team'] as const
+/** One of {@link PLAN_KEYS}. */
 export type PlanKey = (typeof PLAN_KEYS)[number]
 
+/** What the workspaces on it may use. */
 export interface Plan {
   readonly key: PlanKey
   readonly displayName: string
   readonly limits: Limits
 }
 
+/** Every plan by its key. */
 export type Plans = Readonly<Record<PlanKey, Plan>>
 
 /** The plans as shipped; `CREEL_PLANS_FILE` may lift any number (see {@link overridePlans}). */

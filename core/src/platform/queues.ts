@@ -106,7 +106,9 @@ export const QUEUES = {
   },
 } as const satisfies Record<string, QueueSpec>
 
+/** The name of a queue: a key of {@link QUEUES}. */
 export type QueueName = keyof typeof QUEUES
+/** What the jobs of a queue carry, after parsing. */
 export type Payload<Name extends QueueName> = z.infer<(typeof QUEUES)[Name]['payload']>
 
 /** A job to add: `startAfter` null runs as soon as a worker is free. */

@@ -10,6 +10,7 @@ export interface BinScope {
   readonly now: Date
 }
 
+/** What the bin's list reads of a deleted request: never its body. */
 export interface BinnedRow {
   readonly id: number
   readonly endpointId: string

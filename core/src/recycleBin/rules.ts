@@ -20,6 +20,7 @@ export function purgesAt(
   )
 }
 
+/** What a restore needs of a deleted request. */
 export interface BinnedRequest {
   readonly endpointId: string
   readonly id: number

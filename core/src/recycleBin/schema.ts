@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Int64, optional, Timestamp } from '../api/route.ts'
 
+/** Filters that the routes of the bin share. */
 export const binFilters = {
   endpointId: optional(z.guid()).meta({ description: 'Only requests of this endpoint' }),
 }
@@ -22,6 +23,7 @@ export const BinnedRequest = z
   })
   .meta({ id: 'BinnedRequest' })
 
+/** How many requests a restore brought back, and how many it left in the bin. */
 export const Restored = z
   .object({
     restoredCount: z.int(),

@@ -20,6 +20,7 @@ export interface Outcome {
   readonly attempt: AttemptRow | null
 }
 
+/** What an inline replay came to. `Skipped`: no action was sent to. */
 export interface Replay {
   readonly state: 'Succeeded' | 'Failed' | 'Errored' | 'Skipped'
   /** In position order. */

@@ -41,6 +41,7 @@ export const followEvents = {
   }),
 }
 
+/** One event of a follow stream, with the request id to resume after. */
 export type FollowEvent = TrackedEnvelope<EventOf<typeof followEvents>>
 
 interface Following {

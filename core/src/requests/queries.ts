@@ -32,6 +32,7 @@ export interface RequestSummaryRow extends Pick<Selectable<RequestsTable>, Summa
   readonly attemptCount: number
 }
 
+/** A whole stored request, its body included. */
 export interface RequestRow extends RequestSummaryRow {
   readonly queryString: string | null
   readonly headerNames: string

@@ -52,6 +52,7 @@ const listener = optional(z.string().min(1).max(64)).meta({
 
 const Deleted = z.object({ deletedCount: z.int().meta({ description: 'How many moved to the recycle bin' }) })
 
+/** Read, await, follow and delete captured requests. */
 export const requestRoutes = router({
   list: route({
     method: 'GET',

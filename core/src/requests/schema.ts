@@ -16,6 +16,7 @@ export const REQUEST_STATES = [
   'Skipped',
 ] as const
 
+/** Every verdict that a stored request can carry. */
 export const VERDICTS = ['verified', 'failed', 'unsigned', 'unverifiable'] as const
 
 /** The filters that list and await share; all combine with AND. */
@@ -63,9 +64,11 @@ export function issuesOfFilters(input: object): InputIssue[] {
 /** Only older requests: pages that do not shift while others arrive. */
 export const beforeId = optional(Int64Filter).meta({ description: 'Only requests with a lower id' })
 
+/** Input of the list of requests without the endpoint: filters, paging and `beforeId`. */
 export const listInput = { ...filterInput, ...pageInput, beforeId }
 
 const filters = z.object(filterInput)
+/** The filters of list and await after parsing. */
 export type RequestFilters = z.output<typeof filters>
 
 /** The filters of lists. */

@@ -6,6 +6,7 @@ export interface SharedLooks<Found> {
   clear(): void
 }
 
+/** Keeps what was found under every key until `clear`, without bound; a look that failed is not kept. */
 export function sharedLooks<Found>(): SharedLooks<Found> {
   const looks = new Map<string, Promise<Found>>()
   return {

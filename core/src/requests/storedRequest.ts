@@ -22,6 +22,7 @@ export const STORED_REQUEST_COLUMNS = [
   'verdictNote',
 ] as const satisfies readonly (keyof RequestsTable)[]
 
+/** The columns from which a captured request is made again. */
 export type StoredRequestRow = Pick<Selectable<RequestsTable>, (typeof STORED_REQUEST_COLUMNS)[number]>
 
 /** A stored request as conditions, rules and forwards see it: the same values as when it arrived. */

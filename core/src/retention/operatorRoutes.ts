@@ -15,6 +15,7 @@ const target = z
     params: { code: 'required' },
   })
 
+/** Count and remove stored requests for good: of a workspace, of an endpoint, or one alone. */
 export const retentionOperatorRoutes = operatorRouterOf({
   /** How many requests `purge` would remove; changes nothing. */
   countPurge: operatorProcedure

@@ -13,6 +13,7 @@ const items = SAMPLES.map(({ provider, events }) => ({
   events: events.map(({ event, summary }) => ({ event, summary })),
 }))
 
+/** List sample events and send one to an endpoint. */
 export const sampleRoutes = router({
   list: route({
     method: 'GET',

@@ -13,6 +13,7 @@ export const ProviderSamples = z
   })
   .meta({ id: 'ProviderSamples' })
 
+/** Input of the send route without the endpoint; slugs, events and paths are checked after parsing. */
 export const sendInput = {
   provider: z.string().min(1).max(100).meta({ description: 'Slug of one of the list' }),
   event: optional(z.string().min(1).max(200)).meta({ description: 'Default: the first of the provider' }),

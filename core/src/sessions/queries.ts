@@ -95,6 +95,7 @@ export async function listSessions(
   return await run<ListedSession>(db, LIST, [now, workspaceId])
 }
 
+/** The columns of a session before it is written; of its token only the digest is stored. */
 export interface NewSession {
   readonly id: string
   readonly workspaceId: string

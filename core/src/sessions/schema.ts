@@ -27,4 +27,5 @@ export const CurrentSession = z.object({
   urls: z.object({ baseUrl: z.string(), captureUrl: z.string() }),
 })
 
+/** A link that signs a browser in once, until `expiresAt`. */
 export const SignInLinkView = z.object({ url: z.string(), expiresAt: Timestamp })

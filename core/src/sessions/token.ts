@@ -7,6 +7,7 @@ export interface Token {
   readonly sha256: Buffer
 }
 
+/** A token that cannot be guessed, and its digest. */
 export function newToken(): Token {
   const token = randomBytes(32).toString('base64url')
   return { token, sha256: tokenFingerprint(token) }

@@ -44,6 +44,7 @@ function periodOf(now: Date, { from, to }: { from?: Date | undefined; to?: Date 
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 
+/** Count what arrived at an endpoint over time. */
 export const trafficRoutes = router({
   traffic: route({
     method: 'GET',

@@ -7,7 +7,9 @@ import type {
   Trx,
 } from '../platform/db/index.ts'
 
+/** A rule as it is stored, with its latest document. */
 export type RuleRow = Selectable<TransformationRulesTable>
+/** One version of a rule, as it is stored. */
 export type VersionRow = Selectable<TransformationRuleVersionsTable>
 
 /** A forward action as rules know it. */
@@ -77,10 +79,12 @@ export function lockRule(trx: Trx, id: string): Promise<RuleRow | undefined> {
   return trx.selectFrom('transformationRules').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
+/** Adds one rule as it is; its first version is written separately. */
 export async function insertRule(trx: Trx, row: Insertable<TransformationRulesTable>): Promise<void> {
   await trx.insertInto('transformationRules').values(row).execute()
 }
 
+/** Adds one version as it is; the rule's own row is not changed. */
 export async function insertVersion(
   trx: Trx,
   row: Insertable<TransformationRuleVersionsTable>,
@@ -88,6 +92,7 @@ export async function insertVersion(
   await trx.insertInto('transformationRuleVersions').values(row).execute()
 }
 
+/** Writes only the given columns. Does nothing when no rule has the id. */
 export async function updateRule(
   trx: Trx,
   id: string,
@@ -122,6 +127,7 @@ export function listVersions(db: Db, ruleId: string): Promise<VersionRow[]> {
     .execute()
 }
 
+/** One version of a rule by its number; undefined when there is none. */
 export function findVersion(db: Db, ruleId: string, version: number): Promise<VersionRow | undefined> {
   return db
     .selectFrom('transformationRuleVersions')

@@ -21,6 +21,7 @@ export interface SavedRule {
 /** The rules of a destination in their order, those that are switched off among them. */
 export type RuleSet = readonly SavedRule[]
 
+/** The set of a destination without rules. */
 export const NO_RULE_SET: RuleSet = []
 
 /** The rule sets of destinations that have one, by action. */
@@ -52,6 +53,7 @@ export interface RuleEnd {
   readonly fault: { readonly code: FaultCode; readonly counted: boolean } | null
 }
 
+/** What a set of rules made of a request, and what the attempt's row says of it. */
 export interface SetResult {
   /** Null when a rule faulted or holds deliveries: nothing may be sent. */
   readonly output: TransformedRequest | null

@@ -48,6 +48,9 @@ export const TransformationSet = z
   })
   .meta({ id: 'TransformationSet' })
 
+/**
+ * The versions of a rule, newest first; `restoredFrom` is the number of the version that was brought back.
+ */
 export const RuleVersions = z.object({
   items: z.array(
     z.object({
@@ -120,6 +123,7 @@ const madeUpRequest = z
     description: 'A request made up for the preview; what has none of these members is its body',
   })
 
+/** A made-up request after parsing, defaults filled in. */
 export type Sample = z.output<typeof madeUpRequest>
 
 /** What has none of the members of a request is the body itself. */
@@ -140,9 +144,13 @@ function withoutDialect({ $schema: _dialect, ...schema }: z.core.JSONSchema.Base
 
 const requestId = optional(Int64Filter).meta({ description: 'A stored request of the endpoint' })
 
+/** Names the set of rules of one destination. */
 export const setInput = z.object({ endpointId, actionId })
+/** Names one rule of a destination. */
 export const ruleInput = z.object({ endpointId, ruleId, actionId })
+/** Input of the create route; the document is checked by the decoder of rules. */
 export const createInput = z.object({ endpointId, actionId, rule: document })
+/** Input of the update route: a member that is left out stays as it is. */
 export const updateInput = z.object({
   endpointId,
   ruleId,
@@ -150,24 +158,29 @@ export const updateInput = z.object({
   rule: document.optional(),
   enabled: optional(z.boolean()),
 })
+/** Input of the singular update route, which changes the first rule of the set. */
 export const updateFirstInput = updateInput.omit({ ruleId: true })
+/** Input of the order route; an order that lacks a rule or repeats one is refused. */
 export const orderInput = z.object({
   endpointId,
   actionId,
   order: z.array(z.string()).meta({ description: 'Every rule id of the set exactly once' }),
 })
+/** Input of the restore route: brings version `n` back as a new version. */
 export const restoreInput = z.object({
   endpointId,
   ruleId,
   n: z.int().meta({ description: 'Version' }),
   actionId,
 })
+/** Input of the preview of one document, on a sample or on a stored request. */
 export const previewInput = z.object({
   rule: document,
   sample: sample.optional(),
   endpointId: optional(z.guid()).meta({ description: 'With `requestId`' }),
   requestId,
 })
+/** Input of the preview of a whole set, on a sample or on a stored request. */
 export const previewSetInput = z.object({
   endpointId,
   actionId,

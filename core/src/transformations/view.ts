@@ -13,6 +13,7 @@ import type {
   TransformationSet,
 } from './schema.ts'
 
+/** A stored rule in the words of the API, its condition also in plain English. */
 export function ruleView(row: RuleRow): z.input<typeof TransformationRuleView> {
   return {
     id: row.id,
@@ -38,6 +39,10 @@ export async function firstRuleView(
   return { ...ruleView(row), ruleId: row.id, ruleCount: rules.length }
 }
 
+/**
+ * The rules of a destination in their order, with what the plan allows; no rules when there is no
+ * destination.
+ */
 export async function setView(
   ctx: Context,
   { endpoint, destination }: FoundSet,
@@ -54,6 +59,7 @@ export async function setView(
   }
 }
 
+/** Stored versions in the words of the API, in the given order. */
 export function versionsView(rows: readonly VersionRow[]): z.input<typeof RuleVersions> {
   return {
     items: rows.map(({ version, rule, createdAt, restoredFrom }) => ({

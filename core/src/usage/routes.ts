@@ -25,6 +25,7 @@ const Usage = z
   })
   .meta({ id: 'Usage' })
 
+/** Read what the workspace uses. */
 export const usageRoutes = router({
   usage: route({
     method: 'GET',

@@ -113,10 +113,12 @@ export function findWatchdogsToRecheck(db: Db, now: Date, limit: number): Promis
   return selectRows(db, now).where('w.recheckAt', '<=', now).orderBy('w.recheckAt').limit(limit).execute()
 }
 
+/** Adds one row as it is; the plan's limit is not checked here. */
 export async function insertWatchdog(trx: Trx, row: Insertable<WatchdogsTable>): Promise<void> {
   await trx.insertInto('watchdogs').values(row).execute()
 }
 
+/** The columns besides the clock that an edit may change. */
 export type WatchdogSettings = Partial<
   Pick<Insertable<WatchdogsTable>, 'name' | 'match' | 'criteriaId' | 'alertContactIds' | 'recheckAt'>
 >

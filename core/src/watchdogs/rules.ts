@@ -10,6 +10,7 @@
 /** `waiting`: nothing matched since it was armed. `watching`: the clock runs from a match. */
 export type Phase = 'waiting' | 'watching' | 'alarmed'
 
+/** The state that is shown. `late`: a capture is overdue and no alarm was raised yet. */
 export type WatchdogState = 'waiting' | 'onTime' | 'late' | 'alarmed' | 'paused'
 
 /**
@@ -67,6 +68,7 @@ export function defaultGraceSeconds(expectedIntervalSeconds: number): number {
   return Math.max(60, Math.ceil(expectedIntervalSeconds / 5))
 }
 
+/** Whether nothing is evaluated: switched off, or over the plan's limit. */
 export function isPaused(clock: Pick<WatchdogClock, 'active' | 'pausedByPlan'>): boolean {
   return !clock.active || clock.pausedByPlan
 }

@@ -8,6 +8,7 @@ import {
   MIN_INTERVAL_SECONDS,
 } from './bounds.ts'
 
+/** Every state that a watchdog shows. */
 export const WATCHDOG_STATES = ['waiting', 'onTime', 'late', 'alarmed', 'paused'] as const
 
 const interval = z.int().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).meta({
@@ -34,10 +35,13 @@ const writable = {
 
 const endpointId = z.guid().meta({ description: 'Id of the endpoint whose captures it watches' })
 
+/** Input of the create route; endpoint and interval are required. */
 export const createInput = z.object({ endpointId, ...writable, expectedIntervalSeconds: interval })
 
+/** Names the endpoint whose history is read. */
 export const endpointQuery = { endpointId: z.guid().meta({ description: 'Id of the endpoint' }) }
 
+/** Input of the update route: a member that is left out stays as it is. */
 export const updateInput = z.object({
   id: z.string(),
   endpointId: optional(z.string().toLowerCase()).meta({ description: 'Fixed on create: equal or left out' }),
@@ -45,7 +49,9 @@ export const updateInput = z.object({
   expectedIntervalSeconds: optional(interval),
 })
 
+/** {@link createInput} after parsing. */
 export type CreateInput = z.output<typeof createInput>
+/** {@link updateInput} after parsing. */
 export type UpdateInput = z.output<typeof updateInput>
 
 /** The public words of a watchdog. */
@@ -88,6 +94,7 @@ export const WatchdogSuggestion = z
   })
   .meta({ id: 'WatchdogSuggestion' })
 
+/** The labels of an endpoint's requests, and how many stored requests have each. */
 export const WatchdogLabels = z
   .object({ items: z.array(z.object({ label: z.string(), count: z.int() })) })
   .meta({ id: 'WatchdogLabels' })

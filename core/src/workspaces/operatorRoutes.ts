@@ -5,6 +5,7 @@ import { createWorkspace } from './create.ts'
 import { listWorkspaces } from './queries.ts'
 import { PlanKeyInput, Workspace, WorkspaceName } from './schema.ts'
 
+/** Create and list workspaces. */
 export const workspaceOperatorRoutes = operatorRouterOf({
   create: operatorProcedure
     // Self-hosted workspaces are on Team unless said otherwise.

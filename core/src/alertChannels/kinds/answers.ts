@@ -3,6 +3,7 @@ import type { ProviderAnswer, Reading } from './kind.ts'
 /** Statuses that may go away by themselves although they are 4xx: timeout, too early, too many requests. */
 const PASSING = new Set([408, 425, 429])
 
+/** The reading of an answer that accepts the message. */
 export const DELIVERED: Reading = { delivered: true, permanent: false, detail: null }
 
 /**
@@ -24,6 +25,7 @@ export function readByStatus(answer: ProviderAnswer, words: (body: string) => st
   return isSuccess(answer) ? DELIVERED : refused(answer, words(answer.body))
 }
 
+/** Whether the status is 200 to 299; the body is not looked at. */
 export const isSuccess = ({ statusCode }: ProviderAnswer): boolean => statusCode >= 200 && statusCode < 300
 
 /** A body as a JSON object; undefined when it is none. */

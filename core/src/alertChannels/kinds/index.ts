@@ -22,8 +22,10 @@ export const CHANNEL_KINDS = {
   webhook,
 } as const satisfies Record<string, ChannelKind>
 
+/** The name of a kind: a key of {@link CHANNEL_KINDS}. */
 export type ChannelKindName = keyof typeof CHANNEL_KINDS
 
+/** The names of all kinds, in the order in which they are listed. */
 export const CHANNEL_KIND_NAMES = Object.keys(CHANNEL_KINDS) as [ChannelKindName, ...ChannelKindName[]]
 
 /** Tells whether text from outside names a kind. */

@@ -4,7 +4,9 @@ import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
 import type { Outcome } from '../schema.ts'
 import { CLAIM_SECONDS, EARLY_SECONDS } from './attempts.ts'
 
+/** One place that an alert goes to, as it is stored. */
 export type AlertDeliveryRow = Selectable<AlertDeliveriesTable>
+/** The columns of an alert delivery before it is written. */
 export type NewAlertDelivery = Insertable<AlertDeliveriesTable>
 
 /**
@@ -173,6 +175,7 @@ export function overdueSince(db: Db, before: Date) {
     .execute()
 }
 
+/** Narrows the history; members combine with AND, and an undefined one does not narrow it. */
 export interface HistoryFilter {
   readonly channelId?: string | undefined
   readonly eventKind?: string | undefined

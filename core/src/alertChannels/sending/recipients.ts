@@ -28,6 +28,7 @@ export interface PlannedDelivery {
   readonly detail: string | null
 }
 
+/** An alert, and everything that decides where it goes. */
 export interface Audience {
   readonly alert: { readonly kind: EventKind; readonly severity: Severity }
   /** Every channel of the workspace. */

@@ -18,6 +18,7 @@ export const CONDITION_OPS = [
   'exists',
 ] as const
 
+/** One of {@link CONDITION_OPS}. */
 export type ConditionOp = (typeof CONDITION_OPS)[number]
 
 /** The bounds of a condition. A leaf has depth 0. */
@@ -32,6 +33,7 @@ export const CONDITION_BOUNDS = {
   likeStars: 8,
 } as const
 
+/** One comparison: what stands at a path against a value. */
 export interface Leaf {
   readonly kind: 'leaf'
   readonly path: Path

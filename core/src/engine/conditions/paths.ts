@@ -2,6 +2,7 @@ import { parseJson } from '../json/index.ts'
 
 /** The most characters of a path, and the most segments after its root. */
 export const MAX_PATH_LENGTH = 200
+/** The most segments of a path after its root. */
 export const MAX_PATH_SEGMENTS = 20
 
 /**
@@ -9,6 +10,7 @@ export const MAX_PATH_SEGMENTS = 20
  * and `.*` mean: elements of a list, and members of an object.
  */
 export type Segment = string | number | typeof EVERY | Either
+/** The segment `[*]`: every element of a list. */
 export const EVERY = Symbol('[*]')
 
 /** A step that is read by what it leads into. */
@@ -45,7 +47,9 @@ export const DELIVERY_FACTS = [
   'action.name',
 ] as const
 
+/** One of {@link REQUEST_FACTS}. */
 export type RequestFact = (typeof REQUEST_FACTS)[number]
+/** One of {@link DELIVERY_FACTS}. */
 export type DeliveryFact = (typeof DELIVERY_FACTS)[number]
 
 /** A parsed path: what conditions, rules and placeholders address. */
@@ -54,6 +58,7 @@ export type Path =
   | { readonly root: 'headers' | 'query'; readonly name: string; readonly text: string }
   | { readonly root: 'fact'; readonly fact: RequestFact | DeliveryFact; readonly text: string }
 
+/** Which paths are allowed where one is parsed. */
 export interface PathOptions {
   /** Whether `[*]` is allowed: in conditions, keep, remove and redact. */
   readonly every: boolean

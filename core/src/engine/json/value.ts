@@ -3,7 +3,9 @@
  * members survives (a plain object moves `"2"` before `"b"`) and `__proto__` is a name like any other.
  */
 export type JsonValue = null | boolean | string | number | JsonNumber | JsonArray | JsonObject
+/** A list in JSON that was read; it is never changed in place. */
 export type JsonArray = readonly JsonValue[]
+/** An object in JSON that was read, its members in the order of the text; it is never changed in place. */
 export type JsonObject = ReadonlyMap<string, JsonValue>
 
 /** A value that nobody else holds yet, fresh from `parseJson`: its owner may change it. */
@@ -78,12 +80,14 @@ export function isJsonNumber(value: unknown): value is number | JsonNumber {
   return typeof value === 'number' || value instanceof JsonNumber
 }
 
+/** True for a list; false for undefined. */
 export function isJsonArray(value: JsonValue | undefined): value is JsonArray
 export function isJsonArray(value: AnyJson | undefined): value is readonly AnyJson[]
 export function isJsonArray(value: AnyJson | undefined): value is readonly AnyJson[] {
   return Array.isArray(value)
 }
 
+/** True for an object; false for null and undefined. */
 export function isJsonObject(value: JsonValue | undefined): value is JsonObject {
   return value instanceof Map
 }

@@ -14,6 +14,7 @@ export type BodyStructure<Json> =
 
 /** What a body is, as it is shown. */
 export const BODY_KINDS = ['json', 'form', 'multipart', 'text', 'binary'] as const
+/** One of {@link BODY_KINDS}. */
 export type BodyKind = (typeof BODY_KINDS)[number]
 
 /** Deeper JSON is not read; `[]` has depth 1. */

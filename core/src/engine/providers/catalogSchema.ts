@@ -11,10 +11,12 @@ const Text = z.string().min(1)
 
 /** A digest by its node:crypto name. */
 export const HashName = z.enum(['md5', 'sha1', 'sha256', 'sha384', 'sha512'])
+/** One of the digests that the schema allows. */
 export type HashName = z.infer<typeof HashName>
 
 /** How the bytes of a signature are written. */
 export const SignatureEncoding = z.enum(['hex', 'base64', 'base64url', 'plain', 'jws'])
+/** One of the encodings that the schema allows. */
 export type SignatureEncoding = z.infer<typeof SignatureEncoding>
 
 /** Where the event type stands. The first place of a provider is the one that the catalog shows. */
@@ -36,6 +38,7 @@ const EventTypePlace = z.discriminatedUnion('in', [
   /** The body is a JWT; its claim `name` is JSON text. */
   z.strictObject({ in: z.literal('jwt'), name: Text, path: Text }),
 ])
+/** Where an event type stands, as a row of the catalog says it. */
 export type EventTypePlace = z.infer<typeof EventTypePlace>
 
 const Place = {
@@ -73,6 +76,7 @@ const SignaturePlace = z.strictObject({
   /** What the provider sends in place of a signature when it was given no secret. */
   unsignedValue: Text.optional(),
 })
+/** Where a signature stands and how its value is laid out, as a row of the catalog says it. */
 export type SignaturePlace = z.infer<typeof SignaturePlace>
 
 const TimestampPlace = z.strictObject({
@@ -85,6 +89,7 @@ const TimestampPlace = z.strictObject({
   /** Its absence is no fault. */
   optional: z.boolean().optional(),
 })
+/** Where the time of signing stands, in which unit, and how old it may be in seconds. */
 export type TimestampPlace = z.infer<typeof TimestampPlace>
 
 /**
@@ -95,6 +100,7 @@ const KeyRule = z.strictObject({
   decode: z.enum(['utf8', 'utf8-nfkd', 'hex', 'base64', 'sha1', 'public-key']),
   stripPrefixes: z.array(Text).optional(),
 })
+/** How the stored signing secret becomes a key, as a row of the catalog says it. */
 export type KeyRule = z.infer<typeof KeyRule>
 
 /** One way in which a provider signs. */
@@ -140,6 +146,7 @@ export const SchemeRow = z.strictObject({
   /** A public secret that the provider signs its own trial messages with. */
   testSecret: Text.optional(),
 })
+/** One way in which a provider signs, as a row of the catalog says it. */
 export type SchemeRow = z.infer<typeof SchemeRow>
 
 /** A value that a handshake's answer is made of. A list is the texts one after the other. */
@@ -160,6 +167,7 @@ const ChallengeTerm = z.union([
   z.strictObject({ from: z.enum(['handshakeToken', 'urlNoQuery']) }),
   z.strictObject({ literal: Text }),
 ])
+/** One text of a handshake: from the request, from the endpoint's settings, or fixed. */
 export type ChallengeTerm = z.infer<typeof ChallengeTerm>
 
 const ChallengeExpression: z.ZodType<ChallengeExpression> = z.lazy(() =>
@@ -189,6 +197,7 @@ const Pattern = z.union([
   z.strictObject({ emptyList: z.literal(true) }),
   z.strictObject({ absent: z.literal(true) }),
 ])
+/** What a value must be for a handshake to be recognised, as a row of the catalog says it. */
 export type Pattern = z.infer<typeof Pattern>
 
 /** A challenge that a provider poses before or while it delivers, and its answer. */
@@ -223,8 +232,10 @@ export const HandshakeRow = z.strictObject({
     })
     .nullable(),
 })
+/** A challenge and its answer, as a row of the catalog says them. */
 export type HandshakeRow = z.infer<typeof HandshakeRow>
 
+/** One row of the catalog. Slugs are stable: lower-case words joined by hyphens, at most 40 characters. */
 export const ProviderRow = z.strictObject({
   slug: z
     .string()
@@ -251,4 +262,5 @@ export const ProviderRow = z.strictObject({
   /** Where the row's facts come from. */
   docs: z.array(z.url()),
 })
+/** One row of the catalog after parsing. */
 export type ProviderRow = z.infer<typeof ProviderRow>

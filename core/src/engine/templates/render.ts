@@ -2,6 +2,7 @@ import { type ReadRoot, readValue } from '../conditions/index.ts'
 import { type Node, writeJson } from '../json/index.ts'
 import type { Template } from './template.ts'
 
+/** How values are put into the text; lengths are in characters. */
 export interface RenderOptions {
   /** The most characters of one value; the text around values is never cut here. */
   readonly cutAt?: number

@@ -11,6 +11,7 @@ export function isSignableChallenge(text: string): boolean {
   return CHALLENGE.test(text)
 }
 
+/** Whether the whole text is a UUID. */
 export function isUuid(text: string): boolean {
   return UUID.test(text)
 }

@@ -15,6 +15,7 @@ const LEEWAY_SECONDS = 60
 const Header = z.object({ alg: z.string() })
 const Claims = z.record(z.string(), z.unknown())
 
+/** What checking a token came to. `coversBody`: the token holds the digest of this body. */
 export type JwtCheck =
   | { readonly kind: 'matches'; readonly coversBody: boolean }
   /** `reason` is null when the signature itself is wrong. */

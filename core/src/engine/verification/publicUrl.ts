@@ -18,6 +18,7 @@ export function urlPieces(url: string): UrlPieces | undefined {
   return { scheme: scheme.toLowerCase(), authority, path, query }
 }
 
+/** The URL up to its first `?`; unchanged when it has none. */
 export function withoutQuery(url: string): string {
   const at = url.indexOf('?')
   return at < 0 ? url : url.slice(0, at)

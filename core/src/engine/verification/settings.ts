@@ -9,10 +9,12 @@ export const SIGNATURE_ALGORITHMS = [
   'rsa-sha512',
   'ed25519',
 ] as const
+/** One of {@link SIGNATURE_ALGORITHMS}. */
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number]
 
 /** How a manual scheme's signature is written. */
 export const SIGNATURE_ENCODINGS = ['hex', 'base64', 'base64url'] as const
+/** One of {@link SIGNATURE_ENCODINGS}. */
 export type ManualEncoding = (typeof SIGNATURE_ENCODINGS)[number]
 
 /** What a manual scheme is when only its header was named. */

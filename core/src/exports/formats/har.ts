@@ -4,6 +4,7 @@ import type { Format } from './format.ts'
 
 /** A file of HAR 1.2 up to its entries, and what closes it. */
 export const HAR_START = '{"log":{"version":"1.2","creator":{"name":"Creel","version":"1"},"entries":[\n'
+/** Closes a file that {@link HAR_START} began. */
 export const HAR_END = '\n]}}\n'
 
 /**
@@ -60,6 +61,7 @@ export function harEntry(request: ExportedRequest): string {
   })
 }
 
+/** A whole HAR 1.2 file that holds one request. */
 export const HAR: Format = {
   contentType: 'application/json',
   extension: 'har',

@@ -17,8 +17,10 @@ export const FORMATS = {
   vitest: VITEST,
 } as const satisfies Readonly<Record<string, Format>>
 
+/** What `?format=` may say: a key of {@link FORMATS}. */
 export type FormatName = keyof typeof FORMATS
 
+/** Every name that `?format=` takes, in the order in which they are listed. */
 export const FORMAT_NAMES: readonly [FormatName, ...FormatName[]] = [
   'curl',
   'fetch',

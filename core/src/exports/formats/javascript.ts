@@ -91,6 +91,7 @@ export default function () {
 
 const TYPE = 'text/javascript; charset=utf-8'
 
+/** An ES module that sends the request with `fetch`. */
 export const FETCH: Format = {
   contentType: TYPE,
   extension: 'mjs',
@@ -98,8 +99,10 @@ export const FETCH: Format = {
   write: fetchCall,
 }
 
+/** A k6 script that sends the request once with one virtual user, until its options are edited. */
 export const K6: Format = { contentType: TYPE, extension: 'js', about: 'a k6 load script', write: k6 }
 
+/** A Vitest file that hands the request to a handler of the reader's own. */
 export const VITEST: Format = {
   contentType: TYPE,
   extension: 'test.mjs',

@@ -37,6 +37,7 @@ print(response.status_code, response.text)
 `
 }
 
+/** A Python script that sends the request with the Requests library. */
 export const PYTHON: Format = {
   contentType: 'text/x-python; charset=utf-8',
   extension: 'py',

@@ -22,6 +22,7 @@ function partsOf(url: string): { host: string; pathname: string; search: string 
   return { host, pathname, search: Buffer.from(search).toString('latin1') }
 }
 
+/** The request as an HTTP/1.1 message. */
 export const HTTP: Format = {
   contentType: 'message/http',
   extension: 'http',

@@ -47,6 +47,7 @@ function fromBase64({ body, isText }: ExportedRequest): string {
   return isText || body.length === 0 ? '' : `printf %s ${body.toString('base64')} | base64 -d | `
 }
 
+/** A command for a POSIX shell that sends the request with curl. */
 export const CURL: Format = {
   contentType: 'text/x-shellscript; charset=utf-8',
   extension: 'sh',
@@ -54,6 +55,7 @@ export const CURL: Format = {
   write: curl,
 }
 
+/** A command for a POSIX shell that sends the request with HTTPie. */
 export const HTTPIE: Format = {
   contentType: 'text/x-shellscript; charset=utf-8',
   extension: 'sh',

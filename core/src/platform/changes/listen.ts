@@ -12,6 +12,7 @@ const POLL_MILLISECONDS = 5_000
 const NOTIFY_MILLISECONDS = 10
 const RECONNECT_MILLISECONDS = { first: 100, max: 5_000 } as const
 
+/** The announcements of a process that listens until it is stopped. */
 export interface RunningEndpointChanges extends EndpointChanges {
   /** Ends the connection; listeners are not called any more. */
   stop(): Promise<void>

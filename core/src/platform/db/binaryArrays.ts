@@ -47,12 +47,14 @@ export function encodeArray<Item, Value>(
   return target
 }
 
+/** A `bool`. */
 export const BOOL: ItemType<boolean> = {
   oid: 16,
   byteLength: () => 1,
   write: (target, offset, value) => void target.writeUInt8(value ? 1 : 0, offset),
 }
 
+/** A `bytea`, copied as it is. */
 export const BYTEA: ItemType<Uint8Array> = {
   oid: 17,
   byteLength: (value) => value.length,
@@ -66,6 +68,7 @@ export const BYTE_STRING: ItemType<string> = {
   write: (target, offset, value) => void target.write(value, offset, 'latin1'),
 }
 
+/** An `int4`; a number outside 32 bits with sign throws a RangeError. */
 export const INT4: ItemType<number> = {
   oid: 23,
   byteLength: () => 4,
@@ -95,6 +98,7 @@ export const UUID: ItemType<string> = {
 
 const POSTGRES_EPOCH_MS = Date.UTC(2000, 0, 1)
 
+/** A `timestamptz`, to the millisecond. */
 export const TIMESTAMPTZ: ItemType<Date> = {
   oid: 1184,
   byteLength: () => 8,

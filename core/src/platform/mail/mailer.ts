@@ -29,6 +29,7 @@ export interface Mailer {
   close(): void
 }
 
+/** The mail settings of a process, as the operator wrote them. */
 export interface MailerOptions {
   /** `CREEL_SMTP_URL`; undefined when no mail server is configured. */
   readonly smtpUrl: string | undefined

@@ -46,6 +46,7 @@ export interface Outbound {
   close(): Promise<void>
 }
 
+/** What may be reached, and how a connection is made. */
 export interface OutboundOptions {
   /** `CREEL_ALLOW_DESTINATIONS`: CIDRs, addresses and host names that may be reached although private. */
   readonly allowDestinations: readonly string[]

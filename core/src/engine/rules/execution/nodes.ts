@@ -42,6 +42,7 @@ export function placesOf(root: LazyJson, segments: readonly Segment[], meter: Me
   return places
 }
 
+/** The value that stands at a place now; null when there is none. */
 export function valueAt(place: Place): LazyJson {
   const value = Array.isArray(place.holder)
     ? place.holder[Number(place.key)]
@@ -49,6 +50,7 @@ export function valueAt(place: Place): LazyJson {
   return value ?? null
 }
 
+/** Changes the holder in place; a member that it lacks is added at the end. */
 export function replaceAt({ holder, key }: Place, value: LazyJson): void {
   if (Array.isArray(holder)) holder[Number(key)] = value
   else holder.set(String(key), value)

@@ -31,6 +31,7 @@ export interface RunRule {
   readonly rule: Rule
 }
 
+/** What one step did: `index` is 0-based; `note` is one sentence where there is something to add. */
 export interface StepReport {
   readonly index: number
   readonly op: CompiledStep['op']
@@ -38,6 +39,7 @@ export interface StepReport {
   readonly note: string | null
 }
 
+/** Which step faulted and why: `stepIndex` is 0-based, `detail` never holds a secret. */
 export interface FaultReport {
   readonly stepIndex: number
   readonly code: FaultCode
@@ -49,6 +51,7 @@ export interface FaultReport {
   readonly counted: boolean
 }
 
+/** How one rule ran: no steps and no fault when it did not match. */
 export interface RuleReport {
   readonly matched: boolean
   /** The steps that ran, in the document's order. */
@@ -65,6 +68,7 @@ export interface TransformedRequest {
   readonly contentType: string | null
 }
 
+/** How a set of rules ran, and what is to be sent. */
 export interface RunResult {
   /** One report a rule, in their order; those after a fault did not run and report no match. */
   readonly rules: readonly RuleReport[]

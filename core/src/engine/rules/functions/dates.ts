@@ -48,6 +48,7 @@ const unit = optional('unit', oneOf(['s', 'ms']), 's')
 const t = parameter('t', INSTANT)
 const n = parameter('n', NUMBER)
 
+/** Functions of rules for instants, and `uuid`. Text that is not a date-time is a fault. */
 export const DATE_FUNCTIONS = {
   now: define('text', [], 'The start of this attempt, ISO 8601 in UTC.', (_, { now }) => now.toISOString()),
   formatDate: define(

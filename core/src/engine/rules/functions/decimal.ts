@@ -4,6 +4,7 @@ import { Fault } from '../language/fault.ts'
 
 /** Exact decimals, 40 digits, half away from zero. */
 export const Decimal = AnyDecimal.clone({ precision: 40, rounding: AnyDecimal.ROUND_HALF_UP, defaults: true })
+/** An exact decimal number. */
 export type Decimal = InstanceType<typeof Decimal>
 
 /** Numbers are printed without exponent: beyond this many digits on either side of the point nobody means them. */

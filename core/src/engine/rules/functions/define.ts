@@ -113,6 +113,7 @@ export function boundedText(text: string): string {
   return text
 }
 
+/** The fault of a result over 1 MiB; the caller throws it. */
 export function tooLarge(): Fault {
   return new Fault('too_large', `The result is over ${RUN_LIMITS.textBytes} bytes.`)
 }

@@ -9,6 +9,10 @@ const bytes = parameter('s', BYTES)
 const text = parameter('s', TEXT)
 const encoding = optional('enc', oneOf(['hex', 'base64', 'base64url']), 'hex')
 
+/**
+ * Functions of rules that write bytes as text and read them back; decoders fault on text that is not in the
+ * encoding.
+ */
 export const ENCODING_FUNCTIONS = {
   base64Encode: define('text', [bytes], 'Base64 with padding.', ([data]) => encoded(data, 'base64')),
   base64UrlEncode: define('text', [bytes], 'Base64 for URLs, without padding.', ([data]) =>
@@ -40,6 +44,7 @@ export const ENCODING_FUNCTIONS = {
   ),
 }
 
+/** Functions of rules for digests and MACs. */
 export const DIGEST_FUNCTIONS = {
   md5: digest('md5', 'MD5'),
   sha1: digest('sha1', 'SHA-1'),

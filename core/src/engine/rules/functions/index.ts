@@ -25,6 +25,7 @@ const FUNCTIONS: ReadonlyMap<string, RuleFunction> = new Map(
 /** Names in the order of the table. */
 export const FUNCTION_NAMES: readonly string[] = [...FUNCTIONS.keys()]
 
+/** The function of this name, in this case of its letters; undefined when there is none. */
 export function functionNamed(name: string): RuleFunction | undefined {
   return FUNCTIONS.get(name)
 }

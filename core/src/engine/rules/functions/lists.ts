@@ -6,6 +6,7 @@ import { INTEGER, JSON_VALUE, LIST_OR_NULL } from './parameters.ts'
 
 const list = parameter('list', LIST_OR_NULL)
 
+/** Functions of rules for lists, objects and choices between values. */
 export const LIST_FUNCTIONS = {
   coalesce: defineRepeated(
     'any',

@@ -11,6 +11,7 @@ const n = parameter('n', NUMBER)
 const QUOTIENT_PLACES = 20
 const MAX_ROUND_DIGITS = 10
 
+/** Functions of rules for exact decimal arithmetic. */
 export const NUMBER_FUNCTIONS = {
   add: defineRepeated('number', a, 'The sum of all arguments.', (all) => toNumber(sum(all))),
   multiply: defineRepeated('number', a, 'The product of all arguments.', (all) =>

@@ -30,10 +30,13 @@ export interface Parameter<T> {
   readonly fallback?: { readonly value: T; readonly words: string }
 }
 
+/** Text, also of a number, a boolean, null ("") or UTF-8 bytes; faults on a list or an object. */
 export const TEXT: Kind<string> = { name: 'text', read: asText }
 
+/** An exact decimal; faults on what is not a number or the text of one. */
 export const NUMBER: Kind<Decimal> = { name: 'number', read: asNumber }
 
+/** Any value as it is, bytes included. */
 export const ANY: Kind<Value> = { name: 'any', read: (value) => value }
 
 /** Any JSON: bytes are read as text. */
@@ -51,11 +54,13 @@ export const LIST: Kind<readonly AnyJson[]> = {
   },
 }
 
+/** A list, or null where there is none; faults on anything else. */
 export const LIST_OR_NULL: Kind<readonly AnyJson[] | null> = {
   name: 'list',
   read: (value) => (value === null ? null : LIST.read(value)),
 }
 
+/** A whole number, cut to 32 bits with sign; faults on one with a fraction. */
 export const INTEGER: Kind<number> = {
   name: 'integer',
   read: (value) => {

@@ -9,6 +9,7 @@ import { ANY, INTEGER, JSON_VALUE, LIST, NUMBER, TEXT } from './parameters.ts'
 
 const s = parameter('s', TEXT)
 
+/** Functions of rules for text, and for conversions to and from it; a result over 1 MiB is a fault. */
 export const TEXT_FUNCTIONS = {
   concat: defineRepeated(
     'text',

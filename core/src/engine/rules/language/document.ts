@@ -117,6 +117,7 @@ const chooseArgument: Choose = (value) => {
   }
 }
 
+/** An argument of a function: a path to read, a constant, a call, the signing secret or the raw body. */
 export const Argument: Schema.Schema<Argument> = Schema.suspend(
   (): Schema.Schema<Argument> =>
     Schema.Union(
@@ -174,6 +175,7 @@ const Step = Schema.Union(
   STEPS.compute,
 ).annotations({ identifier: 'Step', [CHOOSE]: chooseStep })
 
+/** One step of a document after decoding. */
 export type Step = typeof Step.Type
 
 /** PostgreSQL's text, and people, have no NUL. */
@@ -186,6 +188,7 @@ const name = evaluated(
   { pattern: '^[^\\u0000]*$' },
 )
 
+/** A whole document: version 1, a name, an optional condition, and at least one step. */
 export const RuleDocument = Schema.Struct({
   version: Schema.Literal(1),
   name,
@@ -193,6 +196,7 @@ export const RuleDocument = Schema.Struct({
   steps: list(Step, 1, DOCUMENT_LIMITS.steps),
 })
 
+/** A whole document after decoding. */
 export type RuleDocument = typeof RuleDocument.Type
 
 /** The rule document as JSON Schema 2020-12, served at `GET /api/v1/transformations/schema`. */

@@ -18,6 +18,7 @@ export type Choose = (
   value: unknown,
 ) => { readonly member: Schema.Schema.AnyNoContext } | { readonly issue: InputIssue }
 
+/** An issue with the value itself: its path is empty. */
 export function issue(code: ItemCode, detail: string): InputIssue {
   return { path: [], code, detail }
 }

@@ -14,6 +14,7 @@ export const FAULT_CODES = [
   'no_secret',
 ] as const
 
+/** One of {@link FAULT_CODES}. */
 export type FaultCode = (typeof FAULT_CODES)[number]
 
 /** The only thing that running a rule throws; it never leaves the engine, which answers it as data. */

@@ -5,7 +5,6 @@ import { functionNamed, type RuleFunction } from '../functions/index.ts'
 import type { RuleDocument, Step } from './document.ts'
 import { parseTarget, type Target } from './targets.ts'
 
-/** A rule that was found valid, taken apart for running. Immutable: one serves every delivery. */
 /** The steps that take data out: without such a rule more reaches the destination than was meant to. */
 const TAKING_OUT = ['keep', 'remove', 'redact'] as const
 
@@ -14,6 +13,7 @@ export function opsTakingOut({ steps }: Pick<Rule, 'steps'>): readonly string[] 
   return TAKING_OUT.filter((op) => steps.some((step) => step.op === op))
 }
 
+/** A rule that was found valid, taken apart for running. Immutable: one serves every delivery. */
 export interface Rule {
   readonly name: string
   readonly when: Condition
@@ -22,6 +22,7 @@ export interface Rule {
   readonly text: string
 }
 
+/** One step with its paths, templates and calls parsed. `readsRaw`: the call takes the raw body somewhere. */
 export type CompiledStep =
   | { readonly op: 'keep' | 'remove'; readonly targets: readonly Target[] }
   | { readonly op: 'redact'; readonly targets: readonly Target[]; readonly with: string }
@@ -30,12 +31,14 @@ export type CompiledStep =
   | { readonly op: 'template'; readonly target: Target; readonly template: Template }
   | { readonly op: 'compute'; readonly target: Target; readonly call: Call; readonly readsRaw: boolean }
 
+/** A call of a function; calls may stand among its arguments. */
 export interface Call {
   readonly kind: 'call'
   readonly called: RuleFunction
   readonly args: readonly CompiledArgument[]
 }
 
+/** An argument that was found valid. `base64`: the secret is decoded before it is used. */
 export type CompiledArgument =
   | Call
   | { readonly kind: 'path'; readonly path: Path }

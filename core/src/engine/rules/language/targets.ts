@@ -6,6 +6,7 @@ export type Target =
   | Extract<Path, { root: 'body' }>
   | (Extract<Path, { name: string }> & { readonly root: 'headers' })
 
+/** Which targets are allowed where one is parsed. */
 export interface TargetOptions {
   /** Whether `[*]` is allowed: in keep, remove and redact. */
   readonly every: boolean
@@ -26,6 +27,7 @@ const PROTECTED = new Set([
   'upgrade',
 ])
 
+/** Whether steps may not write a header of this name, in any case of its letters. */
 export function isProtectedHeader(name: string): boolean {
   const lower = name.toLowerCase()
   return PROTECTED.has(lower) || lower.startsWith('creel-') || lower.startsWith('proxy-')
