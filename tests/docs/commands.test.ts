@@ -8,7 +8,7 @@ import { codeSpansOf, documents, fencesOf, ROOT, SHELLS, textOf } from './markdo
 const program = await createProgram({ runtime: undefined })
 
 /** What is no command, so that none can hide: a fence in any other language fails. */
-const DATA: readonly string[] = ['json', 'http', 'js', 'ts', 'python']
+const DATA: readonly string[] = ['json', 'http', 'js', 'ts', 'python', 'yaml', 'text']
 
 /** A line that somebody would type. */
 const COMMAND_LINE =
@@ -47,7 +47,8 @@ describe('no command of a document escapes the suite', () => {
       .filter(({ language, remark }) => SHELLS.includes(language) && remark !== '')
       .flatMap(({ code }) => code.split('\n'))
       .map((line) => line.replace(/\s+#.*$/, ''))
-      .filter((line) => /^(?:\.\/dist\/creel|creel|bun|npx)\b/.test(line))
+      // Programs of others are their own business.
+      .filter((line) => /^(?:\.\/dist\/creel|creel|bun|npx -y bun@\S+)(?= )/.test(line))
     expect(lines.filter((line) => !isSound(line))).toEqual([])
   })
 })
@@ -55,6 +56,8 @@ describe('no command of a document escapes the suite', () => {
 test('every script of package.json leads to a file or an installed program', () => {
   const lost = Object.values(packageJson.scripts)
     .flatMap((script) => script.split(' && '))
+    // npm comes with Node, and a folder that the build makes is not there before it.
+    .filter((command) => !/^(?:cd|npm) /.test(command))
     .filter((command) => {
       const [program = '', file = ''] = command.split(' ')
       return program === 'bun'

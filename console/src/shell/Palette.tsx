@@ -35,10 +35,10 @@ export function Palette({ onClose }: { onClose: () => void }) {
     else return
     event.preventDefault()
   }
-  useEffect(
-    () => document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: 'nearest' }),
-    [list, chosen],
-  )
+  useEffect(() => {
+    // Braces: browsers answer with a promise, which an effect must not return.
+    void document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: 'nearest' })
+  }, [list, chosen])
   return (
     <dialog ref={dialog} className="dialog palette" aria-label="Go to or do anything" onClose={onClose}>
       <input
