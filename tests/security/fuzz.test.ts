@@ -87,10 +87,13 @@ const Example = z.looseObject({
         requestBody: z
           .looseObject({
             content: z.looseObject({
-              'application/json': z.looseObject({
-                example: z.record(z.string(), z.unknown()).catch({}),
-                schema: z.looseObject({ properties: z.record(z.string(), z.unknown()).catch({}) }),
-              }),
+              // An import takes lines of JSON, which are no JSON as a whole.
+              'application/json': z
+                .looseObject({
+                  example: z.record(z.string(), z.unknown()).catch({}),
+                  schema: z.looseObject({ properties: z.record(z.string(), z.unknown()).catch({}) }),
+                })
+                .optional(),
             }),
           })
           .optional(),

@@ -187,8 +187,8 @@ describe('creel requests', () => {
 
     const exported = lines(await succeeds(['requests', 'export', '-e', 'listed'], env))
     expect(exported).toMatchObject([
-      { id: 2, bodyIsBinary: true },
-      { id: 1, queryString: 'a=1' },
+      { id: second.id, bodyIsBinary: true },
+      { id: first.id, queryString: 'a=1' },
     ])
     expect(
       await succeeds(['requests', 'delete', `${first.id}`, `${second.id}`, '-e', 'listed'], env),

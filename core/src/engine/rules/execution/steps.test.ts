@@ -312,30 +312,33 @@ describe('bodies that are not JSON', () => {
     ['{oops', 'application/json'],
     ['<a/>', 'application/xml'],
     ['['.repeat(300), 'application/json'],
-  ])('%s of %s faults when addressed; only rules that take something out are not blamed', (body, contentType) => {
-    for (const steps of [
-      [{ op: 'keep', paths: ['body.a'] }],
-      [{ op: 'remove', paths: ['body.a'] }],
-      [{ op: 'set', path: 'body.a', value: 1 }],
-      [{ op: 'rename', from: 'body.a', to: 'headers.X' }],
-    ]) {
-      const result = runOn({ body, contentType }, [ruleOf(steps)])
-      const counted = !steps.some(({ op }) => op === 'keep' || op === 'remove')
-      expect(result.rules[0]?.fault).toMatchObject({ code: 'not_structured', counted, stepIndex: 0 })
-      expect(result.output).toBeNull()
-    }
-    const result = runOn({ body, contentType }, [
-      ruleOf([
-        { op: 'set', path: 'headers.X', value: '1' },
-        { op: 'compute', path: 'headers.Y', fn: 'concat', args: ['body.a'] },
-      ]),
-    ])
-    expect(textOf(result)).toBe(body)
-    expect(result.output?.headers.slice(1)).toEqual([
-      ['X', '1'],
-      ['Y', ''],
-    ])
-  })
+  ])(
+    '%s of %s faults when addressed; only rules that take something out are not blamed',
+    (body, contentType) => {
+      for (const steps of [
+        [{ op: 'keep', paths: ['body.a'] }],
+        [{ op: 'remove', paths: ['body.a'] }],
+        [{ op: 'set', path: 'body.a', value: 1 }],
+        [{ op: 'rename', from: 'body.a', to: 'headers.X' }],
+      ]) {
+        const result = runOn({ body, contentType }, [ruleOf(steps)])
+        const counted = !steps.some(({ op }) => op === 'keep' || op === 'remove')
+        expect(result.rules[0]?.fault).toMatchObject({ code: 'not_structured', counted, stepIndex: 0 })
+        expect(result.output).toBeNull()
+      }
+      const result = runOn({ body, contentType }, [
+        ruleOf([
+          { op: 'set', path: 'headers.X', value: '1' },
+          { op: 'compute', path: 'headers.Y', fn: 'concat', args: ['body.a'] },
+        ]),
+      ])
+      expect(textOf(result)).toBe(body)
+      expect(result.output?.headers.slice(1)).toEqual([
+        ['X', '1'],
+        ['Y', ''],
+      ])
+    },
+  )
 
   test('empty bodies: taking away does nothing, adding faults', () => {
     for (const steps of [
