@@ -11,12 +11,13 @@ const isRoot = process.getuid?.() === 0
 const NOBODY = { uid: 65_534, gid: 65_534 }
 
 describe('creel serve, on an embedded PostgreSQL', () => {
-  test('the first boot prints one key, one endpoint, then the ready line, and both work', async () => {
+  test('the first boot prints one key, one endpoint, one link, then the ready line, and both work', async () => {
     const cwd = await temporaryFolder()
     const creel = await startProcess({ cwd, env: { CREEL_LOG_LEVEL: 'silent' } })
     expect(creel.lines).toEqual([
       expect.stringMatching(/^creel key creel_live_[A-Za-z0-9]{20,}$/),
       expect.stringMatching(/^creel endpoint http:\/\/127\.0\.0\.1:\d+\/hook\/[0-9a-f-]{36}$/),
+      expect.stringMatching(/^creel console http:\/\/127\.0\.0\.1:\d+\/console\/sign-in#[\w-]{40,}$/),
       `creel ready base=${creel.baseUrl} capture=${creel.captureUrl}`,
     ])
     const headers = { Authorization: `Bearer ${creel.first?.key}` }

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { AlertReceiver } from '../support/alertReceiver.ts'
 import { Client } from '../support/client.ts'
 import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
 import { MailReceiver } from '../support/mailReceiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import {
@@ -90,10 +91,17 @@ describe('several workers', () => {
     const made: Watchdog[] = []
     for (let index = 0; index < 30; index += 1)
       made.push(await makeWatchdog(endpoint, { name: `no ${index}` }))
+    const everyOne = async (count: number) => {
+      const kinds = await Promise.all(made.map((watchdog) => raised(one, watchdog)))
+      return kinds.every(({ length }) => length >= count)
+    }
     await one.clock.advance(800_000)
     await Promise.all([one, other, one, other].map(look))
+    // A check that began before the clock was turned may have been the one that was waited for.
+    await eventually('an alarm of every watchdog', () => everyOne(1))
     await endpoint.capture()
     await Promise.all([one, other, one, other].map(look))
+    await eventually('a recovery of every watchdog', () => everyOne(2))
     for (const watchdog of made)
       expect(await raised(one, watchdog)).toEqual(['watchdog.alarmed', 'watchdog.recovered'])
     await other.stop()
