@@ -68,7 +68,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'requests',
-        description: 'list, read, delete and export captured requests',
+        description: 'list, read, delete, export and import captured requests',
         load: async () => (await import('./client/commands/requests.ts')).addRequestsCommands,
       },
       {

@@ -42,7 +42,7 @@ async function textOf(client: Client, name: string, input: Record<string, unknow
 const call = async (client: Client, name: string, input: Record<string, unknown>) =>
   z.looseObject({}).parse(JSON.parse(await textOf(client, name, input)))
 
-const WRITING = ['create_endpoint', 'save_rule', 'arm_watchdog', 'replay_request']
+const WRITING = ['create_endpoint', 'save_rule', 'arm_watchdog', 'replay_request', 'send_sample']
 
 describe('/mcp', () => {
   test('says which tools read, and which send', async () => {
@@ -111,6 +111,22 @@ describe('/mcp', () => {
     expect(JSON.stringify(why)).not.toContain('webhook-secret')
   })
 
+  test('sends a sample that the endpoint takes for real', async () => {
+    const client = await overHttp()
+    const { id: endpointId } = await service.alice.endpoint({ provider: 'stripe', signingSecret: 'whsec_1' })
+    expect(await textOf(client, 'list_samples', {})).toContain('invoice.paid')
+    const sent = await call(client, 'send_sample', {
+      endpointId,
+      provider: 'stripe',
+      event: 'invoice.paid',
+      set: { 'body.data.object.amount_paid': 5 },
+    })
+    const why = await call(client, 'explain_verdict', { endpointId, requestId: sent.requestId })
+    expect(why).toMatchObject({ verification: { verdict: 'verified' } })
+    const wrong = textOf(client, 'send_sample', { endpointId, provider: 'strype' })
+    expect(await wrong.catch(String)).toContain('stripe')
+  })
+
   test('tells a long body in parts', async () => {
     const client = await overHttp()
     const endpoint = await service.alice.endpoint()
@@ -124,6 +140,10 @@ describe('/mcp', () => {
       whole = Buffer.concat([whole, Buffer.from(part.body.replaceAll('\ufffd', ''))])
       bodyOffset = part.nextBodyOffset
     }
+    expect(await call(client, 'await_request', { endpointId: endpoint.id })).toMatchObject({
+      bodyBytes: Buffer.byteLength(body),
+      nextBodyOffset: null,
+    })
     expect(whole.length).toBeGreaterThan(body.length)
     expect(whole.toString()).toContain('"last":true')
   })

@@ -159,7 +159,7 @@ describe('completion', () => {
 })
 
 describe('creel requests', () => {
-  test('list filters, get prints the body byte for byte, export prints every request whole', async () => {
+  test('list filters, get prints the body byte for byte, exports can be imported', async () => {
     const own = await service.alice.endpoint({ name: 'listed' })
     const bytes = new Uint8Array([0, 255, 10, 13, 27])
     const first = await own.capture({ body: '{"type":"order.paid","amount":1.50}', suffix: '/eu?a=1' })
@@ -185,11 +185,26 @@ describe('creel requests', () => {
     await writeFile(file, await bytesOf(['requests', 'get', `${second.id}`, '-e', 'listed', '--body']))
     expect(Buffer.from(await Bun.file(file).bytes())).toEqual(Buffer.from(bytes))
 
-    const exported = lines(await succeeds(['requests', 'export', '-e', 'listed'], env))
-    expect(exported).toMatchObject([
-      { id: second.id, bodyIsBinary: true },
+    const text = await succeeds(['requests', 'export', '-e', 'listed'], env)
+    expect(lines(text)).toMatchObject([
       { id: first.id, queryString: 'a=1' },
+      { id: second.id, bodyEncoding: 'base64' },
     ])
+    const copy = await service.alice.endpoint({ name: 'copy' })
+    await writeFile(file, text)
+    expect(await succeeds(['requests', 'import', file, '-e', 'copy'], env)).toBe(
+      'Imported 2 requests into "copy".\n',
+    )
+    expect(await copy.requests()).toMatchObject([{ method: 'PUT', imported: true }, { path: '/eu' }])
+    const har = JSON.parse(await succeeds(['requests', 'export', '-e', 'copy', '--har', '--q', 'paid'], env))
+    expect(har.log.entries).toHaveLength(1)
+    await writeFile(file, `${text}{"method":"POST"}\n`)
+    const refused = await fails(['requests', 'import', file, '-e', 'copy'], env)
+    expect(refused.stderr).toContain('Line 3')
+    expect(await copy.requests()).toHaveLength(2)
+    expect(await fails(['requests', 'import', `${file}.none`, '-e', 'copy'], env)).toMatchObject({
+      exitCode: 2,
+    })
     expect(
       await succeeds(['requests', 'delete', `${first.id}`, `${second.id}`, '-e', 'listed'], env),
     ).toContain('Moved 2')

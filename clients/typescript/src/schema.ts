@@ -1340,6 +1340,11 @@ export interface components {
             rawHeaders: {
                 name: string;
                 value: string;
+                /**
+                 * @description Only where the value is not UTF-8: then each character of `value` is one byte
+                 * @constant
+                 */
+                encoding?: "latin1";
             }[];
             /** @description Text, or base64 when `bodyIsBinary`; null when empty */
             body: string | null;

@@ -103,7 +103,15 @@ export const RequestSummary = z.object(summary).meta({ id: 'CapturedRequestSumma
 const content = {
   url: z.string(),
   queryString: z.string().nullable(),
-  rawHeaders: z.array(z.object({ name: z.string(), value: z.string() })),
+  rawHeaders: z.array(
+    z.object({
+      name: z.string(),
+      value: z.string(),
+      encoding: z.literal('latin1').optional().meta({
+        description: 'Only where the value is not UTF-8: then each character of `value` is one byte',
+      }),
+    }),
+  ),
   body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
 }
 

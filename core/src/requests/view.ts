@@ -1,13 +1,14 @@
+import { isUtf8 } from 'node:buffer'
 import type { z } from 'zod'
 import type { Urls } from '../api/services.ts'
 import { captureUrlOf } from '../endpoints/index.ts'
 import {
-  headerText,
   joinedHeaders,
   kindOfBody,
   storedHeaders,
   urlEncodedPairs,
   valuesByName,
+  type WireHeader,
 } from '../engine/message/index.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { DeliveryOfRequestRow } from './requestDeliveries.ts'
@@ -54,11 +55,17 @@ export function detailView(
     queryString: row.queryString,
     query: valuesByName(urlEncodedPairs(row.queryString ?? '')),
     headers: joinedHeaders(headers),
-    rawHeaders: headers.map(([name, value]) => ({ name, value: headerText(value) })),
+    rawHeaders: headers.map(rawHeader),
     body: bodyText(row),
     bodyKind: kindOfBody(row),
     deliveries: [...deliveries],
   }
+}
+
+/** Text that is not the UTF-8 of its bytes says so, so that whoever passes the request on can send the same bytes. */
+function rawHeader([name, value]: WireHeader) {
+  const bytes = Buffer.from(value, 'latin1')
+  return isUtf8(bytes) ? { name, value: bytes.toString() } : { name, value, encoding: 'latin1' as const }
 }
 
 function bodyText(row: RequestRow): string | null {

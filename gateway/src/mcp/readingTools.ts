@@ -1,28 +1,13 @@
 import { z } from 'zod'
+import { partInput, withBodyPart } from './bodyParts.ts'
 import { endpointId, endpointPath, filters, requestId } from './inputs.ts'
 import { type Tool, tool } from './tool.ts'
 
-/** Bytes of a body that are told at once unless the model asks for another number. */
-const BODY_BYTES = { default: 8192, max: 65_536 } as const
-
 const Captured = z.looseObject({
-  body: z.string().nullable(),
-  bodyIsBinary: z.boolean(),
   verification: z.object({ verdict: z.string(), note: z.string() }).nullable(),
 })
 
-/** One part of a body, and where the next begins. Cut at bytes, so that a part may begin within a character. */
-function bodyPart(text: string | null, isBinary: boolean, offset: number, maxBytes: number) {
-  const bytes = Buffer.from(text ?? '', isBinary ? 'base64' : 'utf8')
-  const part = bytes.subarray(offset, offset + maxBytes)
-  const end = offset + part.length
-  return {
-    body: part.toString(isBinary ? 'base64' : 'utf8'),
-    bodyBytes: bytes.length,
-    bodyOffset: offset,
-    nextBodyOffset: end < bytes.length ? end : null,
-  }
-}
+const Attempt = z.looseObject({ sent: z.unknown(), received: z.unknown() })
 
 /** Tools that change nothing. */
 export const READING_TOOLS: readonly Tool[] = [
@@ -49,47 +34,40 @@ export const READING_TOOLS: readonly Tool[] = [
       api.call('GET', endpointPath(id, '/requests'), { query: { ...query, pageSize: limit } }),
   }),
   tool({
+    name: 'list_samples',
+    title: 'List sample events',
+    description: 'The providers and events that send_sample can send.',
+    effect: 'reads',
+    input: z.object({}),
+    run: (api) => api.call('GET', '/api/v1/samples'),
+  }),
+  tool({
     name: 'read_request',
     title: 'Read a captured request',
     description:
       'One captured webhook: headers, body and deliveries. A long body comes in parts: ask again with nextBodyOffset.',
     effect: 'reads',
-    input: z.object({
-      endpointId,
-      requestId,
-      bodyOffset: z.int().min(0).optional().describe('Where the part begins, in bytes; default 0'),
-      maxBodyBytes: z.int().min(1).max(BODY_BYTES.max).optional(),
-    }),
-    run: async (api, { endpointId: id, requestId: one, bodyOffset = 0, maxBodyBytes }, masking) => {
-      // Masked before it is cut: the cut may part a name from its secret.
-      const found = masking(await api.call('GET', endpointPath(id, `/requests/${one}`)))
-      const request = Captured.parse(found)
-      const part = bodyPart(
-        request.body,
-        request.bodyIsBinary,
-        bodyOffset,
-        maxBodyBytes ?? BODY_BYTES.default,
-      )
-      const { headers: _joined, bodyPreview: _preview, ...rest } = request
-      return bodyOffset === 0 ? { ...rest, ...part } : part
-    },
+    input: z.object({ endpointId, requestId, ...partInput }),
+    run: async (api, { endpointId: id, requestId: one, ...wanted }, masking) =>
+      withBodyPart(masking(await api.call('GET', endpointPath(id, `/requests/${one}`))), wanted),
   }),
   tool({
     name: 'await_request',
     title: 'Wait for a request',
     description:
-      'Waits until a matching webhook arrives; one that is stored already counts unless afterId says otherwise.',
+      'Waits until a matching webhook arrives; one that is stored already counts unless afterId says otherwise. A long body is cut: read_request tells the rest.',
     effect: 'reads',
     input: z.object({
       endpointId,
       ...filters,
       timeoutSeconds: z.int().min(1).max(60).optional().describe('Default 30'),
     }),
-    run: async (api, { endpointId: id, ...query }) =>
-      (await api.call('GET', endpointPath(id, '/requests/await'), { query })) ?? {
-        arrived: false,
-        note: 'Nothing matched in time.',
-      },
+    run: async (api, { endpointId: id, ...query }, masking) => {
+      const request = await api.call('GET', endpointPath(id, '/requests/await'), { query })
+      return request === null
+        ? { arrived: false, note: 'Nothing matched in time.' }
+        : withBodyPart(masking(request), {})
+    },
   }),
   tool({
     name: 'explain_verdict',
@@ -153,11 +131,17 @@ export const READING_TOOLS: readonly Tool[] = [
   tool({
     name: 'read_delivery',
     title: 'Read a delivery attempt',
-    description: 'One attempt with what was sent and what was received.',
+    description:
+      'One attempt with what was sent and what was received. Long bodies come in parts: ask again with nextBodyOffset.',
     effect: 'reads',
-    input: z.object({ endpointId, attemptId: z.int() }),
-    run: (api, { endpointId: id, attemptId }) =>
-      api.call('GET', endpointPath(id, `/deliveries/${attemptId}`)),
+    input: z.object({ endpointId, attemptId: z.int(), ...partInput }),
+    run: async (api, { endpointId: id, attemptId, ...wanted }, masking) => {
+      const { sent, received, ...attempt } = Attempt.parse(
+        masking(await api.call('GET', endpointPath(id, `/deliveries/${attemptId}`))),
+      )
+      const part = (message: unknown) => (message === null ? null : withBodyPart(message, wanted))
+      return { ...attempt, sent: part(sent), received: part(received) }
+    },
   }),
   tool({
     name: 'suggest_watchdog',

@@ -1,5 +1,6 @@
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { z } from 'zod'
+import { withBodyPart } from './bodyParts.ts'
 import { endpointPath } from './inputs.ts'
 import { type Masking, masked } from './masked.ts'
 import type { McpApi } from './mcpApi.ts'
@@ -36,7 +37,10 @@ export function createMcpServer(options: McpServerOptions): McpServer {
   return server
 }
 
-/** `creel://endpoints/{endpointId}/requests/{requestId}`: a capture, whole. */
+/** Bytes of a body that a resource holds; the tool read_request tells the rest. */
+const RESOURCE_BODY_BYTES = 65_536
+
+/** `creel://endpoints/{endpointId}/requests/{requestId}`: a capture, its body cut at 64 KB. */
 function addCaptures(server: McpServer, api: McpApi, masking: Masking): void {
   const template = new ResourceTemplate('creel://endpoints/{endpointId}/requests/{requestId}', {
     list: async () => ({ resources: await newestCaptures(api) }),
@@ -44,7 +48,7 @@ function addCaptures(server: McpServer, api: McpApi, masking: Masking): void {
   const about = { title: 'Captured request', description: 'A captured webhook', mimeType: 'application/json' }
   server.registerResource('capture', template, about, async (uri, { endpointId, requestId }) => {
     const path = endpointPath(String(endpointId), `/requests/${encodeURIComponent(String(requestId))}`)
-    const request = masking(await api.call('GET', path))
+    const request = withBodyPart(masking(await api.call('GET', path)), { maxBodyBytes: RESOURCE_BODY_BYTES })
     return {
       contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(request, null, 1) }],
     }

@@ -53,4 +53,22 @@ export const WRITING_TOOLS: readonly Tool[] = [
     run: (api, { endpointId: id, requestId: one, actionId }) =>
       api.call('POST', endpointPath(id, `/requests/${one}/replay`), { query: { actionId } }),
   }),
+  tool({
+    name: 'send_sample',
+    title: 'Send a sample event',
+    description:
+      "Has the service make up an event of a provider, sign it with the endpoint's own secret and capture it. It is forwarded like any other capture.",
+    effect: 'sends',
+    input: z.object({
+      endpointId,
+      provider: z.string().describe('Slug, as list_samples tells it'),
+      event: z.string().optional().describe("Event type; default the provider's first"),
+      set: z
+        .record(z.string(), z.unknown())
+        .optional()
+        .describe('Values by path into the body, such as {"body.data.amount": 5}'),
+      badSignature: z.boolean().optional().describe('Sign with a wrong secret'),
+    }),
+    run: (api, { endpointId: id, ...body }) => api.call('POST', endpointPath(id, '/samples'), { body }),
+  }),
 ]

@@ -18,6 +18,8 @@ export interface CallOptions {
   readonly query?: Query
   /** Sent as JSON. */
   readonly body?: unknown
+  /** Lines of NDJSON, sent as they are read. They can be sent once: a spent budget is not waited for. */
+  readonly lines?: ReadableStream<Uint8Array>
   /** In place of the time-out of 30 s. */
   readonly signal?: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
@@ -102,6 +104,7 @@ export class ApiClient {
       const response = await this.send(method, path, options)
       if (response.ok) return response
       const text = await response.text().catch(() => '')
+      if (options.lines !== undefined) throw this.problem(response.status, text)
       if (response.status === 401 && this.connection.renewKey !== undefined && !renewed) {
         renewed = true
         this.key = await this.connection.renewKey()
@@ -118,7 +121,7 @@ export class ApiClient {
   }
 
   private async send(method: string, path: string, options: CallOptions): Promise<Response> {
-    const { query = {}, body, headers = {}, signal = AbortSignal.timeout(CALL_MILLISECONDS) } = options
+    const { query = {}, body, lines, headers = {}, signal = AbortSignal.timeout(CALL_MILLISECONDS) } = options
     const search = new URLSearchParams()
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) search.set(name, String(value))
@@ -130,15 +133,28 @@ export class ApiClient {
           Authorization: `Bearer ${this.key}`,
           Accept: 'application/json',
           ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...(lines === undefined ? {} : { 'Content-Type': 'application/x-ndjson' }),
           ...headers,
         },
         redirect: 'manual',
         signal,
         ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+        ...(lines === undefined ? {} : { body: lines }),
       })
     } catch (error) {
       throw this.unreachable(error)
     }
+  }
+
+  /**
+   * The failure of an answer that broke off while it was read.
+   *
+   * @param place where, in words, e.g. `after 12 lines`
+   */
+  brokenOff(error: unknown, place: string): Unreachable {
+    return new Unreachable(`${this.connection.url} broke off ${place}: ${reasonOf(error)}.`, [
+      'What was printed is not all of it. Run the command again.',
+    ])
   }
 
   private decoded<Shape extends z.ZodType>(shape: Shape, answer: unknown): z.output<Shape> {

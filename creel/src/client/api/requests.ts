@@ -32,3 +32,8 @@ export async function* pagesOf<Item extends z.ZodType<{ readonly id: number | st
     if (number >= totalPages) return
   }
 }
+
+/** The value of a captured header as it goes on the wire: a latin1 string, in which each character is one byte. */
+export function headerBytes({ value, encoding }: RequestDetail['rawHeaders'][number]): string {
+  return encoding === 'latin1' ? value : Buffer.from(value, 'utf8').toString('latin1')
+}

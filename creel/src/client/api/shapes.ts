@@ -69,7 +69,9 @@ export const RequestDetail = z.looseObject({
   ...summary,
   url: z.string(),
   queryString: z.string().nullable(),
-  rawHeaders: z.array(z.looseObject({ name: z.string(), value: z.string() })),
+  rawHeaders: z.array(
+    z.looseObject({ name: z.string(), value: z.string(), encoding: z.literal('latin1').optional() }),
+  ),
   body: z.string().nullable(),
 })
 /** A whole request that passed the check of its schema, with unlisted members as they came. */

@@ -10,6 +10,7 @@ import { requestText } from '../output/requestText.ts'
 import { clockText, harmless, sizeText } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import { countOption, requestIdOption } from '../words.ts'
+import { addExportCommand, addImportCommand } from './transfer.ts'
 
 interface EndpointOption extends ClientOptions {
   readonly endpoint?: string
@@ -98,33 +99,8 @@ export function addRequestsCommands(command: Command, tools: ProgramTools): void
     },
   ).action(deleteRequests(tools))
 
-  withClientOptions(
-    withFilterOptions(
-      command
-        .command('export')
-        .description('print captured requests whole, oldest last, one JSON object a line')
-        .option(...ENDPOINT),
-    ).option('--limit <n>', 'at most so many', countOption),
-    {
-      json: 'the same; for uniformity',
-      examples: ['creel requests export -e orders --since 2026-11-01 > orders.ndjson'],
-    },
-  ).action(async (options: EndpointOption & FilterOptions & { limit?: number }) => {
-    const api = await openApi(options, tools)
-    const endpoint = await chooseEndpoint(api, options.endpoint)
-    let count = 0
-    for await (const { id } of pagesOf(
-      api,
-      requestsPath(endpoint.id),
-      RequestSummary,
-      filterQuery(options),
-    )) {
-      if (count >= (options.limit ?? Number.POSITIVE_INFINITY)) break
-      printJson(await requestOf(api, endpoint.id, id))
-      count += 1
-    }
-    printHint(`Exported ${count} requests.`)
-  })
+  addExportCommand(command, tools)
+  addImportCommand(command, tools)
 }
 
 function deleteRequests(tools: ProgramTools) {

@@ -1,4 +1,5 @@
 import { matches, parseCondition } from '@creel/core/engine/conditions'
+import { headerBytes } from '../api/requests.ts'
 import type { RequestDetail } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
 
@@ -35,10 +36,7 @@ function capturedRequest(request: RequestDetail): Parameters<typeof matches>[1] 
     method: request.method,
     path: request.path,
     queryString: request.queryString,
-    headers: request.rawHeaders.map(({ name, value }) => [
-      name,
-      Buffer.from(value, 'utf8').toString('latin1'),
-    ]),
+    headers: request.rawHeaders.map((header) => [header.name, headerBytes(header)]),
     contentType: request.contentType,
     body: Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8'),
     sizeBytes: request.sizeBytes,

@@ -1,4 +1,5 @@
 import type { Outbound } from '@creel/core/platform/outbound'
+import { headerBytes } from '../api/requests.ts'
 import type { RequestDetail } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
 import { listenDeliveryId } from './deliveryId.ts'
@@ -164,14 +165,8 @@ function headersOf(request: RequestDetail, deliveryId: string): (readonly [strin
     return !OF_CONNECTION.has(field) && !named.has(field) && !/^creel-(delivery|request)-id$/.test(field)
   })
   return [
-    ...kept.map(({ name, value }) => [name, bytesOf(value)] as const),
+    ...kept.map((header) => [header.name, headerBytes(header)] as const),
     ['creel-delivery-id', deliveryId],
     ['creel-request-id', String(request.id)],
   ]
-}
-
-/** A header value as the latin1 byte string that goes on the wire: the API shows UTF-8 as text. */
-function bytesOf(value: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII needs no coding.
-  return /^[\x00-\x7f]*$/.test(value) ? value : Buffer.from(value, 'utf8').toString('latin1')
 }

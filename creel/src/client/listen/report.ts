@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer'
 import type { ApiClient } from '../api/apiClient.ts'
 import { requestsPath } from '../api/requests.ts'
 import { ClientError } from '../clientError.ts'
@@ -36,7 +37,10 @@ export async function reportReplay(
 }
 
 const fields = ({ headers }: LocalMessage) =>
-  headers.map(([name, value]) => ({ name, value: Buffer.from(value, 'latin1').toString('utf8') }))
+  headers.map(([name, value]) => {
+    const bytes = Buffer.from(value, 'latin1')
+    return { name, value: isUtf8(bytes) ? bytes.toString() : value }
+  })
 
 function reported(message: LocalMessage) {
   const kept = Buffer.from(message.body).subarray(0, REPORTED_BYTES)

@@ -1,0 +1,120 @@
+import { once } from 'node:events'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { printHint, printJson, printText } from '../../commands/print.ts'
+import type { ProgramTools } from '../../programTools.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { requestsPath } from '../api/requests.ts'
+import { usageError } from '../clientError.ts'
+import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
+import { harmless } from '../output/text.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+
+interface EndpointOption extends ClientOptions {
+  readonly endpoint?: string
+}
+
+interface ExportOptions extends EndpointOption, FilterOptions {
+  readonly har?: boolean
+  readonly includeSecrets?: boolean
+}
+
+const ENDPOINT = ['-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one'] as const
+
+/** A service that sends nothing for so long in the middle of an export has gone. */
+const SILENCE_MILLISECONDS = 60_000
+
+const Imported = z.looseObject({ importedCount: z.int() })
+
+/** `creel requests export`: the service's stream, passed on as it comes. */
+export function addExportCommand(requests: Command, tools: ProgramTools): void {
+  withClientOptions(
+    withFilterOptions(
+      requests
+        .command('export')
+        .description('print captured requests whole, oldest first, one JSON object a line')
+        .option(...ENDPOINT)
+        .option('--har', 'print one HAR file instead')
+        .option('--include-secrets', 'do not mask headers that are called like credentials'),
+    ),
+    {
+      json: 'the same; for uniformity',
+      examples: [
+        'creel requests export -e orders --since 2026-11-01 > orders.ndjson',
+        'creel requests export -e orders --label order.paid --har > orders.har',
+      ],
+    },
+  ).action(async (options: ExportOptions) => {
+    const api = await openApi(options, tools)
+    const { id } = await chooseEndpoint(api, options.endpoint)
+    const silence = new AbortController()
+    const response = await api.open('GET', `${requestsPath(id)}/export`, {
+      query: {
+        ...filterQuery(options),
+        format: options.har === true ? 'har' : 'ndjson',
+        includeSecrets: options.includeSecrets === true,
+      },
+      headers: { Accept: '*/*' },
+      signal: silence.signal,
+    })
+    const watch = setTimeout(() => silence.abort(), SILENCE_MILLISECONDS)
+    let lines = 0
+    try {
+      for await (const chunk of response.body ?? []) {
+        watch.refresh()
+        lines += newLinesIn(chunk)
+        // A full pipe is waited for, so that nothing piles up here.
+        if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
+      }
+    } catch (error) {
+      if (isReaderGone(error)) return
+      throw api.brokenOff(error, `after ${lines} lines`)
+    } finally {
+      clearTimeout(watch)
+    }
+    if (options.har !== true) printHint(`Exported ${lines} requests.`)
+  })
+}
+
+/** `creel requests import`: lines of NDJSON from a file or stdin, sent as they are read. */
+export function addImportCommand(requests: Command, tools: ProgramTools): void {
+  withClientOptions(
+    requests
+      .command('import')
+      .description('store requests that were exported, with their times; none of them is forwarded')
+      .argument('[file]', 'lines as `creel requests export` prints them; default stdin')
+      .option(...ENDPOINT),
+    {
+      json: 'print {"importedCount","firstId","lastId"} on one line',
+      examples: [
+        'creel requests import orders.ndjson -e orders',
+        'creel requests export -e orders --include-secrets | creel requests import -e copy --url https://other.example.com --key creel_live_…',
+      ],
+    },
+  ).action(async (file: string | undefined, options: EndpointOption) => {
+    const api = await openApi(options, tools)
+    const endpoint = await chooseEndpoint(api, options.endpoint)
+    const source = Bun.file(file ?? '/dev/stdin')
+    if (file === undefined && process.stdin.isTTY === true) {
+      throw usageError('There is nothing to import.', 'Name a file, or pipe an export to this command.')
+    }
+    if (file !== undefined && !(await source.exists())) throw usageError(`There is no file ${file}.`)
+    const imported = await api.expect(Imported, 'POST', `${requestsPath(endpoint.id)}/import`, {
+      lines: file === undefined ? Bun.stdin.stream() : source.stream(),
+      // However long it takes: the service ends what comes too slowly.
+      signal: new AbortController().signal,
+    })
+    if (options.json === true) return printJson(imported)
+    printText(`Imported ${imported.importedCount} requests into "${harmless(endpoint.name)}".`)
+  })
+}
+
+function newLinesIn(bytes: Uint8Array): number {
+  let count = 0
+  for (let at = bytes.indexOf(0x0a); at >= 0; at = bytes.indexOf(0x0a, at + 1)) count += 1
+  return count
+}
+
+/** `| head` has read enough. */
+const isReaderGone = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && error.code === 'EPIPE'
