@@ -4,9 +4,10 @@ import { parseInt64 } from '../api/int64.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { type Finds, Int64, route, router } from '../api/route.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
-import { type AttemptRow, findAttempt, findDetail, listAttempts } from './read.ts'
+import { attemptWithRecord } from './attemptRecord.ts'
+import { type AttemptRow, findAttempt, listAttempts } from './read.ts'
 import { DeliveryAttempt, DeliveryAttemptDetail, listInput } from './schema.ts'
-import { attemptDetailView, attemptView } from './view.ts'
+import { attemptView } from './view.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const attemptId = Int64.meta({ description: 'Id of the attempt' })
@@ -45,9 +46,5 @@ export const deliveryRoutes = router({
     input: z.object({ endpointId, attemptId }),
     output: DeliveryAttemptDetail,
     finds: findsAttempt,
-  }).query(async ({ ctx }) => {
-    const { endpoint, attempt } = ctx
-    const detail = attempt.hasDetail ? await findDetail(ctx.db, endpoint.id, attempt.id) : undefined
-    return attemptDetailView(attempt, detail, endpoint.id)
-  }),
+  }).query(({ ctx }) => attemptWithRecord(ctx.db, ctx.endpoint.id, ctx.attempt)),
 })

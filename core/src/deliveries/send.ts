@@ -67,7 +67,8 @@ export async function sendAttempt(
       url,
       headers: result.sentHeaders,
       body,
-      bodyIsCaptured: body === request.body,
+      // An edited request has a body of its own.
+      bodyIsCaptured: body === request.body && attempt.trigger !== 'edited',
     },
     received: result.outcome === 'response' ? result : null,
     finishedAt: clock.now(),

@@ -18,7 +18,7 @@ export const REQUEST_STATES = [...ATTEMPT_STATES, 'NotAttempted', 'Skipped'] as 
 export type RequestState = (typeof REQUEST_STATES)[number]
 
 /** What started a delivery, or made an attempt of it. */
-export const TRIGGERS = ['capture', 'retry', 'replay', 'bulkReplay'] as const
+export const TRIGGERS = ['capture', 'retry', 'replay', 'bulkReplay', 'edited'] as const
 
 /** One of {@link TRIGGERS}. */
 export type Trigger = (typeof TRIGGERS)[number]

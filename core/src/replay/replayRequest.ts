@@ -10,7 +10,7 @@ import { storedRequest } from '../requests/index.ts'
 import { type ReplayTarget, replayThrough } from './replayThrough.ts'
 
 /** Inline replays of a workspace at once. */
-const PARALLEL_REPLAYS = 10
+export const PARALLEL_REPLAYS = 10
 /** A replay answers within this time. */
 export const REPLAY_SECONDS = 20
 
@@ -93,7 +93,8 @@ function matchingIds(actions: readonly ActionRow[], { request }: ReplayTarget): 
   return new Set(planDispatch(dispatchable, request).actions.map(({ id }) => id))
 }
 
-function refusedAsOversize(): DomainError {
+/** Why a request whose body was not kept whole is not sent. */
+export function refusedAsOversize(): DomainError {
   return validationFailed([
     {
       path: ['requestId'],

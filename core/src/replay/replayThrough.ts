@@ -1,7 +1,7 @@
 import type { ActionRow } from '../actions/index.ts'
 import { type ChannelState, listChannelStates, notifyNow } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
-import type { Attempt } from '../deliveries/index.ts'
+import type { Attempt, Trigger } from '../deliveries/index.ts'
 import {
   type AttemptRow,
   findAttempts,
@@ -25,6 +25,13 @@ export interface ReplayTarget {
   readonly endpoint: { readonly id: string; readonly name: string }
   readonly requestId: number
   readonly request: EvaluatedRequest
+  /** Set when the request is not the captured one any more. */
+  readonly edited?: {
+    /** Whether the action's secret signs it. */
+    readonly sign: boolean
+    /** Whether the action's rules shape it. */
+    readonly transform: boolean
+  }
 }
 
 /**
@@ -54,7 +61,12 @@ export async function replayThrough(
   return new Map(rows.map((row) => [idOf.get(row.id) ?? '', row]))
 }
 
-async function replayForward(
+/**
+ * Makes one recorded attempt through a forward action, now; a failure is an outcome.
+ *
+ * @returns the id of the attempt
+ */
+export async function replayForward(
   services: Services,
   target: ReplayTarget,
   action: ActionRow,
@@ -91,11 +103,12 @@ async function replayNotify(
 
 async function beginReplay(
   services: Services,
-  { workspaceId, plan, endpoint, requestId, request }: ReplayTarget,
+  { workspaceId, plan, endpoint, requestId, request, edited }: ReplayTarget,
   action: ActionRow,
   { url, leased }: { url: string; leased: boolean },
 ): Promise<Attempt> {
   const now = services.clock.now()
+  const trigger: Trigger = edited === undefined ? 'replay' : 'edited'
   const leaseUntil = leaseFrom(now)
   const row = {
     endpointId: endpoint.id,
@@ -107,23 +120,28 @@ async function beginReplay(
     kind: action.kind,
     state: 'Pending',
     attemptNumber: 1,
-    trigger: 'replay',
+    trigger,
     url,
     at: now,
     leaseUntil: leased ? leaseUntil : null,
   }
   const { id, rules } = await services.db.transaction().execute(async (trx) => {
-    const sets = await loadRuleSets(trx, [action.id])
+    const sets = edited?.transform === false ? new Map() : await loadRuleSets(trx, [action.id])
     return { id: await insertReplay(trx, row), rules: sets.get(action.id) ?? NO_RULE_SET }
   })
+  const forward = forwardAction(
+    services.secrets,
+    { ...action, actionId: action.id, actionName: action.name },
+    now,
+  )
   return {
     id,
     deliveryId: null,
     attemptNumber: 1,
-    trigger: 'replay',
+    trigger,
     workspaceId,
     endpoint,
-    action: forwardAction(services.secrets, { ...action, actionId: action.id, actionName: action.name }, now),
+    action: edited?.sign === false ? { ...forward, secrets: [] } : forward,
     requestId,
     request,
     rules,

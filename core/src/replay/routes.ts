@@ -1,12 +1,15 @@
 import { z } from 'zod'
 import { requireFeature } from '../api/planGates.ts'
 import { Int64, optional, route, router } from '../api/route.ts'
+import { DeliveryAttemptDetail } from '../deliveries/index.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { findsRequest, issuesOfRequestIds, requestIdsInput, requestIdsOf } from '../requests/index.ts'
 import { bulkReplay } from './bulkReplay.ts'
+import { editedInput } from './editedRequest.ts'
 import { replayRequest } from './replayRequest.ts'
 import { replayToListeners } from './replayToListeners.ts'
 import { BulkReplayResult, ReplayResult, replayView } from './schema.ts'
+import { sendEdited } from './sendEdited.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const requestId = Int64.meta({ description: 'Id of the captured request' })
@@ -33,6 +36,33 @@ export const replayRoutes = router({
     input.to === 'listeners'
       ? await replayToListeners(ctx, ctx.endpoint.id, ctx.request.id)
       : replayView(await replayRequest(ctx, ctx.endpoint, ctx.request, input.actionId), ctx.request.id),
+  ),
+
+  send: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/send',
+    summary: 'Send a captured request with changes, now and once, and answer with the attempt',
+    description:
+      'Through one forward action, whatever its condition. The capture stays as it is; the attempt, of trigger `edited`, records what was really sent. A send that fails is an outcome, not an error.',
+    input: z.object({
+      endpointId,
+      requestId,
+      actionId: z.guid().toLowerCase().meta({ description: 'Through this forward action' }),
+      ...editedInput,
+      sign: z
+        .boolean()
+        .default(true)
+        .meta({ description: 'Whether the secret of the action signs it, with a fresh timestamp' }),
+      transform: z
+        .boolean()
+        .default(true)
+        .meta({ description: 'Whether the rules of the action shape it before it is sent' }),
+    }),
+    output: DeliveryAttemptDetail,
+    errors: ['action_inactive'],
+    finds: findsRequest,
+  }).mutation(({ ctx, input: { actionId, sign, transform, ...edits } }) =>
+    sendEdited(ctx, ctx.endpoint, ctx.request, { actionId, edits, sign, transform }),
   ),
 
   bulkReplay: route({

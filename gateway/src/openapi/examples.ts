@@ -50,6 +50,11 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
   'transformations.order': { order: [RULE_ID] },
   'transformations.preview': { rule: RULE, sample: SAMPLE },
   'transformations.previewSet': { sample: SAMPLE },
+  'requests.send': {
+    actionId: '1d7f2f3e-8c2b-4d51-9a35-0f8d1c5b6e77',
+    headers: [{ name: 'Content-Type', value: 'application/json' }],
+    body: '{"type":"invoice.paid","amount":990}',
+  },
   'requests.bulkDelete': { requestIds: [90117, 90118] },
   'requests.bulkReplay': { requestIds: [90117, 90118] },
   'recycleBin.restore': { requestIds: [90117, 90118] },

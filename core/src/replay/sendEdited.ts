@@ -1,0 +1,76 @@
+import { listActions } from '../actions/index.ts'
+import type { Context } from '../api/context.ts'
+import { notFound, validationFailed } from '../api/errors.ts'
+import { takeSlot } from '../api/slots.ts'
+import { attemptWithRecord, findAttempt } from '../deliveries/index.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
+import { type RequestRow, storedRequest } from '../requests/index.ts'
+import { type Edits, editedRequest } from './editedRequest.ts'
+import { chooseActions, PARALLEL_REPLAYS, REPLAY_SECONDS, refusedAsOversize } from './replayRequest.ts'
+import { replayForward } from './replayThrough.ts'
+
+/** What is sent, and how. */
+export interface Sending {
+  readonly actionId: string
+  readonly edits: Edits
+  /** Whether the action's secret signs it, with a fresh timestamp. */
+  readonly sign: boolean
+  /** Whether the action's rules shape it. */
+  readonly transform: boolean
+}
+
+/**
+ * Sends a captured request with changes through a forward action, now and once, whatever its condition. The capture stays
+ * as it is; the attempt is recorded like any other, with what was really sent.
+ *
+ * @throws DomainError `not_found` for an action of another endpoint, `action_inactive`, `validation_failed` for a notify
+ *   action and for an oversize trace without a body of its own, `rate_limited` when too many replays run
+ */
+export async function sendEdited(
+  ctx: Context,
+  endpoint: EndpointRow,
+  row: RequestRow,
+  { actionId, edits, sign, transform }: Sending,
+) {
+  const [action] = chooseActions(await listActions(ctx.db, endpoint.id), actionId)
+  if (action === undefined) throw notFound('action')
+  if (action.kind !== 'forward') throw refusedAsNotify()
+  const request = editedRequest(storedRequest(row), edits)
+  if (request.bodyTruncated) throw refusedAsOversize()
+  const slot = await takeSlot(ctx, {
+    scope: `replay:${ctx.workspace.id}`,
+    max: PARALLEL_REPLAYS,
+    longestMs: REPLAY_SECONDS * 1000,
+    noun: 'replays',
+  })
+  try {
+    const id = await replayForward(
+      ctx,
+      {
+        workspaceId: ctx.workspace.id,
+        plan: ctx.plan,
+        endpoint,
+        requestId: row.id,
+        request,
+        edited: { sign, transform },
+      },
+      action,
+      AbortSignal.timeout(REPLAY_SECONDS * 1000),
+    )
+    const attempt = await findAttempt(ctx.db, endpoint.id, id)
+    if (attempt === undefined) throw notFound('request')
+    return await attemptWithRecord(ctx.db, endpoint.id, attempt)
+  } finally {
+    await slot.free()
+  }
+}
+
+function refusedAsNotify() {
+  return validationFailed([
+    {
+      path: ['actionId'],
+      code: 'not_allowed',
+      detail: 'The action tells a channel: only a forward sends a request on.',
+    },
+  ])
+}
