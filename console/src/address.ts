@@ -16,6 +16,8 @@ export interface CaptureAddress {
   readonly tab: Tab
   /** The request that it is compared with. */
   readonly c: number | undefined
+  /** Whether it is being changed to be sent. */
+  readonly isEdited: boolean
 }
 
 /** Changes some of it; undefined takes away. `replace` leaves no step in the history. */
@@ -33,6 +35,7 @@ export function useCaptureAddress(): [CaptureAddress, ChangeAddress] {
       r: idOf(params.get('r')),
       tab: TABS.find((known) => known === params.get('tab')) ?? 'body',
       c: idOf(params.get('c')),
+      isEdited: params.get('edit') === '1',
     },
     change,
   ]

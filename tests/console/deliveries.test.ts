@@ -31,6 +31,43 @@ test('a replay shows its outcome, and what was sent and received', async () => {
   expect(faults).toEqual([])
 })
 
+test('a capture is changed and sent; a refusal and a reload lose nothing that was typed', async () => {
+  await using receiver = await startReceiver({ status: 422, body: 'field customer.zip' })
+  const endpoint = await service.alice.endpoint({ name: 'edit' })
+  await endpoint.capture({ body: '{"amount":1.10}', headers: { 'x-a': 'one' } })
+  await service.alice.post(endpoint.at('/actions'), { kind: 'forward', name: 'Billing', url: receiver.url })
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}`)
+  await page.locator('.list [role="row"]').first().click()
+  await page.getByRole('tab', { name: /Body/ }).waitFor()
+  await page.keyboard.press('e')
+  const dialog = page.getByRole('dialog', { name: 'Edit and send' })
+  await dialog.getByRole('textbox', { name: 'Body to send' }).click()
+  await page.keyboard.press('Control+a')
+  await page.keyboard.insertText('{"amount":990.00}')
+  await dialog.getByText('differs in 1 line').waitFor()
+  await dialog.getByRole('textbox', { name: 'Method' }).fill('PO ST')
+  await dialog.getByRole('button', { name: /^Send/ }).click()
+  await dialog.getByText('An HTTP method is needed').waitFor()
+  await page.reload()
+  await dialog.getByText('differs in 2 lines').waitFor()
+  await dialog.getByRole('textbox', { name: 'Method' }).fill('PUT')
+  await dialog.getByRole('button', { name: /^Send/ }).click()
+  await dialog.getByText('HTTP 422').waitFor()
+  await dialog.getByText('field customer.zip').waitFor()
+  const [received] = await receiver.take(1)
+  expect([received?.method, received?.body.toString(), received?.header('x-a')]).toEqual([
+    'PUT',
+    '{"amount":990.00}',
+    'one',
+  ])
+  await page.keyboard.press('Escape')
+  await dialog.waitFor({ state: 'detached' })
+  await page.keyboard.press('4')
+  await page.getByRole('button', { name: /422 Edited/ }).waitFor()
+  expect(faults).toEqual([])
+})
+
 test('a rule is tried as it is typed, saved, changed and restored; a refusal loses nothing', async () => {
   await using receiver = await startReceiver()
   const endpoint = await service.alice.endpoint({ name: 'rules' })

@@ -59,7 +59,12 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
 
   const open = useCallback(
     (r: number | undefined, replace = false) =>
-      change(r === undefined ? { r: undefined, tab: undefined, c: undefined } : { r, c: undefined }, replace),
+      change(
+        r === undefined
+          ? { r: undefined, tab: undefined, c: undefined, edit: undefined }
+          : { r, c: undefined, edit: undefined },
+        replace,
+      ),
     [change],
   )
   useFirstOpensItself(stream, isEmpty && address.q === '' && address.r === undefined, open)

@@ -19,6 +19,7 @@ import { requestQuery } from './queries.ts'
 import { RequestTools } from './RequestTools.tsx'
 import { VerdictLine } from './VerdictLine.tsx'
 
+const EditAndSend = lazy(async () => ({ default: (await import('./EditAndSend.tsx')).EditAndSend }))
 const Compare = lazy(async () => ({ default: (await import('./Compare.tsx')).Compare }))
 
 interface Props {
@@ -51,7 +52,9 @@ export function RequestPane({
     const before = previousOf(stream, requestId, shown?.label ?? null)
     if (before !== undefined) onChange({ c: before }, true)
   }
+  const edit = () => onChange({ edit: '1' }, true)
   useShortcuts({
+    edit,
     tab1: () => onChange({ tab: undefined }, true),
     tab2: () => onChange({ tab: 'headers' }, true),
     tab3: () => onChange({ tab: 'query' }, true),
@@ -82,6 +85,7 @@ export function RequestPane({
             onDeliveries={() => onChange({ tab: 'deliveries' }, true)}
             onFind={(q) => onChange({ q })}
             onCompare={compare}
+            onEdit={edit}
             onRemove={onRemove}
           />
         )}
@@ -146,6 +150,13 @@ export function RequestPane({
             request={request}
             otherId={address.c}
             onOther={(c) => onChange({ c }, true)}
+          />
+        )}
+        {request !== undefined && address.isEdited && (
+          <EditAndSend
+            endpoint={endpoint}
+            request={request}
+            onClose={() => onChange({ edit: undefined }, true)}
           />
         )}
       </Suspense>

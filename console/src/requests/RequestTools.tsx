@@ -1,5 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { ChevronDown, GitCompare, Link2, Play, Search, Trash2 } from 'lucide-react'
+import { ChevronDown, GitCompare, Link2, Pencil, Play, Search, Trash2 } from 'lucide-react'
 import { CopyButton, copyText } from '../parts/CopyButton.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { useShortcuts } from '../shell/shortcuts.ts'
@@ -17,11 +17,20 @@ interface Props {
   readonly onDeliveries: () => void
   readonly onFind: (search: string) => void
   readonly onCompare: () => void
+  readonly onEdit: () => void
   readonly onRemove: () => void
 }
 
 /** What can be done with a request. */
-export function RequestTools({ endpoint, request, onDeliveries, onFind, onCompare, onRemove }: Props) {
+export function RequestTools({
+  endpoint,
+  request,
+  onDeliveries,
+  onFind,
+  onCompare,
+  onEdit,
+  onRemove,
+}: Props) {
   const queries = useQueryClient()
   const actions = useQuery(actionsQuery(endpoint.id))
   const ids = { endpointId: endpoint.id, requestId: request.id }
@@ -62,6 +71,10 @@ export function RequestTools({ endpoint, request, onDeliveries, onFind, onCompar
               {name}
             </MenuItem>
           ))}
+          <hr />
+          <MenuItem icon={<Pencil size={14} aria-hidden="true" />} onClick={onEdit} shortcut="e">
+            Edit and send…
+          </MenuItem>
         </Menu>
       </span>
       <CopyButton className="button" label="Copy as curl (c)" text={() => asCurl(request)}>
@@ -77,6 +90,9 @@ export function RequestTools({ endpoint, request, onDeliveries, onFind, onCompar
           </>
         }
       >
+        <MenuItem icon={<Pencil size={14} aria-hidden="true" />} onClick={onEdit} shortcut="e">
+          Edit and send…
+        </MenuItem>
         <MenuItem icon={<GitCompare size={14} aria-hidden="true" />} onClick={onCompare} shortcut="d">
           Compare with the previous…
         </MenuItem>

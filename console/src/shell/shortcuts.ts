@@ -17,6 +17,7 @@ export const SHORTCUTS = {
   tab4: { keys: ['4'], words: 'Deliveries', group: 'Request' },
   view: { keys: ['v'], words: 'Pretty, raw, hex', group: 'Request' },
   replay: { keys: ['r'], words: 'Replay', group: 'Request' },
+  edit: { keys: ['e'], words: 'Edit and send', group: 'Request' },
   curl: { keys: ['c'], words: 'Copy as curl', group: 'Request' },
   compare: { keys: ['d'], words: 'Compare', group: 'Request' },
   previousEndpoint: { keys: ['['], words: 'Previous endpoint', group: 'Anywhere' },

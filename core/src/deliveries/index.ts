@@ -1,6 +1,6 @@
 export { type Attempt, LEASE_SECONDS } from './attempt.ts'
-export { attemptWithRecord } from './attemptRecord.ts'
 export { forwardAction, leaseFrom, refusalOf } from './attemptOf.ts'
+export { attemptWithRecord } from './attemptRecord.ts'
 export { claimForwards } from './claim.ts'
 export { claimDeferred } from './claimDeferred.ts'
 export type { DueAttempt } from './dueAttempts.ts'

@@ -7,16 +7,24 @@ const HEADERS_MAX = 300
 const VALUE = /^[^\r\n\0]*$/
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
 
+/** Text that is spelled so, and what is said of another. */
+const spelled = (text: z.ZodString, pattern: RegExp, message: string) =>
+  text.refine((value) => pattern.test(value), { params: { code: 'bad_format' }, message })
+
 const edited = z.object({
-  method: optional(z.string().min(1).max(32).regex(TOKEN, 'must be an HTTP method')).meta({
+  method: optional(spelled(z.string().min(1).max(32), TOKEN, 'An HTTP method is needed, like POST.')).meta({
     description: 'As it is sent; without it, as captured',
   }),
   headers: optional(
     z
       .array(
         z.object({
-          name: z.string().min(1).max(256).regex(TOKEN, 'must be the name of a header'),
-          value: z.string().max(65_536).regex(VALUE, 'must be one line'),
+          name: spelled(
+            z.string().min(1).max(256),
+            TOKEN,
+            'The name of a header is needed, like Content-Type.',
+          ),
+          value: spelled(z.string().max(65_536), VALUE, 'The value of a header is one line.'),
         }),
       )
       .max(HEADERS_MAX),
@@ -44,9 +52,7 @@ export function editedRequest(captured: EvaluatedRequest, edits: Edits): Evaluat
   const headers = edits.headers === undefined ? captured.headers : editedHeaders(captured, edits.headers)
   const contentType = headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1]
   const body =
-    edits.body === undefined
-      ? captured.body
-      : Buffer.from(edits.body, edits.bodyIsBinary ? 'base64' : 'utf8')
+    edits.body === undefined ? captured.body : Buffer.from(edits.body, edits.bodyIsBinary ? 'base64' : 'utf8')
   return {
     ...captured,
     method: edits.method ?? captured.method,
@@ -67,10 +73,12 @@ function editedHeaders(
   return [
     ...headers
       .filter(({ name }) => !isOurs(name))
-      .map(({ name, value }): WireHeader => [
-        name,
-        bytesOf.get(`${name}\n${value}`) ?? Buffer.from(value, 'utf8').toString('latin1'),
-      ]),
+      .map(
+        ({ name, value }): WireHeader => [
+          name,
+          bytesOf.get(`${name}\n${value}`) ?? Buffer.from(value, 'utf8').toString('latin1'),
+        ],
+      ),
     ...captured.headers.filter(([name]) => isOurs(name)),
   ]
 }

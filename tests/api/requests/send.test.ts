@@ -61,7 +61,12 @@ describe('POST …/requests/{requestId}/send', () => {
       'three',
     ])
     const kept = await endpoint.client.get(endpoint.at(`/requests/${request.id}`))
-    expect(kept.body).toMatchObject({ method: 'POST', body: '{"amount":1}', attemptCount: 1, state: 'Failed' })
+    expect(kept.body).toMatchObject({
+      method: 'POST',
+      body: '{"amount":1}',
+      attemptCount: 1,
+      state: 'Failed',
+    })
   })
 
   test('what is left out is as captured; the rules and the signature can be left out', async () => {
@@ -73,11 +78,17 @@ describe('POST …/requests/{requestId}/send', () => {
       name: 'Slim',
       steps: [{ op: 'remove', paths: ['body.secret'] }],
     })
-    const request = await endpoint.capture({ body: '{"secret":"hush","a":1.10}', headers: { 'x-kept': 'yes' } })
+    const request = await endpoint.capture({
+      body: '{"secret":"hush","a":1.10}',
+      headers: { 'x-kept': 'yes' },
+    })
     const shaped = await send(endpoint, request.id, { actionId })
     const plain = await send(endpoint, request.id, { actionId, sign: false, transform: false })
     expect(membersOf(shaped)).toMatchObject({ transformed: true, sent: { body: '{"a":1.10}' } })
-    expect(membersOf(plain)).toMatchObject({ transformed: false, sent: { body: '{"secret":"hush","a":1.10}' } })
+    expect(membersOf(plain)).toMatchObject({
+      transformed: false,
+      sent: { body: '{"secret":"hush","a":1.10}' },
+    })
     const [first, second] = await receiver.take(2)
     expect([first?.header('creel-signature') !== undefined, first?.header('x-kept')]).toEqual([true, 'yes'])
     expect(second?.header('creel-signature')).toBeUndefined()
@@ -100,7 +111,10 @@ describe('POST …/requests/{requestId}/send', () => {
     const endpoint = await service.alice.endpoint()
     const actionId = await action(endpoint, { url: receiver.url })
     const request = await endpoint.capture({ headers: { 'creel-hops': '3' } })
-    const answer = await send(endpoint, request.id, { actionId, headers: [{ name: 'creel-hops', value: '0' }] })
+    const answer = await send(endpoint, request.id, {
+      actionId,
+      headers: [{ name: 'creel-hops', value: '0' }],
+    })
     expect(membersOf(answer)).toMatchObject({ state: 'Errored', error: 'loop', sent: null })
     expect(receiver.received).toEqual([])
   })
@@ -137,7 +151,9 @@ describe('POST …/requests/{requestId}/send', () => {
       '#/method',
       '#/sign',
     ])
-    expect((await send(endpoint, request.id, { actionId: off })).body).toMatchObject({ code: 'action_inactive' })
+    expect((await send(endpoint, request.id, { actionId: off })).body).toMatchObject({
+      code: 'action_inactive',
+    })
     const elsewhere = await service.alice.endpoint()
     const other = await action(elsewhere, { url: 'http://127.0.0.1:9/' })
     expect((await send(endpoint, request.id, { actionId: other })).status).toBe(404)

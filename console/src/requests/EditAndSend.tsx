@@ -1,0 +1,269 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { BodyView } from '../body/BodyView.tsx'
+import { CodeEditor } from '../editor/CodeEditor.tsx'
+import { Dialog } from '../parts/Dialog.tsx'
+import { Field } from '../parts/Field.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { StateMark } from '../parts/StateMark.tsx'
+import { useForm } from '../parts/useForm.ts'
+import { type AttemptDetail, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
+import { bytes, duration, plural, withoutScheme } from '../words/format.ts'
+import type { ProblemWords } from '../words/problem.ts'
+import { changedLines, draftOfRequest, isEditable, laidOut, membersOfDraft } from './editedDraft.ts'
+import { actionsQuery } from './queries.ts'
+
+interface Props {
+  readonly endpoint: Endpoint
+  readonly request: RequestDetail
+  readonly onClose: () => void
+}
+
+const SHOWN = ['actionId', 'method', 'headers', 'body']
+
+/** A captured request, changed and sent through one action; the answer stands beside it, and what is typed is kept. */
+export function EditAndSend({ endpoint, request, onClose }: Props) {
+  const queries = useQueryClient()
+  const list = useQuery(actionsQuery(endpoint.id))
+  const forwards = list.data?.actions.filter(({ kind }) => kind === 'forward') ?? []
+  const ids = { endpointId: endpoint.id, requestId: request.id }
+  const form = useForm({
+    keptAs: `send ${endpoint.id} ${request.id}`,
+    begin: () => draftOfRequest(request),
+    save: (draft) =>
+      creel.requests.send.mutate({
+        ...ids,
+        ...membersOfDraft({ ...draft, actionId: draft.actionId || (forwards[0]?.id ?? '') }, request),
+      }),
+    onSaved: () => queries.invalidateQueries({ queryKey: ['attempts', endpoint.id, request.id] }),
+  })
+  const { change, draft } = form
+  const action = forwards.find(({ id }) => id === draft.actionId) ?? forwards[0]
+  const changed = changedLines(draft, request)
+  const pretty = isEditable(request) ? laidOut(draft.body) : null
+  return (
+    <Dialog title="Edit and send" size="wide" onClose={onClose}>
+      {list.data !== undefined && forwards.length === 0 ? (
+        <p>
+          Nothing forwards from here yet. Add an action that forwards to a URL, and send through it. Its
+          condition need not match.
+        </p>
+      ) : (
+        <form className="sending" onSubmit={form.submit} aria-label="Edit and send">
+          <Problem error={list.error} />
+          <div className="sending-line">
+            <Field label="Through" problem={form.at('actionId')}>
+              {(field) => (
+                <select
+                  {...field}
+                  className="select"
+                  value={action?.id ?? ''}
+                  onChange={({ target }) => change({ actionId: target.value })}
+                >
+                  {forwards.map(({ id, isActive, name }) => (
+                    <option key={id} value={id}>
+                      {isActive ? name : `${name} (off)`}
+                    </option>
+                  ))}
+                </select>
+              )}
+            </Field>
+            <Field label="Method" problem={form.at('method')}>
+              {(field) => (
+                <input
+                  {...field}
+                  className="input mono method-input"
+                  value={draft.method}
+                  spellCheck={false}
+                  onChange={({ target }) => change({ method: target.value })}
+                />
+              )}
+            </Field>
+            <code className="cut sending-url" title={action?.url ?? undefined}>
+              {withoutScheme(action?.url ?? '')}
+            </code>
+            <span className="hint">
+              {changed === 0
+                ? `as captured in #${request.id}`
+                : `differs in ${plural(changed, 'line')} from #${request.id}`}
+            </span>
+          </div>
+          <div className="sending-grid">
+            <div className="sending-side">
+              <Headers
+                value={draft.headers}
+                problem={form.problem}
+                onChange={(headers) => change({ headers })}
+              />
+              <BodyField
+                request={request}
+                value={draft.body}
+                pretty={pretty}
+                problem={form.at('body')}
+                onChange={(body) => change({ body })}
+                onRun={() => form.submit()}
+              />
+              <div className="acts">
+                <label className="check">
+                  <input
+                    type="checkbox"
+                    checked={draft.sign}
+                    onChange={({ target }) => change({ sign: target.checked })}
+                  />
+                  {action?.signing.signed === false ? 'sign it (no secret is set)' : 'sign it anew'}
+                </label>
+                <label className="check">
+                  <input
+                    type="checkbox"
+                    checked={draft.transform}
+                    onChange={({ target }) => change({ transform: target.checked })}
+                  />
+                  run the rules ({action?.ruleCount ?? 0})
+                </label>
+              </div>
+              {form.beside(SHOWN).map((detail) => (
+                <p key={detail} className="problem" role="alert">
+                  {detail}
+                </p>
+              ))}
+              <div className="form-foot">
+                <button
+                  type="submit"
+                  className="button primary"
+                  disabled={form.isSaving || action === undefined}
+                >
+                  {form.isSaving ? 'Sending…' : form.saved === undefined ? 'Send' : 'Send again'}{' '}
+                  <kbd>⌘↵</kbd>
+                </button>
+                <button
+                  type="button"
+                  className="button"
+                  disabled={changed === 0}
+                  onClick={() => change(draftOfRequest(request, draft.actionId))}
+                >
+                  Back to the capture
+                </button>
+              </div>
+            </div>
+            <Answer attempt={form.saved} isSending={form.isSaving} />
+          </div>
+        </form>
+      )}
+    </Dialog>
+  )
+}
+
+interface HeadersProps {
+  readonly value: string
+  readonly problem: ProblemWords | null
+  readonly onChange: (value: string) => void
+}
+
+/** The header fields, one a line; what is wrong is told with its line. */
+function Headers({ value, problem, onChange }: HeadersProps) {
+  const wrong = (problem?.items ?? []).flatMap(({ detail, pointer }) => {
+    const line = /^#\/headers(?:\/(\d+))?/.exec(pointer)
+    if (line === null) return []
+    return [line[1] === undefined ? detail : `Line ${Number(line[1]) + 1}: ${detail}`]
+  })
+  const count = value.split('\n').filter((line) => line.trim() !== '').length
+  const [isOpen, setOpen] = useState(false)
+  return (
+    <details open={isOpen || wrong.length > 0} onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>{plural(count, 'header')}</summary>
+      <Field
+        label={<span className="sr-only">Headers</span>}
+        problem={wrong.join(' ')}
+        hint="One a line. Host, Content-Length and what belongs to the connection are made anew."
+      >
+        {(field) => (
+          <textarea
+            {...field}
+            className="textarea mono"
+            rows={Math.min(10, count + 1)}
+            wrap="off"
+            value={value}
+            spellCheck={false}
+            onChange={({ target }) => onChange(target.value)}
+          />
+        )}
+      </Field>
+    </details>
+  )
+}
+
+interface BodyProps {
+  readonly request: RequestDetail
+  readonly value: string
+  /** The body with a line for each member; null when it is no JSON. */
+  readonly pretty: string | null
+  readonly problem: string
+  readonly onChange: (value: string) => void
+  readonly onRun: () => void
+}
+
+function BodyField({ request, value, pretty, problem, onChange, onRun }: BodyProps) {
+  if (!isEditable(request)) {
+    return (
+      <p className="banner">
+        {request.bodyTruncated
+          ? 'Only the beginning of this body was kept: it cannot be sent again.'
+          : `The body (${bytes(request.sizeBytes)}${request.bodyIsBinary ? ', binary' : ''}) goes out as it was captured.`}
+      </p>
+    )
+  }
+  return (
+    <div className="field">
+      <div className="acts">
+        <span className="label grow">Body</span>
+        {pretty !== null && pretty !== value && (
+          <button type="button" className="button small quiet" onClick={() => onChange(pretty)}>
+            Lay out
+          </button>
+        )}
+      </div>
+      <CodeEditor
+        label="Body to send"
+        language={pretty === null ? 'text' : 'json'}
+        value={value}
+        onChange={onChange}
+        onRun={onRun}
+        onSave={onRun}
+      />
+      {problem !== '' && <p className="field-problem">{problem}</p>}
+    </div>
+  )
+}
+
+/** What came back. */
+function Answer({ attempt, isSending }: { attempt: AttemptDetail | undefined; isSending: boolean }) {
+  if (attempt === undefined) {
+    return (
+      <section className="sending-answer" aria-label="Answer" aria-busy={isSending}>
+        <p className="hint pad">{isSending ? 'On its way…' : 'The answer appears here.'}</p>
+      </section>
+    )
+  }
+  const { durationMs, error, received, state } = attempt
+  return (
+    <section className="sending-answer" aria-label="Answer" aria-busy={isSending} aria-live="polite">
+      <p className="sending-outcome">
+        <StateMark state={state} />{' '}
+        <b>{received === null ? (error ?? state) : `HTTP ${received.statusCode}`}</b> in{' '}
+        {duration(durationMs)}
+        <span className="hint"> attempt {attempt.id}</span>
+      </p>
+      {attempt.transformNote !== null && <p className="hint">{attempt.transformNote}</p>}
+      {received !== null && (
+        <BodyView
+          body={received.body}
+          isBinary={received.bodyIsBinary}
+          isTruncated={received.bodyTruncated}
+          contentType={received.contentType}
+          sizeBytes={received.body?.length ?? 0}
+          name="answer"
+        />
+      )}
+    </section>
+  )
+}

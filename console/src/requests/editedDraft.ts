@@ -1,0 +1,101 @@
+import { jsonLines } from '../body/jsonLines.ts'
+import type { Inputs, RequestDetail } from '../trpc.ts'
+
+/** A captured request while it is changed, before it is sent. */
+export interface EditedDraft {
+  /** Empty until one is chosen. */
+  readonly actionId: string
+  readonly method: string
+  /** A field a line: `Name: value`. */
+  readonly headers: string
+  readonly body: string
+  readonly sign: boolean
+  readonly transform: boolean
+}
+
+/** A call of the API holds a megabyte: longer bodies go out as captured. */
+export const EDITED_CHARACTERS_MAX = 900_000
+
+/** What no forward passes on: it belongs to the connection that the capture came over. */
+const NOT_PASSED_ON =
+  /^(host|content-length|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|creel-.*)$/i
+
+/** Whether the body can be written here: text, and not too long for a call. */
+export function isEditable({ body, bodyIsBinary, bodyTruncated }: RequestDetail): boolean {
+  return !bodyIsBinary && !bodyTruncated && (body ?? '').length <= EDITED_CHARACTERS_MAX
+}
+
+/** The request as it was captured. */
+export function draftOfRequest(request: RequestDetail, actionId = ''): EditedDraft {
+  return {
+    actionId,
+    method: request.method,
+    headers: request.rawHeaders
+      .filter(({ name }) => !NOT_PASSED_ON.test(name))
+      .map(({ name, value }) => `${name}: ${value}`)
+      .join('\n'),
+    body: isEditable(request) ? (request.body ?? '') : '',
+    sign: true,
+    transform: true,
+  }
+}
+
+/** What the API takes; a line without a colon is sent as a name, and refused in the API's words. */
+export function membersOfDraft(
+  draft: EditedDraft,
+  request: RequestDetail,
+): Omit<Inputs['requests']['send'], 'endpointId' | 'requestId'> {
+  const { actionId, body, headers, method, sign, transform } = draft
+  return {
+    actionId,
+    method: method.trim(),
+    headers: headerLines(headers).map((line) => {
+      const at = line.indexOf(':')
+      return at < 0
+        ? { name: line, value: '' }
+        : { name: line.slice(0, at).trim(), value: line.slice(at + 1).trim() }
+    }),
+    ...(isEditable(request) ? { body } : {}),
+    sign,
+    transform,
+  }
+}
+
+const headerLines = (text: string) => text.split('\n').filter((line) => line.trim() !== '')
+
+/** How many lines of the request are not as captured. */
+export function changedLines(draft: EditedDraft, request: RequestDetail): number {
+  const captured = draftOfRequest(request)
+  return (
+    (draft.method.trim() === captured.method ? 0 : 1) +
+    differing(headerLines(captured.headers), headerLines(draft.headers)) +
+    differing(linesOf(captured.body), linesOf(draft.body))
+  )
+}
+
+/** JSON member by member, so that layout alone is no change. */
+function linesOf(body: string): string[] {
+  return laidOut(body)?.split('\n') ?? body.split('\n')
+}
+
+/** Lines between what both begin and end with. */
+function differing(before: readonly string[], after: readonly string[]): number {
+  let first = 0
+  while (first < before.length && first < after.length && before[first] === after[first]) first += 1
+  let last = 0
+  const shorter = Math.min(before.length, after.length)
+  while (last < shorter - first && before.at(-1 - last) === after.at(-1 - last)) last += 1
+  return Math.max(before.length, after.length) - first - last
+}
+
+/** JSON with a line for each member, its digits, order and repeats as they were; null for what is no JSON. */
+export function laidOut(body: string): string | null {
+  const lines = jsonLines(body)
+  if (lines === null) return null
+  return lines
+    .map(
+      ({ depth, pieces }) =>
+        '  '.repeat(depth) + pieces.map(({ kind, text }) => (kind === 'colon' ? ': ' : text)).join(''),
+    )
+    .join('\n')
+}
