@@ -26,7 +26,9 @@ function compare(older: Json, newer: Json | undefined, at: readonly string[]): r
   }
   if (isObject(older)) {
     if (!isObject(newer)) return [`${at.join('/')}: changed`]
-    const alternative = isInput(at) && older.anyOf === undefined ? firstAlternative(newer) : undefined
+    if (isNullOnly(older) && newer.type === 'null') return []
+    const mayBranch = older.anyOf === undefined && (isInput(at) || older.type === undefined)
+    const alternative = mayBranch ? firstAlternative(newer) : undefined
     if (alternative !== undefined) return compare(older, alternative, at)
     return [
       ...Object.entries(older).flatMap(([member, value]) => compare(value, newer[member], [...at, member])),
@@ -65,7 +67,15 @@ function newlyRequired(
   return newer.required.map((member) => `${at.join('/')}: ${String(member)} is required now`)
 }
 
-/** What an input was, where it may be something else now: null, say, once it may be left out. */
+/** JSON Schema says null in two ways. */
+function isNullOnly({ enum: values }: { readonly [name: string]: Json }): boolean {
+  return Array.isArray(values) && values.length === 1 && values[0] === null
+}
+
+/**
+ * What an input was, where it may be something else now: null, say, once it may be left out; or what a value without a
+ * type was, where its types are told apart now.
+ */
 function firstAlternative({ anyOf, ...rest }: { readonly [name: string]: Json }): Json | undefined {
   const first = Array.isArray(anyOf) ? anyOf[0] : undefined
   return isObject(first) ? { ...first, ...rest } : undefined

@@ -11,6 +11,7 @@ export { describeCondition } from './describe.ts'
 export { holds, matches } from './evaluate.ts'
 export { type Instant, millisecondsOf, parseInstant, parseRfc3339 } from './instants.ts'
 export { ALWAYS, parseCondition, parseConditionJson, sameCondition, storedCondition } from './parse.ts'
+export { bodyPathPattern, HEADER_PATH_PATTERN, pathPattern } from './pathPattern.ts'
 export {
   EVERY,
   HEADER_NAME,

@@ -1,6 +1,6 @@
 import { parseJson } from '../json/index.ts'
 
-/** The most characters of a path, and the most segments after its root. */
+/** The most characters (code points) of a path. */
 export const MAX_PATH_LENGTH = 200
 /** The most segments of a path after its root. */
 export const MAX_PATH_SEGMENTS = 20
@@ -84,7 +84,7 @@ const QUOTED = /\[("(?:[^"\\]|\\.)*")\]/y
  * @returns the path, or why it is none
  */
 export function parsePath(text: string, options: PathOptions): { path: Path } | { problem: PathProblem } {
-  if (text.length > MAX_PATH_LENGTH) {
+  if (isTooLong(text)) {
     return { problem: { code: 'too_long', reason: `A path has at most ${MAX_PATH_LENGTH} characters.` } }
   }
   const fact = factOf(text, options)
@@ -102,6 +102,11 @@ export function parsePath(text: string, options: PathOptions): { path: Path } | 
   }
   if (/^body(?:$|[.[])/.test(text)) return bodyPath(text, options)
   return bad(text, `does not start with a known root (${rootsOf(options).join(', ')})`)
+}
+
+function isTooLong(text: string): boolean {
+  const isMaybe = text.length > MAX_PATH_LENGTH && text.length <= 2 * MAX_PATH_LENGTH
+  return isMaybe ? [...text].length > MAX_PATH_LENGTH : text.length > MAX_PATH_LENGTH
 }
 
 function factOf(text: string, options: PathOptions): RequestFact | DeliveryFact | undefined {

@@ -1,18 +1,26 @@
 import * as Schema from '@effect/schema/Schema'
-import { CONDITION_BOUNDS, MAX_PATH_LENGTH, parseCondition } from '../../conditions/index.ts'
-import { absent, evaluated, issue, KNOWS_ALL, list, text } from './evaluated.ts'
+import { CONDITION_BOUNDS, MAX_PATH_LENGTH, parseCondition, pathPattern } from '../../conditions/index.ts'
+import { absent, evaluated, issue, KNOWS_ALL, list, Null, text } from './evaluated.ts'
 
 const { groupItems, listItems, textLength, likeLength, likeStars } = CONDITION_BOUNDS
 
-const path = text(0, MAX_PATH_LENGTH).annotations({
+const path = text(0, MAX_PATH_LENGTH, pathPattern({ every: true, deliveryFacts: false })).annotations({
   description: 'A path like body.type, headers.X-Env or query.page.',
 })
 const ignoreCase = absent(Schema.Boolean)
 
 /** Any JSON value; text in it, where it is the whole value, is bounded. */
-const comparable = Schema.Unknown.annotations({ jsonSchema: { maxLength: textLength } })
+const comparable = Schema.Unknown.annotations({
+  jsonSchema: {
+    anyOf: [
+      { type: 'string', maxLength: textLength },
+      ...['number', 'boolean', 'null', 'array', 'object'].map((type) => ({ type })),
+    ],
+  },
+})
 
-const DATE_TIME = '^\\d{4}-\\d{2}-\\d{2}[Tt]\\d{2}:\\d{2}:\\d{2}(\\.\\d{1,30})?([Zz]|[+-]\\d{2}:\\d{2})$'
+const DATE_TIME =
+  '^\\d{4}-\\d{2}-\\d{2}(?:[Tt]\\d{2}:\\d{2}(?::\\d{2}(?:\\.\\d{1,30})?)?(?:[Zz]|[+-]\\d{2}:\\d{2}))?$'
 const LIKE = `^(\\\\\\*|[^*])*(\\*(\\\\\\*|[^*])*){0,${likeStars}}$`
 
 /**
@@ -66,17 +74,16 @@ const Inner: Schema.Schema<Inner> = Schema.suspend(
 ).annotations({ identifier: 'InnerCondition' })
 
 const Always = evaluated(
-  Schema.Unknown,
+  Schema.Unknown.annotations({ jsonSchema: { type: 'object', maxProperties: 0 } }),
   (value) =>
     typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
       ? []
       : [issue('type', 'This is not {}.')],
-  { type: 'object', maxProperties: 0 },
 )
 
 /** A rule's `when`: omitted, null and `{}` mean always. */
 export const When = evaluated(
-  Schema.Union(Schema.Null, Always, Inner),
+  Schema.Union(Always, Inner, Null),
   (value) => {
     const parsed = value === null ? undefined : parseCondition(value)
     return parsed !== undefined && 'issues' in parsed ? parsed.issues : []

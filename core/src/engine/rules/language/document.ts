@@ -1,12 +1,12 @@
 import * as JSONSchema from '@effect/schema/JSONSchema'
 import * as Schema from '@effect/schema/Schema'
-import { MAX_PATH_LENGTH, parsePath } from '../../conditions/index.ts'
+import { MAX_PATH_LENGTH, parsePath, pathPattern } from '../../conditions/index.ts'
 import { MAX_TEMPLATE_LENGTH, parseTemplate } from '../../templates/index.ts'
 import { FUNCTION_NAMES } from '../functions/index.ts'
 import { When } from './conditionSchema.ts'
-import { absent, CHOOSE, type Choose, evaluated, issue, list, text, WRONG_WORD } from './evaluated.ts'
+import { absent, CHOOSE, type Choose, evaluated, issue, list, Null, text, WRONG_WORD } from './evaluated.ts'
 import { DOCUMENT_LIMITS } from './limits.ts'
-import { parseTarget, type TargetOptions } from './targets.ts'
+import { parseTarget, type TargetOptions, targetPattern } from './targets.ts'
 
 /**
  * The rule document, declared once: its types, its decoder (decode.ts) and
@@ -24,7 +24,7 @@ function target(options: TargetOptions, description: string): Schema.Schema<stri
         ? [issue(parsed.problem.code, parsed.problem.reason)]
         : []
     },
-    { ...pathText, description },
+    { ...pathText, pattern: targetPattern(options), description },
   )
 }
 
@@ -52,7 +52,11 @@ const readPath = evaluated(
       ? [issue(parsed.problem.code, parsed.problem.reason)]
       : []
   },
-  { ...pathText, description: 'A path to read; text is {"literal":"…"}.' },
+  {
+    ...pathText,
+    pattern: pathPattern({ every: false, deliveryFacts: true }),
+    description: 'A path to read; text is {"literal":"…"}.',
+  },
 )
 
 const template = evaluated(
@@ -124,11 +128,11 @@ export const Argument: Schema.Schema<Argument> = Schema.suspend(
       readPath,
       Schema.Number,
       Schema.Boolean,
-      Schema.Null,
       Literal,
       Call,
       Secret,
       Raw,
+      Null,
     ).annotations({ [CHOOSE]: chooseArgument }),
 ).annotations({ identifier: 'Argument' })
 

@@ -39,8 +39,15 @@ export function evaluated<A, I>(
   )
 }
 
-/** Text of so many code points. */
-export function text(least: number, most: number): Schema.Schema<string> {
+/** JSON's null, by its type: the library alone would write `{"enum":[null]}`. */
+export const Null = Schema.Null.annotations({ jsonSchema: { type: 'null' } })
+
+/**
+ * Text of so many code points.
+ *
+ * @param pattern what JSON Schema says of the text besides; another check decides
+ */
+export function text(least: number, most: number, pattern?: string): Schema.Schema<string> {
   return evaluated(
     Schema.String,
     (value) => {
@@ -50,7 +57,11 @@ export function text(least: number, most: number): Schema.Schema<string> {
       if (value.length <= most || [...value].length <= most) return []
       return [issue('too_long', `At most ${most} characters are allowed.`)]
     },
-    { ...(least > 0 ? { minLength: least } : {}), maxLength: most },
+    {
+      ...(least > 0 ? { minLength: least } : {}),
+      maxLength: most,
+      ...(pattern === undefined ? {} : { pattern }),
+    },
   )
 }
 

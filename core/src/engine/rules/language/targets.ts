@@ -1,4 +1,4 @@
-import { type Path, parsePath } from '../../conditions/index.ts'
+import { bodyPathPattern, HEADER_PATH_PATTERN, type Path, parsePath } from '../../conditions/index.ts'
 import type { ItemCode } from '../../issues.ts'
 
 /** What a step may write: a part of the body, or a header. */
@@ -31,6 +31,11 @@ const PROTECTED = new Set([
 export function isProtectedHeader(name: string): boolean {
   const lower = name.toLowerCase()
   return PROTECTED.has(lower) || lower.startsWith('creel-') || lower.startsWith('proxy-')
+}
+
+/** The grammar of targets as an anchored regular expression, for JSON Schema. Which headers are protected it does not say. */
+export function targetPattern({ every }: Pick<TargetOptions, 'every'>): string {
+  return `^(?:${bodyPathPattern({ every, least: 1 })}|${HEADER_PATH_PATTERN})$`
 }
 
 /** Reads the path of something that a step changes. */
