@@ -31,6 +31,7 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   // What is delivered is kept as long as the plan says, or as its request is there: retention ends it.
   deliveries: ['deliveries', 'retention'],
   deliveryAttempts: ['deliveries', 'retention'],
+  deliveryWorkers: ['deliveries'],
   // Born with the endpoint, counted by whatever moves its requests.
   endpointCounters: ['endpoints', 'requests', 'recycleBin', 'capture', 'retention', 'exports'],
   // Counted by triggers, so that no writer can forget to.

@@ -2,7 +2,6 @@ import { describe, expect, test } from 'bun:test'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openDatabase } from '@creel/core'
-import { sql } from 'kysely'
 import { Client } from '../support/client.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -19,6 +18,10 @@ const DELIVERIES = 1000
 /** The kill comes when so many have arrived: in the middle, with sends under way and answers outstanding. */
 const KILL_AT = 300
 const ANSWER_MS = 20
+/** How long an attempt of the surviving process takes: longer than a silent process is waited for, within the time of a send. */
+const LONG_ANSWER_MS = 13_500
+/** Within so long after a kill that another process sees the cut-off attempts say so. */
+const INTERRUPTED_MS = 15_000
 
 describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => {
   test('each arrives at least once, cut-off tries say so, and nothing recorded as Succeeded goes out again', async () => {
@@ -52,16 +55,24 @@ describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => 
       for (const answer of answers) await answer.body?.cancel()
     }
 
+    await using slow = await startReceiver((_request, response) => {
+      setTimeout(() => response.end('ok'), LONG_ANSWER_MS)
+    })
+
     const first = await startProcess(options, ['--only', 'jobs'])
     await receiver.take(KILL_AT)
     first.signal('SIGKILL')
     await first.exited
 
     const { db, close } = openDatabase(database.url, 2)
+    const attemptsOf = (endpointId: string) =>
+      db
+        .selectFrom('deliveryAttempts')
+        .where('endpointId', '=', endpointId)
+        .select(['state', 'requestId'])
+        .execute()
     const ids = async (state: string) =>
-      (await db.selectFrom('deliveryAttempts').where('state', '=', state).select('requestId').execute()).map(
-        (row) => row.requestId,
-      )
+      (await attemptsOf(endpoint.id)).filter((row) => row.state === state).map((row) => row.requestId)
     // Sends whose last bytes were on their way when the process died have arrived by the time it is gone.
     const cutOff = await ids('Pending')
     const succeeded = new Set(await ids('Succeeded'))
@@ -69,9 +80,18 @@ describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => 
     expect(cutOff.length).toBeGreaterThan(0)
     expect(succeeded.size).toBeGreaterThan(0)
 
-    // As if the 90 s of the leases were over.
-    await sql`update delivery_attempts set lease_until = now() where state = 'Pending'`.execute(db)
     await startProcess(options, ['--only', 'jobs'])
+    const watchedSince = performance.now()
+    // As long an attempt as there can be, of a process that lives: it must not be taken for dead.
+    const patient = await client.endpoint({ forwardUrl: slow.url })
+    await patient.capture()
+    await slow.take(1)
+    await eventually(
+      'the cut-off attempts to say so',
+      async () => (await ids('Interrupted')).length >= cutOff.length,
+    )
+    expect(performance.now() - watchedSince).toBeLessThan(INTERRUPTED_MS)
+    expect(await attemptsOf(patient.id)).toMatchObject([{ state: 'Pending' }])
     const left = async () =>
       (
         await db
@@ -86,6 +106,7 @@ describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => 
     expect((await ids('Interrupted')).toSorted()).toEqual(cutOff.toSorted())
     expect(new Set(await ids('Succeeded')).size).toBe(DELIVERIES)
     expect(await ids('Succeeded')).toHaveLength(DELIVERIES)
+    expect(await attemptsOf(patient.id)).toMatchObject([{ state: 'Succeeded' }])
     await close()
-  }, 60_000)
+  }, 120_000)
 })

@@ -68,4 +68,6 @@ export interface Services {
   readonly handIn: (request: CapturedRequest) => Promise<HandInResult>
   /** Aborted when the process is told to stop: who waits for something answers now. */
   readonly stopping: AbortSignal
+  /** What attempts of this process are marked with, see `deliveries/workers.ts`; null where none are made. */
+  readonly workerId: number | null
 }

@@ -24,7 +24,7 @@ export interface Claimed {
 }
 
 /**
- * `$3` is now, `$4` the end of the lease. Two workers that claim the same attempt meet in `delivery_attempts_by_delivery`:
+ * `$3` is now, `$4` the end of the lease, `$5` the process that makes the attempts. Two workers that claim the same attempt meet in `delivery_attempts_by_delivery`:
  * one of them inserts nothing.
  */
 const CLAIM_FORWARDS = statement(
@@ -35,9 +35,9 @@ const CLAIM_FORWARDS = statement(
     from (${SELECT_DUE}) d
   ), begun as (
     insert into delivery_attempts (endpoint_id, delivery_id, workspace_id, request_id, action_id, action_name, kind,
-      state, attempt_number, trigger, url, at, lease_until)
+      state, attempt_number, trigger, url, at, lease_until, worker_id)
     select endpoint_id, delivery_id, workspace_id, request_id, action_id, action_name, kind,
-      'Pending', attempt, case when attempt = 1 then trigger else 'retry' end, url, $3::timestamptz, $4::timestamptz
+      'Pending', attempt, case when attempt = 1 then trigger else 'retry' end, url, $3::timestamptz, $4::timestamptz, $5::int
     from due
     where is_ready
     on conflict (delivery_id, attempt_number) where delivery_id is not null do nothing
@@ -53,7 +53,7 @@ const CLAIM_FORWARDS = statement(
  * Begins forwards: writes their Pending rows, with the lease, before anything is sent. One
  * statement, durable when it returns. Safe to call twice for the same attempt: only one caller gets it.
  *
- * What fails after that is found when its lease ends, as Interrupted.
+ * What fails after that is found when its lease ends, or the process that makes it is silent, as Interrupted.
  */
 export async function claimForwards(services: Services, due: readonly DueAttempt[]): Promise<Claimed> {
   if (due.length === 0) return { attempts: [], others: [] }
@@ -62,6 +62,7 @@ export async function claimForwards(services: Services, due: readonly DueAttempt
     ...dueParameters(due),
     now,
     leaseFrom(now),
+    services.workerId,
   ])
   const shaped = rows.filter(({ attemptId, hasRules }) => attemptId !== null && hasRules)
   const ruleSets = await loadRuleSets(

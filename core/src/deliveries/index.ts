@@ -26,3 +26,4 @@ export {
   type Trigger,
 } from './states.ts'
 export { attemptView } from './view.ts'
+export { beatDeliveryWorker, type DeliveryWorker, giveUpDeadWorkers, joinDeliveryWorkers } from './workers.ts'

@@ -4,19 +4,22 @@ import { finishAttempts } from './finishStatement.ts'
 import { openDeadLetterIncidents } from './openDeliveries.ts'
 import { findOpenDeliveries, lockOverdue, type OpenDelivery } from './queries.ts'
 import { retriesAfterInterruption } from './states.ts'
+import { giveUpDeadWorkers } from './workers.ts'
 
 /** How many overdue attempts one call takes. */
 const BATCH = 500
 
 /**
- * Marks the attempts whose worker died (their lease has passed without a result) and queues their deliveries at once. An interrupted try counts as one; after the further one that the last is allowed, the
- * delivery becomes a dead letter. An inline replay is one attempt: its row says `Interrupted` and that is all.
+ * Marks the attempts whose worker died (it fell silent, or their lease has passed without a result) and queues their
+ * deliveries at once. An interrupted attempt counts as one; after the further one that the last is allowed, the delivery
+ * becomes a dead letter. An inline replay is one attempt: its row says `Interrupted` and that is all.
  *
  * Several processes may call it at the same time.
  *
  * @returns how many there were
  */
 export async function recoverInterrupted(services: Services): Promise<number> {
+  if (services.workerId !== null) await giveUpDeadWorkers(services.db, services.workerId)
   const now = services.clock.now()
   return await services.db.transaction().execute(async (trx) => {
     const overdue = await lockOverdue(trx, now, BATCH)

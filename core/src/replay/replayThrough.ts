@@ -124,6 +124,7 @@ async function beginReplay(
     url,
     at: now,
     leaseUntil: leased ? leaseUntil : null,
+    workerId: leased ? services.workerId : null,
   }
   const { id, rules } = await services.db.transaction().execute(async (trx) => {
     const sets = edited?.transform === false ? new Map() : await loadRuleSets(trx, [action.id])

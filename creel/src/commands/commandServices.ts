@@ -51,6 +51,7 @@ export async function openCommandServices(
       endpointChanges: { onEndpoint: () => () => {}, announce: () => {} },
       handIn: () => Promise.resolve({ state: 'unavailable' }),
       stopping: new AbortController().signal,
+      workerId: null,
     },
     close: async () => {
       await outbound.close()

@@ -1,6 +1,6 @@
 import { checkSecretKey, createSecretBox, type Services, type Urls } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
-import { RETRY_DELAYS_SECONDS } from '@creel/core/deliveries'
+import { joinDeliveryWorkers, RETRY_DELAYS_SECONDS } from '@creel/core/deliveries'
 import { startEndpointChanges } from '@creel/core/platform/changes'
 import { createMailer } from '@creel/core/platform/mail'
 import { createOutbound, type OwnHost } from '@creel/core/platform/outbound'
@@ -58,6 +58,7 @@ export async function openServices(
   })
   const mailer = createMailer(options.mail)
   const endpointChanges = startEndpointChanges(databaseUrl, log)
+  const worker = await joinDeliveryWorkers({ db: database.db, log })
   const stopping = new AbortController()
   let captures: Captures | undefined
   return {
@@ -88,10 +89,12 @@ export async function openServices(
         return result.id === null ? { state: 'unavailable' } : { state: 'stored', id: result.id }
       },
       stopping: stopping.signal,
+      workerId: worker.id,
     },
     boss,
     beginStopping: () => stopping.abort(),
     async close() {
+      await worker.leave()
       await endpointChanges.stop()
       await outbound.close()
       mailer.close()

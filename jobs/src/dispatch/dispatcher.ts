@@ -17,7 +17,7 @@ const PATIENCE_MS = 1000
 const LITTLE_PATIENCE_MS = 150
 const PATIENT_BATCHES = 1
 const GATHER_MS = 10
-/** How often attempts without a result are looked for, so that none waits much longer than its lease. */
+/** How often attempts without a result are looked for, so that none waits much longer than its lease or a dead process. */
 const RECOVER_EVERY_MS = 2000
 
 /** The last records are waited for as long as the sends, and at least this long. */
@@ -59,7 +59,7 @@ export function startDispatcher(services: Services): Dispatcher {
     let held: Parameters<DestinationLimiter['release']>[1] = null
     try {
       const result = await sendAttempt(services, attempt, stopping.signal)
-      // Cut off by the end of this process: without a result its lease ends, and it is tried again.
+      // Cut off by the end of this process: it has no result, and is given up when the process leaves.
       if (stopping.signal.aborted && result.received === null) return
       if (result.sent !== null) held = { durationMs: result.durationMs, answered: result.received !== null }
       recorder.record({ attempt, result })

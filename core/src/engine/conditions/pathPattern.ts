@@ -10,7 +10,13 @@ const SEGMENTS_OR_EVERY = SEGMENTS.replace('(?:', '(?:\\[\\*\\]|')
  *
  * @param least how many segments must follow `body`
  */
-export function bodyPathPattern({ every, least }: { readonly every: boolean; readonly least: number }): string {
+export function bodyPathPattern({
+  every,
+  least,
+}: {
+  readonly every: boolean
+  readonly least: number
+}): string {
   return `body${every ? SEGMENTS_OR_EVERY : SEGMENTS}{${least},${MAX_PATH_SEGMENTS}}`
 }
 
@@ -21,6 +27,11 @@ export const HEADER_PATH_PATTERN = `headers\\.${HEADER_NAME.source.slice(1, -1)}
 export function pathPattern(options: PathOptions): string {
   const facts = options.deliveryFacts ? [...REQUEST_FACTS, ...DELIVERY_FACTS] : REQUEST_FACTS
   const body = bodyPathPattern({ every: options.every, least: 0 })
-  const others = [body, HEADER_PATH_PATTERN, 'query\\.[\\s\\S]+', ...facts.map((fact) => fact.replace('.', '\\.'))]
+  const others = [
+    body,
+    HEADER_PATH_PATTERN,
+    'query\\.[\\s\\S]+',
+    ...facts.map((fact) => fact.replace('.', '\\.')),
+  ]
   return `^(?:${others.join('|')})$`
 }

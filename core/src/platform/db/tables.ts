@@ -171,6 +171,13 @@ export interface DeliveryAttemptsTable {
   transformed: Generated<boolean>
   transformationVersion: number | null
   transformNote: string | null
+  workerId: number | null
+}
+
+export interface DeliveryWorkersTable {
+  id: GeneratedAlways<number>
+  beatAt: Generated<Date>
+  steadySince: Generated<Date>
 }
 
 export interface EndpointCountersTable {
@@ -389,6 +396,7 @@ export interface Database {
   contacts: ContactsTable
   deliveries: DeliveriesTable
   deliveryAttempts: DeliveryAttemptsTable
+  deliveryWorkers: DeliveryWorkersTable
   endpointCounters: EndpointCountersTable
   endpointRevisions: EndpointRevisionsTable
   endpoints: EndpointsTable

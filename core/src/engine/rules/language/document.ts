@@ -124,16 +124,9 @@ const chooseArgument: Choose = (value) => {
 /** An argument of a function: a path to read, a constant, a call, the signing secret or the raw body. */
 export const Argument: Schema.Schema<Argument> = Schema.suspend(
   (): Schema.Schema<Argument> =>
-    Schema.Union(
-      readPath,
-      Schema.Number,
-      Schema.Boolean,
-      Literal,
-      Call,
-      Secret,
-      Raw,
-      Null,
-    ).annotations({ [CHOOSE]: chooseArgument }),
+    Schema.Union(readPath, Schema.Number, Schema.Boolean, Literal, Call, Secret, Raw, Null).annotations({
+      [CHOOSE]: chooseArgument,
+    }),
 ).annotations({ identifier: 'Argument' })
 
 const STEPS = {
