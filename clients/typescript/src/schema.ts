@@ -255,6 +255,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/endpoints/{endpointId}/requests/{requestId}/send": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send a captured request with changes, now and once, and answer with the attempt
+         * @description Through one forward action, whatever its condition. The capture stays as it is; the attempt, of trigger `edited`, records what was really sent. A send that fails is an outcome, not an error.
+         */
+        post: operations["requests_send"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/endpoints/{endpointId}/requests/bulk-replay": {
         parameters: {
             query?: never;
@@ -1487,7 +1507,7 @@ export interface components {
             durationMs: number | null;
             attemptNumber: number;
             /** @enum {string} */
-            trigger: "capture" | "retry" | "replay" | "bulkReplay";
+            trigger: "capture" | "retry" | "replay" | "bulkReplay" | "edited";
             nextAttemptAt: string | null;
             /** @description Whether the full record exists */
             hasDetail: boolean;
@@ -1518,7 +1538,7 @@ export interface components {
             durationMs: number | null;
             attemptNumber: number;
             /** @enum {string} */
-            trigger: "capture" | "retry" | "replay" | "bulkReplay";
+            trigger: "capture" | "retry" | "replay" | "bulkReplay" | "edited";
             nextAttemptAt: string | null;
             /** @description Whether the full record exists */
             hasDetail: boolean;
@@ -1802,14 +1822,14 @@ export interface components {
             path: string;
             /** @enum {unknown} */
             op: "eq" | "neq" | "contains";
-            value: unknown;
+            value: string | number | boolean | null | unknown[] | Record<string, never>;
             ignoreCase?: boolean;
         } | {
             /** @description A path like body.type, headers.X-Env or query.page. */
             path: string;
             /** @enum {unknown} */
             op: "in" | "nin";
-            value: unknown[];
+            value: (string | number | boolean | null | unknown[] | Record<string, never>)[];
             ignoreCase?: boolean;
         } | {
             /** @description A path like body.type, headers.X-Env or query.page. */
@@ -4067,6 +4087,139 @@ export interface operations {
              * @description `forwarding_disabled`: A replay was asked for on an endpoint without an action that is switched on.
              *
              *     `action_inactive`: A replay was asked for to an action that is not switched on, or suspended by the plan.
+             *
+             *     `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_send: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the captured request */
+                requestId: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "actionId": "1d7f2f3e-8c2b-4d51-9a35-0f8d1c5b6e77",
+                 *       "headers": [
+                 *         {
+                 *           "name": "Content-Type",
+                 *           "value": "application/json"
+                 *         }
+                 *       ],
+                 *       "body": "{\"type\":\"invoice.paid\",\"amount\":990}"
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * Format: uuid
+                     * @description Through this forward action
+                     */
+                    actionId: string;
+                    /** @description As it is sent; without it, as captured */
+                    method?: string | null;
+                    /** @description All of them, in wire order; without it, as captured. Those that no forward passes on are left out as always */
+                    headers?: {
+                        name: string;
+                        value: string;
+                    }[] | null;
+                    /** @description Text, or base64 when `bodyIsBinary`; without it, as captured; an empty one is empty */
+                    body?: string | null;
+                    /**
+                     * @description Whether `body` is base64
+                     * @default false
+                     */
+                    bodyIsBinary?: boolean;
+                    /**
+                     * @description Whether the secret of the action signs it, with a fresh timestamp
+                     * @default true
+                     */
+                    sign?: boolean;
+                    /**
+                     * @description Whether the rules of the action shape it before it is sent
+                     * @default true
+                     */
+                    transform?: boolean;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeliveryAttemptDetail"];
+                };
+            };
+            /**
+             * @description `action_inactive`: A replay was asked for to an action that is not switched on, or suspended by the plan.
              *
              *     `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
              *
