@@ -1,15 +1,17 @@
 /**
- * `bun run docs`: writes the pages that are made from the code: docs/errors.md, docs/providers.md,
- * docs/routes.md and docs/rules-functions.md. A test fails when they are stale.
+ * `bun run docs`: writes the pages that are made from the code: docs/errors.md, docs/plans.md,
+ * docs/providers.md, docs/routes.md and docs/rules-functions.md. A test fails when they are stale.
  */
 import { join } from 'node:path'
 import { functionsPage } from '../core/src/engine/rules/functions/docs.ts'
 import { ERRORS, ROUTES, STREAMS } from '../core/src/index.ts'
+import { plansPage } from '../core/src/plans/docs.ts'
 import { providersPage } from '../core/src/providers/docs.ts'
 
 /** The generated pages by their path from the repository's root. */
 export const PAGES: Readonly<Record<string, () => string>> = {
   'docs/errors.md': errors,
+  'docs/plans.md': plansPage,
   'docs/providers.md': providersPage,
   'docs/routes.md': routes,
   'docs/rules-functions.md': functionsPage,

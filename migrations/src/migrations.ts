@@ -15,6 +15,7 @@ import * as listenerReplays from './20261122T1400_listener_replays.ts'
 import * as imports from './20261122T1500_imports.ts'
 import * as fieldWords from './20261122T1650_field_words.ts'
 import * as deliveryWorkers from './20261122T1700_delivery_workers.ts'
+import * as windowBytes from './20261122T1710_window_bytes.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -37,4 +38,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1500_imports': imports,
   '20261122T1650_field_words': fieldWords,
   '20261122T1700_delivery_workers': deliveryWorkers,
+  '20261122T1710_window_bytes': windowBytes,
 }

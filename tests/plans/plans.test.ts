@@ -11,7 +11,9 @@ const LIMITS = {
     endpointsMax: 10,
     retentionDays: 14,
     captureRatePerMinute: 300,
+    captureBytesPerMinute: 67_108_864,
     storedRequestsMax: 1000,
+    storedBytesMax: 1_073_741_824,
     payloadBytesMax: 1_048_576,
     actionsMax: 3,
     rulesMax: 0,
@@ -26,7 +28,9 @@ const LIMITS = {
     endpointsMax: 50,
     retentionDays: 30,
     captureRatePerMinute: 600,
+    captureBytesPerMinute: 536_870_912,
     storedRequestsMax: 10_000,
+    storedBytesMax: 21_474_836_480,
     payloadBytesMax: 5_242_880,
     actionsMax: 10,
     rulesMax: 10,
@@ -38,16 +42,35 @@ const LIMITS = {
   team: {
     apiRatePerMinute: 1200,
     apiKeysMax: 50,
-    endpointsMax: 200,
+    endpointsMax: 10_000,
     retentionDays: 90,
-    captureRatePerMinute: 1200,
-    storedRequestsMax: 50_000,
-    payloadBytesMax: 10_485_760,
+    captureRatePerMinute: 60_000,
+    captureBytesPerMinute: 8_589_934_592,
+    storedRequestsMax: 1_000_000,
+    storedBytesMax: 1_099_511_627_776,
+    payloadBytesMax: 26_214_400,
     actionsMax: 25,
     rulesMax: 25,
     watchdogsMax: 100,
     alertChannelsMax: 50,
     parallelAwaitsMax: 50,
+    bulkReplay: 1,
+  },
+  'self-hosted': {
+    apiRatePerMinute: 1_000_000_000,
+    apiKeysMax: 1_000_000_000,
+    endpointsMax: 1_000_000_000,
+    retentionDays: 1_000_000_000,
+    captureRatePerMinute: 1_000_000_000,
+    captureBytesPerMinute: 1_000_000_000_000_000,
+    storedRequestsMax: 1_000_000_000,
+    storedBytesMax: 1_000_000_000_000_000,
+    payloadBytesMax: 1_000_000_000,
+    actionsMax: 1_000_000_000,
+    rulesMax: 1_000_000_000,
+    watchdogsMax: 1_000_000_000,
+    alertChannelsMax: 1_000_000_000,
+    parallelAwaitsMax: 1_000_000_000,
     bulkReplay: 1,
   },
 } as const
@@ -76,7 +99,7 @@ const setPlan = (service: TestService, client: Client, plan: 'free' | 'solo' | '
 
 test('every plan is worth what the contract says', async () => {
   const service = await startService()
-  for (const plan of ['solo', 'pro', 'team'] as const) {
+  for (const plan of ['solo', 'pro', 'team', 'self-hosted'] as const) {
     const client = await service.newClient(plan)
     expect((await client.get('/api/v1/me')).body).toMatchObject({ plan: { key: plan }, limits: LIMITS[plan] })
   }

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type Db, openDatabase, type Payload, PLANS, type Plans, type QueueName } from '@creel/core'
+import { type Db, openDatabase, type Payload, type Plans, type QueueName } from '@creel/core'
 import { createOperatorCaller } from '@creel/core/operator'
-import type { Limits, PlanKey } from '@creel/core/plans'
+import { type Limits, type PlanKey, withLimits } from '@creel/core/plans'
 import type { HttpLimits } from '@creel/gateway'
 import { type RunningService, type ServicePart, startService as startProgramService } from '@creel/program'
 import { type Logger, pino } from 'pino'
@@ -153,11 +153,5 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
 }
 
 function plansWith(limits: Partial<Limits>): Plans {
-  const laidOver = (plan: Plans[PlanKey]) => ({ ...plan, limits: { ...plan.limits, ...limits } })
-  return {
-    free: laidOver(PLANS.free),
-    solo: laidOver(PLANS.solo),
-    pro: laidOver(PLANS.pro),
-    team: laidOver(PLANS.team),
-  }
+  return withLimits(() => limits)
 }

@@ -1876,11 +1876,13 @@ export interface components {
          *       "limits": {
          *         "apiRatePerMinute": 1200,
          *         "apiKeysMax": 50,
-         *         "endpointsMax": 200,
+         *         "endpointsMax": 10000,
          *         "retentionDays": 90,
-         *         "captureRatePerMinute": 1200,
-         *         "storedRequestsMax": 50000,
-         *         "payloadBytesMax": 10485760,
+         *         "captureRatePerMinute": 60000,
+         *         "captureBytesPerMinute": 8589934592,
+         *         "storedRequestsMax": 1000000,
+         *         "storedBytesMax": 1099511627776,
+         *         "payloadBytesMax": 26214400,
          *         "actionsMax": 25,
          *         "rulesMax": 25,
          *         "watchdogsMax": 100,
@@ -1927,8 +1929,12 @@ export interface components {
             retentionDays: number;
             /** @description Captures of an endpoint in a minute */
             captureRatePerMinute: number;
+            /** @description Bytes of bodies that an endpoint captures in a minute; the capture that passes it is the last */
+            captureBytesPerMinute: number;
             /** @description Stored requests of an endpoint; beyond it the oldest are evicted */
             storedRequestsMax: number;
+            /** @description Bytes of stored bodies of the workspace; beyond it the oldest are evicted */
+            storedBytesMax: number;
             /** @description Body of a capture; of a longer one only a prefix is kept */
             payloadBytesMax: number;
             /** @description Actions of an endpoint */

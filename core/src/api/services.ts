@@ -1,6 +1,6 @@
 import type { Logger } from 'pino'
 import type { CapturedRequest } from '../engine/message/index.ts'
-import type { Plans } from '../plans/index.ts'
+import type { PlanKey, Plans } from '../plans/index.ts'
 import type { EndpointChanges } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
@@ -51,6 +51,8 @@ export interface Services {
   readonly clock: Clock
   readonly log: Logger
   readonly plans: Plans
+  /** Of a workspace that is made without a word of its plan. */
+  readonly defaultPlan: PlanKey
   readonly secrets: SecretBox
   readonly urls: Urls
   /** Of the program: what it calls itself in `User-Agent`. */

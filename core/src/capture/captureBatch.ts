@@ -6,7 +6,7 @@ import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureS
 import { applyConsequences, hasConsequences } from './consequences.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import type { PlainBatches } from './plainBatch.ts'
-import { raiseRejections } from './rejections.ts'
+import { tellOfRejections } from './rejections.ts'
 
 /** How often an endpoint that other processes keep overfilling is evicted from; the next capture goes on. */
 const EVICTION_ROUNDS_MAX = 3
@@ -74,15 +74,6 @@ async function storeGenerally(
   await evictOverfull(services, client, result)
   if (result.rejecting.length > 0) void tellOfRejections(services, result.rejecting)
   return result.outcomes
-}
-
-/** Nobody waits for it, and what fails now is reported at the next rejection. */
-async function tellOfRejections(services: BatchServices, endpointIds: readonly string[]): Promise<void> {
-  try {
-    await raiseRejections(services, endpointIds)
-  } catch (error) {
-    services.log.warn({ err: error }, 'rejected captures could not be told of')
-  }
 }
 
 function storedOf(captures: readonly EvaluatedCapture[], { outcomes }: BatchResult) {

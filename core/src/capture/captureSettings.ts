@@ -15,6 +15,7 @@ export interface CaptureSettings {
   readonly payloadBytesMax: number
   readonly storedRequestsMax: number
   readonly captureRatePerMinute: number
+  readonly captureBytesPerMinute: number
   readonly response: ServedResponse
   /** Holds decrypted keys: never to be logged. */
   readonly verification: PreparedVerification
@@ -61,6 +62,7 @@ export async function loadCaptureSettings(
         payloadBytesMax: limits.payloadBytesMax,
         storedRequestsMax: limits.storedRequestsMax,
         captureRatePerMinute: limits.captureRatePerMinute,
+        captureBytesPerMinute: limits.captureBytesPerMinute,
         response: safeResponse({
           ...endpoint,
           responseHeaders: JSON.parse(endpoint.responseHeaders),

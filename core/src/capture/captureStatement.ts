@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Plans } from '../plans/index.ts'
 import { encodeArray, INT4, UUID } from '../platform/db/index.ts'
+import { evictedRequests } from '../platform/metrics/index.ts'
 import type { NewCapture } from './captureRow.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { COLUMN_NAMES, REQUEST_COLUMNS } from './requestColumns.ts'
@@ -35,7 +36,7 @@ export interface BatchResult {
 }
 
 /** Where the first of {@link REQUEST_COLUMNS} stands among the parameters. */
-const FIRST_COLUMN = 8
+const FIRST_COLUMN = 9
 const COLUMN_ARRAYS = REQUEST_COLUMNS.map(({ type }, index) => `$${FIRST_COLUMN + index}::${type}[]`).join(
   ', ',
 )
@@ -63,7 +64,8 @@ with clock as (
 locked as (
   select c.endpoint_id, c.stored_request_count, c.oldest_request_id,
          w.runs, case when w.runs then c.window_started_at else (select now from clock) end as window_started_at,
-         case when w.runs then c.window_count else 0 end as window_count
+         case when w.runs then c.window_count else 0 end as window_count,
+         case when w.runs then c.window_bytes else 0 end as window_bytes
   from endpoint_counters c
   cross join lateral (
     select coalesce(c.window_started_at > (select now from clock) - interval '${WINDOW_SECONDS} s', false) as runs
@@ -73,12 +75,12 @@ locked as (
   for update of c
 ),
 open as (
-  select l.*, v.revision, p.rate_per_minute, p.stored_max
+  select l.*, v.revision, p.rate_per_minute, p.bytes_per_minute, p.stored_max
   from locked l
   join endpoints e on e.id = l.endpoint_id
   join endpoint_revisions v on v.endpoint_id = l.endpoint_id
   join workspaces w on w.id = e.workspace_id
-  join unnest($3::text[], $4::integer[], $5::integer[]) as p (plan, rate_per_minute, stored_max)
+  join unnest($3::text[], $4::integer[], $5::integer[], $8::bigint[]) as p (plan, rate_per_minute, stored_max, bytes_per_minute)
     on p.plan = case when w.plan = any ($3) then w.plan else 'free' end
   where e.deleted_at is null and e.is_active and not e.suspended_by_plan
     and (e.expires_at is null or e.expires_at > (select now from clock))
@@ -89,6 +91,8 @@ evaluated as (
            when o.endpoint_id is null then 'gone'
            when i.revision <> o.revision then 'stale'
            when o.window_count + row_number() over same_endpoint > o.rate_per_minute then 'limited'
+           -- The capture that passes the bound is the last: a body larger than the bound is not refused for ever.
+           when o.window_bytes + sum(i.body_bytes) over same_endpoint - i.body_bytes >= o.bytes_per_minute then 'limited'
            else 'stored'
          end as state
   from unnest($${FIRST_COLUMN}::uuid[], $6::integer[], $${FIRST_COLUMN + 1}::timestamptz[], $7::integer[]) with ordinality
@@ -177,6 +181,7 @@ counted as (
     last_request_at = greatest(c.last_request_at, t.last_received_at),
     window_started_at = case when o.runs or t.stored > 0 then o.window_started_at else c.window_started_at end,
     window_count = o.window_count + t.stored,
+    window_bytes = o.window_bytes + t.body_bytes,
     rejected_count = c.rejected_count + t.limited,
     rejected_since_alert = c.rejected_since_alert + t.limited,
     last_rejected_at = case when t.limited > 0 then (select now from clock) else c.last_rejected_at end
@@ -186,21 +191,31 @@ counted as (
   where c.endpoint_id = o.endpoint_id
   returning c.endpoint_id, c.stored_request_count > o.stored_max as overfull, c.stored_request_count >= o.stored_max as is_full,
     t.limited > 0 and coalesce(c.rejection_alerted_at <= (select now from clock) - interval '${REJECTION_ALERT_SECONDS} s', true)
-      as rejecting
+      as rejecting, coalesce(x.requests, 0) as evicted
 )
 select j.place, j.state, n.id,
        ceil(extract(epoch from j.window_started_at + interval '${WINDOW_SECONDS} s' - (select now from clock)))::integer as retry_after,
-       null::uuid as endpoint_id, false as overfull, false as rejecting, false as is_full
+       null::uuid as endpoint_id, false as overfull, false as rejecting, false as is_full, 0 as evicted
 from evaluated j
 left join numbered n on n.place = j.place
 union all
-select null, null, null, null, c.endpoint_id, c.overfull, c.rejecting, c.is_full
-from counted c where c.is_full or c.rejecting`
+select null, null, null, null, c.endpoint_id, c.overfull, c.rejecting, c.is_full, c.evicted
+from counted c where c.is_full or c.rejecting or c.evicted > 0`
 
 type State = CaptureOutcome['state']
 type ResultRow =
-  | [place: number, state: State, id: number | null, retryAfter: number, null, false, false, false]
-  | [null, null, null, null, endpointId: string, overfull: boolean, rejecting: boolean, isFull: boolean]
+  | [place: number, state: State, id: number | null, retryAfter: number, null, false, false, false, 0]
+  | [
+      null,
+      null,
+      null,
+      null,
+      endpointId: string,
+      overfull: boolean,
+      rejecting: boolean,
+      isFull: boolean,
+      evicted: number,
+    ]
 
 /** Postgres itself gives up a statement that takes longer. */
 export const STATEMENT_SECONDS_MAX = 20
@@ -246,6 +261,7 @@ export async function storeCaptures(
       limits.map((plan) => plan.limits.storedRequestsMax),
       encodeArray(INT4, captures, ({ revision }) => revision),
       encodeArray(INT4, captures, ({ row }) => row.body.length),
+      limits.map((plan) => plan.limits.captureBytesPerMinute),
       ...REQUEST_COLUMNS.map(({ array }) => array(captures)),
       ...criteriaOf(captures),
     ],
@@ -259,6 +275,7 @@ export async function storeCaptures(
       if (row[5]) overfull.push(row[4])
       if (row[6]) rejecting.push(row[4])
       if (row[7]) full.push(row[4])
+      if (row[8] > 0) evictedRequests.inc({ limit: 'requests' }, row[8])
     } else {
       outcomes[row[0] - 1] = toOutcome(row[1], row[2], row[3])
     }

@@ -6,6 +6,7 @@ import { createCaptureQueue } from './captureQueue.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { evaluateSafely } from './evaluateSafely.ts'
+import { createRateRefusals, type EarlyRefusal } from './rateRefusals.ts'
 import { createSettingsCache } from './settingsCache.ts'
 
 /** What a sender is to be told. */
@@ -30,6 +31,12 @@ export interface Captures {
    */
   findSettings(endpointId: string): Promise<CaptureSettings | undefined>
   /**
+   * Refuses a capture before its body is read, where the endpoint is known to be over its rate.
+   *
+   * @returns undefined at once where it is not; else what became of it, or undefined when it takes captures again
+   */
+  refuseEarly(settings: CaptureSettings): Promise<EarlyRefusal | undefined> | undefined
+  /**
    * Evaluates and stores a request. Settles when it is committed, or will not be. Never rejects.
    *
    * @param settings what the body was read under
@@ -51,6 +58,7 @@ const JUDGEMENTS_MAX = 10
 export function createCaptures(services: Services, pool: pg.Pool): Captures {
   const cache = createSettingsCache((ids) => loadCaptureSettings(services, ids))
   const queue = createCaptureQueue(services, pool)
+  const refusals = createRateRefusals(services)
 
   const capture: Captures['capture'] = async (given, request, { needsId } = { needsId: false }) => {
     const publicUrl = publicUrlOf(services.urls.captureUrl, request)
@@ -61,6 +69,7 @@ export function createCaptures(services: Services, pool: pg.Pool): Captures {
       if (evaluated === undefined) return { state: 'unavailable' }
       const outcome = await queue.submit(needsId ? { ...evaluated, needsId } : evaluated)
       if (outcome.state === 'stored') return await concluded(evaluated, outcome.id)
+      if (outcome.state === 'limited') refusals.note(settings, outcome.retryAfterSeconds)
       if (outcome.state === 'limited' || outcome.state === 'unavailable') return outcome
       cache.forget(settings.endpointId)
       if (outcome.state === 'gone') return outcome
@@ -88,6 +97,7 @@ export function createCaptures(services: Services, pool: pg.Pool): Captures {
   return {
     peekSettings: cache.peek,
     findSettings: cache.find,
+    refuseEarly: (settings) => (refusals.isOver(settings) ? refusals.refuse(settings) : undefined),
     capture,
     close: queue.close,
   }

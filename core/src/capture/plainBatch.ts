@@ -9,6 +9,7 @@ import {
   TIMESTAMPTZ,
   UUID,
 } from '../platform/db/index.ts'
+import { evictedRequests } from '../platform/metrics/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { COPY, COUNT, COUNT_AND_EVICT, NOTE_CRITERIA } from './plainStatements.ts'
@@ -20,6 +21,8 @@ const ENDPOINTS_MAX = 8
 const GENERAL_MS = 1000
 /** What `1 / count(*)` of nothing raises. */
 const DIVISION_BY_ZERO = '22012'
+
+const evictedByCount = evictedRequests.labels('requests')
 
 const STATEMENTS = {
   count: COUNT,
@@ -75,7 +78,10 @@ export class PlainBatches {
       // There is room again: looking for the oldest would be in vain.
       for (const [index, { settings }] of groups.entries())
         if (evicted[index] === 0) this.full.delete(settings)
-      return evicted.some((requests) => requests > 0) ? 'evicting' : 'plain'
+      const evictedCount = evicted.reduce((sum, requests) => sum + requests, 0)
+      if (evictedCount === 0) return 'plain'
+      evictedByCount.inc(evictedCount)
+      return 'evicting'
     } catch (error) {
       if (!(error instanceof pg.DatabaseError) || error.code !== DIVISION_BY_ZERO) throw error
       const until = performance.now() + GENERAL_MS
@@ -120,6 +126,7 @@ export class PlainBatches {
       field(INT8, aheadMs),
       field(INT4, settings.storedRequestsMax),
       field(INT4, settings.captureRatePerMinute),
+      field(INT8, settings.captureBytesPerMinute),
     ])
   }
 }

@@ -16,13 +16,17 @@ const IS_OPEN = `
 const COUNTS = `
   last_request_at = greatest(c.last_request_at, $5::timestamptz),
   window_started_at = case when ${WINDOW_RUNS} then c.window_started_at else ${NOW} end,
-  window_count = case when ${WINDOW_RUNS} then c.window_count else 0 end + $3::integer`
+  window_count = case when ${WINDOW_RUNS} then c.window_count else 0 end + $3::integer,
+  window_bytes = case when ${WINDOW_RUNS} then c.window_bytes else 0 end + $4::bigint`
 
-const IS_WITHIN_RATE = `case when ${WINDOW_RUNS} then c.window_count else 0 end + $3::integer <= $8::integer`
+const IS_WITHIN_RATE = `
+  case when ${WINDOW_RUNS} then c.window_count else 0 end + $3::integer <= $8::integer
+  and case when ${WINDOW_RUNS} then c.window_bytes else 0 end + $4::bigint <= $9::bigint`
 
 /**
  * Counts `$3` captures of `$4` bytes on the endpoint `$1`, the last of `$5`, and so locks its counter row until the commit:
- * the ids that the rows draw behind this are in commit order. `$7` and `$8` are the plan's cap and rate under the revision `$2`.
+ * the ids that the rows draw behind this are in commit order. `$7`, `$8` and `$9` are the plan's cap, rate and bytes a minute under the revision
+ * `$2`.
  *
  * Where the endpoint is not open, would be over its cap or over its rate, no row is counted, and the division by zero
  * fails the whole transaction: the general statement then decides, capture by capture.

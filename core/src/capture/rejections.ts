@@ -16,7 +16,7 @@ interface Rejecting {
  * Raises `capture.rejected` for endpoints that answered 429: at the first rejection, then at most once an hour. Several
  * gateways that notice the same raise it once.
  */
-export async function raiseRejections(
+async function raiseRejections(
   services: Pick<Services, 'db' | 'clock' | 'enqueue'>,
   endpointIds: readonly string[],
 ): Promise<void> {
@@ -48,4 +48,16 @@ export async function raiseRejections(
       })
     }
   })
+}
+
+/** Raises `capture.rejected` for endpoints that answered 429. Nobody waits for it: what fails now is reported at the next rejection. */
+export async function tellOfRejections(
+  services: Pick<Services, 'db' | 'clock' | 'enqueue' | 'log'>,
+  endpointIds: readonly string[],
+): Promise<void> {
+  try {
+    await raiseRejections(services, endpointIds)
+  } catch (error) {
+    services.log.warn({ err: error }, 'rejected captures could not be told of')
+  }
 }

@@ -12,6 +12,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   payloadBytesMax: 1,
   storedRequestsMax: 1,
   captureRatePerMinute: 1_000,
+  captureBytesPerMinute: 1_000,
   response: safeResponse({
     responseStatusCode: 200,
     responseContentType: 'text/plain',

@@ -1,6 +1,6 @@
 import type { Services } from '../api/services.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
-import { planOf } from '../plans/index.ts'
+import { planOf, retentionMs } from '../plans/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
@@ -21,7 +21,7 @@ export function attemptOf(
   { id, now, rules }: { readonly id: number; readonly now: Date; readonly rules: RuleSet },
 ): Attempt {
   const request = storedRequest(row)
-  const days = planOf(services.plans, row.plan).limits.retentionDays
+  const keptMs = retentionMs(planOf(services.plans, row.plan).limits)
   return {
     id,
     deliveryId: row.deliveryId,
@@ -35,7 +35,7 @@ export function attemptOf(
     rules,
     startedAt: now,
     leaseUntil: leaseFrom(now),
-    retentionEndsAt: new Date(row.receivedAt.getTime() + days * 86_400_000),
+    retentionEndsAt: new Date(row.receivedAt.getTime() + keptMs),
     refusal: isOff(row) ? 'action_off' : refusalOf(request, services.secrets),
   }
 }

@@ -1,23 +1,25 @@
 import { z } from 'zod'
 import { route, router } from '../api/route.ts'
-import type { LimitName } from '../plans/index.ts'
+import { LIMIT_MEANINGS, type LimitName } from '../plans/index.ts'
 
-const limit = (description: string) => z.int().meta({ description })
+const limit = (name: LimitName) => z.int().meta({ description: LIMIT_MEANINGS[name] })
 
 const limits = z.object({
-  apiRatePerMinute: limit('API calls of this key in a minute'),
-  apiKeysMax: limit('Active keys of the workspace'),
-  endpointsMax: limit('Endpoints of the workspace'),
-  retentionDays: limit('Days for which a captured request is kept'),
-  captureRatePerMinute: limit('Captures of an endpoint in a minute'),
-  storedRequestsMax: limit('Stored requests of an endpoint; beyond it the oldest are evicted'),
-  payloadBytesMax: limit('Body of a capture; of a longer one only a prefix is kept'),
-  actionsMax: limit('Actions of an endpoint'),
-  rulesMax: limit('Transformation rules of a destination; 0: not in the plan'),
-  watchdogsMax: limit('Watchdogs of the workspace'),
-  alertChannelsMax: limit('Alert channels of the workspace; 0: not in the plan'),
-  parallelAwaitsMax: limit('Awaits of this key that run at once'),
-  bulkReplay: limit('1 when bulk replay is in the plan, else 0'),
+  apiRatePerMinute: limit('apiRatePerMinute'),
+  apiKeysMax: limit('apiKeysMax'),
+  endpointsMax: limit('endpointsMax'),
+  retentionDays: limit('retentionDays'),
+  captureRatePerMinute: limit('captureRatePerMinute'),
+  captureBytesPerMinute: limit('captureBytesPerMinute'),
+  storedRequestsMax: limit('storedRequestsMax'),
+  storedBytesMax: limit('storedBytesMax'),
+  payloadBytesMax: limit('payloadBytesMax'),
+  actionsMax: limit('actionsMax'),
+  rulesMax: limit('rulesMax'),
+  watchdogsMax: limit('watchdogsMax'),
+  alertChannelsMax: limit('alertChannelsMax'),
+  parallelAwaitsMax: limit('parallelAwaitsMax'),
+  bulkReplay: limit('bulkReplay'),
 } satisfies Record<LimitName, z.ZodInt>)
 
 const Me = z

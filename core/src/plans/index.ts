@@ -1,3 +1,4 @@
+export { LIMIT_MEANINGS } from './meanings.ts'
 export {
   LIMIT_NAMES,
   type LimitName,
@@ -9,4 +10,6 @@ export {
   type PlanKey,
   type Plans,
   planOf,
+  retentionMs,
+  withLimits,
 } from './plans.ts'

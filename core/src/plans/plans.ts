@@ -7,7 +7,9 @@ export const LIMIT_NAMES = [
   'endpointsMax',
   'retentionDays',
   'captureRatePerMinute',
+  'captureBytesPerMinute',
   'storedRequestsMax',
+  'storedBytesMax',
   'payloadBytesMax',
   'actionsMax',
   'rulesMax',
@@ -23,7 +25,7 @@ export type LimitName = (typeof LIMIT_NAMES)[number]
 export type Limits = Readonly<Record<LimitName, number>>
 
 /** The keys of the plans, from the smallest to the largest. */
-export const PLAN_KEYS = ['free', 'solo', 'pro', 'team'] as const
+export const PLAN_KEYS = ['free', 'solo', 'pro', 'team', 'self-hosted'] as const
 /** One of {@link PLAN_KEYS}. */
 export type PlanKey = (typeof PLAN_KEYS)[number]
 
@@ -37,27 +39,67 @@ export interface Plan {
 /** Every plan by its key. */
 export type Plans = Readonly<Record<PlanKey, Plan>>
 
-/** The plans as shipped; `CREEL_PLANS_FILE` may lift any number (see {@link overridePlans}). */
-export const PLANS: Plans = {
-  free: plan('free', 'Free', [0, 0, 3, 3, 60, 100, 262_144, 1, 0, 1, 0, 0, 0]),
-  solo: plan('solo', 'Solo', [120, 3, 10, 14, 300, 1_000, 1_048_576, 3, 0, 5, 2, 5, 0]),
-  pro: plan('pro', 'Pro', [600, 10, 50, 30, 600, 10_000, 5_242_880, 10, 10, 25, 10, 20, 1]),
-  team: plan('team', 'Team', [1200, 50, 200, 90, 1200, 50_000, 10_485_760, 25, 25, 100, 50, 50, 1]),
+const MIB = 1_048_576
+const GIB = 1024 * MIB
+/** More than one machine holds or serves, and an integer in every language. */
+const ALL = 1_000_000_000
+/** The same of bytes: a petabyte. */
+const ALL_BYTES = 1_000_000_000_000_000
+
+/** A limit's number in each plan, in the order of {@link PLAN_KEYS}. */
+const NUMBERS: Readonly<Record<LimitName, readonly [number, number, number, number, number]>> = {
+  apiRatePerMinute: [0, 120, 600, 1200, ALL],
+  apiKeysMax: [0, 3, 10, 50, ALL],
+  endpointsMax: [3, 10, 50, 10_000, ALL],
+  retentionDays: [3, 14, 30, 90, ALL],
+  captureRatePerMinute: [60, 300, 600, 60_000, ALL],
+  captureBytesPerMinute: [8 * MIB, 64 * MIB, 512 * MIB, 8 * GIB, ALL_BYTES],
+  storedRequestsMax: [100, 1000, 10_000, 1_000_000, ALL],
+  storedBytesMax: [64 * MIB, GIB, 20 * GIB, 1024 * GIB, ALL_BYTES],
+  payloadBytesMax: [MIB / 4, MIB, 5 * MIB, 25 * MIB, ALL],
+  actionsMax: [1, 3, 10, 25, ALL],
+  rulesMax: [0, 0, 10, 25, ALL],
+  watchdogsMax: [1, 5, 25, 100, ALL],
+  alertChannelsMax: [0, 2, 10, 50, ALL],
+  parallelAwaitsMax: [0, 5, 20, 50, ALL],
+  bulkReplay: [0, 0, 1, 1, 1],
 }
 
-/** `numbers` in the order of {@link LIMIT_NAMES}. */
-function plan(key: PlanKey, displayName: string, numbers: readonly number[]): Plan {
-  const limit = (name: LimitName) => numbers[LIMIT_NAMES.indexOf(name)] ?? 0
-  const limits = Object.fromEntries(LIMIT_NAMES.map((name) => [name, limit(name)])) as Record<
-    LimitName,
-    number
-  >
-  return { key, displayName, limits }
+const DISPLAY_NAMES: Readonly<Record<PlanKey, string>> = {
+  free: 'Free',
+  solo: 'Solo',
+  pro: 'Pro',
+  team: 'Team',
+  'self-hosted': 'Self-hosted',
 }
+
+/** The plans as shipped; `CREEL_PLANS_FILE` may change any number (see {@link overridePlans}). */
+export const PLANS: Plans = {
+  free: shipped('free'),
+  solo: shipped('solo'),
+  pro: shipped('pro'),
+  team: shipped('team'),
+  'self-hosted': shipped('self-hosted'),
+}
+
+function shipped(key: PlanKey): Plan {
+  const column = PLAN_KEYS.indexOf(key)
+  const numbers = LIMIT_NAMES.map((name) => [name, NUMBERS[name][column] ?? 0])
+  return { key, displayName: DISPLAY_NAMES[key], limits: Object.fromEntries(numbers) as Limits }
+}
+
+/** Counts are 32-bit integers in the database; these two are not counts. */
+const BYTE_LIMITS: ReadonlySet<string> = new Set<LimitName>(['captureBytesPerMinute', 'storedBytesMax'])
+const COUNT_MAX = 2_147_483_647
 
 const Overrides = z.partialRecord(
   z.enum(PLAN_KEYS),
-  z.partialRecord(z.enum(LIMIT_NAMES), z.int().min(0).max(2_147_483_647)),
+  z.partialRecord(z.enum(LIMIT_NAMES), z.int().min(0)).superRefine((limits, context) => {
+    for (const [name, value] of Object.entries(limits)) {
+      if (value <= COUNT_MAX || BYTE_LIMITS.has(name)) continue
+      context.addIssue({ code: 'custom', path: [name], message: `must be at most ${COUNT_MAX}` })
+    }
+  }),
 )
 
 /**
@@ -68,11 +110,31 @@ const Overrides = z.partialRecord(
  */
 export function overridePlans(overrides: unknown): Plans {
   const numbers = Overrides.parse(overrides)
+  return withLimits((key) => numbers[key] ?? {})
+}
+
+/** The shipped plans with other numbers laid over them, plan by plan. */
+export function withLimits(numbersOf: (key: PlanKey) => Partial<Limits>): Plans {
   const merged = (key: PlanKey): Plan => ({
     ...PLANS[key],
-    limits: { ...PLANS[key].limits, ...numbers[key] },
+    limits: { ...PLANS[key].limits, ...numbersOf(key) },
   })
-  return { free: merged('free'), solo: merged('solo'), pro: merged('pro'), team: merged('team') }
+  return {
+    free: merged('free'),
+    solo: merged('solo'),
+    pro: merged('pro'),
+    team: merged('team'),
+    'self-hosted': merged('self-hosted'),
+  }
+}
+
+const DAY_MS = 86_400_000
+/** A century; dates much further away cannot be written in JavaScript. */
+const RETENTION_DAYS_MAX = 36_500
+
+/** For how long a plan keeps what was captured, in milliseconds: a century at most, whatever its number says. */
+export function retentionMs({ retentionDays }: Pick<Limits, 'retentionDays'>): number {
+  return Math.min(retentionDays, RETENTION_DAYS_MAX) * DAY_MS
 }
 
 /** The plan of a stored key. A key that this build does not know (a row of a newer version) counts as Free. */

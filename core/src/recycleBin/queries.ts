@@ -6,7 +6,8 @@ import { BIN_DAYS } from './rules.ts'
 /** Whose bin, and what of it can still be restored now. */
 export interface BinScope {
   readonly workspaceId: string
-  readonly retentionDays: number
+  /** Of the plan. */
+  readonly retentionMs: number
   readonly now: Date
 }
 
@@ -31,9 +32,8 @@ const DAY_MS = 86_400_000
 /** Restorable requests: of endpoints that are there, and before `purgesAt` (rules.ts), swept or not. */
 function restorable(
   db: Db,
-  { workspaceId, retentionDays, now }: BinScope,
+  { workspaceId, retentionMs, now }: BinScope,
 ): SelectQueryBuilder<BinTables, 'r' | 'e', object> {
-  const daysAgo = (days: number) => new Date(now.getTime() - days * DAY_MS)
   return db
     .selectFrom('requests as r')
     .innerJoin('endpoints as e', 'e.id', 'r.endpointId')
@@ -41,8 +41,8 @@ function restorable(
     .where('e.deletedAt', 'is', null)
     .where((where) => where.or([where('e.expiresAt', 'is', null), where('e.expiresAt', '>', now)]))
     .where('r.hiddenAt', 'is', null)
-    .where('r.deletedAt', '>', daysAgo(BIN_DAYS))
-    .where('r.receivedAt', '>', daysAgo(retentionDays))
+    .where('r.deletedAt', '>', new Date(now.getTime() - BIN_DAYS * DAY_MS))
+    .where('r.receivedAt', '>', new Date(now.getTime() - retentionMs))
 }
 
 /** One page, the last deleted first. Served by `requests_binned`, which holds nothing but binned rows. */

@@ -1,4 +1,5 @@
 import type { Context } from '../api/context.ts'
+import { retentionMs } from '../plans/index.ts'
 import { type BinScope, findBinned, lockStoredCounts, takeFromBin } from './queries.ts'
 import { planRestore } from './rules.ts'
 
@@ -6,7 +7,7 @@ import { planRestore } from './rules.ts'
 export function binScope(ctx: Context): BinScope {
   return {
     workspaceId: ctx.workspace.id,
-    retentionDays: ctx.plan.limits.retentionDays,
+    retentionMs: retentionMs(ctx.plan.limits),
     now: ctx.clock.now(),
   }
 }

@@ -21,7 +21,7 @@ export const recycleBinRoutes = router({
   }).query(async ({ ctx, input }) => {
     const scope = binScope(ctx)
     const { rows, totalCount } = await listBin(ctx.db, scope, ctx.namedEndpoint?.id, input)
-    const items = rows.map((row) => ({ ...row, purgesAt: purgesAt(row, scope.retentionDays) }))
+    const items = rows.map((row) => ({ ...row, purgesAt: purgesAt(row, scope.retentionMs) }))
     return paged(items, totalCount, input)
   }),
 

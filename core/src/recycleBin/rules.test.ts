@@ -10,7 +10,9 @@ describe('purgesAt', () => {
     ['when the plan retention ends, if that is first', 1, 3, 3],
     ['with the retention of the plan of today', 13, 14, 14],
   ])('is %s', (_when, deletedOn, retentionDays, expected) => {
-    expect(purgesAt({ receivedAt: day(0), deletedAt: day(deletedOn) }, retentionDays)).toEqual(day(expected))
+    expect(purgesAt({ receivedAt: day(0), deletedAt: day(deletedOn) }, retentionDays * 86_400_000)).toEqual(
+      day(expected),
+    )
   })
 })
 

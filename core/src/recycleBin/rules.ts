@@ -10,13 +10,10 @@ const DAY_MS = 86_400_000
  */
 export function purgesAt(
   request: { readonly deletedAt: Date; readonly receivedAt: Date },
-  retentionDays: number,
+  retentionMs: number,
 ): Date {
   return new Date(
-    Math.min(
-      request.deletedAt.getTime() + BIN_DAYS * DAY_MS,
-      request.receivedAt.getTime() + retentionDays * DAY_MS,
-    ),
+    Math.min(request.deletedAt.getTime() + BIN_DAYS * DAY_MS, request.receivedAt.getTime() + retentionMs),
   )
 }
 

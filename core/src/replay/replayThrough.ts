@@ -15,7 +15,7 @@ import {
   sendAttempt,
 } from '../deliveries/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
-import type { Plan } from '../plans/index.ts'
+import { type Plan, retentionMs } from '../plans/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 
 /** The request that is sent again. */
@@ -148,7 +148,7 @@ async function beginReplay(
     rules,
     startedAt: now,
     leaseUntil,
-    retentionEndsAt: new Date(request.receivedAt.getTime() + plan.limits.retentionDays * 86_400_000),
+    retentionEndsAt: new Date(request.receivedAt.getTime() + retentionMs(plan.limits)),
     refusal: refusalOf(request, services.secrets),
   }
 }

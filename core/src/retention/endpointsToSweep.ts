@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { planOf } from '../plans/index.ts'
+import { planOf, retentionMs } from '../plans/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import type { SweepServices } from './pace.ts'
 
@@ -12,7 +12,6 @@ export interface EndpointToSweep {
 }
 
 const PAGE = 1000
-const DAY_MS = 86_400_000
 
 interface Row {
   readonly id: string
@@ -29,9 +28,9 @@ export async function* endpointsToSweep({
   for (;;) {
     const rows = await page(db, after)
     for (const row of rows) {
-      const { retentionDays, storedRequestsMax } = planOf(plans, row.plan).limits
-      const keptSince = new Date(clock.now().getTime() - retentionDays * DAY_MS)
-      yield { endpointId: row.id, keptSince, storedRequestsMax }
+      const { limits } = planOf(plans, row.plan)
+      const keptSince = new Date(clock.now().getTime() - retentionMs(limits))
+      yield { endpointId: row.id, keptSince, storedRequestsMax: limits.storedRequestsMax }
       after = row.id
     }
     if (rows.length < PAGE) return

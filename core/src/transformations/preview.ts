@@ -94,14 +94,18 @@ export function previewedDocument(ctx: Context, document: unknown): PreviewRule 
   return { ruleId: null, version: null, rule: documentOf(ctx, document, 'rule') }
 }
 
-/** Every wrong part of the rules of a set's preview: as many as the largest plan's set holds, on every plan. */
+/** Where a plan sets no practical limit, a preview still ends. */
+const PREVIEWED_RULES_MAX = 100
+
+/** Every wrong part of the rules of a set's preview: as many as the largest plan's set holds, on every plan, up to 100. */
 export async function issuesOfRules(
   ctx: Context,
   set: FoundSet,
   rules: readonly unknown[] | undefined,
 ): Promise<InputIssue[]> {
   if (rules === undefined) return []
-  const rulesMax = Math.max(...Object.values(ctx.plans).map(({ limits }) => limits.rulesMax))
+  const largestSet = Math.max(...Object.values(ctx.plans).map(({ limits }) => limits.rulesMax))
+  const rulesMax = Math.min(PREVIEWED_RULES_MAX, largestSet)
   if (rules.length > rulesMax) {
     return [{ path: ['rules'], code: 'too_many', detail: `A preview takes at most ${rulesMax} rules.` }]
   }

@@ -8,10 +8,9 @@ import { PlanKeyInput, Workspace, WorkspaceName } from './schema.ts'
 /** Create and list workspaces. */
 export const workspaceOperatorRoutes = operatorRouterOf({
   create: operatorProcedure
-    // Self-hosted workspaces are on Team unless said otherwise.
-    .input(z.object({ name: WorkspaceName, plan: PlanKeyInput.default('team') }))
+    .input(z.object({ name: WorkspaceName, plan: PlanKeyInput.optional() }))
     .output(Workspace)
-    .mutation(({ ctx, input }) => createWorkspace(ctx, input)),
+    .mutation(({ ctx, input: { name, plan = ctx.defaultPlan } }) => createWorkspace(ctx, { name, plan })),
   list: operatorProcedure.output(z.array(Workspace)).query(async ({ ctx }) => {
     const workspaces = await listWorkspaces(ctx.db)
     return workspaces.map((workspace) => ({ ...workspace, plan: planOf(ctx.plans, workspace.plan).key }))

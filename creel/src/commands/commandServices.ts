@@ -40,6 +40,7 @@ export async function openCommandServices(
       clock: systemClock,
       log,
       plans: config.plans,
+      defaultPlan: config.CREEL_DEFAULT_PLAN,
       secrets: createSecretBox(await secretKeyOf(config)),
       urls: { baseUrl, captureUrl: config.CREEL_CAPTURE_URL ?? baseUrl },
       version: VERSION,

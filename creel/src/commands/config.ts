@@ -21,6 +21,7 @@ export function addConfigCommand(command: Command): void {
       solo: (limit) => shown(plans.solo[limit]),
       pro: (limit) => shown(plans.pro[limit]),
       team: (limit) => shown(plans.team[limit]),
+      'self-hosted': (limit) => shown(plans['self-hosted'][limit]),
     })
   })
 }

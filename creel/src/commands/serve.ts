@@ -53,6 +53,7 @@ async function serve(
       captureUrl: config.CREEL_CAPTURE_URL,
       secretKey: await secretKeyOf(config),
       plans: config.plans,
+      defaultPlan: config.CREEL_DEFAULT_PLAN,
       allowDestinations: config.CREEL_ALLOW_DESTINATIONS,
       formerHosts: config.CREEL_FORMER_HOSTS,
       metricsPort: config.CREEL_METRICS_PORT,

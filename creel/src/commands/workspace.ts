@@ -6,7 +6,8 @@ import type { ProgramParts } from './programParts.ts'
 
 type PlanKey = (typeof PLAN_KEYS)[number]
 
-const planOption = () => new Option('--plan <plan>', 'the limits that hold for it').choices(PLAN_KEYS)
+const planOption = () =>
+  new Option('--plan <plan>', 'the limits that hold for it (docs/plans.md)').choices(PLAN_KEYS)
 
 /** `creel workspace …` */
 export function addWorkspaceCommands(command: Command, parts: ProgramParts): void {
@@ -14,9 +15,9 @@ export function addWorkspaceCommands(command: Command, parts: ProgramParts): voi
     .command('create')
     .description('make a workspace')
     .requiredOption('--name <name>', 'unique, 1-100 characters')
-    .addOption(planOption().default('team'))
+    .addOption(planOption())
     .option('--json', 'print {"id","name","plan"} on one line')
-    .action(async ({ name, plan, json }: JsonOption & { name: string; plan: PlanKey }) => {
+    .action(async ({ name, plan, json }: JsonOption & { name: string; plan?: PlanKey }) => {
       const made = await asOperator(parts, (operator) => operator.workspaces.create({ name, plan }))
       if (json === true) return printJson({ id: made.id, name: made.name, plan: made.plan })
       printText(`Made the workspace "${made.name}" (${made.id}) on ${made.plan}.`)

@@ -21,10 +21,16 @@ export function maskedConfig(config: Config): MaskedConfig {
     const value = config[name] ?? null
     return [name, value === null ? null : (MASKS[name]?.(String(value)) ?? value)]
   })
-  const { free, solo, pro, team } = config.plans
+  const { free, solo, pro, team, 'self-hosted': selfHosted } = config.plans
   return {
     variables: Object.fromEntries(shown),
-    plans: { free: free.limits, solo: solo.limits, pro: pro.limits, team: team.limits },
+    plans: {
+      free: free.limits,
+      solo: solo.limits,
+      pro: pro.limits,
+      team: team.limits,
+      'self-hosted': selfHosted.limits,
+    },
   }
 }
 

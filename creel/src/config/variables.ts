@@ -1,5 +1,6 @@
 import { resolve } from 'node:path'
 import { isRetrySchedule, RETRY_DELAYS_SECONDS, retryDelaysOf } from '@creel/core/deliveries'
+import { PLAN_KEYS } from '@creel/core/plans'
 import { parseAllowList } from '@creel/core/platform/outbound'
 import { z } from 'zod'
 
@@ -60,6 +61,7 @@ export const Variables = z.object({
     .string()
     .transform((file) => resolve(file))
     .optional(),
+  CREEL_DEFAULT_PLAN: z.enum(PLAN_KEYS, `must be one of ${PLAN_KEYS.join(', ')}`).default('team'),
   CREEL_FORMER_HOSTS: List.superRefine(readableHosts).default([]),
   CREEL_SMTP_URL: z
     .string()

@@ -1,4 +1,5 @@
 import type { Clock, OpenDatabase, Plans } from '@creel/core'
+import type { PlanKey } from '@creel/core/plans'
 import type { MailerOptions } from '@creel/core/platform/mail'
 import type { HttpLimits } from '@creel/gateway'
 import type { Clock as JobClock } from 'pg-boss'
@@ -26,6 +27,8 @@ export interface ServiceOptions {
   /** 32 bytes. */
   readonly secretKey: Uint8Array
   readonly plans: Plans
+  /** Of a workspace that is made without a word of its plan; `team` by default. */
+  readonly defaultPlan?: PlanKey
   readonly allowDestinations: readonly string[]
   /** Where alert mail goes out; without `smtpUrl` the history says that it was not sent. */
   readonly mail: MailerOptions

@@ -71,6 +71,7 @@ export async function openServices(
       clock,
       log,
       plans,
+      defaultPlan: options.defaultPlan ?? 'team',
       secrets,
       urls,
       version: options.version,

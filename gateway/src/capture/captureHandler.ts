@@ -26,6 +26,8 @@ export interface CaptureOptions {
 /** Of all bodies that are arriving or waiting to be stored; an endpoint and an address may have an eighth. */
 const BUFFERED_BYTES_MAX = 512 * 1024 * 1024
 const BUFFERED_BYTES_SHARE = BUFFERED_BYTES_MAX / 8
+/** Of one body, whatever the plan says: it must fit into a share, with what arrives beyond the cap. */
+const BODY_BYTES_MAX = 60 * 1024 * 1024
 
 /**
  * Takes what senders send: finds the endpoint, reads the body, has it stored, and answers when it is committed. A sender that
@@ -40,6 +42,23 @@ export function createCaptureHandler({
   const budget = createBodyBudget({ bytesMax: BUFFERED_BYTES_MAX, shareBytesMax: BUFFERED_BYTES_SHARE })
 
   const receive = (exchange: Exchange, target: CaptureTarget, settings: CaptureSettings) => {
+    const refusal = captures.refuseEarly(settings)
+    if (refusal === undefined) receiveBodyOf(exchange, target, settings)
+    else void refuseUnread(exchange, target, settings, refusal)
+  }
+
+  const refuseUnread = async (
+    exchange: Exchange,
+    target: CaptureTarget,
+    settings: CaptureSettings,
+    refusal: ReturnType<Captures['refuseEarly']>,
+  ) => {
+    const result = await refusal
+    if (result === undefined) receiveBodyOf(exchange, target, settings)
+    else conclude(exchange, result)
+  }
+
+  const receiveBodyOf = (exchange: Exchange, target: CaptureTarget, settings: CaptureSettings) => {
     const share = budget.open(target.endpointId, exchange.address)
     const store = async (body: CapturedBody) => {
       try {
@@ -56,7 +75,7 @@ export function createCaptureHandler({
     }
     receiveBody(
       exchange,
-      { bytesMax: settings.payloadBytesMax, share },
+      { bytesMax: Math.min(settings.payloadBytesMax, BODY_BYTES_MAX), share },
       {
         onBody: (body) => void store(body),
         onRefused: () => conclude(exchange, { state: 'unavailable' }),

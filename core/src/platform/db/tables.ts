@@ -194,6 +194,7 @@ export interface EndpointCountersTable {
   oldestRequestId: Generated<number>
   rejectionAlertedAt: Date | null
   rejectedSinceAlert: Generated<number>
+  windowBytes: Generated<number>
 }
 
 export interface EndpointRevisionsTable {

@@ -43,6 +43,29 @@ export const captureBatches = new Counter({
 })
 for (const way of ['plain', 'evicting', 'general'] as const) captureBatches.inc({ way }, 0)
 
+/**
+ * Stored requests that made room for newer ones. `limit`: `requests` (an endpoint's `storedRequestsMax`), `bytes` (a workspace's
+ * `storedBytesMax`), `storage` (the installation's `CREEL_STORAGE_MAX`).
+ */
+export const evictedRequests = new Counter({
+  name: 'creel_evicted_requests_total',
+  help: 'Stored requests that made room for newer ones, by the limit that was reached',
+  labelNames: ['limit'] as const,
+  registers,
+})
+for (const limit of ['requests', 'bytes', 'storage'] as const) evictedRequests.inc({ limit }, 0)
+
+/** Rows that sweeps deleted. `sweep`: `retention`, `bin`, `hidden`, `attempts`, `details`, `endpoints`. */
+export const sweptRows = new Counter({
+  name: 'creel_swept_rows_total',
+  help: 'Rows that sweeps deleted, by sweep',
+  labelNames: ['sweep'] as const,
+  registers,
+})
+for (const sweep of ['retention', 'bin', 'hidden', 'attempts', 'details', 'endpoints'] as const) {
+  sweptRows.inc({ sweep }, 0)
+}
+
 /** How many captures one group commit held. */
 export const captureBatchSize = new Histogram({
   name: 'creel_capture_batch_size',

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { aheadMs, type Services } from '../api/services.ts'
+import type { CaptureSettings } from './captureSettings.ts'
+import { type CountedRefusal, countRefused } from './refusalStatement.ts'
+import { tellOfRejections } from './rejections.ts'
+
+/** What becomes of a capture that may be refused before it is looked at. */
+export type EarlyRefusal =
+  /** Refused and counted. */
+  | { readonly state: 'limited'; readonly retryAfterSeconds: number }
+  /** It could not be counted: nothing can be stored now. */
+  | { readonly state: 'unavailable' }
+
+/** Refuses captures of endpoints that are known to be over their rate, before their bodies are read. */
+export interface RateRefusals {
+  /** The endpoint has just refused a capture, and will for so long. */
+  note(settings: CaptureSettings, retryAfterSeconds: number): void
+  /** Whether the endpoint is believed to be over its rate now; costs nothing while none is. */
+  isOver(settings: CaptureSettings): boolean
+  /**
+   * Counts a refusal, together with those that come meanwhile. Never rejects.
+   *
+   * @returns undefined when the endpoint takes captures again: this one is to be looked at
+   */
+  refuse(settings: CaptureSettings): Promise<EarlyRefusal | undefined>
+}
+
+interface Waiting {
+  count: number
+  readonly answer: PromiseWithResolvers<EarlyRefusal | undefined>
+}
+
+/** Between two counts: a flood shares them. */
+const REST_MS = 20
+
+/**
+ * What is believed is checked by the statement that counts: a window that has ended, or settings that have changed, let the very
+ * next capture through.
+ */
+export function createRateRefusals(
+  services: Pick<Services, 'db' | 'clock' | 'enqueue' | 'log'>,
+): RateRefusals {
+  const { db, clock } = services
+  const overUntil = new WeakMap<CaptureSettings, number>()
+  let waiting = new Map<CaptureSettings, Waiting>()
+  let counting = false
+
+  const countWaiting = async () => {
+    counting = true
+    while (waiting.size > 0) {
+      const batch = waiting
+      waiting = new Map()
+      await settle(batch)
+      await sleep(REST_MS)
+    }
+    counting = false
+  }
+
+  const settle = async (batch: ReadonlyMap<CaptureSettings, Waiting>) => {
+    const refused = [...batch].map(([settings, { count }]) => ({ settings, count }))
+    try {
+      const counted = await countRefused(db, refused, aheadMs(clock))
+      const byId = new Map(counted.map((refusal) => [refusal.endpointId, refusal]))
+      for (const [settings, { answer }] of batch) answer.resolve(answerOf(settings, byId))
+      const rejecting = counted.filter((refusal) => refusal.rejecting).map(({ endpointId }) => endpointId)
+      if (rejecting.length > 0) void tellOfRejections(services, rejecting)
+    } catch (error) {
+      services.log.debug({ err: error }, 'refused captures could not be counted')
+      for (const { answer } of batch.values()) answer.resolve({ state: 'unavailable' })
+    }
+  }
+
+  const answerOf = (settings: CaptureSettings, counted: ReadonlyMap<string, CountedRefusal>) => {
+    const refusal = counted.get(settings.endpointId)
+    if (refusal !== undefined) {
+      return { state: 'limited', retryAfterSeconds: refusal.retryAfterSeconds } as const
+    }
+    overUntil.delete(settings)
+    return undefined
+  }
+
+  return {
+    note: (settings, retryAfterSeconds) =>
+      void overUntil.set(settings, clock.now().getTime() + retryAfterSeconds * 1000),
+    isOver: (settings) => {
+      const until = overUntil.get(settings)
+      return until !== undefined && clock.now().getTime() < until
+    },
+    refuse(settings) {
+      const known = waiting.get(settings)
+      if (known !== undefined) {
+        known.count += 1
+        return known.answer.promise
+      }
+      const entry: Waiting = { count: 1, answer: Promise.withResolvers() }
+      waiting.set(settings, entry)
+      if (!counting) void countWaiting()
+      return entry.answer.promise
+    },
+  }
+}

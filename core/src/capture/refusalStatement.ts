@@ -1,0 +1,75 @@
+import { type Db, encodeArray, INT4, INT8, run, statement, UUID } from '../platform/db/index.ts'
+import type { CaptureSettings } from './captureSettings.ts'
+import { REJECTION_ALERT_SECONDS } from './rejections.ts'
+import { WINDOW_SECONDS } from './window.ts'
+
+/** So many captures of an endpoint that are to be refused unseen. */
+export interface Refused {
+  readonly settings: CaptureSettings
+  readonly count: number
+}
+
+/** An endpoint that is over its rate: its refused captures are counted. */
+export interface CountedRefusal {
+  readonly endpointId: string
+  readonly retryAfterSeconds: number
+  /** No alert has told of its rejections for a while. */
+  readonly rejecting: boolean
+}
+
+/**
+ * Counts refused captures of endpoints that are over their rate still, under the same settings: `$1` ids, `$2` revisions, `$3` counts,
+ * `$4` captures and `$5` bytes that a window may hold, `$6` see `aheadMs`. Others are neither counted nor answered.
+ */
+const COUNT_REFUSED = statement(
+  'count refused captures',
+  `with clock as (
+    select statement_timestamp() + $6::bigint * interval '1 ms' as now
+  ),
+  locked as (
+    select c.endpoint_id from endpoint_counters c
+    where c.endpoint_id = any ($1::uuid[]) order by c.endpoint_id for update
+  ),
+  counted as (
+    update endpoint_counters c set
+      rejected_count = c.rejected_count + r.count,
+      rejected_since_alert = c.rejected_since_alert + r.count,
+      last_rejected_at = (select now from clock)
+    from locked l
+    join unnest($1::uuid[], $2::integer[], $3::integer[], $4::integer[], $5::bigint[])
+      as r (endpoint_id, revision, count, captures_max, bytes_max) on r.endpoint_id = l.endpoint_id
+    join endpoints e on e.id = r.endpoint_id
+    join endpoint_revisions v on v.endpoint_id = r.endpoint_id and v.revision = r.revision
+    where c.endpoint_id = r.endpoint_id
+      and e.deleted_at is null and e.is_active and not e.suspended_by_plan
+      and (e.expires_at is null or e.expires_at > (select now from clock))
+      and c.window_started_at > (select now from clock) - interval '${WINDOW_SECONDS} s'
+      and (c.window_count >= r.captures_max or c.window_bytes >= r.bytes_max)
+    returning c.endpoint_id, c.window_started_at, c.rejection_alerted_at
+  )
+  select endpoint_id,
+    ceil(extract(epoch from window_started_at + interval '${WINDOW_SECONDS} s' - (select now from clock)))::integer
+      as retry_after_seconds,
+    coalesce(rejection_alerted_at <= (select now from clock) - interval '${REJECTION_ALERT_SECONDS} s', true) as rejecting
+  from counted`,
+)
+
+/** Counts refusals where the endpoint is over its rate still; endpoints that are not are absent from the answer. */
+export async function countRefused(
+  db: Db,
+  refused: readonly Refused[],
+  aheadMs: number,
+): Promise<readonly CountedRefusal[]> {
+  const rows = await run<CountedRefusal>(db, COUNT_REFUSED, [
+    encodeArray(UUID, refused, ({ settings }) => settings.endpointId),
+    encodeArray(INT4, refused, ({ settings }) => settings.revision),
+    encodeArray(INT4, refused, ({ count }) => count),
+    encodeArray(INT4, refused, ({ settings }) => settings.captureRatePerMinute),
+    encodeArray(INT8, refused, ({ settings }) => settings.captureBytesPerMinute),
+    aheadMs,
+  ])
+  return rows.map((row) => ({
+    ...row,
+    retryAfterSeconds: Math.min(WINDOW_SECONDS, Math.max(1, row.retryAfterSeconds)),
+  }))
+}

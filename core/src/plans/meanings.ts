@@ -1,0 +1,21 @@
+import type { LimitName } from './plans.ts'
+
+/** What each limit counts, in words. */
+export const LIMIT_MEANINGS: Readonly<Record<LimitName, string>> = {
+  apiRatePerMinute: 'API calls of this key in a minute',
+  apiKeysMax: 'Active keys of the workspace',
+  endpointsMax: 'Endpoints of the workspace',
+  retentionDays: 'Days for which a captured request is kept',
+  captureRatePerMinute: 'Captures of an endpoint in a minute',
+  captureBytesPerMinute:
+    'Bytes of bodies that an endpoint captures in a minute; the capture that passes it is the last',
+  storedRequestsMax: 'Stored requests of an endpoint; beyond it the oldest are evicted',
+  storedBytesMax: 'Bytes of stored bodies of the workspace; beyond it the oldest are evicted',
+  payloadBytesMax: 'Body of a capture; of a longer one only a prefix is kept',
+  actionsMax: 'Actions of an endpoint',
+  rulesMax: 'Transformation rules of a destination; 0: not in the plan',
+  watchdogsMax: 'Watchdogs of the workspace',
+  alertChannelsMax: 'Alert channels of the workspace; 0: not in the plan',
+  parallelAwaitsMax: 'Awaits of this key that run at once',
+  bulkReplay: '1 when bulk replay is in the plan, else 0',
+}
