@@ -65,6 +65,56 @@ describe('@trpc/client', () => {
     })
   })
 
+  test('leaves the input out where nothing of it is required, and is told what is where something is', async () => {
+    const { alice, baseUrl } = service
+    const creel = typedClient(baseUrl, alice.key)
+    expect(await creel.me.get.query()).toEqual(await creel.me.get.query({}))
+    expect(await creel.endpoints.list.query()).toMatchObject({ page: 1 })
+    expect(await creel.endpoints.create.mutate()).toMatchObject({ name: 'Untitled endpoint' })
+    // @ts-expect-error: an endpoint must be named.
+    expect(await refusalOf(creel.endpoints.get.query())).toMatchObject({ code: 'not_found' })
+    // @ts-expect-error: a watchdog has an interval.
+    const unnamed = await refusalOf(creel.watchdogs.create.mutate())
+    expect(unnamed).toMatchObject({
+      errors: [{ pointer: '#/endpointId' }, { pointer: '#/expectedIntervalSeconds', code: 'required' }],
+    })
+    const headers = { Authorization: `Bearer ${alice.key}` }
+    const batch = await fetch(`${baseUrl}/trpc/me.get,endpoints.list?batch=1`, { headers })
+    expect([batch.status, await batch.json()]).toMatchObject([200, [{ result: {} }, { result: {} }]])
+  })
+
+  test("carries tRPC's own code for the status of every refusal", async () => {
+    const { alice, bob, baseUrl } = service
+    const full = await startService({ limits: { endpointsMax: 0, apiRatePerMinute: 2 } })
+    const { id } = await alice.endpoint()
+    const creel = typedClient(baseUrl, alice.key)
+    const limited = typedClient(full.baseUrl, full.alice.key)
+    const codes = async (...calls: readonly Promise<unknown>[]) => {
+      const ended = await Promise.allSettled(calls)
+      return ended.map(
+        (end) => end.status === 'rejected' && [end.reason.data?.httpStatus, end.reason.data?.code],
+      )
+    }
+    expect(
+      await codes(
+        creel.endpoints.create.mutate({ ttlSeconds: 1 }),
+        typedClient(baseUrl, bob.key).me.get.query(),
+        creel.keys.list.query(),
+        creel.endpoints.get.query({ endpointId: 'none' }),
+        creel.transformations.removeFirst.mutate({ endpointId: id }),
+      ),
+    ).toEqual([
+      [400, 'BAD_REQUEST'],
+      [401, 'UNAUTHORIZED'],
+      [403, 'FORBIDDEN'],
+      [404, 'NOT_FOUND'],
+      [409, 'CONFLICT'],
+    ])
+    await limited.me.get.query()
+    await limited.me.get.query()
+    expect(await codes(limited.me.get.query())).toEqual([[429, 'TOO_MANY_REQUESTS']])
+  })
+
   test('has no way to an operator procedure', async () => {
     const { alice, baseUrl } = service
     for (const name of ['workspaces.list', 'sessions.link', 'retention.purge', 'workspaces.create']) {

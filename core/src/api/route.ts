@@ -199,9 +199,9 @@ export function route<
   return t.procedure
     .meta({ contract })
     .use(async ({ ctx, getRawInput, next }) =>
-      next({ ctx: await passChecks(declaration, ctx, await getRawInput()) }),
+      next({ ctx: await passChecks(declaration, ctx, inputGiven(await getRawInput())) }),
     )
-    .input(inOneTurn(declaration.input))
+    .input(inputParser(declaration.input))
     .output(inOneTurn(declaration.output))
 }
 
@@ -211,6 +211,24 @@ export function route<
  */
 function inOneTurn<Schema extends z.ZodType>(schema: Schema): Schema {
   return Object.create(schema, { parseAsync: { value: undefined } })
+}
+
+/** Typed callers may leave the whole input out where no member is required. */
+function inputGiven(raw: unknown): unknown {
+  return raw === undefined ? {} : raw
+}
+
+/** How tRPC reads the input of a procedure: `undefined` stands for an input without members. */
+interface InputParser<Schema extends z.ZodType> {
+  readonly _input: Record<never, never> extends z.input<Schema>
+    ? z.input<Schema> | undefined
+    : z.input<Schema>
+  readonly _output: z.output<Schema>
+}
+
+function inputParser<Schema extends z.ZodType>(schema: Schema): InputParser<Schema> {
+  const parse = (raw: unknown) => schema.parse(inputGiven(raw))
+  return Object.create(schema, { parse: { value: parse }, parseAsync: { value: undefined } })
 }
 
 /**
@@ -227,9 +245,9 @@ export function stream<
   return t.procedure
     .meta({ stream: contract })
     .use(async ({ ctx, getRawInput, next }) =>
-      next({ ctx: await passChecks(declaration, ctx, await getRawInput()) }),
+      next({ ctx: await passChecks(declaration, ctx, inputGiven(await getRawInput())) }),
     )
-    .input(inOneTurn(declaration.input))
+    .input(inputParser(declaration.input))
 }
 
 /**
@@ -243,9 +261,9 @@ export function typedOnly<
 >(declaration: Checks<Shape, Found> & { readonly output: Output }) {
   return t.procedure
     .use(async ({ ctx, getRawInput, next }) =>
-      next({ ctx: await passChecks(declaration, ctx, await getRawInput()) }),
+      next({ ctx: await passChecks(declaration, ctx, inputGiven(await getRawInput())) }),
     )
-    .input(inOneTurn(declaration.input))
+    .input(inputParser(declaration.input))
     .output(inOneTurn(declaration.output))
 }
 
