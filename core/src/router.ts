@@ -23,9 +23,10 @@ import { replayRoutes } from './replay/routes.ts'
 import { requestRoutes } from './requests/routes.ts'
 import { sampleRoutes } from './samples/routes.ts'
 import { sessionRoutes } from './sessions/routes.ts'
-import { trafficRoutes } from './traffic/routes.ts'
+import { allTrafficRoutes, trafficRoutes } from './traffic/routes.ts'
 import { transformationRoutes } from './transformations/routes.ts'
 import { usageRoutes } from './usage/routes.ts'
+import { verificationRoutes } from './verification/routes.ts'
 import { watchdogRoutes } from './watchdogs/routes.ts'
 
 /** The table of contents of the API: one line a noun. */
@@ -46,7 +47,8 @@ export const appRouter = router({
   sessions: sessionRoutes,
   incidents: incidentRoutes,
   conditions: conditionRoutes,
-  workspace: usageRoutes,
+  verification: verificationRoutes,
+  workspace: mergeRouters(usageRoutes, allTrafficRoutes),
 })
 
 /** The type that typed clients of the API are made from. */

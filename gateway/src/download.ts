@@ -1,20 +1,41 @@
 import { Download, DownloadStream } from '@creel/core'
+import { z } from 'zod'
+
+/** A part of something longer. */
+const Part = z.object({ from: z.int(), total: z.int() })
 
 /** The answer of a route that gives no JSON. Of a stream each part is made when the client has taken the one before. */
 export function downloadResponse(result: unknown): Response {
-  const headers = (contentType: string, fileName: string) => ({
-    'Content-Type': contentType,
-    'Content-Disposition': `attachment; filename="${fileName}"`,
-    'Cache-Control': 'no-store',
-    'X-Content-Type-Options': 'nosniff',
-  })
   const streamed = DownloadStream.safeParse(result)
   if (streamed.success) {
-    const { contentType, fileName, parts } = streamed.data
-    return new Response(bytesOf(parts), { headers: headers(contentType, fileName) })
+    const { parts, ...named } = streamed.data
+    return new Response(bytesOf(parts), { headers: headersOf(named) })
   }
-  const { contentType, fileName, content, encoding } = Download.parse(result)
-  return new Response(Buffer.from(content, encoding), { headers: headers(contentType, fileName) })
+  const { content, encoding, ...named } = Download.parse(result)
+  const bytes = Buffer.from(content, encoding)
+  const part = Part.safeParse(result)
+  if (!part.success) return new Response(bytes, { headers: headersOf(named) })
+  const { from, total } = part.data
+  const isWhole = bytes.length === total
+  return new Response(bytes, {
+    status: isWhole ? 200 : 206,
+    headers: {
+      ...headersOf(named),
+      'Accept-Ranges': 'bytes',
+      ...(isWhole ? {} : { 'Content-Range': `bytes ${from}-${from + bytes.length - 1}/${total}` }),
+    },
+  })
+}
+
+/** Never shown by a browser as what it claims to be. */
+function headersOf({ contentType, fileName }: { contentType: string; fileName: string }) {
+  return {
+    'Content-Type': contentType,
+    'Content-Disposition': `attachment; filename="${fileName}"`,
+    'Content-Security-Policy': "default-src 'none'; sandbox",
+    'Cache-Control': 'no-store',
+    'X-Content-Type-Options': 'nosniff',
+  }
 }
 
 /** Makes a part only when the last one was read. */

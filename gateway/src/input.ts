@@ -15,8 +15,8 @@ export interface RawInput {
   readonly locate: Locate
 }
 
-/** The member of a stream's input that the header `Last-Event-ID` sets. */
-const LAST_EVENT_ID = 'lastEventId'
+/** Members of an input that a header sets: what an EventSource sends when it comes back, and part of a body. */
+const SET_BY_HEADER = { lastEventId: 'last-event-id', range: 'range' } as const
 
 type Scalar = 'integer' | 'boolean' | 'string'
 
@@ -53,9 +53,10 @@ export function inputReader(
         // The first of a repeated parameter counts.
         if (name in types && fromQuery(name) && !(name in query)) query[name] = typed(text, types[name])
       }
-      // What an EventSource sends when it comes back.
-      const lastEventId = request.headers.get('last-event-id')
-      if (LAST_EVENT_ID in types && lastEventId !== null) query[LAST_EVENT_ID] = lastEventId
+      for (const [member, header] of Object.entries(SET_BY_HEADER)) {
+        const said = request.headers.get(header)
+        if (member in types && said !== null) query[member] = said
+      }
       const body = hasBody ? await readBody(request) : null
       const members =
         body === null ? {} : contract.body === undefined ? body.value : { [contract.body]: body.value }

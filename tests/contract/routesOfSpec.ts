@@ -52,6 +52,13 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'GET /api/v1/samples',
   'POST /api/v1/endpoints/{}/samples',
 
+  'GET /api/v1/endpoints/{}/requests/{}/body',
+  'GET /api/v1/endpoints/{}/shape',
+  'POST /api/v1/endpoints/{}/verification/preview',
+  'POST /api/v1/endpoints/{}/deliveries/{}/retry',
+  'GET /api/v1/traffic',
+  'GET /api/v1/watchdogs/{}/timeline',
+
   'GET /api/v1/endpoints/{}/deliveries',
   'GET /api/v1/endpoints/{}/deliveries/{}',
 

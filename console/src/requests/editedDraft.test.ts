@@ -31,6 +31,7 @@ const request: RequestDetail = {
     { name: 'creel-hops', value: '1' },
   ],
   body: '{"a":1.10,"b":[1,2]}',
+  bodyOmitted: false,
   bodyKind: 'json',
   deliveries: [],
 }

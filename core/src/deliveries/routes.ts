@@ -6,6 +6,7 @@ import { type Finds, Int64, route, router } from '../api/route.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import { attemptWithRecord } from './attemptRecord.ts'
 import { type AttemptRow, findAttempt, listAttempts } from './read.ts'
+import { retryNow } from './retryNow.ts'
 import { DeliveryAttempt, DeliveryAttemptDetail, listInput } from './schema.ts'
 import { attemptView } from './view.ts'
 
@@ -37,6 +38,25 @@ export const deliveryRoutes = router({
     const { rows, totalCount } = await listAttempts(ctx.db, ctx.endpoint.id, input, input)
     return paged(rows.map(attemptView), totalCount, input)
   }),
+
+  retryNow: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/deliveries/{attemptId}/retry',
+    summary: 'Make the next scheduled attempt of a delivery now',
+    description:
+      'It counts like the scheduled one. Where none is scheduled any more the call is refused: a replay sends anew.',
+    input: z.object({ endpointId, attemptId }),
+    output: z
+      .object({
+        requestId: Int64,
+        actionId: z.uuid(),
+        attemptNumber: z.int().meta({ description: 'Of the attempt that is made now' }),
+      })
+      .meta({ id: 'RetryNow' }),
+    status: 202,
+    errors: ['action_inactive'],
+    finds: findsAttempt,
+  }).mutation(({ ctx }) => retryNow(ctx, ctx.endpoint.id, ctx.attempt.id)),
 
   get: route({
     method: 'GET',

@@ -44,10 +44,14 @@ export async function requestView(
  */
 export async function requestOf(
   ctx: Pick<Context, 'db' | 'workspace'>,
-  { endpointId, requestId }: { readonly endpointId: string; readonly requestId: number },
+  {
+    endpointId,
+    requestId,
+    bodyBytesMax = Number.MAX_SAFE_INTEGER,
+  }: { readonly endpointId: string; readonly requestId: number; readonly bodyBytesMax?: number | undefined },
 ): Promise<RequestRow> {
   const request = isUuid(endpointId)
-    ? await readRequest(ctx.db, ctx.workspace.id, endpointId, requestId)
+    ? await readRequest(ctx.db, ctx.workspace.id, endpointId, { id: requestId, bodyBytesMax })
     : undefined
   if (request === undefined) throw notFound('endpoint')
   if (request === null) throw notFound('request')

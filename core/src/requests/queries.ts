@@ -38,6 +38,8 @@ export interface RequestRow extends RequestSummaryRow {
   readonly headerNames: string
   readonly headerValues: Buffer
   readonly body: Buffer
+  /** It is longer than was asked for: `body` is empty. */
+  readonly bodyOmitted?: boolean
 }
 
 /** The visible requests of an endpoint with their deliveries summed up. */

@@ -24,17 +24,22 @@ const SUMMARY = `
   r.id, r.endpoint_id, r.received_at, r.method, r.path, r.content_type, r.size_bytes, r.ip, r.user_agent, r.label,
   r.body_truncated, r.body_is_binary, r.body_preview, r.verdict, r.verdict_note, r.imported, ${STATE}`
 
-const DETAIL = `
-  select ${SUMMARY}, r.query_string, r.header_names, r.header_values, r.body
+const detailWith = (body: string) => `
+  select ${SUMMARY}, r.query_string, r.header_names, r.header_values, ${body}
   from requests r
   where r.endpoint_id = $1::uuid and r.id = $2::bigint and ${IS_VISIBLE}`
 
-const FIND_REQUEST = statement('find request', DETAIL)
+const FIND_REQUEST = statement('find request', detailWith('r.body'))
+
+/** A body of more than `$4` octets is left out, and not read. */
+const SHORT_BODY = `
+  case when octet_length(r.body) > $4::bigint then ''::bytea else r.body end as body,
+  octet_length(r.body) > $4::bigint as body_omitted`
 
 /** The same with the question whether the endpoint is one of the workspace `$3`: no row says that it is not. */
 const READ_REQUEST = statement(
   'read request',
-  `select r.* from endpoints e left join lateral (${DETAIL}) r on true
+  `select r.* from endpoints e left join lateral (${detailWith(SHORT_BODY)}) r on true
    where e.id = $1::uuid and e.workspace_id = $3::uuid and e.deleted_at is null`,
 )
 
@@ -69,7 +74,7 @@ export async function findRequest(db: Db, endpointId: string, id: number): Promi
 }
 
 /**
- * Finds endpoint and request in one statement.
+ * Finds endpoint and request in one statement; a body of more octets than `bodyBytesMax` is left out.
  *
  * @returns null without the request; undefined without the endpoint
  */
@@ -77,9 +82,9 @@ export async function readRequest(
   db: Db,
   workspaceId: string,
   endpointId: string,
-  id: number,
+  { id, bodyBytesMax }: { readonly id: number; readonly bodyBytesMax: number },
 ): Promise<RequestRow | null | undefined> {
-  const [row] = await run<Maybe<RequestRow>>(db, READ_REQUEST, [endpointId, id, workspaceId])
+  const [row] = await run<Maybe<RequestRow>>(db, READ_REQUEST, [endpointId, id, workspaceId, bodyBytesMax])
   return row?.id === null ? null : row
 }
 

@@ -1,15 +1,18 @@
 import { z } from 'zod'
 import { envelope, paged } from '../api/pagination.ts'
-import { Int64, optional, route, router, stream, typedOnly } from '../api/route.ts'
+import { Int64, Int64Filter, optional, route, router, stream, typedOnly } from '../api/route.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { openStream } from '../streams/index.ts'
 import { AWAIT_SECONDS, awaitRequest } from './await.ts'
+import { readBody } from './body.ts'
 import { findsRequest, requestOf, requestView } from './find.ts'
 import { followEvents, followRequests } from './follow.ts'
 import { followWhole } from './followWhole.ts'
 import { listOlder, listRequests, selectIds } from './list.ts'
+import { newestRequests } from './newest.ts'
 import { binRequests } from './remove.ts'
 import {
+  BodyDownload,
   beforeId,
   filterInput,
   issuesOfFilters,
@@ -20,7 +23,10 @@ import {
   refusedFilters,
   requestIdsInput,
   requestIdsOf,
+  Shape,
 } from './schema.ts'
+import { searching } from './searching.ts'
+import { shapeOf } from './shape.ts'
 import { summaryView } from './view.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
@@ -29,6 +35,12 @@ const requestId = Int64.meta({ description: 'Id of the captured request' })
 const timeoutSeconds = optional(z.int().min(AWAIT_SECONDS.min).max(AWAIT_SECONDS.max)).meta({
   description: `Seconds to wait, ${AWAIT_SECONDS.min} to ${AWAIT_SECONDS.max}; default ${AWAIT_SECONDS.default}`,
 })
+
+const bodyBytesMax = optional(Int64Filter).meta({
+  description: 'A longer body is left out: `bodyOmitted` is true',
+})
+
+const SHAPE_LAST_MAX = 200
 
 const lastEventId = optional(
   z
@@ -127,12 +139,58 @@ export const requestRoutes = router({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/requests/{requestId}',
     summary: 'Read a captured request, whole',
-    input: z.object({ endpointId, requestId }),
+    input: z.object({ endpointId, requestId, bodyBytesMax }),
     output: RequestDetail,
     findsWhenWrong: findsRequest,
   }).query(async ({ ctx, input }) => {
     const request = await requestOf(ctx, input)
     return await requestView(ctx, request.endpointId, request)
+  }),
+
+  body: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/body',
+    summary: 'Read the octets of a captured body',
+    description:
+      'As an attachment of no type, whatever it was sent as. With a header `Range` of one range it is answered in part, with 206.',
+    input: z.object({
+      endpointId,
+      requestId,
+      range: optional(z.string().max(64)).meta({
+        description: 'The header `Range`, for clients that cannot set it: `bytes=0-1023`',
+      }),
+    }),
+    output: BodyDownload,
+    media: { gives: ['application/octet-stream'] },
+    findsWhenWrong: findsRequest,
+  }).query(async ({ ctx, input }) => {
+    const { bytes, from, total } = await readBody(ctx, input)
+    return {
+      contentType: 'application/octet-stream',
+      fileName: `request-${input.requestId}.bin`,
+      content: bytes.toString('base64'),
+      encoding: 'base64' as const,
+      from,
+      total,
+    }
+  }),
+
+  shape: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/shape',
+    summary: 'What the newest requests hold: paths with their types, share and an example',
+    description:
+      'Of bodies, query and headers, as conditions and rules write paths; `[*]` stands for every element of a list. For completion, and to see what a sender changed.',
+    input: z.object({
+      endpointId,
+      label: filterInput.label,
+      last: z.int().min(1).max(SHAPE_LAST_MAX).default(50).meta({ description: 'Of how many requests' }),
+    }),
+    output: Shape,
+    finds: findsEndpoint,
+  }).query(async ({ ctx, input }) => {
+    const rows = await searching(ctx, (db, options) => newestRequests(db, ctx.endpoint.id, input, options))
+    return { sampleCount: rows.length, paths: shapeOf(rows) }
   }),
 
   remove: route({

@@ -1,8 +1,18 @@
 import { z } from 'zod'
 import { pageInput } from '../api/pagination.ts'
-import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp } from '../api/route.ts'
+import {
+  byName,
+  Download,
+  InstantInput,
+  Int64,
+  Int64Filter,
+  optional,
+  REFUSED,
+  Timestamp,
+} from '../api/route.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { BODY_KINDS } from '../engine/message/index.ts'
+import { VALUE_TYPES } from './shape.ts'
 
 /** Every state a request can show. */
 export const REQUEST_STATES = [
@@ -126,8 +136,12 @@ export const RequestDetail = z
     query: byName(z.array(z.string())),
     headers: byName(z.string()),
     bodyKind: z.enum(BODY_KINDS).nullable().meta({
-      description: 'What the body is for conditions and rules, whatever `contentType` says; null when empty',
+      description:
+        'What the body is for conditions and rules, whatever `contentType` says; null when empty or left out',
     }),
+    bodyOmitted: z
+      .boolean()
+      .meta({ description: 'The body is longer than `bodyBytesMax`: `body` is null, `…/body` has it' }),
     deliveries: z.array(
       z.object({
         actionId: z.uuid().nullable(),
@@ -141,6 +155,27 @@ export const RequestDetail = z
     ),
   })
   .meta({ id: 'CapturedRequest' })
+
+/** Octets of a body, whole or a part of them. */
+export const BodyDownload = Download.extend({
+  from: z.int().meta({ description: 'The first octet of `content`, from 0' }),
+  total: z.int().meta({ description: 'Octets of the whole body' }),
+})
+
+/** What an endpoint's newest requests hold. */
+export const Shape = z
+  .object({
+    sampleCount: z.int().meta({ description: 'Requests that were looked at' }),
+    paths: z.array(
+      z.object({
+        path: z.string(),
+        types: z.array(z.enum(VALUE_TYPES)),
+        share: z.number().meta({ description: 'In which part of them it is, 0 to 1' }),
+        example: z.string().meta({ description: 'The newest value, shortened' }),
+      }),
+    ),
+  })
+  .meta({ id: 'Shape' })
 
 /** Ids of one bulk call: 1 to 500, duplicates folded. */
 const RequestIds = z

@@ -57,7 +57,8 @@ export function detailView(
     headers: joinedHeaders(headers),
     rawHeaders: headers.map(rawHeader),
     body: bodyText(row),
-    bodyKind: kindOfBody(row),
+    bodyOmitted: row.bodyOmitted === true,
+    bodyKind: row.bodyOmitted === true ? null : kindOfBody(row),
     deliveries: [...deliveries],
   }
 }

@@ -19,19 +19,27 @@ const period = {
     .meta({ description: 'Parts of the period, of equal length' }),
 }
 
-const Traffic = z
+const counts = {
+  capturedCount: z.int().meta({ description: 'Of requests that are still stored' }),
+  failedCount: z.int().meta({ description: 'Attempts that failed' }),
+}
+
+const traffic = {
+  from: Timestamp,
+  to: Timestamp,
+  buckets: z.array(z.object({ from: Timestamp, ...counts })),
+}
+
+const Traffic = z.object(traffic).meta({ id: 'Traffic' })
+
+const AllTraffic = z
   .object({
-    from: Timestamp,
-    to: Timestamp,
-    buckets: z.array(
-      z.object({
-        from: Timestamp,
-        capturedCount: z.int().meta({ description: 'Of requests that are still stored' }),
-        failedCount: z.int().meta({ description: 'Attempts that failed' }),
-      }),
-    ),
+    ...traffic,
+    endpoints: z
+      .array(z.object({ endpointId: z.uuid(), ...counts }))
+      .meta({ description: 'Those at which anything arrived or failed' }),
   })
-  .meta({ id: 'Traffic' })
+  .meta({ id: 'AllTraffic' })
 
 /** The period that is meant: an hour up to now unless told, 90 days at most, and never empty. */
 function periodOf(now: Date, { from, to }: { from?: Date | undefined; to?: Date | undefined }) {
@@ -56,6 +64,23 @@ export const trafficRoutes = router({
     finds: findsEndpoint,
   }).query(({ ctx, input }) => {
     const asked = { ...periodOf(ctx.clock.now(), input), buckets: input.buckets }
-    return searching(ctx, (db, options) => countTraffic(db, ctx.endpoint.id, asked, options))
+    return searching(ctx, (db, options) => countTraffic(db, { endpointId: ctx.endpoint.id }, asked, options))
+  }),
+})
+
+/** Count what arrived anywhere in the workspace over time. */
+export const allTrafficRoutes = router({
+  traffic: route({
+    method: 'GET',
+    path: '/api/v1/traffic',
+    summary: 'How much arrived and failed in the workspace, in parts of a period, and at which endpoints',
+    description: `The period is ${DAYS_MAX} days at most; a longer one is cut at its begin.`,
+    input: z.object(period),
+    output: AllTraffic,
+  }).query(({ ctx, input }) => {
+    const asked = { ...periodOf(ctx.clock.now(), input), buckets: input.buckets }
+    return searching(ctx, (db, options) =>
+      countTraffic(db, { workspaceId: ctx.workspace.id }, asked, options),
+    )
   }),
 })

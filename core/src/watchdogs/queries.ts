@@ -211,6 +211,24 @@ export function listOutages(db: Db): Promise<Outage[]> {
   return db.selectFrom('gatewayOutages').select(['beganAt', 'endedAt']).orderBy('beganAt').execute()
 }
 
+/** Alarms of a watchdog that were on within a period, oldest first: its incidents, which are kept as long as alerts. */
+export function listAlarms(
+  db: Db,
+  { id, workspaceId }: { readonly id: string; readonly workspaceId: string },
+  { from, to }: { readonly from: Date; readonly to: Date },
+): Promise<{ alarmedAt: Date; recoveredAt: Date | null }[]> {
+  return db
+    .selectFrom('incidents')
+    .where('workspaceId', '=', workspaceId)
+    .where('kind', '=', 'watchdog.alarmed')
+    .where('subjectId', '=', id)
+    .where('openedAt', '<', to)
+    .where((where) => where.or([where('closedAt', 'is', null), where('closedAt', '>', from)]))
+    .select(['openedAt as alarmedAt', 'closedAt as recoveredAt'])
+    .orderBy('openedAt')
+    .execute()
+}
+
 /** Labels of stored requests, most frequent first. One walk along the endpoint's rows. */
 export function listLabels(db: Db, endpointId: string): Promise<{ label: string; count: number }[]> {
   return db

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
-import { optional, route, router } from '../api/route.ts'
+import { InstantInput, optional, route, router } from '../api/route.ts'
 import { findsNamedEndpoint, namedEndpointOf } from '../endpoints/index.ts'
 import { createWatchdog } from './create.ts'
 import { findsWatchdog } from './find.ts'
@@ -14,8 +14,10 @@ import {
   Watchdog,
   WatchdogLabels,
   WatchdogSuggestion,
+  WatchdogTimeline,
 } from './schema.ts'
 import { suggestWatchdog } from './suggest.ts'
+import { timelineOf, timelinePeriod } from './timeline.ts'
 import { checkWatchdogInput, setWatchdogActive, updateWatchdogMembers } from './update.ts'
 import { watchdogView } from './view.ts'
 
@@ -91,6 +93,23 @@ export const watchdogRoutes = router({
     output: Watchdog,
     finds: findsWatchdog,
   }).query(async ({ ctx }) => watchdogView(ctx.watchdog, ctx.clock.now(), await listOutages(ctx.db))),
+
+  timeline: route({
+    method: 'GET',
+    path: '/api/v1/watchdogs/{id}/timeline',
+    summary: 'What happened to a watchdog: matches, alarms, and when the service itself was down',
+    description:
+      'Of what is still stored, by the match as it is now. The period is 62 days at most; a longer one is cut at its begin.',
+    input: z.object({
+      id,
+      from: optional(InstantInput).meta({ description: 'Begin; default eight intervals before `to`' }),
+      to: optional(InstantInput).meta({ description: 'End, exclusive; default now' }),
+    }),
+    output: WatchdogTimeline,
+    finds: findsWatchdog,
+  }).query(({ ctx, input }) =>
+    timelineOf(ctx, ctx.watchdog, timelinePeriod(ctx.watchdog, ctx.clock.now(), input)),
+  ),
 
   update: route({
     method: 'PUT',

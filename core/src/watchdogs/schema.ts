@@ -94,6 +94,21 @@ export const WatchdogSuggestion = z
   })
   .meta({ id: 'WatchdogSuggestion' })
 
+/** What happened to a watchdog in a period. */
+export const WatchdogTimeline = z
+  .object({
+    from: Timestamp,
+    to: Timestamp,
+    matches: z
+      .array(z.object({ requestId: Int64, at: Timestamp }))
+      .meta({ description: 'Stored captures that match, the newest 500, oldest first' }),
+    alarms: z.array(z.object({ alarmedAt: Timestamp, recoveredAt: Timestamp.nullable() })),
+    outages: z
+      .array(z.object({ from: Timestamp, to: Timestamp }))
+      .meta({ description: 'When no gateway took captures: nobody is blamed for these' }),
+  })
+  .meta({ id: 'WatchdogTimeline' })
+
 /** The labels of an endpoint's requests, and how many stored requests have each. */
 export const WatchdogLabels = z
   .object({ items: z.array(z.object({ label: z.string(), count: z.int() })) })

@@ -55,6 +55,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     headers: [{ name: 'Content-Type', value: 'application/json' }],
     body: '{"type":"invoice.paid","amount":990}',
   },
+  'verification.try': { requestId: 90117, provider: 'stripe', signingSecret: 'whsec_x1' },
   'requests.bulkDelete': { requestIds: [90117, 90118] },
   'requests.bulkReplay': { requestIds: [90117, 90118] },
   'recycleBin.restore': { requestIds: [90117, 90118] },
@@ -188,6 +189,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     headers: { 'Content-Type': 'application/json' },
     rawHeaders: [{ name: 'Content-Type', value: 'application/json' }],
     body: '{"id":"evt_1","type":"invoice.paid"}',
+    bodyOmitted: false,
     bodyKind: 'json',
     deliveries: [
       {

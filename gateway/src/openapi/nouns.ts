@@ -75,4 +75,9 @@ export const NOUNS: readonly {
     title: 'Conditions',
     description: 'What actions, rules and watchdogs ask of a request, tried on what was captured.',
   },
+  {
+    name: 'verification',
+    title: 'Verification',
+    description: 'How signatures of captures are checked, tried on what was captured.',
+  },
 ]

@@ -1,0 +1,87 @@
+import type { Context } from '../api/context.ts'
+import { DomainError, notFound, validationFailed } from '../api/errors.ts'
+import type { Trx } from '../platform/db/index.ts'
+import { nextJob } from './openDeliveries.ts'
+import { announceDeliveries, findOpenDeliveries } from './queries.ts'
+
+/** What will be done at once. */
+export interface RetryNow {
+  readonly requestId: number
+  readonly actionId: string
+  /** Of the attempt that is made now. */
+  readonly attemptNumber: number
+}
+
+/**
+ * Makes the next attempt of a delivery now, which its schedule has for later. It counts like the scheduled one, and what
+ * follows it keeps to the schedule.
+ *
+ * @param attemptId any attempt of the delivery
+ * @throws DomainError `validation_failed` when nothing is scheduled any more, `action_inactive`
+ */
+export async function retryNow(ctx: Context, endpointId: string, attemptId: number): Promise<RetryNow> {
+  const now = ctx.clock.now()
+  return await ctx.db.transaction().execute(async (trx) => {
+    const deliveryId = await deliveryOf(trx, endpointId, attemptId)
+    const [delivery] = deliveryId === null ? [] : await findOpenDeliveries(trx, { ids: [deliveryId] })
+    if (delivery === undefined) throw nothingScheduled()
+    if (!(await isActionOn(trx, delivery.actionId))) {
+      throw new DomainError('action_inactive', 'The action is switched off, or suspended by the plan.')
+    }
+    await trx
+      .updateTable('deliveries')
+      .set({ nextAttemptAt: now })
+      .where('id', '=', delivery.id)
+      .where('nextAttemptAt', '>', now)
+      .execute()
+    await trx
+      .updateTable('deliveryAttempts')
+      .set({ nextAttemptAt: now })
+      .where('endpointId', '=', endpointId)
+      .where('deliveryId', '=', delivery.id)
+      .where('attemptNumber', '=', delivery.attemptCount)
+      .where('nextAttemptAt', '>', now)
+      .execute()
+    // The scheduled job stays: when it comes, the attempt was made and there is nothing to do.
+    await ctx.enqueue(trx, 'deliveries.attempt', [nextJob(delivery)])
+    await announceDeliveries(trx, [endpointId])
+    return {
+      requestId: delivery.requestId,
+      actionId: delivery.actionId,
+      attemptNumber: delivery.attemptCount + 1,
+    }
+  })
+}
+
+/** Locked, so that an attempt that begins meanwhile is not announced twice; null for an inline replay. */
+async function deliveryOf(trx: Trx, endpointId: string, attemptId: number): Promise<number | null> {
+  const attempt = await trx
+    .selectFrom('deliveryAttempts')
+    .where('endpointId', '=', endpointId)
+    .where('id', '=', attemptId)
+    .select('deliveryId')
+    .executeTakeFirst()
+  if (attempt === undefined) throw notFound('delivery attempt')
+  if (attempt.deliveryId === null) return null
+  await trx.selectFrom('deliveries').where('id', '=', attempt.deliveryId).select('id').forUpdate().execute()
+  return attempt.deliveryId
+}
+
+async function isActionOn(trx: Trx, actionId: string): Promise<boolean> {
+  const action = await trx
+    .selectFrom('actions')
+    .where('id', '=', actionId)
+    .select(['isActive', 'suspendedByPlan'])
+    .executeTakeFirst()
+  return action?.isActive === true && !action.suspendedByPlan
+}
+
+function nothingScheduled(): DomainError {
+  return validationFailed([
+    {
+      path: ['attemptId'],
+      code: 'not_allowed',
+      detail: 'No further attempt is scheduled: replay the request instead.',
+    },
+  ])
+}

@@ -1,0 +1,55 @@
+import { z } from 'zod'
+import { notFound } from '../api/errors.ts'
+import { Int64, route, router } from '../api/route.ts'
+import { captureUrlOf, createInput, findsEndpoint, storedSettings } from '../endpoints/index.ts'
+import {
+  changedSettings,
+  checkSettings,
+  evaluate,
+  prepareVerification,
+} from '../engine/verification/index.ts'
+import { findRequest, storedRequest, VERDICTS } from '../requests/index.ts'
+
+const { handshakeToken, provider, signatureAlgorithm, signatureEncoding, signatureHeader } = createInput.shape
+const { signaturePrefix, signingSecret } = createInput.shape
+
+/** Try how captures would be verified; nothing is saved. */
+export const verificationRoutes = router({
+  try: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/verification/preview',
+    summary: 'The verdict that other verification settings would give a captured request',
+    description:
+      'The members are those of the endpoint, and what is left out is as saved there. Nothing is saved, and the verdict of the request stays. The time of the check is that of the capture.',
+    input: z.object({
+      endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
+      requestId: Int64.meta({ description: 'Id of the captured request that is tried' }),
+      provider,
+      signingSecret,
+      handshakeToken,
+      signatureHeader,
+      signatureAlgorithm,
+      signatureEncoding,
+      signaturePrefix,
+    }),
+    output: z
+      .object({
+        verification: z
+          .object({ verdict: z.enum(VERDICTS), note: z.string() })
+          .nullable()
+          .meta({ description: 'Null: with these settings nothing would be checked' }),
+      })
+      .meta({ id: 'VerificationPreview' }),
+    errors: ['not_found'],
+    finds: findsEndpoint,
+    check: (ctx, members) => checkSettings(storedSettings(ctx.endpoint, ctx.secrets), members),
+  }).mutation(async ({ ctx, input: { endpointId: _endpoint, requestId, ...members } }) => {
+    const row = await findRequest(ctx.db, ctx.endpoint.id, requestId)
+    if (row === undefined) throw notFound('request')
+    const settings = changedSettings(storedSettings(ctx.endpoint, ctx.secrets), members)
+    const request = storedRequest(row)
+    const query = request.queryString === null ? '' : `?${request.queryString}`
+    const publicUrl = `${captureUrlOf(ctx.urls, ctx.endpoint.id)}${request.path}${query}`
+    return { verification: evaluate(prepareVerification(settings), request, publicUrl) }
+  }),
+})

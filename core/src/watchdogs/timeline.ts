@@ -1,0 +1,52 @@
+import type { Context } from '../api/context.ts'
+import { storedCondition } from '../engine/conditions/index.ts'
+import { newestMatching } from '../requests/index.ts'
+import { listAlarms, listOutages, type WatchdogRow } from './queries.ts'
+
+/** Matches that one timeline shows at most, the newest. */
+export const TIMELINE_MATCHES_MAX = 500
+/** Octets of stored requests that are read for them. */
+const READ_BYTES_MAX = 8 * 1024 * 1024
+
+/** A period, its end not part of it. */
+export interface Period {
+  readonly from: Date
+  readonly to: Date
+}
+
+const INTERVALS_SHOWN = 8
+const SHORTEST_MS = 60_000
+const LONGEST_MS = 62 * 86_400_000
+
+/** The period that is meant: eight intervals up to now unless told, a minute to 62 days. */
+export function timelinePeriod(
+  { expectedIntervalSeconds }: Pick<WatchdogRow, 'expectedIntervalSeconds'>,
+  now: Date,
+  { from, to = now }: { readonly from?: Date | undefined; readonly to?: Date | undefined },
+): Period {
+  const asked =
+    from === undefined ? INTERVALS_SHOWN * expectedIntervalSeconds * 1000 : to.getTime() - from.getTime()
+  const length = Math.min(LONGEST_MS, Math.max(SHORTEST_MS, asked))
+  return { from: new Date(to.getTime() - length), to }
+}
+
+/** What happened to a watchdog: captures that it counted, its alarms, and when no gateway took captures. */
+export async function timelineOf(ctx: Context, watchdog: WatchdogRow, { from, to }: Period) {
+  const matches = await newestMatching(ctx.db, watchdog.endpointId, storedCondition(watchdog.match), {
+    limit: TIMELINE_MATCHES_MAX,
+    since: from,
+    until: to,
+    readBytes: READ_BYTES_MAX,
+  })
+  const alarms = await listAlarms(ctx.db, watchdog, { from, to })
+  const outages = await listOutages(ctx.db)
+  return {
+    from,
+    to,
+    matches: matches.map(({ receivedAt, requestId }) => ({ requestId, at: receivedAt })).toReversed(),
+    alarms,
+    outages: outages
+      .filter(({ beganAt, endedAt }) => beganAt < to && endedAt > from)
+      .map(({ beganAt, endedAt }) => ({ from: beganAt, to: endedAt })),
+  }
+}

@@ -1,0 +1,125 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import type { TestEndpoint } from '../../support/client.ts'
+import { startService, type TestService } from '../../support/service.ts'
+
+let service: TestService
+beforeAll(async () => {
+  service = await startService()
+})
+
+const at = (endpoint: TestEndpoint, path: string) => service.alice.baseUrl + endpoint.at(path)
+const read = (endpoint: TestEndpoint, id: number, range?: string) =>
+  fetch(at(endpoint, `/requests/${id}/body`), {
+    headers: {
+      Authorization: `Bearer ${service.alice.key}`,
+      ...(range === undefined ? {} : { Range: range }),
+    },
+  })
+
+describe('GET …/requests/{requestId}/body', () => {
+  test('answers the octets as an attachment that nothing can run', async () => {
+    const endpoint = await service.alice.endpoint()
+    const octets = new Uint8Array([0, 255, 60, 115, 13, 10])
+    const { id } = await endpoint.capture({ body: octets, headers: { 'Content-Type': 'text/html' } })
+    const answer = await read(endpoint, id)
+    expect(new Uint8Array(await answer.arrayBuffer())).toEqual(octets)
+    expect(Object.fromEntries(answer.headers)).toMatchObject({
+      'accept-ranges': 'bytes',
+      'content-disposition': `attachment; filename="request-${id}.bin"`,
+      'content-security-policy': "default-src 'none'; sandbox",
+      'content-type': 'application/octet-stream',
+      'x-content-type-options': 'nosniff',
+    })
+  })
+
+  test('answers a part, by header or by query', async () => {
+    const endpoint = await service.alice.endpoint()
+    const { id } = await endpoint.capture({ body: '0123456789' })
+    const part = await read(endpoint, id, 'bytes=2-4')
+    expect([part.status, part.headers.get('content-range'), await part.text()]).toEqual([
+      206,
+      'bytes 2-4/10',
+      '234',
+    ])
+    const last = await service.alice.get(endpoint.at(`/requests/${id}/body?range=bytes=-3`))
+    expect([last.status, last.text]).toEqual([206, '789'])
+    const beyond = await read(endpoint, id, 'bytes=10-')
+    expect([beyond.status, await beyond.text()]).toEqual([200, '0123456789'])
+  })
+
+  test('is gone with the request', async () => {
+    const endpoint = await service.alice.endpoint()
+    const { id } = await endpoint.capture()
+    await service.alice.delete(endpoint.at(`/requests/${id}`))
+    expect((await read(endpoint, id)).status).toBe(404)
+  })
+})
+
+test('a body that is longer than was asked for is left out of the detail', async () => {
+  const endpoint = await service.alice.endpoint()
+  const { id } = await endpoint.capture({ body: '{"a":1}' })
+  const detail = async (query: string) =>
+    (await service.alice.get(endpoint.at(`/requests/${id}${query}`))).body
+  expect(await detail('?bodyBytesMax=6')).toMatchObject({ body: null, bodyOmitted: true, sizeBytes: 7 })
+  expect(await detail('?bodyBytesMax=7')).toMatchObject({ body: '{"a":1}', bodyOmitted: false })
+  expect(await detail('')).toMatchObject({ body: '{"a":1}', bodyOmitted: false, bodyKind: 'json' })
+})
+
+describe('GET …/shape', () => {
+  test('names paths as conditions write them, with types, share and the newest example', async () => {
+    const endpoint = await service.alice.endpoint()
+    await endpoint.capture({ body: '{"type":"a","n":1.10,"list":[{"id":1},{"id":"x"}]}' })
+    await endpoint.capture({
+      body: '{"type":"b","odd name":null}',
+      suffix: '?tenant=acme',
+      headers: { 'X-Shop': 'one' },
+    })
+    const { body } = await service.alice.get(endpoint.at('/shape'))
+    expect(body).toMatchObject({ sampleCount: 2 })
+    expect(Object(body).paths).toEqual(
+      expect.arrayContaining([
+        { path: 'body.type', types: ['string'], share: 1, example: 'b' },
+        { path: 'body["odd name"]', types: ['null'], share: 0.5, example: 'null' },
+        { path: 'body.n', types: ['number'], share: 0.5, example: expect.stringMatching(/^1\.10?$/) },
+        { path: 'body.list[*].id', types: ['number', 'string'], share: 0.5, example: '1' },
+        { path: 'query.tenant', types: ['string'], share: 0.5, example: 'acme' },
+        { path: 'headers.X-Shop', types: ['string'], share: 0.5, example: 'one' },
+      ]),
+    )
+  })
+
+  test('of a label, and of nothing', async () => {
+    const endpoint = await service.alice.endpoint({ provider: 'stripe' })
+    expect((await service.alice.get(endpoint.at('/shape'))).body).toEqual({ sampleCount: 0, paths: [] })
+    await endpoint.capture({ body: '{"type":"a","only":1}' })
+    await endpoint.capture({ body: '{"type":"b"}' })
+    const { body } = await service.alice.get(endpoint.at('/shape?label=a&last=200'))
+    expect(body).toMatchObject({ sampleCount: 1 })
+    expect((await service.alice.get(endpoint.at('/shape?last=201'))).status).toBe(400)
+  })
+
+  test('member names without end do not make an answer without end', async () => {
+    const endpoint = await service.alice.endpoint()
+    const members = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`id${index}`, index]))
+    await endpoint.capture({ body: JSON.stringify(members) })
+    const { body } = await service.alice.get(endpoint.at('/shape'))
+    expect(Object(body).paths).toHaveLength(500)
+  })
+})
+
+test('traffic of the workspace is counted in all, and by endpoint', async () => {
+  const client = await service.newClient()
+  const [busy, calm] = [await client.endpoint(), await client.endpoint()]
+  await client.endpoint()
+  await busy.captureMany(2)
+  await calm.capture()
+  const { body } = await client.get('/api/v1/traffic?buckets=1')
+  expect(body).toMatchObject({ buckets: [{ capturedCount: 3, failedCount: 0 }] })
+  expect(Object(body).endpoints).toHaveLength(2)
+  expect(Object(body).endpoints).toEqual(
+    expect.arrayContaining([
+      { endpointId: busy.id, capturedCount: 2, failedCount: 0 },
+      { endpointId: calm.id, capturedCount: 1, failedCount: 0 },
+    ]),
+  )
+})
