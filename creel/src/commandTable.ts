@@ -58,7 +58,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'open',
-        description: 'open the console in a browser; beside a local service signed in',
+        description: 'open the console in a browser, signed in',
         load: async () => (await import('./client/commands/open.ts')).addOpenCommand,
       },
       {

@@ -70,6 +70,25 @@ describe('signing in', () => {
     expect((await new TestBrowser(service).signIn({ link })).status).toBe(401)
   })
 
+  test('with a link of a key gives a session that may what the key may, and ends with it', async () => {
+    const client = await service.newClient()
+    const Link = z.object({ url: z.string(), expiresAt: z.string() })
+    const tokens: string[] = []
+    for (let made = 0; made < 2; made += 1) {
+      const answer = await client.post('/api/v1/sign-in-links', {})
+      expect(answer.status).toBe(201)
+      tokens.push(Link.parse(answer.body).url.split('#')[1] ?? '')
+    }
+    const browser = new TestBrowser(service)
+    expect((await browser.signIn({ link: tokens[0] ?? '' })).status).toBe(204)
+    expect(await browser.query('sessions.current')).toMatchObject({ data: { session: { role: 'key' } } })
+    expect(await browser.query('keys.list')).toMatchObject({ status: 403, code: 'forbidden' })
+    const prefix = client.key.slice(0, 17)
+    await service.operator.keys.revoke({ workspace: client.workspaceId, key: prefix })
+    expect(await browser.query('sessions.current')).toMatchObject({ status: 401 })
+    expect((await new TestBrowser(service).signIn({ link: tokens[1] ?? '' })).status).toBe(401)
+  })
+
   test('with what is none, or is too old, signs nobody in', async () => {
     const old = await linkOf(service.alice.workspaceId)
     await service.clock.at(new Date(service.clock.now().getTime() + 16 * 60_000), async () => {

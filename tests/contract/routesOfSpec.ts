@@ -89,6 +89,8 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'POST /api/v1/keys',
   'DELETE /api/v1/keys/{}',
 
+  'POST /api/v1/sign-in-links',
+
   'GET /api/v1/endpoints/{}/traffic',
   'GET /api/v1/incidents',
   'GET /api/v1/usage',

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { TestBrowser } from '../support/browser.ts'
 import type { TestEndpoint } from '../support/client.ts'
 import { PROGRAM, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -80,10 +81,17 @@ describe('where commands talk to', () => {
   })
 })
 
-test('creel open names the console, or the captures of an endpoint', async () => {
-  expect(await succeeds(['open', '--print'], env)).toBe(`${service.baseUrl}/console/\n`)
-  const { url } = JSON.parse(await succeeds(['open', 'orders', '--json'], env))
-  expect(url).toBe(`${service.baseUrl}/console/e/${endpoint.id}`)
+test('creel open gives a link that signs in as the key, once, at the page of an endpoint', async () => {
+  const open = async (...words: string[]) =>
+    new URL(JSON.parse(await succeeds(['open', ...words, '--json'], env)).url)
+  const link = await open('orders')
+  expect(`${link.origin}${link.pathname}`).toBe(`${service.baseUrl}/console/sign-in`)
+  expect(link.searchParams.get('to')).toBe(`/e/${endpoint.id}`)
+  const browser = new TestBrowser(service)
+  expect((await browser.signIn({ link: link.hash.slice(1) })).status).toBe(204)
+  expect(await browser.query('sessions.current')).toMatchObject({ data: { session: { role: 'key' } } })
+  expect((await browser.signIn({ link: link.hash.slice(1) })).status).toBe(401)
+  expect((await open()).search).toBe('')
 })
 
 describe('creel endpoints', () => {

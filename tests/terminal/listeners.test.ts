@@ -58,6 +58,29 @@ test('a replay to listeners reaches the local server, and what it answered is a 
   expect(nobody.stderr).toContain('creel listen')
 })
 
+test('with --report the answer to a capture is a delivery attempt; who only looks is no listener', async () => {
+  const { alice } = service
+  await using local = await startReceiver({ status: 201 })
+  const endpoint = await alice.endpoint({ name: 'reported' })
+  const to = ['listen', 'reported', '--to', `http://127.0.0.1:${local.port}`]
+  const looker = startCommand([...to, '--no-write'], env)
+  await looker.says(/connected/)
+  const { id } = await endpoint.capture()
+  const replay = await alice.post(endpoint.at(`/requests/${id}/replay?to=listeners`))
+  expect(replay.body).toMatchObject({ listenerCount: 0 })
+  looker.signal('SIGTERM')
+
+  const listener = startCommand([...to, '--report', '--since', 'start'], env)
+  await local.take(1)
+  const attempts = await eventually('the attempt', async () => {
+    const { body } = await alice.get(endpoint.at('/deliveries'))
+    return Object(body).items.length > 0 && Object(body).items
+  })
+  expect(attempts).toMatchObject([{ kind: 'listen', requestId: id, state: 'Succeeded', statusCode: 201 }])
+  listener.signal('SIGTERM')
+  expect(await listener.exited).toBe(0)
+})
+
 test('a report is refused where it is wrong, and for the requests of others', async () => {
   const { alice, charlie } = service
   const endpoint = await alice.endpoint()

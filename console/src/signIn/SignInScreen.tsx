@@ -4,7 +4,10 @@ import { queryClient } from '../live/queryClient.ts'
 import { session } from '../live/session.ts'
 import { SignInForm } from './SignInForm.tsx'
 
-/** The page of a sign-in link: its token stands behind #, where no log sees it, and leaves the address before it is used. */
+/**
+ * The page of a sign-in link: its token stands behind #, where no log sees it, and leaves the address before it is used. `?to=`
+ * names the page of the console that is shown then.
+ */
 export function SignInScreen() {
   const [, navigate] = useLocation()
   const [link] = useState(() => {
@@ -12,10 +15,15 @@ export function SignInScreen() {
     if (token !== '') history.replaceState(null, '', location.pathname)
     return token
   })
+  const [page] = useState(() => {
+    const to = new URLSearchParams(location.search).get('to') ?? '/'
+    // A path of the console, and nothing else.
+    return /^\/(?![/\\])/.test(to) ? to : '/'
+  })
   const enter = () => {
     queryClient.clear()
     session.set('in')
-    navigate('/', { replace: true })
+    navigate(page, { replace: true })
   }
   return (
     <main className="sign-in">

@@ -10,6 +10,9 @@ export const sessionOperatorRoutes = operatorRouterOf({
     .input(z.object({ workspace: WorkspaceReference }))
     .output(SignInLinkView)
     .mutation(async ({ ctx, input }) =>
-      makeSignInLink(ctx, (await getWorkspace(ctx.db, input.workspace)).id),
+      makeSignInLink(ctx, {
+        workspaceId: (await getWorkspace(ctx.db, input.workspace)).id,
+        apiKeyId: null,
+      }),
     ),
 })

@@ -134,10 +134,16 @@ export async function deleteSessionOfToken(trx: Trx, sha256: Buffer): Promise<vo
   await trx.deleteFrom('sessions').where('sha256', '=', sha256).execute()
 }
 
+/** Whom a session or a link is for: the workspace's owner, or one of its keys. */
+export interface SignedIn {
+  readonly workspaceId: string
+  readonly apiKeyId: string | null
+}
+
 /** Adds a link; those of the workspace that are too old go. */
 export async function insertLink(
   trx: Trx,
-  row: { sha256: Buffer; workspaceId: string; expiresAt: Date },
+  row: SignedIn & { readonly sha256: Buffer; readonly expiresAt: Date },
   now: Date,
 ): Promise<void> {
   await trx
@@ -148,13 +154,20 @@ export async function insertLink(
   await trx.insertInto('signInLinks').values(row).execute()
 }
 
-/** Uses a link up: of several that try at once, one gets its workspace. */
-export async function takeLink(trx: Trx, sha256: Buffer, now: Date): Promise<string | undefined> {
-  const row = await trx
+/** Uses a link up: of several that try at once, one gets whom it is for. One of a key that was revoked is none. */
+export async function takeLink(trx: Trx, sha256: Buffer, now: Date): Promise<SignedIn | undefined> {
+  return await trx
     .deleteFrom('signInLinks')
     .where('sha256', '=', sha256)
     .where('expiresAt', '>', now)
-    .returning('workspaceId')
+    .where((of) =>
+      of.or([
+        of('apiKeyId', 'is', null),
+        of('apiKeyId', 'in', (keys) =>
+          keys.selectFrom('apiKeys').where('revokedAt', 'is', null).select('id'),
+        ),
+      ]),
+    )
+    .returning(['workspaceId', 'apiKeyId'])
     .executeTakeFirst()
-  return row?.workspaceId
 }

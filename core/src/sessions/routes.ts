@@ -1,12 +1,12 @@
 import { z } from 'zod'
 import { notFound } from '../api/errors.ts'
 import { requireOwner } from '../api/ownerGate.ts'
-import { router, typedOnly } from '../api/route.ts'
+import { route, router, typedOnly } from '../api/route.ts'
 import { deleteSession, listSessions } from './queries.ts'
 import { CurrentSession, Session, SignInLinkView } from './schema.ts'
 import { makeSignInLink } from './start.ts'
 
-/** Signed-in browsers. They are no part of the REST surface, which takes keys only. */
+/** Signed-in browsers. The REST surface takes keys only; all it can do is make a link for one. */
 export const sessionRoutes = router({
   current: typedOnly({ input: z.object({}), output: CurrentSession }).query(({ ctx }) => ({
     session: ctx.session,
@@ -43,6 +43,19 @@ export const sessionRoutes = router({
   ),
 
   invite: typedOnly({ input: z.object({}), output: SignInLinkView, gate: requireOwner }).mutation(({ ctx }) =>
-    makeSignInLink(ctx, ctx.workspace.id),
+    makeSignInLink(ctx, { workspaceId: ctx.workspace.id, apiKeyId: null }),
+  ),
+
+  signInLink: route({
+    method: 'POST',
+    path: '/api/v1/sign-in-links',
+    summary: 'Make a link that signs a browser in to the console, once, to do what this key may',
+    description:
+      'The link works for 15 minutes. The session ends with the key, and can manage neither keys nor contacts nor sessions.',
+    input: z.object({}),
+    output: SignInLinkView,
+    status: 201,
+  }).mutation(({ ctx }) =>
+    makeSignInLink(ctx, { workspaceId: ctx.workspace.id, apiKeyId: ctx.key?.id ?? null }),
   ),
 })

@@ -28,4 +28,4 @@ export const CurrentSession = z.object({
 })
 
 /** A link that signs a browser in once, until `expiresAt`. */
-export const SignInLinkView = z.object({ url: z.string(), expiresAt: Timestamp })
+export const SignInLinkView = z.object({ url: z.string(), expiresAt: Timestamp }).meta({ id: 'SignInLink' })

@@ -4,7 +4,7 @@ import type { Services } from '../api/services.ts'
 import { authenticate } from '../keys/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { LINK_MINUTES, SESSION_DAYS } from './lifetimes.ts'
-import { deleteSessionOfToken, insertLink, insertSession, takeLink } from './queries.ts'
+import { deleteSessionOfToken, insertLink, insertSession, type SignedIn, takeLink } from './queries.ts'
 import { newToken, tokenFingerprint } from './token.ts'
 
 const DAY_MS = 86_400_000
@@ -15,7 +15,7 @@ const USER_AGENT_MAX = 200
 export type Credential = { readonly key: string } | { readonly link: string }
 
 /**
- * Signs a browser in: with a key, to do what the key may, or with a link, which works once, as the workspace's owner.
+ * Signs a browser in: with a key, to do what the key may, or with a link, which works once, as whom it was made for.
  *
  * @param former the token of the session that the browser had, which ends
  * @returns the token for its cookie; stored is its SHA-256
@@ -28,10 +28,11 @@ export async function startSession(
 ): Promise<string> {
   const caller = 'key' in credential ? await authenticate(services, credential.key.trim()) : undefined
   return await services.db.transaction().execute(async (trx) => {
-    const apiKeyId = caller?.key?.id ?? null
-    const workspaceId =
-      'link' in credential ? await useLink(services, trx, credential.link) : caller?.workspace.id
-    if (workspaceId === undefined) {
+    const owner =
+      'link' in credential
+        ? await useLink(services, trx, credential.link)
+        : caller && { workspaceId: caller.workspace.id, apiKeyId: caller.key?.id ?? null }
+    if (owner === undefined) {
       throw new DomainError('unauthorized', 'The sign-in link was used already, or is older than 15 minutes.')
     }
     if (former !== null) await deleteSessionOfToken(trx, tokenFingerprint(former))
@@ -39,8 +40,7 @@ export async function startSession(
     const createdAt = services.clock.now()
     await insertSession(trx, {
       id: randomUUID(),
-      workspaceId,
-      apiKeyId,
+      ...owner,
       sha256,
       userAgent: userAgent?.slice(0, USER_AGENT_MAX) ?? null,
       createdAt,
@@ -50,23 +50,23 @@ export async function startSession(
   })
 }
 
-function useLink({ clock }: Services, trx: Trx, token: string): Promise<string | undefined> {
+function useLink({ clock }: Services, trx: Trx, token: string): Promise<SignedIn | undefined> {
   return takeLink(trx, tokenFingerprint(token), clock.now())
 }
 
-/** A link that signs a browser in as the workspace's owner, once. */
+/** A link that signs a browser in, once. */
 export interface SignInLink {
   /** The token stands behind `#`, where no log, referrer or link scanner sees it. */
   readonly url: string
   readonly expiresAt: Date
 }
 
-/** Makes a sign-in link of the workspace. */
-export async function makeSignInLink(services: Services, workspaceId: string): Promise<SignInLink> {
+/** Makes a sign-in link: of a key, to do what the key may as long as it works, or of the workspace's owner (null). */
+export async function makeSignInLink(services: Services, who: SignedIn): Promise<SignInLink> {
   const { token, sha256 } = newToken()
   const now = services.clock.now()
   const expiresAt = new Date(now.getTime() + LINK_MINUTES * MINUTE_MS)
-  await services.db.transaction().execute((trx) => insertLink(trx, { sha256, workspaceId, expiresAt }, now))
+  await services.db.transaction().execute((trx) => insertLink(trx, { ...who, sha256, expiresAt }, now))
   return { url: `${services.urls.baseUrl}/console/sign-in#${token}`, expiresAt }
 }
 

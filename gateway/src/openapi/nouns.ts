@@ -56,6 +56,11 @@ export const NOUNS: readonly {
     description: 'Events of well-known providers, made up and signed, to try an endpoint with.',
   },
   {
+    name: 'sessions',
+    title: 'Console',
+    description: 'Signing a browser in.',
+  },
+  {
     name: 'keys',
     title: 'API keys',
     description: 'Keys of the workspace: made, listed and revoked by its owner.',

@@ -317,6 +317,7 @@ export interface SignInLinksTable {
   sha256: Buffer
   workspaceId: string
   expiresAt: Date
+  apiKeyId: string | null
 }
 
 export interface TransformationRuleVersionsTable {

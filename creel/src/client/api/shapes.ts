@@ -152,3 +152,6 @@ export const SentSample = z.looseObject({
   event: z.string(),
   signed: z.boolean(),
 })
+
+/** A link that signs a browser in, once. */
+export const SignInLink = z.looseObject({ url: z.string() })

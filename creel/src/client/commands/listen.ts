@@ -1,12 +1,13 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
+import { printHint } from '../../commands/print.ts'
 import type { ProgramTools } from '../../programTools.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { openCheckpoint } from '../listen/checkpoint.ts'
 import { readFilter } from '../listen/filter.ts'
 import { type ListenerOptions, listen } from '../listen/listener.ts'
 import { createLocalSender, type LocalSender } from '../listen/localSender.ts'
-import { reportReplay } from '../listen/report.ts'
+import { createReporter } from '../listen/report.ts'
 import { findStart } from '../listen/start.ts'
 import { withView } from '../listen/withView.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
@@ -18,6 +19,7 @@ interface ListenOptions extends ClientOptions {
   readonly concurrency?: number
   readonly filter?: readonly string[]
   readonly plain?: boolean
+  readonly report?: boolean
   readonly retry?: boolean
   readonly skipVerify?: boolean
   readonly write: boolean
@@ -45,6 +47,7 @@ export function addListenCommand(command: Command, tools: ProgramTools): void {
       .option('--plain', 'lines, also on a terminal')
       .option('--filter <words...>', 'only these: method:POST label:order.paid text, or a condition as JSON')
       .option('--retry', 'send again until the local server answers')
+      .option('--report', 'record the answers to captures as delivery attempts, not only those to replays')
       .option('--timeout <span>', 'how long an answer may take; default 60s', spanOption)
       .option('--skip-verify', "take any TLS certificate of the local server's")
       .option('--no-write', 'send nothing, remember nothing: only look'),
@@ -82,7 +85,12 @@ async function run(
   const of = { serviceUrl: api.connection.url, endpointId: endpoint.id, target: sender.url }
   const listenerName = `${hostname()} ${sender.url}`.slice(0, 64)
   const checkpoint = openCheckpoint(process.env, of)
-  const start = await findStart(api, endpoint.id, { since: options.since, stored: checkpoint.read() })
+  const start = await findStart(api, endpoint.id, {
+    since: options.since,
+    stored: checkpoint.read(),
+    filters: filter.query,
+  })
+  const reporter = createReporter(api, listenerName, { captures: options.report === true })
   const listenerOptions: Omit<ListenerOptions, 'view' | 'signal'> = {
     api,
     endpoint,
@@ -92,11 +100,14 @@ async function run(
     checkpoint: options.write ? checkpoint : null,
     concurrency: options.concurrency ?? 1,
     retry: options.retry === true,
-    listenerName,
-    onReplayed: (shown) => void reportReplay(api, listenerName, shown),
+    // Who only looks takes no replays.
+    ...(options.write ? { listenerName } : {}),
+    onAnswered: reporter.take,
   }
   await withView(options, { api, sender: listenerOptions.sender }, (view, signal) =>
     listen({ ...listenerOptions, view, signal }),
   )
   checkpoint.close()
+  const droppedCount = await reporter.finish()
+  if (droppedCount > 0) printHint(`${droppedCount} answers of the local server were not recorded.`)
 }

@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
 import { printHint, printJson, printText } from '../../commands/print.ts'
 import type { ProgramTools } from '../../programTools.ts'
-import type { ApiClient } from '../api/apiClient.ts'
+import { type ApiClient, ApiProblem } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
-import { Me } from '../api/shapes.ts'
+import { Me, SignInLink } from '../api/shapes.ts'
 import { openInBrowser } from '../browser.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 
@@ -31,18 +31,27 @@ export function addOpenCommand(command: Command, tools: ProgramTools): void {
   })
 }
 
-/**
- * Beside a local service a link that signs in, once. Elsewhere the console itself, which asks for a key: whoever may make such
- * a link has the database.
- */
+/** A link that signs in once: as the owner beside a local service, elsewhere as the key, where that may make one. */
 async function consoleUrl(api: ApiClient, wanted: string | undefined, tools: ProgramTools): Promise<string> {
-  if (wanted !== undefined) {
-    const { id } = await chooseEndpoint(api, wanted)
-    return `${api.connection.url}/console/e/${id}`
+  const page = wanted === undefined ? '/' : `/e/${(await chooseEndpoint(api, wanted)).id}`
+  const link = await signInLink(api, tools).catch((error: unknown) => {
+    if (!(error instanceof ApiProblem) || (error.status !== 403 && error.status !== 404)) throw error
+    // A key that only reads, or an older service: the console asks for the key itself.
+    printHint('This key cannot make a sign-in link: the console asks for a key.')
+    return undefined
+  })
+  if (link === undefined) return `${api.connection.url}/console${page}`
+  if (page === '/') return link
+  const url = new URL(link)
+  url.searchParams.set('to', page)
+  return url.href
+}
+
+async function signInLink(api: ApiClient, tools: ProgramTools): Promise<string> {
+  if (api.connection.renewKey === undefined) {
+    return (await api.expect(SignInLink, 'POST', '/api/v1/sign-in-links')).url
   }
   const { workspace } = await api.get('/api/v1/me', Me)
-  if (api.connection.renewKey === undefined) return `${api.connection.url}/console/`
   const { asOperator } = await import('../../commands/operatorSession.ts')
-  const link = await asOperator(tools, (operator) => operator.sessions.link({ workspace: workspace.name }))
-  return link.url
+  return (await asOperator(tools, (operator) => operator.sessions.link({ workspace: workspace.name }))).url
 }

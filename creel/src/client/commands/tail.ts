@@ -33,7 +33,11 @@ export function addTailCommand(command: Command, tools: ProgramTools): void {
     const filter = await readFilter(options.filter ?? [])
     const api = await openApi(options, tools)
     const endpoint = await chooseEndpoint(api, wanted)
-    const start = await findStart(api, endpoint.id, { since: options.since, stored: undefined })
+    const start = await findStart(api, endpoint.id, {
+      since: options.since,
+      stored: undefined,
+      filters: filter.query,
+    })
     const nothingSent = { sender: null, checkpoint: null, concurrency: 1, retry: false }
     await withView(options, { api, sender: null }, (view, signal) =>
       listen({ api, endpoint, start, filter, ...nothingSent, view, signal }),

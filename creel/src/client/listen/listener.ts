@@ -7,8 +7,8 @@ import { Deliverer } from './deliverer.ts'
 import type { Filter } from './filter.ts'
 import { type FeedEvent, follow } from './follow.ts'
 import type { LocalSender } from './localSender.ts'
-import { countAfter, type Start } from './start.ts'
-import type { LinkState, ListenView } from './view.ts'
+import { countMatching, type Start } from './start.ts'
+import type { LinkState, ListenView, Shown } from './view.ts'
 
 /** The state is said again so often, so that nobody takes silence for peace. */
 const HEARTBEAT_MILLISECONDS = 15_000
@@ -28,8 +28,8 @@ export interface ListenerOptions {
   readonly view: ListenView
   /** Joins those who take replays, under this name. */
   readonly listenerName?: string
-  /** Called with what became of a replay, to be reported to the service. */
-  readonly onReplayed?: (item: Parameters<ListenView['shown']>[0]) => void
+  /** Called with what the local server answered, or why it did not. */
+  readonly onAnswered?: (shown: Shown) => void
   readonly signal: AbortSignal
 }
 
@@ -65,7 +65,7 @@ class Listener {
         this.counted()
         const shown = { request, answer, ...(replayId === undefined ? {} : { replayId }) }
         view.shown(shown)
-        if (replayId !== undefined) options.onReplayed?.(shown)
+        options.onAnswered?.(shown)
         this.tellState()
       },
       onHeld: (answer) => {
@@ -77,8 +77,8 @@ class Listener {
   }
 
   async run(): Promise<void> {
-    const { api, endpoint, start, view, sender, signal } = this.options
-    this.behind = await countAfter(api, endpoint.id, start.done)
+    const { endpoint, start, view, sender, signal } = this.options
+    this.behind = start.waiting
     view.started({
       endpointName: endpoint.name,
       captureUrl: endpoint.url,
@@ -87,8 +87,8 @@ class Listener {
       behind: this.behind,
     })
     // A kill before the first answer must not change where the next start begins.
-    this.options.checkpoint?.write(start)
-    const heartbeat = setInterval(() => this.tell(true), HEARTBEAT_MILLISECONDS)
+    this.options.checkpoint?.write(this.deliverer.progress)
+    const heartbeat = setInterval(() => void this.beat(), HEARTBEAT_MILLISECONDS)
     try {
       for await (const event of this.events()) await this.handle(event)
       await this.deliverer.idle()
@@ -112,6 +112,8 @@ class Listener {
     switch (event.kind) {
       case 'connected':
         this.isConnected = true
+        // What arrived while the connection was gone.
+        if (this.lost !== undefined) await this.recount()
         this.lost = undefined
         return this.tellState()
       case 'alive':
@@ -162,6 +164,18 @@ class Listener {
       if (!(error instanceof ClientError)) throw error
       view.note(`The replay of #${requestId} cannot be sent: ${error.message}`)
     }
+  }
+
+  private async beat(): Promise<void> {
+    if (this.isConnected && !this.deliverer.isIdle) await this.recount()
+    this.tell(true)
+  }
+
+  /** Asks how many wait; a number that is not to be had stays as it was. */
+  private async recount(): Promise<void> {
+    const { api, endpoint, filter } = this.options
+    const after = { ...filter.query, afterId: this.deliverer.progress.done }
+    this.behind = await countMatching(api, endpoint.id, after).catch(() => this.behind)
   }
 
   private counted(): void {

@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ApiClient } from '../api/apiClient.ts'
 import { requestsPath } from '../api/requests.ts'
 import { ClientError } from '../clientError.ts'
@@ -8,16 +9,75 @@ import type { Shown } from './view.ts'
 /** As much of an answer's body is reported. */
 const REPORTED_BYTES = 65_536
 
+/** So many answers wait to be reported; what comes beyond is dropped. */
+const WAITING_MAX = 1_000
+/** How long one report may take. */
+const REPORT_MILLISECONDS = 30_000
+/** Reports that are still to be made when listening ends are waited for so long. */
+const FINISH_MILLISECONDS = 5_000
+
+/** Tells the service what the local server answered. */
+export interface Reporter {
+  /** Reports an answer soon, after those before it. */
+  readonly take: (shown: Shown) => void
+  /**
+   * Waits for what is still to be reported, for a few seconds.
+   *
+   * @returns how many answers were dropped
+   */
+  finish(): Promise<number>
+}
+
 /**
- * Tells the service what the local server answered to a replay. A report that cannot be made is dropped: it is only a
- * record, and listening goes on.
+ * Reports answers one after the other. A report is only a record: one that cannot be made, or that would wait behind a thousand
+ * others, is dropped, and listening goes on.
+ *
+ * @param options `captures`: reports answers to captures too, not only those to replays
  */
-export async function reportReplay(
+export function createReporter(
   api: ApiClient,
   listener: string,
+  { captures }: { readonly captures: boolean },
+): Reporter {
+  let last = Promise.resolve()
+  let waitingCount = 0
+  let droppedCount = 0
+  const ended = new AbortController()
+  const report = async (shown: Shown) => {
+    if (ended.signal.aborted) return
+    const isDone = await reportAnswer(api, { listener, ended: ended.signal }, shown)
+    waitingCount -= 1
+    if (!isDone) droppedCount += 1
+  }
+  return {
+    take(shown) {
+      if (shown.replayId === undefined && !captures) return
+      if (waitingCount >= WAITING_MAX) {
+        droppedCount += 1
+        return
+      }
+      waitingCount += 1
+      last = last.then(() => report(shown))
+    },
+    async finish() {
+      const limit = new AbortController()
+      const late = sleep(FINISH_MILLISECONDS, undefined, { signal: limit.signal }).catch(() => undefined)
+      await Promise.race([last, late])
+      limit.abort()
+      const missingCount = droppedCount + waitingCount
+      ended.abort()
+      return missingCount
+    },
+  }
+}
+
+/** @returns whether the service took it */
+async function reportAnswer(
+  api: ApiClient,
+  { listener, ended }: { readonly listener: string; readonly ended: AbortSignal },
   { request, answer, replayId }: Shown,
-): Promise<void> {
-  if (answer === null) return
+): Promise<boolean> {
+  if (answer === null) return true
   const { method, url, at, durationMs, statusCode, error, sent, received } = answer
   const body = {
     listener,
@@ -30,9 +90,14 @@ export async function reportReplay(
     received: received === null || statusCode === null ? null : { statusCode, ...reported(received) },
   }
   try {
-    await api.call('POST', `${requestsPath(request.endpointId, request.id)}/listen-attempts`, { body })
+    await api.call('POST', `${requestsPath(request.endpointId, request.id)}/listen-attempts`, {
+      body,
+      signal: AbortSignal.any([ended, AbortSignal.timeout(REPORT_MILLISECONDS)]),
+    })
+    return true
   } catch (failure) {
     if (!(failure instanceof ClientError)) throw failure
+    return false
   }
 }
 

@@ -1,4 +1,4 @@
-import type { ApiClient } from '../api/apiClient.ts'
+import type { ApiClient, Query } from '../api/apiClient.ts'
 import { requestsPath } from '../api/requests.ts'
 import { pageOf, RequestSummary } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
@@ -11,6 +11,8 @@ const Page = pageOf(RequestSummary)
 export interface Start extends Progress {
   /** In words: `where it stopped`, `now`, `#12`, a time. */
   readonly from: string
+  /** How many requests wait already. */
+  readonly waiting: number
 }
 
 /**
@@ -18,22 +20,29 @@ export interface Start extends Progress {
  *
  * @param since a request's id, a span (`10m`), a date, `now`, `last` (the checkpoint) or `start`; undefined: the
  *   checkpoint, or now without one
+ * @param filters what is counted as waiting
  * @throws ClientError when it is none of these
  */
 export async function findStart(
   api: ApiClient,
   endpointId: string,
-  { since, stored }: { since: string | undefined; stored: Progress | undefined },
+  { since, stored, filters }: { since: string | undefined; stored: Progress | undefined; filters: Query },
 ): Promise<Start> {
+  const after = async (progress: Progress, from: string): Promise<Start> => ({
+    ...progress,
+    from,
+    waiting: await countMatching(api, endpointId, { ...filters, afterId: progress.done }),
+  })
   if ((since === undefined || since === 'last') && stored !== undefined) {
-    return { ...stored, from: 'where it stopped' }
+    return await after(stored, 'where it stopped')
   }
   if (since === undefined || since === 'last' || since === 'now') {
-    return { done: await newestId(api, endpointId), beyond: [], from: 'now' }
+    // Nothing waits: one call less before the first line.
+    return { done: await newestId(api, endpointId), beyond: [], from: 'now', waiting: 0 }
   }
-  if (since === 'start') return { done: 0, beyond: [], from: 'the first' }
+  if (since === 'start') return await after({ done: 0, beyond: [] }, 'the first')
   const [, id] = /^#?(\d+)$/.exec(since) ?? []
-  if (id !== undefined) return { done: Math.max(0, Number(id) - 1), beyond: [], from: `#${id}` }
+  if (id !== undefined) return await after({ done: Math.max(0, Number(id) - 1), beyond: [] }, `#${id}`)
   const moment = momentOf(since, Date.now())
   if (moment === undefined) {
     throw usageError(
@@ -42,11 +51,8 @@ export async function findStart(
     )
   }
   const oldest = await oldestIdSince(api, endpointId, moment)
-  return {
-    done: oldest === undefined ? await newestId(api, endpointId) : oldest - 1,
-    beyond: [],
-    from: moment,
-  }
+  const done = oldest === undefined ? await newestId(api, endpointId) : oldest - 1
+  return await after({ done, beyond: [] }, moment)
 }
 
 /** The largest id that the endpoint has; 0 without any. */
@@ -64,7 +70,7 @@ async function oldestIdSince(api: ApiClient, endpointId: string, since: string):
   return now === totalCount ? items[0]?.id : oldestIdSince(api, endpointId, since)
 }
 
-/** How many requests wait after one. */
-export async function countAfter(api: ApiClient, endpointId: string, afterId: number): Promise<number> {
-  return (await api.get(requestsPath(endpointId), Page, { afterId, pageSize: 1 })).totalCount
+/** How many requests match, e.g. those after one: `{ afterId }`. */
+export async function countMatching(api: ApiClient, endpointId: string, filters: Query): Promise<number> {
+  return (await api.get(requestsPath(endpointId), Page, { ...filters, pageSize: 1 })).totalCount
 }
