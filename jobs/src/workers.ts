@@ -7,7 +7,7 @@ import {
   type Services,
 } from '@creel/core'
 import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
-import { type DueAttempt, finishNotify } from '@creel/core/deliveries'
+import { type DueAttempt, type FirstAttempts, finishNotify } from '@creel/core/deliveries'
 import { sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
@@ -63,6 +63,8 @@ const STATISTICS_EVERY_MS = 2000
 
 /** The workers of this process. */
 export interface RunningWorkers {
+  /** Makes the first attempts of what this process captures. */
+  readonly firstAttempts: FirstAttempts
   /** Takes no further attempts, waits for those under way and records them; at most `timeoutMs`. */
   stop(timeoutMs: number): Promise<void>
 }
@@ -87,6 +89,7 @@ export async function startWorkers(boss: PgBoss, services: Services): Promise<Ru
     await boss.send(name, {})
   }
   return {
+    firstAttempts: dispatcher.firstAttempts,
     async stop(timeoutMs) {
       clearInterval(statistics)
       const deadline = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())

@@ -1,6 +1,6 @@
 import { storedCondition } from '../engine/conditions/index.ts'
 import type { Db } from '../platform/db/index.ts'
-import type { DispatchAction } from './planDispatch.ts'
+import type { LoadedAction } from './planDispatch.ts'
 
 /**
  * The actions of endpoints, each list in position order: what the capture route keeps in memory. Endpoints
@@ -9,13 +9,27 @@ import type { DispatchAction } from './planDispatch.ts'
 export async function loadDispatchActions(
   db: Db,
   endpointIds: readonly string[],
-): Promise<Map<string, DispatchAction[]>> {
-  const actions = new Map<string, DispatchAction[]>(endpointIds.map((id) => [id, []]))
+): Promise<Map<string, LoadedAction[]>> {
+  const actions = new Map<string, LoadedAction[]>(endpointIds.map((id) => [id, []]))
   const rows = await db
     .selectFrom('actions')
     .where('endpointId', 'in', endpointIds)
     .orderBy('position')
-    .select(['id', 'endpointId', 'name', 'kind', 'isActive', 'suspendedByPlan', 'condition'])
+    .select([
+      'id',
+      'endpointId',
+      'name',
+      'kind',
+      'isActive',
+      'suspendedByPlan',
+      'condition',
+      'url',
+      'appendPath',
+      'appendQuery',
+      'signingSecret',
+      'previousSigningSecret',
+      'previousSigningSecretUntil',
+    ])
     .execute()
   for (const { endpointId, condition, ...action } of rows)
     actions.get(endpointId)?.push({ ...action, condition: storedCondition(condition) })

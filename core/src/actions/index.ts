@@ -1,7 +1,13 @@
 export { dropAction, writeAction } from './change.ts'
 export { addAction, hostOf } from './create.ts'
 export { loadDispatchActions } from './dispatchActions.ts'
-export { type DispatchAction, type DispatchPlan, isOn, planDispatch } from './planDispatch.ts'
+export {
+  type DispatchAction,
+  type DispatchPlan,
+  isOn,
+  type LoadedAction,
+  planDispatch,
+} from './planDispatch.ts'
 export { applyActionLimits } from './planLimit.ts'
 export { type ActionRow, listActions, lockActions } from './queries.ts'
 export { SIGNING_SECRET } from './schema.ts'

@@ -1,5 +1,7 @@
+import type { Selectable } from 'kysely'
 import { type Condition, matches } from '../engine/conditions/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
+import type { ActionsTable } from '../platform/db/index.ts'
 
 /** What dispatching needs to know of an action. */
 export interface DispatchAction {
@@ -11,10 +13,23 @@ export interface DispatchAction {
   readonly condition: Condition
 }
 
+/** An action as the capture path keeps it: besides, what its forwards need. Its secrets are sealed. */
+export interface LoadedAction
+  extends DispatchAction,
+    Pick<
+      Selectable<ActionsTable>,
+      | 'url'
+      | 'appendPath'
+      | 'appendQuery'
+      | 'signingSecret'
+      | 'previousSigningSecret'
+      | 'previousSigningSecretUntil'
+    > {}
+
 /** What a request sets in motion: `state` is the request's until an attempt has a row. */
-export type DispatchPlan =
+export type DispatchPlan<Action = DispatchAction> =
   | { readonly state: 'NotAttempted' | 'Skipped'; readonly actions: readonly [] }
-  | { readonly state: 'Pending'; readonly actions: readonly DispatchAction[] }
+  | { readonly state: 'Pending'; readonly actions: readonly Action[] }
 
 /**
  * Decides what a captured request sets in motion: which actions get a delivery, or why none does.
@@ -26,7 +41,10 @@ export type DispatchPlan =
  * @returns `NotAttempted` when none is switched on; `Skipped` when each switched-on one has a condition and
  *   none matched; otherwise the actions to dispatch, never an empty list
  */
-export function planDispatch(actions: readonly DispatchAction[], request: EvaluatedRequest): DispatchPlan {
+export function planDispatch<Action extends DispatchAction>(
+  actions: readonly Action[],
+  request: EvaluatedRequest,
+): DispatchPlan<Action> {
   const on = actions.filter(isOn)
   if (on.length === 0) return { state: 'NotAttempted', actions: [] }
   const matching = on.filter((action) => matches(action.condition, request))

@@ -1,6 +1,7 @@
 import type { Services } from '../api/services.ts'
 import { aheadMs } from '../api/services.ts'
 import { captureBatches, captureBatchSize, captureCommitSeconds } from '../platform/metrics/index.ts'
+import type { DeliveryServices } from './batchDeliveries.ts'
 import type { CaptureConnection } from './captureConnection.ts'
 import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureStatement.ts'
 import { applyConsequences, hasConsequences } from './consequences.ts'
@@ -11,7 +12,8 @@ import { tellOfRejections } from './rejections.ts'
 /** How often an endpoint that other processes keep overfilling is evicted from; the next capture goes on. */
 const EVICTION_ROUNDS_MAX = 3
 
-type BatchServices = Pick<Services, 'db' | 'plans' | 'clock' | 'enqueue' | 'log' | 'endpointChanges'>
+/** What storing batches needs of the process. */
+export type BatchServices = DeliveryServices & Pick<Services, 'endpointChanges'>
 
 /**
  * Stores a batch and what it sets in motion, in one transaction: committed when this returns.
@@ -30,7 +32,7 @@ export async function storeBatch(
   captures: readonly EvaluatedCapture[],
 ): Promise<readonly CaptureOutcome[]> {
   const endTimer = captureCommitSeconds.startTimer()
-  const way = await plain.store(connection.pipeline, captures, aheadMs(services.clock))
+  const way = await plain.store(services, connection, captures, aheadMs(services.clock))
   captureBatches.inc({ way })
   const outcomes =
     way !== 'general'

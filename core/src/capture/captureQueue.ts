@@ -1,6 +1,5 @@
 import pg from 'pg'
-import type { Services } from '../api/services.ts'
-import { storeBatch } from './captureBatch.ts'
+import { type BatchServices, storeBatch } from './captureBatch.ts'
 import { keepConnection } from './captureConnection.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX } from './captureStatement.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
@@ -42,10 +41,7 @@ const UNAVAILABLE: Unavailable = { state: 'unavailable' }
  *
  * One flush at a time on one connection: two measured slower, and would only wait for each other's locks.
  */
-export function createCaptureQueue(
-  services: Pick<Services, 'db' | 'plans' | 'clock' | 'enqueue' | 'log' | 'endpointChanges'>,
-  pool: pg.Pool,
-): CaptureQueue {
+export function createCaptureQueue(services: BatchServices, pool: pg.Pool): CaptureQueue {
   const { log } = services
   let waiting: Waiting[] = []
   const connection = keepConnection(pool, log)

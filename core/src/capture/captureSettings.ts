@@ -1,4 +1,4 @@
-import { type DispatchAction, loadDispatchActions } from '../actions/index.ts'
+import { type LoadedAction, loadDispatchActions } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
 import { type ServedResponse, safeResponse, storedSettings } from '../endpoints/index.ts'
 import { ConditionSet, storedCondition } from '../engine/conditions/index.ts'
@@ -9,7 +9,10 @@ import { listCriteria } from '../watchdogs/index.ts'
 /** Everything of an endpoint that a capture is evaluated and answered by. */
 export interface CaptureSettings {
   readonly endpointId: string
+  readonly endpointName: string
   readonly workspaceId: string
+  /** The key of the workspace's plan. */
+  readonly plan: string
   /** Under which it was read: the capture statement refuses what was evaluated under another. */
   readonly revision: number
   readonly payloadBytesMax: number
@@ -20,7 +23,7 @@ export interface CaptureSettings {
   /** Holds decrypted keys: never to be logged. */
   readonly verification: PreparedVerification
   /** In position order. */
-  readonly actions: readonly DispatchAction[]
+  readonly actions: readonly LoadedAction[]
   /** What watchdogs wait for, by the ids of their criteria. */
   readonly criteria: ConditionSet<string>
 }
@@ -57,7 +60,9 @@ export async function loadCaptureSettings(
       const { limits } = planOf(plans, endpoint.plan)
       const settings: CaptureSettings = {
         endpointId: endpoint.id,
+        endpointName: endpoint.name,
         workspaceId: endpoint.workspaceId,
+        plan: endpoint.plan,
         revision: endpoint.revision,
         payloadBytesMax: limits.payloadBytesMax,
         storedRequestsMax: limits.storedRequestsMax,

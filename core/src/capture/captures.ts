@@ -1,5 +1,6 @@
 import type pg from 'pg'
 import type { Services } from '../api/services.ts'
+import { type FirstAttempts, NO_FIRST_ATTEMPTS } from '../deliveries/index.ts'
 import { learnSigningSecret } from '../endpoints/index.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import { createCaptureQueue } from './captureQueue.ts'
@@ -54,10 +55,18 @@ export interface Captures {
 /** Settings that change this often while one capture is under way are somebody's loop. */
 const JUDGEMENTS_MAX = 10
 
-/** Opens the capture path; `pool` gives it one connection, for as long as it is open. */
-export function createCaptures(services: Services, pool: pg.Pool): Captures {
+/**
+ * Opens the capture path; `pool` gives it one connection, for as long as it is open.
+ *
+ * @param firstAttempts makes the first attempts of what is captured, where the process also runs jobs
+ */
+export function createCaptures(
+  services: Services,
+  pool: pg.Pool,
+  firstAttempts: FirstAttempts = NO_FIRST_ATTEMPTS,
+): Captures {
   const cache = createSettingsCache((ids) => loadCaptureSettings(services, ids))
-  const queue = createCaptureQueue(services, pool)
+  const queue = createCaptureQueue({ ...services, firstAttempts }, pool)
   const refusals = createRateRefusals(services)
 
   const capture: Captures['capture'] = async (given, request, { needsId } = { needsId: false }) => {

@@ -1,4 +1,4 @@
-import { type DispatchPlan, planDispatch } from '../actions/index.ts'
+import { type DispatchPlan, type LoadedAction, planDispatch } from '../actions/index.ts'
 import { requestRoot } from '../engine/conditions/index.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
 import { evaluate, type HandshakeAnswer, handshakeAnswer, labelOf } from '../engine/verification/index.ts'
@@ -10,7 +10,9 @@ import type { CaptureSettings } from './captureSettings.ts'
 export interface EvaluatedCapture extends NewCapture {
   readonly row: CaptureRow
   readonly settings: CaptureSettings
-  readonly dispatch: DispatchPlan
+  readonly dispatch: DispatchPlan<LoadedAction>
+  /** With its label and verdict. */
+  readonly request: EvaluatedRequest
   /** To be sent in place of the configured response. */
   readonly handshake: HandshakeAnswer | null
   /** Somebody waits for its id, which only the general statement tells. */
@@ -38,6 +40,7 @@ export function evaluateCapture(
     dispatchState: dispatch.state,
     settings,
     dispatch,
+    request: evaluated,
     criteriaIds: settings.criteria.holding(requestRoot(evaluated)),
     handshake: handshakeAnswer(prepared, request, verification, publicUrl),
   }

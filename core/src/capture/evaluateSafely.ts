@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Services } from '../api/services.ts'
-import type { CapturedRequest } from '../engine/message/index.ts'
+import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
 import { captureRow } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { type EvaluatedCapture, evaluateCapture } from './evaluateCapture.ts'
@@ -33,12 +33,18 @@ export function evaluateSafely(
 
 function asItCame(settings: CaptureSettings, request: CapturedRequest, failureId: string): EvaluatedCapture {
   const note = `The service could not evaluate this capture (failure ${failureId}): it is stored as it came, and nothing was dispatched.`
+  const evaluated: EvaluatedRequest = {
+    ...request,
+    label: null,
+    verification: { verdict: 'unverifiable', note },
+  }
   return {
-    row: captureRow({ ...request, label: null, verification: { verdict: 'unverifiable', note } }),
+    row: captureRow(evaluated),
     revision: settings.revision,
     dispatchState: 'NotAttempted',
     settings,
     dispatch: { state: 'NotAttempted', actions: [] },
+    request: evaluated,
     criteriaIds: [],
     handshake: null,
   }

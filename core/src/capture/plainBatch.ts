@@ -1,5 +1,7 @@
 import pg from 'pg'
+import { START_DELIVERIES } from '../deliveries/index.ts'
 import {
+  type Db,
   encodeArray,
   encoded,
   field,
@@ -10,6 +12,7 @@ import {
   UUID,
 } from '../platform/db/index.ts'
 import { evictedRequests } from '../platform/metrics/index.ts'
+import { BatchDeliveries, type DeliveryServices, type Group } from './batchDeliveries.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { COPY, COUNT, COUNT_AND_EVICT, NOTE_CRITERIA } from './plainStatements.ts'
@@ -28,6 +31,7 @@ const STATEMENTS = {
   count: COUNT,
   'count and evict': COUNT_AND_EVICT,
   copy: COPY,
+  'start deliveries': START_DELIVERIES,
   'note criteria': NOTE_CRITERIA,
 } as const
 
@@ -39,16 +43,13 @@ export async function preparePlain(pipeline: Pipeline): Promise<void> {
 /** How a batch is stored: by {@link PlainBatches}, below the cap or at it, or by the general statement. */
 export type Way = 'plain' | 'evicting' | 'general'
 
-/** Captures of one endpoint in a batch, in its order. */
-interface Group {
-  readonly settings: CaptureSettings
-  readonly captures: EvaluatedCapture[]
-}
-
 /**
- * The short way of a batch: a count statement for each endpoint and one COPY, in one round trip. It serves captures that set
- * nothing in motion, of endpoints that are open and within their rate, below the cap or at it. It either stores the whole
- * batch or nothing.
+ * The short way of a batch: a count statement for each endpoint, one COPY and, where deliveries follow, a statement that starts
+ * them, in one round trip. It serves endpoints that are open and within their rate, below the cap or at it. It either stores the
+ * whole batch or nothing.
+ *
+ * Where this process has slots for all first attempts, they are claimed in the same round trip and begin when it has returned.
+ * Otherwise the jobs of the others are queued in the same transaction.
  *
  * What it knows of an endpoint is remembered with the settings under which it was learned.
  */
@@ -57,23 +58,42 @@ export class PlainBatches {
   private readonly generalUntil = new WeakMap<CaptureSettings, number>()
 
   /**
-   * Stores a batch, durably, when it can.
+   * Stores a batch, durably, when it can; then the first attempts that this process makes have begun.
    *
    * @param aheadMs see `aheadMs` of api/services.ts
    * @returns how it was stored; `general`: nothing of it is, and the general statement must decide
    * @throws what PostgreSQL said of a row that it cannot hold, or when the connection fails
    */
-  async store(pipeline: Pipeline, captures: readonly EvaluatedCapture[], aheadMs: number): Promise<Way> {
+  async store(
+    services: DeliveryServices,
+    { db, pipeline }: { readonly db: Db; readonly pipeline: Pipeline },
+    captures: readonly EvaluatedCapture[],
+    aheadMs: number,
+  ): Promise<Way> {
     const groups = this.groupsOf(captures)
     if (groups === undefined) return 'general'
-    try {
+    const deliveries = new BatchDeliveries(services, groups)
+    const run = async () => {
       const rows = await pipeline.run(() => {
         for (const group of groups) this.addCount(pipeline, group, aheadMs)
         pipeline.copyIn('copy', REQUEST_COLUMNS.length, captures, (buffer, capture) => {
           for (const { write } of REQUEST_COLUMNS) write(buffer, capture)
         })
+        for (const group of groups) deliveries.add(pipeline, group)
         for (const group of groups) addNotes(pipeline, group)
       })
+      deliveries.haveStarted(rows.slice(groups.length))
+      return rows
+    }
+    try {
+      const rows = deliveries.needJobs
+        ? await db.transaction().execute(async (trx) => {
+            const counted = await run()
+            await deliveries.enqueue(trx)
+            return counted
+          })
+        : await run()
+      deliveries.begin()
       const evicted = groups.map((_group, index) => Number(rows[index]?.[1]))
       // There is room again: looking for the oldest would be in vain.
       for (const [index, { settings }] of groups.entries())
@@ -83,6 +103,7 @@ export class PlainBatches {
       evictedByCount.inc(evictedCount)
       return 'evicting'
     } catch (error) {
+      deliveries.release()
       if (!(error instanceof pg.DatabaseError) || error.code !== DIVISION_BY_ZERO) throw error
       const until = performance.now() + GENERAL_MS
       for (const { settings } of groups) this.generalUntil.set(settings, until)
@@ -101,8 +122,8 @@ export class PlainBatches {
   private groupsOf(captures: readonly EvaluatedCapture[]): Group[] | undefined {
     const groups = new Map<string, Group>()
     for (const capture of captures) {
-      const { settings, dispatch, needsId } = capture
-      if (needsId || dispatch.actions.length > 0) return undefined
+      const { settings, needsId } = capture
+      if (needsId) return undefined
       const group = groups.get(settings.endpointId)
       if (group === undefined) {
         if ((this.generalUntil.get(settings) ?? 0) > performance.now()) return undefined

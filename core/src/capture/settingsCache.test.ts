@@ -7,6 +7,8 @@ import { createSettingsCache } from './settingsCache.ts'
 
 const settingsOf = (endpointId: string): CaptureSettings => ({
   endpointId,
+  endpointName: 'cached',
+  plan: 'team',
   workspaceId: 'w',
   revision: 1,
   payloadBytesMax: 1,

@@ -1,8 +1,8 @@
 import type { Services } from '../api/services.ts'
-import type { CapturedRequest } from '../engine/message/index.ts'
+import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
 import { planOf, retentionMs } from '../plans/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
-import { storedRequest } from '../requests/index.ts'
+import type { StoredRequestRow } from '../requests/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
 import { type Attempt, type ForwardAction, LEASE_SECONDS, type Refusal } from './attempt.ts'
 import { type DueRow, isOff } from './dueAttempts.ts'
@@ -14,13 +14,19 @@ export function leaseFrom(now: Date): Date {
   return new Date(now.getTime() + LEASE_SECONDS * 1000)
 }
 
-/** A claimed try, as the sending side takes it. */
+/** What an attempt needs to know besides its request: of its delivery, its action and its endpoint. */
+export type ClaimedDelivery = Omit<
+  DueRow,
+  keyof StoredRequestRow | 'kind' | 'offSince' | 'alertChannelId' | 'messageTemplate'
+> & { readonly endpointId: string }
+
+/** A claimed attempt, as the sending side takes it. */
 export function attemptOf(
   services: Pick<Services, 'secrets' | 'plans'>,
-  row: DueRow,
+  row: ClaimedDelivery,
+  request: EvaluatedRequest,
   { id, now, rules }: { readonly id: number; readonly now: Date; readonly rules: RuleSet },
 ): Attempt {
-  const request = storedRequest(row)
   const keptMs = retentionMs(planOf(services.plans, row.plan).limits)
   return {
     id,
@@ -35,7 +41,7 @@ export function attemptOf(
     rules,
     startedAt: now,
     leaseUntil: leaseFrom(now),
-    retentionEndsAt: new Date(row.receivedAt.getTime() + keptMs),
+    retentionEndsAt: new Date(request.receivedAt.getTime() + keptMs),
     refusal: isOff(row) ? 'action_off' : refusalOf(request, services.secrets),
   }
 }

@@ -1,5 +1,6 @@
 import type { Services } from '../api/services.ts'
 import { run, statement } from '../platform/db/index.ts'
+import { storedRequest } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, leaseFrom } from './attemptOf.ts'
@@ -74,7 +75,7 @@ export async function claimForwards(services: Services, due: readonly DueAttempt
     if (row.attemptId === null) continue
     const rules = ruleSets.get(row.actionId) ?? NO_RULE_SET
     try {
-      attempts.push(attemptOf(services, row, { id: row.attemptId, now, rules }))
+      attempts.push(attemptOf(services, row, storedRequest(row), { id: row.attemptId, now, rules }))
     } catch (err) {
       // A secret that no key opens harms no other delivery.
       services.log.error({ err, deliveryId: row.deliveryId }, 'could not begin a delivery')

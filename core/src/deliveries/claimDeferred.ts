@@ -3,6 +3,7 @@ import type { ChannelState } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
 import type { DeliveryAttemptsTable, Trx } from '../platform/db/index.ts'
 import { run, statement } from '../platform/db/index.ts'
+import { storedRequest } from '../requests/index.ts'
 import { NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf } from './attemptOf.ts'
@@ -77,7 +78,7 @@ async function startNotifies(
     const id = ids.get(row.deliveryId)
     const channel = channels.get(row)
     if (id === undefined) continue
-    const attempt = attemptOf(services, row, { id, now, rules: NO_RULE_SET })
+    const attempt = attemptOf(services, row, storedRequest(row), { id, now, rules: NO_RULE_SET })
     if (isOff(row)) unsent.push(attempt)
     else if (channel?.isAvailable === true) await startNotify(services, trx, { ...row, id, channel })
     else unsent.push({ ...attempt, refusal: 'channel_unavailable' })

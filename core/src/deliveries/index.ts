@@ -6,6 +6,15 @@ export { claimDeferred } from './claimDeferred.ts'
 export type { DueAttempt } from './dueAttempts.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
 export { finishNotify } from './finishNotify.ts'
+export {
+  type AttemptSlot,
+  beginFirstAttempts,
+  type ClaimedFirst,
+  type FirstAttempts,
+  type ForwardSettings,
+  NO_FIRST_ATTEMPTS,
+  type SlotRequest,
+} from './firstAttempts.ts'
 export { notifyMessage } from './notify.ts'
 export { dropDeliveries, endDeliveries, postponeAttempts, resumeDeliveries } from './openDeliveries.ts'
 export { insertReplay } from './queries.ts'
@@ -17,6 +26,13 @@ export { recoverInterrupted } from './recover.ts'
 export { isRetrySchedule, RETRY_DELAYS_SECONDS, retryDelaysOf } from './retrySchedule.ts'
 export { DeliveryAttempt, DeliveryAttemptDetail } from './schema.ts'
 export { sendAttempt } from './send.ts'
+export {
+  START_DELIVERIES,
+  type StartedDelivery,
+  type StartingDelivery,
+  startedDelivery,
+  startParameters,
+} from './startStatement.ts'
 export {
   ATTEMPT_STATES,
   type AttemptState,

@@ -1,6 +1,7 @@
 import { applyChangedPlans, type Services, type Urls } from '@creel/core'
 import { CHANNEL_KIND_NAMES } from '@creel/core/alertChannels'
 import { createCaptures } from '@creel/core/capture'
+import type { FirstAttempts } from '@creel/core/deliveries'
 import { startMetrics } from '@creel/core/platform/metrics'
 import { type Listener, startGateway, startOperationsListener } from '@creel/gateway'
 import { type RunningWorkers, startWorkers } from '@creel/jobs'
@@ -61,7 +62,9 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
   let workers: RunningWorkers | undefined
   try {
     await applyChangedPlans(opened.services)
-    if (hasGateway) listener = await openGateway(options, opened, port)
+    // The gateway is there first; until the workers are, deliveries wait for their jobs.
+    const firstAttempts: FirstAttempts = { hold: (one) => workers?.firstAttempts.hold(one) }
+    if (hasGateway) listener = await openGateway(options, opened, { port, firstAttempts })
     metricsListener = await openMetrics(options, opened)
     if (options.parts.has('jobs')) workers = await startWorkers(opened.boss, opened.services)
   } catch (error) {
@@ -87,10 +90,14 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
 
 const anyPort = (host: string) => whenListening(freePort(host), { host, port: 0, variable: 'CREEL_PORT' })
 
-async function openGateway(options: ServiceOptions, opened: OpenServices, port: number): Promise<Listener> {
+async function openGateway(
+  options: ServiceOptions,
+  opened: OpenServices,
+  { port, firstAttempts }: { readonly port: number; readonly firstAttempts: FirstAttempts },
+): Promise<Listener> {
   const { host, version, formerHosts = [], trustedProxies = [], metricsPort } = options
   const { hasConsole = true, consolePack } = options
-  const captures = createCaptures(opened.services, options.database.pool)
+  const captures = createCaptures(opened.services, options.database.pool, firstAttempts)
   opened.takeCaptures(captures)
   const opening = startGateway(opened.services, {
     host,

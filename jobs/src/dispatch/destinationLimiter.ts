@@ -22,6 +22,8 @@ export const DESTINATION_LIMITS: DestinationLimits = {
 const FAST_MS = 1000
 /** A destination that has not answered yet counts as stuck after this: its attempts must not hold up those of others for long. */
 const UNPROVEN_MS = 250
+/** So long after an attempt has waited for a slot, there may be others in line. */
+const LINE_MS = 1000
 /** The longest time for which an attempt is deferred because its action has no free slot. */
 const DEFER_MAX_MS = 60_000
 const DEFER_MIN_MS = 1000
@@ -45,6 +47,8 @@ interface Destination {
   freeAtMs: number
   /** When a slot was last given back, or the first one taken. */
   movedAtMs: number
+  /** When an attempt last found no slot. */
+  waitedAtMs: number
 }
 
 /**
@@ -71,7 +75,10 @@ export class DestinationLimiter {
   admit(one: LimitedAttempt, nowMs: number): Admission {
     const destination = this.destination(one.actionId)
     const isFull = this.running >= this.limits.total
-    if (isFull || (this.bytes > 0 && this.bytes + one.bodyBytes > this.limits.bytes)) return 'wait'
+    if (isFull || (this.bytes > 0 && this.bytes + one.bodyBytes > this.limits.bytes)) {
+      destination.waitedAtMs = nowMs
+      return 'wait'
+    }
     const limit = this.limitOf(destination)
     if (destination.running < limit) {
       if (destination.running === 0) destination.movedAtMs = nowMs
@@ -80,10 +87,28 @@ export class DestinationLimiter {
       this.bytes += one.bodyBytes
       return 'start'
     }
+    destination.waitedAtMs = nowMs
     // A destination in which nothing moves does not answer, though no attempt has timed out yet.
     const isStuck = nowMs - destination.movedAtMs >= (destination.averageMs === 0 ? UNPROVEN_MS : FAST_MS)
     if (destination.failures === 0 && destination.averageMs < FAST_MS && !isStuck) return 'wait'
     return { afterMs: this.defer(destination, limit, nowMs) }
+  }
+
+  /**
+   * Takes a slot for an attempt that nobody has queued, when nothing stands in line before it: the action answers, none of its
+   * attempts waits, and half of the slots are free for what comes from the queue.
+   *
+   * @returns false: it must be queued
+   */
+  admitAhead(one: LimitedAttempt, nowMs: number): boolean {
+    const { failures, running, waitedAtMs } = this.destination(one.actionId)
+    const isBusy =
+      failures > 0 ||
+      running >= this.limits.perAction / 2 ||
+      this.running >= this.limits.total / 2 ||
+      this.bytes + one.bodyBytes > this.limits.bytes / 2 ||
+      nowMs - waitedAtMs < LINE_MS
+    return !isBusy && this.admit(one, nowMs) === 'start'
   }
 
   /** How long an attempt waits that has waited for too long: its destination said `wait` for too long. */
@@ -133,7 +158,7 @@ export class DestinationLimiter {
   private destination(actionId: string): Destination {
     let destination = this.destinations.get(actionId)
     if (destination === undefined) {
-      destination = { running: 0, averageMs: 0, failures: 0, freeAtMs: 0, movedAtMs: 0 }
+      destination = { running: 0, averageMs: 0, failures: 0, freeAtMs: 0, movedAtMs: 0, waitedAtMs: -LINE_MS }
       this.destinations.set(actionId, destination)
     }
     return destination

@@ -4,8 +4,10 @@ import {
   claimDeferred,
   claimForwards,
   type DueAttempt,
+  type FirstAttempts,
   postponeAttempts,
   recoverInterrupted,
+  type SlotRequest,
   sendAttempt,
 } from '@creel/core/deliveries'
 import { DestinationLimiter } from './destinationLimiter.ts'
@@ -29,6 +31,8 @@ const UNREADABLE_MS = 60_000
 export interface Dispatcher {
   /** Takes a batch of due attempts; resolves when each is under way, deferred, or had nothing to do. */
   begin(due: readonly DueAttempt[]): Promise<void>
+  /** Makes first attempts that the captures of this process have claimed, while little is waiting. */
+  readonly firstAttempts: FirstAttempts
   /** Waits for the attempts under way, at most `timeoutMs`, then cuts the rest off: they will be Interrupted. */
   drain(timeoutMs: number): Promise<void>
 }
@@ -43,19 +47,20 @@ export function startDispatcher(services: Services): Dispatcher {
   const stopping = new AbortController()
   let freed = Promise.withResolvers<void>()
   let waitingBatches = 0
+  let isDraining = false
   const recovering = setInterval(() => {
     recoverInterrupted(services).catch((err: unknown) =>
       services.log.error({ err }, 'could not look for interrupted attempts'),
     )
   }, RECOVER_EVERY_MS)
 
-  const release = (due: DueAttempt, held: Parameters<DestinationLimiter['release']>[1]) => {
+  const release = (due: SlotRequest, held: Parameters<DestinationLimiter['release']>[1]) => {
     limiter.release(due, held, performance.now())
     freed.resolve()
     freed = Promise.withResolvers()
   }
 
-  async function run(attempt: Attempt, due: DueAttempt): Promise<void> {
+  async function run(attempt: Attempt, due: SlotRequest): Promise<void> {
     let held: Parameters<DestinationLimiter['release']>[1] = null
     try {
       const result = await sendAttempt(services, attempt, stopping.signal)
@@ -128,7 +133,19 @@ export function startDispatcher(services: Services): Dispatcher {
     return { starting, waiting, defer }
   }
 
+  const firstAttempts: FirstAttempts = {
+    hold(one) {
+      if (isDraining || recorder.isBehind || !limiter.admitAhead(one, performance.now())) return undefined
+      return {
+        begin: (attempt) => void run(attempt, one),
+        release: () => release(one, null),
+      }
+    },
+  }
+
   return {
+    firstAttempts,
+
     async begin(due) {
       const startedAt = performance.now()
       let mayWait = false
@@ -161,6 +178,7 @@ export function startDispatcher(services: Services): Dispatcher {
 
     async drain(timeoutMs) {
       clearInterval(recovering)
+      isDraining = true
       const until = performance.now() + timeoutMs
       while (limiter.size > 0 && performance.now() < until)
         await Promise.race([freed.promise, sleep(until - performance.now())])

@@ -25,9 +25,14 @@ export class Recorder {
     this.writing ??= this.writeAll()
   }
 
+  /** Whether so much is unrecorded that nothing further should begin. */
+  get isBehind(): boolean {
+    return this.unrecorded.length >= UNRECORDED_MAX
+  }
+
   /** Resolves at once, or when the database has caught up with what was sent. */
   async hasRoom(): Promise<void> {
-    while (this.unrecorded.length >= UNRECORDED_MAX) await this.written.promise
+    while (this.isBehind) await this.written.promise
   }
 
   /** Resolves when everything taken so far is recorded. */

@@ -1,0 +1,149 @@
+import type { LoadedAction } from '../actions/index.ts'
+import type { Services } from '../api/services.ts'
+import {
+  type AttemptSlot,
+  beginFirstAttempts,
+  type ClaimedFirst,
+  type FirstAttempts,
+  type StartedDelivery,
+  startedDelivery,
+  startParameters,
+} from '../deliveries/index.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
+import type { Pipeline, TextRow, Trx } from '../platform/db/index.ts'
+import type { CaptureSettings } from './captureSettings.ts'
+import type { EvaluatedCapture } from './evaluateCapture.ts'
+
+/** Captures of one endpoint in a batch, in its order. */
+export interface Group {
+  readonly settings: CaptureSettings
+  readonly captures: EvaluatedCapture[]
+}
+
+/** What deliveries need of the process. */
+export type DeliveryServices = Pick<
+  Services,
+  'db' | 'plans' | 'secrets' | 'clock' | 'enqueue' | 'log' | 'workerId'
+> & {
+  readonly firstAttempts: FirstAttempts
+}
+
+interface Planned {
+  readonly capture: EvaluatedCapture
+  readonly action: LoadedAction
+  /** Captures of the endpoint behind this one. */
+  readonly newer: number
+  /** Held where this process makes the first attempt as soon as the capture is committed. */
+  readonly slot: AttemptSlot | undefined
+}
+
+/**
+ * The deliveries of one batch, on their way from the plan to the first attempts: rows in the transaction of the captures, claimed
+ * where a slot is free in this process, else with a job.
+ */
+export class BatchDeliveries {
+  readonly #services: DeliveryServices
+  readonly #now: Date
+  readonly #planned = new Map<Group, readonly Planned[]>()
+  #started: readonly StartedDelivery[] = []
+
+  /** Holds slots; every one is given back by {@link begin} or {@link release}. */
+  constructor(services: DeliveryServices, groups: readonly Group[]) {
+    this.#services = services
+    this.#now = services.clock.now()
+    for (const group of groups) {
+      const planned = group.captures.flatMap((capture, index) =>
+        capture.dispatch.actions.map((action) =>
+          this.#plan(capture, action, group.captures.length - 1 - index),
+        ),
+      )
+      if (planned.length > 0) this.#planned.set(group, planned)
+    }
+  }
+
+  /** Whether some of them wait for a job, which belongs into the same transaction. */
+  get needJobs(): boolean {
+    return this.#all.some(({ slot }) => slot === undefined)
+  }
+
+  /** Adds the statement that starts a group's, behind the one that stores its captures. */
+  add(pipeline: Pipeline, group: Group): void {
+    const planned = this.#planned.get(group)
+    if (planned === undefined) return
+    const starting = planned.map(({ capture, action, newer, slot }) => ({
+      newer,
+      actionId: action.id,
+      actionName: action.name,
+      kind: action.kind,
+      receivedAt: capture.row.receivedAt,
+      claimedUrl: slot === undefined ? null : action.url,
+    }))
+    const parameters = startParameters(group.settings, group.captures.length, starting, {
+      now: this.#now,
+      workerId: this.#services.workerId,
+    })
+    pipeline.execute('start deliveries', parameters)
+  }
+
+  /** @param rows what the statements of {@link add} returned */
+  haveStarted(rows: readonly TextRow[]): void {
+    this.#started = rows.map(startedDelivery)
+  }
+
+  /** Queues the first attempts that nobody has claimed. */
+  async enqueue(trx: Trx): Promise<void> {
+    const jobs = this.#each(({ capture, action, slot }, { deliveryId }) =>
+      slot === undefined
+        ? { payload: { deliveryId, attempt: 1, actionId: action.id, bodyBytes: capture.row.body.length } }
+        : undefined,
+    )
+    await this.#services.enqueue(trx, 'deliveries.attempt', jobs)
+  }
+
+  /** To be called once the captures are committed: the claimed attempts go out. */
+  begin(): void {
+    const claimed = this.#each((planned, started) => this.#claimed(planned, started))
+    if (claimed.length > 0) void beginFirstAttempts(this.#services, claimed)
+  }
+
+  /** To be called when the captures are not committed, as far as we know. */
+  release(): void {
+    for (const { slot } of this.#all) slot?.release()
+  }
+
+  get #all(): readonly Planned[] {
+    return [...this.#planned.values()].flat()
+  }
+
+  #each<Result>(make: (planned: Planned, started: StartedDelivery) => Result | undefined): Result[] {
+    return this.#all.flatMap((planned, index) => {
+      const started = this.#started[index]
+      const made = started === undefined ? undefined : make(planned, started)
+      return made === undefined ? [] : [made]
+    })
+  }
+
+  #plan(capture: EvaluatedCapture, action: LoadedAction, newer: number): Planned {
+    const isForward = action.kind === 'forward' && action.url !== null
+    const size = { actionId: action.id, bodyBytes: capture.row.body.length }
+    return { capture, action, newer, slot: isForward ? this.#services.firstAttempts.hold(size) : undefined }
+  }
+
+  #claimed({ capture, action, slot }: Planned, started: StartedDelivery): ClaimedFirst | undefined {
+    const { attemptId } = started
+    if (slot === undefined) return undefined
+    if (attemptId === null) {
+      slot.release()
+      return undefined
+    }
+    const { workspaceId, endpointName, plan } = capture.settings
+    const request = asStored(capture)
+    return { ...started, slot, attemptId, request, workspaceId, endpointName, plan, action, now: this.#now }
+  }
+}
+
+/** What a later attempt will read from the row. */
+function asStored({ request, row }: EvaluatedCapture): EvaluatedRequest {
+  const { path, queryString, contentType, label } = row
+  return { ...request, path, queryString, contentType, label }
+}

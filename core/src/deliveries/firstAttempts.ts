@@ -1,0 +1,110 @@
+import type { Services } from '../api/services.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
+import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
+import type { Attempt } from './attempt.ts'
+import { attemptOf, type ClaimedDelivery } from './attemptOf.ts'
+
+/** What a slot is asked for: an attempt through an action, with a body of so many bytes. */
+export interface SlotRequest {
+  readonly actionId: string
+  readonly bodyBytes: number
+}
+
+/** A place among the attempts under way: to be given back by one of the two, once. */
+export interface AttemptSlot {
+  /** Makes the attempt now; its result is recorded. */
+  begin(attempt: Attempt): void
+  release(): void
+}
+
+/** Makes first attempts in the process that captured their requests, where that process also runs jobs. */
+export interface FirstAttempts {
+  /**
+   * Holds a slot for an attempt that could begin at once.
+   *
+   * @returns undefined when it must wait its turn: its delivery needs a job
+   */
+  hold(one: SlotRequest): AttemptSlot | undefined
+}
+
+/** A process without jobs makes no attempts. */
+export const NO_FIRST_ATTEMPTS: FirstAttempts = { hold: () => undefined }
+
+/** The columns of a forward action that a first attempt needs: those under the capture's revision. */
+export type ForwardSettings = Pick<
+  ClaimedDelivery,
+  | 'url'
+  | 'appendPath'
+  | 'appendQuery'
+  | 'signingSecret'
+  | 'previousSigningSecret'
+  | 'previousSigningSecretUntil'
+>
+
+/** A first attempt that the transaction of its capture claimed, now committed. */
+export interface ClaimedFirst {
+  readonly slot: AttemptSlot
+  readonly attemptId: number
+  readonly deliveryId: number
+  readonly requestId: number
+  readonly hasRules: boolean
+  /** As it is stored. */
+  readonly request: EvaluatedRequest
+  readonly workspaceId: string
+  readonly endpointName: string
+  readonly plan: string
+  readonly action: ForwardSettings & { readonly id: string; readonly name: string }
+  /** When it was claimed. */
+  readonly now: Date
+}
+
+/**
+ * Hands attempts over to the slots that were held for them. What fails here is found when its lease ends, as Interrupted.
+ */
+export async function beginFirstAttempts(
+  services: Pick<Services, 'db' | 'secrets' | 'plans' | 'log'>,
+  claimed: readonly ClaimedFirst[],
+): Promise<void> {
+  const [plain, withRules] = [claimed.filter((one) => !one.hasRules), claimed.filter((one) => one.hasRules)]
+  for (const one of plain) begin(services, one, NO_RULE_SET)
+  if (withRules.length === 0) return
+  try {
+    const ruleSets = await loadRuleSets(
+      services.db,
+      withRules.map(({ action }) => action.id),
+    )
+    for (const one of withRules) begin(services, one, ruleSets.get(one.action.id) ?? NO_RULE_SET)
+  } catch (err) {
+    services.log.error({ err, attempts: withRules.length }, 'could not read the rules of first attempts')
+    for (const { slot } of withRules) slot.release()
+  }
+}
+
+function begin(
+  services: Pick<Services, 'secrets' | 'plans' | 'log'>,
+  one: ClaimedFirst,
+  rules: Attempt['rules'],
+): void {
+  const { slot, request, action, now, ...claimed } = one
+  let attempt: Attempt
+  try {
+    const row = {
+      ...claimed,
+      ...action,
+      attempt: 1,
+      trigger: 'capture',
+      endpointId: request.endpointId,
+      actionId: action.id,
+      actionName: action.name,
+      isActive: true,
+      suspendedByPlan: false,
+    }
+    attempt = attemptOf(services, row, request, { id: one.attemptId, now, rules })
+  } catch (err) {
+    // A secret that no key opens harms no other delivery.
+    services.log.error({ err, deliveryId: one.deliveryId }, 'could not begin a delivery')
+    slot.release()
+    return
+  }
+  slot.begin(attempt)
+}

@@ -1,0 +1,98 @@
+import { describe, expect, test } from 'bun:test'
+import { type Db, openDatabase } from '@creel/core'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { Client } from '../support/client.ts'
+import { createTestDatabase } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import {
+  type ProcessOptions,
+  runCreel,
+  startProcess,
+  TEST_SECRET_KEY,
+  temporaryFolder,
+} from '../support/process.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService } from '../support/service.ts'
+
+const countOf = async (db: Db, of: 'jobs' | 'deliveries') => {
+  const table = of === 'jobs' ? sql`pgboss.job where name = 'deliveries.attempt'` : sql`deliveries`
+  const { rows } = await sql<{ count: number }>`select count(*)::int as count from ${table}`.execute(db)
+  return rows[0]?.count
+}
+
+describe('the first attempt of a capture', () => {
+  test('is made by the process that captured, without a job, where it runs jobs', async () => {
+    await using receiver = await startReceiver()
+    const { alice, db } = await startService()
+    const endpoint = await alice.endpoint({ forwardUrl: receiver.url })
+    await endpoint.send({ body: 'first' })
+    await receiver.take(1)
+    await eventually('the end of the delivery', async () => (await countOf(db, 'deliveries')) === 0)
+    expect(await countOf(db, 'jobs')).toBe(0)
+    const attempts = await alice.expect(
+      alice.get(endpoint.at('/deliveries')),
+      z.looseObject({ items: z.array(z.looseObject({})) }),
+    )
+    expect(attempts.items).toMatchObject([{ state: 'Succeeded', attemptNumber: 1, trigger: 'capture' }])
+  })
+
+  test('waits for its job where the process runs none', async () => {
+    const { alice, db } = await startService({ parts: ['gateway'] })
+    const endpoint = await alice.endpoint({ forwardUrl: 'http://127.0.0.1:9/' })
+    await endpoint.send({ body: 'first' })
+    expect(await countOf(db, 'jobs')).toBe(1)
+    expect(await db.selectFrom('deliveryAttempts').selectAll().execute()).toEqual([])
+  })
+
+  test('is made by another process when this one dies between the commit and the hand-over', async () => {
+    await using receiver = await startReceiver()
+    const database = await createTestDatabase()
+    const options: ProcessOptions = {
+      database,
+      cwd: await temporaryFolder(),
+      env: { CREEL_SECRET_KEY: TEST_SECRET_KEY, CREEL_ALLOW_DESTINATIONS: '127.0.0.1' },
+    }
+    const first = await startProcess(options)
+    const json = async (...words: string[]) =>
+      JSON.parse((await runCreel([...words, '--json'], options)).stdout)
+    const workspace = await json('workspace', 'create', '--name', 'dies', '--plan', 'team')
+    const { key } = await json('key', 'create', '--workspace', workspace.id, '--name', 'dies')
+    const client = new Client(first.baseUrl, first.captureUrl, key, workspace.id)
+    const endpoint = await client.endpoint({ forwardUrl: receiver.url })
+    // The connection of captures is there, and its statements are prepared.
+    await (await client.endpoint()).send()
+    const { db, close } = openDatabase(database.url, 2)
+    const attempts = () => db.selectFrom('deliveryAttempts').select('state').orderBy('id').execute()
+
+    // While the table is locked, the capture waits in PostgreSQL; the process is stopped, and then PostgreSQL goes on.
+    let sending: Promise<unknown> = Promise.resolve()
+    await db.transaction().execute(async (trx) => {
+      await sql`lock table deliveries in access exclusive mode`.execute(trx)
+      sending = endpoint.send({ body: 'cut off' }).catch(() => undefined)
+      await eventually('the capture, waiting', async () => {
+        const { rows } = await sql`
+          select from pg_locks where relation = 'deliveries'::regclass and mode = 'RowExclusiveLock' and not granted`.execute(
+          trx,
+        )
+        return rows.length > 0
+      })
+      first.signal('SIGSTOP')
+    })
+    await eventually('the commit', async () => (await attempts()).length === 1)
+    expect(await attempts()).toEqual([{ state: 'Pending' }])
+    first.signal('SIGKILL')
+    await first.exited
+    // Its sender hears nothing, and would send again.
+    expect(await sending).toBeUndefined()
+    expect(receiver.received).toHaveLength(0)
+
+    // As if its lease were over.
+    await sql`update delivery_attempts set lease_until = now()`.execute(db)
+    await startProcess(options, ['--only', 'jobs'])
+    await receiver.take(1)
+    await eventually('the end of the delivery', async () => (await countOf(db, 'deliveries')) === 0)
+    expect(await attempts()).toEqual([{ state: 'Interrupted' }, { state: 'Succeeded' }])
+    await close()
+  }, 120_000)
+})
