@@ -6,6 +6,8 @@ import type { FetchHandler } from './fetchHandler.ts'
 export interface Operations {
   /** What must answer for the process to be ready, by name: `database`, `queue`. Each throws when it is not. */
   readonly checks: Readonly<Record<string, () => Promise<unknown>>>
+  /** What is worth a line on `/readyz` and decides nothing: one short text each. */
+  readonly notes?: Readonly<Record<string, () => Promise<string>>>
   /** Brings up to date what is read rather than counted (queue depth). Its failure costs those figures only. */
   readonly beforeScrape?: () => Promise<void>
 }
@@ -18,8 +20,8 @@ export function healthz(): Response {
   return json(200, { status: 'ok' })
 }
 
-/** Ready for calls: 200 when every check passes, else 503, with the state of each. */
-export async function readyz({ checks }: Operations, log: Logger): Promise<Response> {
+/** Ready for calls: 200 when every check passes, else 503, with the state of each, and what else is worth knowing. */
+export async function readyz({ checks, notes = {} }: Operations, log: Logger): Promise<Response> {
   const states = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {
@@ -31,10 +33,20 @@ export async function readyz({ checks }: Operations, log: Logger): Promise<Respo
       }
     }),
   )
+  const noted = await Promise.all(
+    Object.entries(notes).map(async ([name, note]) => {
+      try {
+        return [name, await within(note(), CHECK_MS)] as const
+      } catch {
+        return [name, 'unknown'] as const
+      }
+    }),
+  )
   const ready = states.every(([, state]) => state === 'ok')
   return json(ready ? 200 : 503, {
     status: ready ? 'ready' : 'unavailable',
     checks: Object.fromEntries(states),
+    ...Object.fromEntries(noted),
   })
 }
 

@@ -8,7 +8,7 @@ import {
 } from '@creel/core'
 import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
 import { type DueAttempt, type FirstAttempts, finishNotify } from '@creel/core/deliveries'
-import { sweepEndpoints, sweepRetention } from '@creel/core/retention'
+import { holdByteBounds, sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
 import { queueNames } from './boss.ts'
@@ -77,6 +77,8 @@ export async function startWorkers(boss: PgBoss, services: Services): Promise<Ru
       services.log.debug({ err }, 'could not look at the statistics of tables'),
     )
   }, STATISTICS_EVERY_MS)
+  const stopping = new AbortController()
+  const byteBounds = holdByteBounds(services, stopping.signal)
   await boss.work<DueAttempt>('deliveries.attempt', DISPATCH, (jobs) =>
     dispatcher.begin(jobs.map(({ data }) => data)),
   )
@@ -92,6 +94,7 @@ export async function startWorkers(boss: PgBoss, services: Services): Promise<Ru
     firstAttempts: dispatcher.firstAttempts,
     async stop(timeoutMs) {
       clearInterval(statistics)
+      stopping.abort()
       const deadline = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())
       // By ourselves: pg-boss's graceful stop looks only every half second whether they have ended.
       const others = Promise.all(
@@ -99,6 +102,7 @@ export async function startWorkers(boss: PgBoss, services: Services): Promise<Ru
       )
       await boss.offWork('deliveries.attempt')
       await Promise.all([dispatcher.drain(timeoutMs), Promise.race([others, deadline])])
+      await byteBounds
     },
   }
 }

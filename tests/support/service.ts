@@ -35,6 +35,8 @@ export interface TestServiceOptions {
   readonly smtpUrl?: string
   /** Seconds between one attempt of a delivery and the next; the shipped schedule by default. */
   readonly retryDelaysSeconds?: readonly number[]
+  /** What captures may take in all; no bound unless told. */
+  readonly storageMaxBytes?: number
   /** Where the service is reached, when it is not where it listens. */
   readonly baseUrl?: string
   /** Base addresses of alert providers' APIs, by channel kind. */
@@ -90,6 +92,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     plans: plansWith(options.limits ?? {}),
     allowDestinations: options.allowDestinations ?? ['127.0.0.0/8'],
     mail: { smtpUrl: options.smtpUrl, from: 'Creel <alerts@creel.example.test>' },
+    storageMaxBytes: options.storageMaxBytes ?? null,
     alertApiUrls: options.alertApiUrls ?? {},
     hasConsole: options.hasConsole ?? true,
     consolePack: options.consolePack,

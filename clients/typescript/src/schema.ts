@@ -215,6 +215,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/endpoints/{endpointId}/requests/{requestId}/body": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the octets of a captured body
+         * @description As an attachment of no type, whatever it was sent as. With a header `Range` of one range it is answered in part, with 206.
+         */
+        get: operations["requests_body"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/shape": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What the newest requests hold: paths with their types, share and an example
+         * @description Of bodies, query and headers, as conditions and rules write paths; `[*]` stands for every element of a list. For completion, and to see what a sender changed.
+         */
+        get: operations["requests_shape"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/endpoints/{endpointId}/requests/bulk-delete": {
         parameters: {
             query?: never;
@@ -326,6 +366,26 @@ export interface paths {
         get: operations["deliveries_list"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/deliveries/{attemptId}/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Make the next scheduled attempt of a delivery now
+         * @description It counts like the scheduled one. Where none is scheduled any more the call is refused: a replay sends anew.
+         */
+        post: operations["deliveries_retryNow"];
         delete?: never;
         options?: never;
         head?: never;
@@ -834,6 +894,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/watchdogs/{id}/timeline": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * What happened to a watchdog: matches, alarms, and when the service itself was down
+         * @description Of what is still stored, by the match as it is now. The period is 62 days at most; a longer one is cut at its begin.
+         */
+        get: operations["watchdogs_timeline"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/watchdogs/{id}/active": {
         parameters: {
             query?: never;
@@ -946,6 +1026,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/endpoints/{endpointId}/verification/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * The verdict that other verification settings would give a captured request
+         * @description The members are those of the endpoint, and what is left out is as saved there. Nothing is saved, and the verdict of the request stays. The time of the check is that of the capture.
+         */
+        post: operations["verification_try"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/usage": {
         parameters: {
             query?: never;
@@ -955,6 +1055,26 @@ export interface paths {
         };
         /** What the workspace uses, beside its plan's limits */
         get: operations["workspace_usage"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/traffic": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * How much arrived and failed in the workspace, in parts of a period, and at which endpoints
+         * @description The period is 90 days at most; a longer one is cut at its begin.
+         */
+        get: operations["workspace_traffic"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1214,6 +1334,29 @@ export interface components {
             subjectType: string;
             subscribable: boolean;
         };
+        AllTraffic: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            buckets: {
+                /** Format: date-time */
+                from: string;
+                /** @description Of requests that are still stored */
+                capturedCount: number;
+                /** @description Attempts that failed */
+                failedCount: number;
+            }[];
+            /** @description Those at which anything arrived or failed */
+            endpoints: {
+                /** Format: uuid */
+                endpointId: string;
+                /** @description Of requests that are still stored */
+                capturedCount: number;
+                /** @description Attempts that failed */
+                failedCount: number;
+            }[];
+        };
         ApiKey: {
             /** Format: uuid */
             id: string;
@@ -1333,6 +1476,7 @@ export interface components {
          *         }
          *       ],
          *       "body": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\"}",
+         *       "bodyOmitted": false,
          *       "bodyKind": "json",
          *       "deliveries": [
          *         {
@@ -1394,8 +1538,10 @@ export interface components {
             headers: {
                 [key: string]: string;
             };
-            /** @description What the body is for conditions and rules, whatever `contentType` says; null when empty */
+            /** @description What the body is for conditions and rules, whatever `contentType` says; null when empty or left out */
             bodyKind: ("json" | "form" | "multipart" | "text" | "binary") | null;
+            /** @description The body is longer than `bodyBytesMax`: `body` is null, `…/body` has it */
+            bodyOmitted: boolean;
             deliveries: {
                 actionId: string | null;
                 actionName: string;
@@ -2098,6 +2244,13 @@ export interface components {
             /** @description Left in the bin because their endpoint is at its stored-request limit */
             skippedAtCap: number;
         };
+        RetryNow: {
+            requestId: number;
+            /** Format: uuid */
+            actionId: string;
+            /** @description Of the attempt that is made now */
+            attemptNumber: number;
+        };
         SentSample: {
             requestId: number;
             provider: string;
@@ -2109,6 +2262,18 @@ export interface components {
             url: string;
             /** @description False without a secret, and where only the provider can sign */
             signed: boolean;
+        };
+        Shape: {
+            /** @description Requests that were looked at */
+            sampleCount: number;
+            paths: {
+                path: string;
+                types: ("string" | "number" | "boolean" | "null" | "object" | "array")[];
+                /** @description In which part of them it is, 0 to 1 */
+                share: number;
+                /** @description The newest value, shortened */
+                example: string;
+            }[];
         };
         SignInLink: {
             url: string;
@@ -2282,6 +2447,14 @@ export interface components {
                 lastRequestAt: string | null;
             }[];
         };
+        VerificationPreview: {
+            /** @description Null: with these settings nothing would be checked */
+            verification: {
+                /** @enum {string} */
+                verdict: "verified" | "failed" | "unsigned" | "unverifiable";
+                note: string;
+            } | null;
+        };
         Watchdog: {
             /** Format: uuid */
             id: string;
@@ -2349,6 +2522,30 @@ export interface components {
             observedP90Seconds: number | null;
             newestAt: string | null;
             oldestAt: string | null;
+        };
+        WatchdogTimeline: {
+            /** Format: date-time */
+            from: string;
+            /** Format: date-time */
+            to: string;
+            /** @description Stored captures that match, the newest 500, oldest first */
+            matches: {
+                requestId: number;
+                /** Format: date-time */
+                at: string;
+            }[];
+            alarms: {
+                /** Format: date-time */
+                alarmedAt: string;
+                recoveredAt: string | null;
+            }[];
+            /** @description When no gateway took captures: nobody is blamed for these */
+            outages: {
+                /** Format: date-time */
+                from: string;
+                /** Format: date-time */
+                to: string;
+            }[];
         };
     };
     responses: never;
@@ -3843,7 +4040,10 @@ export interface operations {
     };
     requests_get: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description A longer body is left out: `bodyOmitted` is true */
+                bodyBytesMax?: number;
+            };
             header?: never;
             path: {
                 /** @description Id of the endpoint */
@@ -3862,6 +4062,15 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CapturedRequest"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
@@ -3933,6 +4142,174 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_body: {
+        parameters: {
+            query?: {
+                /** @description The header `Range`, for clients that cannot set it: `bytes=0-1023` */
+                range?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the captured request */
+                requestId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": string;
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    requests_shape: {
+        parameters: {
+            query?: {
+                /** @description Exact event type */
+                label?: string;
+                /** @description Of how many requests */
+                last?: number;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Shape"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
             };
             /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
             401: {
@@ -4545,6 +4922,91 @@ export interface operations {
                 };
             };
             /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deliveries_retryNow: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the attempt */
+                attemptId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted: queued */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetryNow"];
+                };
+            };
+            /**
+             * @description `action_inactive`: A replay was asked for to an action that is not switched on, or suspended by the plan.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -8106,6 +8568,90 @@ export interface operations {
             };
         };
     };
+    watchdogs_timeline: {
+        parameters: {
+            query?: {
+                /** @description Begin; default eight intervals before `to` */
+                from?: string;
+                /** @description End, exclusive; default now */
+                to?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the watchdog */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WatchdogTimeline"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     watchdogs_setActive: {
         parameters: {
             query?: never;
@@ -8683,6 +9229,116 @@ export interface operations {
             };
         };
     };
+    verification_try: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "requestId": 90117,
+                 *       "provider": "stripe",
+                 *       "signingSecret": "whsec_x1"
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Id of the captured request that is tried */
+                    requestId: number;
+                    /** @description Slug of the provider catalog; "" for none */
+                    provider?: string | null;
+                    /** @description Write-only; "" clears. For rsa and ed25519: the public key */
+                    signingSecret?: string | null;
+                    /** @description Write-only; "" clears */
+                    handshakeToken?: string | null;
+                    /** @description Makes the scheme manual; "" goes back to the preset */
+                    signatureHeader?: string | null;
+                    /** @description Of a manual scheme; "" is the default, sha256 */
+                    signatureAlgorithm?: ("sha1" | "sha256" | "sha512" | "rsa-sha256" | "rsa-sha512" | "ed25519" | "") | null;
+                    /** @description Of a manual scheme; "" is the default, hex */
+                    signatureEncoding?: ("hex" | "base64" | "base64url" | "") | null;
+                    signaturePrefix?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["VerificationPreview"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     workspace_usage: {
         parameters: {
             query?: never;
@@ -8699,6 +9355,80 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Usage"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    workspace_traffic: {
+        parameters: {
+            query?: {
+                /** @description Begin; default an hour before `to` */
+                from?: string;
+                /** @description End, exclusive; default now */
+                to?: string;
+                /** @description Parts of the period, of equal length */
+                buckets?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AllTraffic"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
                 };
             };
             /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */

@@ -53,6 +53,8 @@ export interface Services {
   readonly plans: Plans
   /** Of a workspace that is made without a word of its plan. */
   readonly defaultPlan: PlanKey
+  /** What captures may take in all; null without a bound. */
+  readonly storageMaxBytes: number | null
   readonly secrets: SecretBox
   readonly urls: Urls
   /** Of the program: what it calls itself in `User-Agent`. */

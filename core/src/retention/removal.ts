@@ -34,26 +34,26 @@ export async function removeRequests(trx: Trx, { endpointId, ids, state }: Remov
 }
 
 /**
- * Hides binned requests whose deliveries are still due: they leave the bin now, and are deleted when those have
- * ended.
+ * Hides binned or stored requests whose deliveries are still due: they leave the bin or the lists now, and are deleted
+ * when those have ended.
  *
  * @returns the ids that were hidden
  */
 export async function hideUndelivered(
   trx: Trx,
-  { endpointId, ids, now }: { endpointId: string; ids: readonly number[]; now: Date },
+  { endpointId, ids, state, now }: Removal & { readonly state: 'stored' | 'binned'; readonly now: Date },
 ): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
     with removed as (
       update requests r set hidden_at = ${now}
-      where r.endpoint_id = ${endpointId} and r.id = any(${ids}::bigint[]) and ${STATES.binned}
+      where r.endpoint_id = ${endpointId} and r.id = any(${ids}::bigint[]) and ${STATES[state]}
         and exists (
           select from deliveries d
           where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null
         )
-      returning r.id
-    ), summed as (select count(*)::int as removed_count, 0 as bytes from removed),
-    counted as (${counted(endpointId, 'binned')})
+      returning r.id, octet_length(r.body) as bytes
+    ), summed as (select count(*)::int as removed_count, coalesce(sum(bytes), 0) as bytes from removed),
+    counted as (${counted(endpointId, state)})
     select id from removed`.execute(trx)
   return rows.map(({ id }) => id)
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { sweptRows } from '../platform/metrics/index.ts'
 import type { EndpointToSweep } from './endpointsToSweep.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 
@@ -28,6 +29,7 @@ export async function sweepAttempts(
       await sql`
         delete from delivery_attempts
         where endpoint_id = ${endpointId} and id = any(${ids}::bigint[])`.execute(trx)
+      sweptRows.inc({ sweep: 'attempts' }, ids.length)
     })
     done = last
     return true
@@ -53,6 +55,7 @@ export async function sweepDetails(
       limit ${BATCH_ROWS}`.execute(db)
     if (rows.length === 0) return false
     const ids = rows.map((row) => row.attemptId)
+    sweptRows.inc({ sweep: 'details' }, ids.length)
     await sweepTransaction(db, (trx) =>
       sql`
         delete from attempt_details

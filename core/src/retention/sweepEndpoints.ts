@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { closeIncidentsSilently } from '../alerts/index.ts'
 import { reapplyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
+import { sweptRows } from '../platform/metrics/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 
@@ -108,5 +109,6 @@ async function purgeEndpoint(services: SweepServices, endpointId: string): Promi
       await closeIncidentsSilently(services, trx, { kind, subjectIds: subjects.map(({ id }) => id) })
     }
     await trx.deleteFrom('endpoints').where('id', '=', endpointId).execute()
+    sweptRows.inc({ sweep: 'endpoints' })
   })
 }

@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import { endDeliveries } from '../deliveries/index.ts'
+import { sweptRows } from '../platform/metrics/index.ts'
 import { BIN_DAYS } from '../recycleBin/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import type { EndpointToSweep } from './endpointsToSweep.ts'
@@ -38,7 +39,8 @@ export async function sweepStored(
       await removeDeliveries(trx, endpointId, ids)
       // As late as can be: from here on captures of the endpoint wait.
       await lockCounters(trx, endpointId)
-      await removeRequests(trx, { endpointId, ids, state: 'stored' })
+      const removed = await removeRequests(trx, { endpointId, ids, state: 'stored' })
+      sweptRows.inc({ sweep: 'retention' }, removed.length)
       // Not when a restore moved the mark meanwhile.
       await sql`
         update endpoint_counters set oldest_request_id = ${firstKept}
@@ -76,11 +78,12 @@ export async function sweepBin(
     const due = rows.map((row) => row.id)
     await sweepTransaction(services.db, async (trx) => {
       await lockCounters(trx, endpointId)
-      const hidden = new Set(await hideUndelivered(trx, { endpointId, ids: due, now }))
+      const hidden = new Set(await hideUndelivered(trx, { endpointId, ids: due, state: 'binned', now }))
       const ids = due.filter((id) => !hidden.has(id))
       // A restore may have been quicker with some of them.
       const removed = await removeRequests(trx, { endpointId, ids, state: 'binned' })
       await removeDeliveryRecords(trx, endpointId, removed)
+      sweptRows.inc({ sweep: 'bin' }, removed.length)
     })
     return true
   })
@@ -111,7 +114,8 @@ export async function sweepHidden(
     await sweepTransaction(services.db, async (trx) => {
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'evicted')
       await removeDeliveries(trx, endpointId, ids)
-      await removeRequests(trx, { endpointId, ids, state: 'hidden' })
+      const removed = await removeRequests(trx, { endpointId, ids, state: 'hidden' })
+      sweptRows.inc({ sweep: 'hidden' }, removed.length)
       // A person deleted these: nothing of them comes back into the lists.
       const binned = rows.filter((row) => row.wasBinned).map((row) => row.id)
       await removeDeliveryRecords(trx, endpointId, binned)

@@ -41,6 +41,7 @@ export async function openCommandServices(
       log,
       plans: config.plans,
       defaultPlan: config.CREEL_DEFAULT_PLAN,
+      storageMaxBytes: null,
       secrets: createSecretBox(await secretKeyOf(config)),
       urls: { baseUrl, captureUrl: config.CREEL_CAPTURE_URL ?? baseUrl },
       version: VERSION,

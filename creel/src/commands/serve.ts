@@ -11,6 +11,7 @@ import { hostInUrl, type RunningService, type ServicePart, startService } from '
 import { removeServiceFile, writeServiceFile } from '../serviceFile.ts'
 import { StartupError } from '../startupError.ts'
 import { listenForStop } from '../stopping.ts'
+import { storageMaxOf } from '../storageMax.ts'
 import { VERSION } from '../version.ts'
 import { printHint, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
@@ -54,6 +55,7 @@ async function serve(
       secretKey: await secretKeyOf(config),
       plans: config.plans,
       defaultPlan: config.CREEL_DEFAULT_PLAN,
+      storageMaxBytes: await storageMaxOf(config, connected.database.db),
       allowDestinations: config.CREEL_ALLOW_DESTINATIONS,
       formerHosts: config.CREEL_FORMER_HOSTS,
       metricsPort: config.CREEL_METRICS_PORT,

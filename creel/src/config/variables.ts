@@ -32,6 +32,19 @@ const SecretKey = z
   .regex(/^[A-Za-z0-9+/_-]{43}=?$/, 'must be 32 bytes in base64, e.g. from `openssl rand -base64 32`')
   .transform((text) => Buffer.from(text, 'base64'))
 
+const BYTE_UNITS = ['', 'K', 'M', 'G', 'T']
+
+/** `off`, or bytes: `50GB` (decimal), `50GiB` (binary), `1073741824`. */
+const StorageMax = z
+  .string()
+  .regex(/^(off|\d{1,15}(\.\d{1,3})?\s*([KMGT]i?)?B?)$/i, 'must be a size like 50GB or 512MiB, or off')
+  .transform((text) => (text.toLowerCase() === 'off' ? ('off' as const) : bytesOf(text)))
+
+function bytesOf(text: string): number {
+  const [, number = '', unit = '', binary] = /^([\d.]+)\s*([KMGT]?)(i?)B?$/i.exec(text) ?? []
+  return Math.floor(Number(number) * (binary ? 1024 : 1000) ** BYTE_UNITS.indexOf(unit.toUpperCase()))
+}
+
 const Network = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()])
 
 /**
@@ -62,6 +75,7 @@ export const Variables = z.object({
     .transform((file) => resolve(file))
     .optional(),
   CREEL_DEFAULT_PLAN: z.enum(PLAN_KEYS, `must be one of ${PLAN_KEYS.join(', ')}`).default('team'),
+  CREEL_STORAGE_MAX: StorageMax.optional(),
   CREEL_FORMER_HOSTS: List.superRefine(readableHosts).default([]),
   CREEL_SMTP_URL: z
     .string()

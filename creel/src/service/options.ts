@@ -29,6 +29,8 @@ export interface ServiceOptions {
   readonly plans: Plans
   /** Of a workspace that is made without a word of its plan; `team` by default. */
   readonly defaultPlan?: PlanKey
+  /** What captures may take in all, in bytes; null, the default: no bound. */
+  readonly storageMaxBytes?: number | null
   readonly allowDestinations: readonly string[]
   /** Where alert mail goes out; without `smtpUrl` the history says that it was not sent. */
   readonly mail: MailerOptions

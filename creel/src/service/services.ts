@@ -72,6 +72,7 @@ export async function openServices(
       log,
       plans,
       defaultPlan: options.defaultPlan ?? 'team',
+      storageMaxBytes: options.storageMaxBytes ?? null,
       secrets,
       urls,
       version: options.version,

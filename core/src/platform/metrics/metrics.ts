@@ -55,7 +55,9 @@ export const evictedRequests = new Counter({
 })
 for (const limit of ['requests', 'bytes', 'storage'] as const) evictedRequests.inc({ limit }, 0)
 
-/** Rows that sweeps deleted. `sweep`: `retention`, `bin`, `hidden`, `attempts`, `details`, `endpoints`. */
+/**
+ * Rows that sweeps deleted. `sweep`: `retention`, `bin` and `hidden` (requests), `attempts`, `details` (their records), `endpoints`.
+ */
 export const sweptRows = new Counter({
   name: 'creel_swept_rows_total',
   help: 'Rows that sweeps deleted, by sweep',
@@ -65,6 +67,20 @@ export const sweptRows = new Counter({
 for (const sweep of ['retention', 'bin', 'hidden', 'attempts', 'details', 'endpoints'] as const) {
   sweptRows.inc({ sweep }, 0)
 }
+
+/** What captures take in all, bin and hidden ones included. Read at each scrape. */
+export const storageBytes = new Gauge({
+  name: 'creel_storage_bytes',
+  help: 'Bytes that captures take in all',
+  registers,
+})
+
+/** `CREEL_STORAGE_MAX` in bytes; 0 where there is no bound. */
+export const storageMaxBytes = new Gauge({
+  name: 'creel_storage_max_bytes',
+  help: 'Bytes that captures may take in all; 0 without a bound',
+  registers,
+})
 
 /** How many captures one group commit held. */
 export const captureBatchSize = new Histogram({

@@ -1,0 +1,134 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Services } from '../api/services.ts'
+import { planOf } from '../plans/index.ts'
+import { evictedRequests } from '../platform/metrics/index.ts'
+import { emptyBin, evictHidden, evictOldest } from './evictOldest.ts'
+import { readHiddenBytes, readStorage, type Storage } from './storedBytes.ts'
+
+type BoundServices = Pick<Services, 'db' | 'clock' | 'plans' | 'enqueue' | 'log' | 'storageMaxBytes'>
+
+/** Hidden requests, which wait for their deliveries, may take this part of a bound. */
+const HIDDEN_SHARE = 1 / 4
+/** From here on the installation's bound is close, and said to be. */
+export const NEARLY_FULL = 0.8
+/** While no bound is half reached, looks are rare. */
+const HALF = 0.5
+const LOOK_MS = { near: 1000, far: 10_000 } as const
+/** A warning that holds on is repeated so often. */
+const WARN_EVERY_MS = 600_000
+const REST_MS_MAX = 200
+
+/**
+ * Holds `storedBytesMax` of every workspace and `CREEL_STORAGE_MAX` of the installation until the signal: what is over goes, the oldest
+ * first. Looks every second, and every ten while all are less than half full. Several processes may do it at once.
+ */
+export async function holdByteBounds(services: BoundServices, signal: AbortSignal): Promise<void> {
+  let warnedAt = Number.NEGATIVE_INFINITY
+  while (!signal.aborted) {
+    let pauseMs: number = LOOK_MS.near
+    try {
+      const storage = await sweepBytes(services, signal)
+      const { storageMaxBytes } = services
+      if (storageMaxBytes !== null && storage.totalBytes >= NEARLY_FULL * storageMaxBytes) {
+        if (performance.now() - warnedAt > WARN_EVERY_MS) {
+          warnedAt = performance.now()
+          warnOfStorage(services, storage)
+        }
+      } else warnedAt = Number.NEGATIVE_INFINITY
+      if (fullness(services, storage) < HALF) pauseMs = LOOK_MS.far
+    } catch (error) {
+      services.log.debug({ err: error }, 'could not look at the bytes that are stored')
+    }
+    await sleep(pauseMs, undefined, { signal }).catch(() => {})
+  }
+}
+
+function warnOfStorage({ log, storageMaxBytes }: BoundServices, { totalBytes }: Storage): void {
+  log.warn(
+    { event: 'storage.nearly_full', storedBytes: totalBytes, storageMaxBytes },
+    'captures take over 80 % of CREEL_STORAGE_MAX: at 100 % the oldest are evicted',
+  )
+}
+
+/** The share that is used of the bound that is closest. */
+function fullness({ plans, storageMaxBytes }: BoundServices, storage: Storage): number {
+  const ofWorkspaces = storage.workspaces.map(
+    ({ plan, storedBytes }) => storedBytes / Math.max(1, planOf(plans, plan).limits.storedBytesMax),
+  )
+  const ofAll = storageMaxBytes === null ? 0 : storage.totalBytes / Math.max(1, storageMaxBytes)
+  return ofWorkspaces.reduce((closest, share) => Math.max(closest, share), ofAll)
+}
+
+/**
+ * Evicts until no bound in bytes is passed.
+ *
+ * @returns what was stored when it began
+ */
+export async function sweepBytes(services: BoundServices, signal: AbortSignal): Promise<Storage> {
+  const storage = await readStorage(services.db)
+  for (const { workspaceId, plan, storedBytes } of storage.workspaces) {
+    const { storedBytesMax } = planOf(services.plans, plan).limits
+    if (storedBytes > storedBytesMax) await holdWorkspace(services, workspaceId, storedBytesMax, signal)
+  }
+  const { storageMaxBytes } = services
+  if (storageMaxBytes !== null && storage.totalBytes > storageMaxBytes) {
+    await holdInstallation(services, storageMaxBytes, signal)
+  }
+  return storage
+}
+
+async function holdWorkspace(
+  services: BoundServices,
+  workspaceId: string,
+  storedBytesMax: number,
+  signal: AbortSignal,
+): Promise<void> {
+  await restingBetween(signal, async () => {
+    const { workspaces } = await readStorage(services.db)
+    const stored = workspaces.find((workspace) => workspace.workspaceId === workspaceId)?.storedBytes ?? 0
+    if (stored <= storedBytesMax) return false
+    const evicted = await evictOldest(services, workspaceId, stored - storedBytesMax)
+    evictedRequests.inc({ limit: 'bytes' }, evicted)
+    return evicted > 0
+  })
+  await restingBetween(signal, async () => {
+    const hidden = await readHiddenBytes(services.db, workspaceId)
+    if (hidden <= storedBytesMax * HIDDEN_SHARE) return false
+    return (await evictHidden(services, workspaceId)) > 0
+  })
+}
+
+/** First the bin, then what is stored, unless what waits for deliveries takes more than its share. */
+async function holdInstallation(
+  services: BoundServices,
+  storageMaxBytes: number,
+  signal: AbortSignal,
+): Promise<void> {
+  let evictedCount = 0
+  await restingBetween(signal, async () => {
+    const { totalBytes } = await readStorage(services.db)
+    const excess = totalBytes - storageMaxBytes
+    if (excess <= 0) return false
+    let evicted = await emptyBin(services)
+    const isHiddenTooLarge =
+      evicted === 0 && (await readHiddenBytes(services.db, null)) > storageMaxBytes * HIDDEN_SHARE
+    if (evicted === 0 && !isHiddenTooLarge) evicted = await evictOldest(services, null, excess)
+    if (evicted === 0) evicted = await evictHidden(services, null)
+    evictedRequests.inc({ limit: 'storage' }, evicted)
+    evictedCount += evicted
+    return evicted > 0
+  })
+  services.log.warn(
+    { event: 'storage.full', evictedCount, storageMaxBytes },
+    'CREEL_STORAGE_MAX was reached: the oldest captures were evicted',
+  )
+}
+
+/** Batches with rests as long as they took, so that captures have at least half of the database. */
+async function restingBetween(signal: AbortSignal, batch: () => Promise<boolean>): Promise<void> {
+  while (!signal.aborted) {
+    const startedAt = performance.now()
+    if (!(await batch())) return
+    await sleep(Math.min(REST_MS_MAX, performance.now() - startedAt))
+  }
+}

@@ -1,0 +1,131 @@
+import { sql } from 'kysely'
+import { endDeliveries } from '../deliveries/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
+import { lockCounters } from '../requests/index.ts'
+import { findOldestStored, type Mark, type OldestRequest } from './oldestStored.ts'
+import { type SweepServices, sweepTransaction } from './pace.ts'
+import { hideUndelivered, removeDeliveries, removeDeliveryRecords, removeRequests } from './removal.ts'
+import { REQUEST_OVERHEAD_BYTES } from './storedBytes.ts'
+
+/**
+ * Evicts some of the oldest stored requests of a workspace, or of all: as few as free so many bytes, and no more than some hundred. One
+ * whose deliveries are due is hidden, and its bytes stay until they have ended.
+ *
+ * @returns how many went; 0: there is nothing left
+ */
+export async function evictOldest(
+  services: SweepServices,
+  workspaceId: string | null,
+  bytes: number,
+): Promise<number> {
+  const { requests, firstIds } = await findOldestStored(services.db, workspaceId)
+  if (firstIds.length > 0) await raiseMarks(services.db, firstIds)
+  if (requests.length === 0) {
+    return firstIds.length === 0 ? 0 : await evictOldest(services, workspaceId, bytes)
+  }
+  // A workspace's bound counts bodies; the installation's counts the rest of a request, too.
+  const evicted = fewest(requests, bytes, workspaceId === null ? REQUEST_OVERHEAD_BYTES : 0)
+  for (const [endpointId, of] of Map.groupBy(evicted, (request) => request.endpointId)) {
+    const ids = of.map(({ id }) => id)
+    await sweepTransaction(services.db, (trx) => evict(services, trx, endpointId, ids))
+  }
+  return evicted.length
+}
+
+/** From the front, until their bytes suffice. */
+function fewest(requests: readonly OldestRequest[], bytes: number, overhead: number): OldestRequest[] {
+  let freed = 0
+  return requests.filter((request) => {
+    const isNeeded = freed < bytes
+    freed += request.bytes + overhead
+    return isNeeded
+  })
+}
+
+async function evict(
+  { clock }: SweepServices,
+  trx: Trx,
+  endpointId: string,
+  ids: readonly number[],
+): Promise<void> {
+  await lockCounters(trx, endpointId)
+  const hidden = await hideUndelivered(trx, { endpointId, ids, state: 'stored', now: clock.now() })
+  const removed = await removeRequests(trx, {
+    endpointId,
+    ids: ids.filter((id) => !hidden.includes(id)),
+    state: 'stored',
+  })
+  await removeDeliveries(trx, endpointId, removed)
+  await sql`
+    update endpoint_counters set evicted_count = evicted_count + ${hidden.length + removed.length}
+    where endpoint_id = ${endpointId}`.execute(trx)
+}
+
+/** A mark that somebody moved meanwhile stays: a restore lowers it. */
+async function raiseMarks(db: Db, marks: readonly Mark[]): Promise<void> {
+  await sweepTransaction(db, (trx) =>
+    sql`
+      with locked as (
+        select endpoint_id from endpoint_counters where endpoint_id = any(${marks.map(({ endpointId }) => endpointId)}::uuid[])
+        order by endpoint_id for update
+      )
+      update endpoint_counters c set oldest_request_id = m.first_id
+      from locked l join unnest(
+        ${marks.map(({ endpointId }) => endpointId)}::uuid[], ${marks.map(({ mark }) => mark)}::bigint[],
+        ${marks.map(({ firstId }) => firstId)}::bigint[]
+      ) as m (endpoint_id, mark, first_id) on m.endpoint_id = l.endpoint_id
+      where c.endpoint_id = m.endpoint_id and c.oldest_request_id = m.mark`.execute(trx),
+  )
+}
+
+/**
+ * Ends the deliveries of some of the oldest hidden requests as dead letters (`evicted`), and deletes the requests.
+ *
+ * @returns how many went
+ */
+export async function evictHidden(services: SweepServices, workspaceId: string | null): Promise<number> {
+  const { rows } = await sql<{ endpointId: string; id: number; wasBinned: boolean }>`
+    select r.endpoint_id, r.id, r.deleted_at is not null as was_binned
+    from requests r join endpoints e on e.id = r.endpoint_id
+    where r.hidden_at is not null and (${workspaceId}::uuid is null or e.workspace_id = ${workspaceId})
+    order by r.id limit ${HIDDEN_AT_ONCE}`.execute(services.db)
+  for (const [endpointId, of] of Map.groupBy(rows, (row) => row.endpointId)) {
+    const ids = of.map(({ id }) => id)
+    const binned = of.filter(({ wasBinned }) => wasBinned).map(({ id }) => id)
+    await sweepTransaction(services.db, async (trx) => {
+      await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'evicted')
+      await removeDeliveries(trx, endpointId, ids)
+      await removeRequests(trx, { endpointId, ids, state: 'hidden' })
+      await removeDeliveryRecords(trx, endpointId, binned)
+    })
+  }
+  return rows.length
+}
+
+const HIDDEN_AT_ONCE = 50
+
+/**
+ * Deletes some of the requests that have been in the recycle bin longest; one whose deliveries are due is hidden.
+ *
+ * @returns how many left the bin
+ */
+export async function emptyBin(services: SweepServices): Promise<number> {
+  const { rows } = await sql<{ endpointId: string; id: number }>`
+    select endpoint_id, id from requests where deleted_at is not null and hidden_at is null
+    order by deleted_at limit ${HIDDEN_AT_ONCE}`.execute(services.db)
+  for (const [endpointId, of] of Map.groupBy(rows, (row) => row.endpointId)) {
+    const all = of.map(({ id }) => id)
+    await sweepTransaction(services.db, async (trx) => {
+      await lockCounters(trx, endpointId)
+      const now = services.clock.now()
+      const hidden = await hideUndelivered(trx, { endpointId, ids: all, state: 'binned', now })
+      const ids = all.filter((id) => !hidden.includes(id))
+      await removeDeliveryRecords(
+        trx,
+        endpointId,
+        await removeRequests(trx, { endpointId, ids, state: 'binned' }),
+      )
+    })
+  }
+  return rows.length
+}

@@ -1,0 +1,79 @@
+import { sql } from 'kysely'
+import type { Db } from '../platform/db/index.ts'
+
+/** A stored request that is older than every other that is not listed. */
+export interface OldestRequest {
+  readonly endpointId: string
+  readonly id: number
+  readonly bytes: number
+}
+
+/** The mark of an endpoint's counters, and what its oldest stored request really is. */
+export interface Mark {
+  readonly endpointId: string
+  readonly mark: number
+  readonly firstId: number
+}
+
+/** What is known of the oldest stored requests. */
+export interface OldestStored {
+  /** Oldest first; none of them may be there although requests are: then the marks are old, and `firstIds` are newer ones. */
+  readonly requests: readonly OldestRequest[]
+  /** The oldest stored request of endpoints whose mark is lower: to be noted as their marks. */
+  readonly firstIds: readonly Mark[]
+}
+
+const ENDPOINTS_AT_ONCE = 100
+const REQUESTS_OF_EACH = 100
+
+interface Row {
+  readonly endpointId: string
+  readonly mark: number
+  readonly id: number | null
+  readonly bytes: number | null
+}
+
+/**
+ * Finds the oldest stored requests of a workspace, or of all. Ids rise in the order of arrival, through all endpoints; an endpoint's mark
+ * says from which id on it has any, so the endpoints with the lowest marks are looked at, and what is found below the marks of all others
+ * is the oldest there is.
+ */
+export async function findOldestStored(db: Db, workspaceId: string | null): Promise<OldestStored> {
+  const { rows } = await sql<Row>`
+    select m.endpoint_id, m.oldest_request_id as mark, r.id, r.bytes
+    from (
+      select c.endpoint_id, c.oldest_request_id from endpoint_counters c join endpoints e on e.id = c.endpoint_id
+      where c.stored_request_count > 0 and (${workspaceId}::uuid is null or e.workspace_id = ${workspaceId})
+      order by c.oldest_request_id, c.endpoint_id limit ${ENDPOINTS_AT_ONCE + 1}
+    ) m
+    left join lateral (
+      select id, octet_length(body) as bytes from requests
+      where endpoint_id = m.endpoint_id and id >= m.oldest_request_id and deleted_at is null and hidden_at is null
+      order by id limit ${REQUESTS_OF_EACH}
+    ) r on true
+    order by m.oldest_request_id, m.endpoint_id, r.id`.execute(db)
+  const byEndpoint = [...Map.groupBy(rows, ({ endpointId }) => endpointId).values()]
+  // Nobody was looked at beyond the last of them.
+  const unknown = byEndpoint.length > ENDPOINTS_AT_ONCE ? byEndpoint.pop() : undefined
+  const horizon = Math.min(unknown?.[0]?.mark ?? Number.MAX_SAFE_INTEGER, ...byEndpoint.map(knownUpTo))
+  const requests = byEndpoint
+    .flat()
+    .flatMap(({ endpointId, id, bytes }) =>
+      id === null || id > horizon ? [] : [{ endpointId, id, bytes: bytes ?? 0 }],
+    )
+    .sort((a, b) => a.id - b.id)
+  const firstIds = byEndpoint.flatMap(([first]) =>
+    first === undefined || first.id === null || first.id === first.mark
+      ? []
+      : [{ endpointId: first.endpointId, mark: first.mark, firstId: first.id }],
+  )
+  return { requests, firstIds }
+}
+
+/** Up to which id all of an endpoint's requests are among the rows. */
+function knownUpTo(rows: readonly Row[]): number {
+  const last = rows.at(-1)?.id
+  return rows.length < REQUESTS_OF_EACH || last === null || last === undefined
+    ? Number.MAX_SAFE_INTEGER
+    : last
+}
