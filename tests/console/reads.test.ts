@@ -107,10 +107,31 @@ test('a condition is tried on the newest stored requests, with the answer of an 
     testedCount: 3,
     matched: { count: 2, firstIds: [ids[2], ids[1]] },
     notMatched: { count: 1, firstIds: [ids[0]] },
+    note: null,
   })
   expect((await service.alice.post(path, { condition, last: 1 })).body).toMatchObject({
     testedCount: 1,
     notMatched: { count: 0 },
+  })
+  const misspelt = {
+    any: [
+      { path: 'body.amuont', op: 'gte', value: 20 },
+      { path: 'headers.X-No', op: 'neq', value: 'x' },
+      { path: 'body.gone', op: 'exists', value: false },
+      { path: 'body.amount', op: 'eq', value: 99 },
+    ],
+  }
+  expect((await service.alice.post(path, { condition: misspelt })).body).toMatchObject({
+    matched: { count: 3 },
+    note: 'matched nothing: body.amuont, headers.X-No',
+  })
+  const fresh = await service.alice.endpoint()
+  expect(
+    (await service.alice.post(fresh.at('/conditions/preview'), { condition: misspelt })).body,
+  ).toMatchObject({
+    testedCount: 0,
+    matched: { count: 0 },
+    note: null,
   })
   const wrong = await service.alice.post(path, {
     condition: { all: [{ path: 'bdy', op: 'gte' }] },

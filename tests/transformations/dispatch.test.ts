@@ -89,7 +89,34 @@ describe('a body is read for what it is, whatever its sender calls it', () => {
       sample: { body },
     }
     expect((await alice.post('/api/v1/transformations/preview', none)).body).toMatchObject({
-      rules: [{ steps: [{ changed: false, note: 'matched nothing' }] }],
+      rules: [{ note: null, steps: [{ changed: false, note: 'matched nothing' }] }],
+    })
+    const reading = {
+      rule: {
+        ...documentOf([
+          { op: 'template', path: 'body.hello', template: '{{body.name}} <{{ body.emial }}>' },
+          { op: 'compute', path: 'body.a', fn: 'concat', args: [{ fn: 'lower', args: ['headers.X-No'] }] },
+        ]),
+        when: {
+          any: [
+            { path: 'body.tpye', op: 'eq', value: 'x' },
+            { path: 'method', op: 'exists' },
+          ],
+        },
+      },
+      sample: { body },
+    }
+    expect((await alice.post('/api/v1/transformations/preview', reading)).body).toMatchObject({
+      rules: [
+        {
+          matched: true,
+          note: 'matched nothing: body.tpye',
+          steps: [
+            { note: expect.stringMatching(/^matched nothing: .*body\.emial$/) },
+            { note: 'matched nothing: headers.X-No' },
+          ],
+        },
+      ],
     })
     expect(actionId).toBeString()
   })

@@ -16,6 +16,10 @@ const ConditionPreview = z
       .meta({ description: 'Fewer than asked for where fewer are stored, or they are large' }),
     matched: part('The newest first'),
     notMatched: part('The newest first'),
+    note: z
+      .string()
+      .nullable()
+      .meta({ description: 'Says which paths lead nowhere in any of these requests' }),
   })
   .meta({ id: 'ConditionPreview' })
 

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Context } from '../api/context.ts'
-import { parseCondition } from '../engine/conditions/index.ts'
+import { parseCondition, unmatchedWords } from '../engine/conditions/index.ts'
 import { memberText } from '../engine/json/index.ts'
-import { newestMatching, searching } from '../requests/index.ts'
+import { neverMatchedPaths, newestMatching, searching } from '../requests/index.ts'
 
 /** Bodies that one preview reads at most; the requests beyond are left out. */
 const READ_BYTES_MAX = 32 * 1024 * 1024
@@ -40,17 +40,21 @@ export async function tryCondition(
     return bytesLeft > 0
   })
   const lowest = tested.at(-1)
-  const found =
-    lowest === undefined
-      ? []
-      : await newestMatching(ctx.db, endpointId, parsed.condition, {
-          limit: tested.length,
-          afterId: lowest.id - 1,
-        })
+  const afterId = lowest === undefined ? Number.MAX_SAFE_INTEGER : lowest.id - 1
+  const found = await newestMatching(ctx.db, endpointId, parsed.condition, {
+    limit: Math.max(1, tested.length),
+    afterId,
+  })
+  const unmatched = await neverMatchedPaths(ctx.db, endpointId, parsed.condition, { afterId })
   const known = new Set(tested.map(({ id }) => id))
   const matched = found.map(({ requestId }) => requestId).filter((id) => known.has(id))
   const isMatched = new Set(matched)
   const notMatched = [...known].filter((id) => !isMatched.has(id))
   const part = (ids: readonly number[]) => ({ count: ids.length, firstIds: ids.slice(0, FIRST_IDS) })
-  return { testedCount: tested.length, matched: part(matched), notMatched: part(notMatched) }
+  return {
+    testedCount: tested.length,
+    matched: part(matched),
+    notMatched: part(notMatched),
+    note: unmatchedWords(unmatched),
+  }
 }

@@ -1,5 +1,12 @@
 import { type SqlBool, sql } from 'kysely'
-import { type Condition, matches } from '../engine/conditions/index.ts'
+import {
+  type Condition,
+  matches,
+  type Path,
+  pathsOf,
+  requestRoot,
+  unmatchedPaths,
+} from '../engine/conditions/index.ts'
 import { PARSED_BODY_BYTES_MAX } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { columnsRead, narrowing } from './narrowing.ts'
@@ -18,6 +25,14 @@ const ROW_BYTES = 512
 const CHUNK_ROWS = { first: 50, min: 5, max: 2000 } as const
 
 type CandidateRow = StoredRequestRow & { readonly id: number }
+
+interface Range {
+  readonly afterId?: number
+  readonly since?: Date
+  readonly until?: Date
+  /** What Postgres passes over. */
+  readonly narrowed: ReturnType<typeof narrowing>
+}
 
 /**
  * The newest stored requests of an endpoint that satisfy a condition, newest first. Reads no more than that takes:
@@ -40,20 +55,56 @@ export async function newestMatching(
 ): Promise<HistoricMatch[]> {
   const found: HistoricMatch[] = []
   const always = condition.test.kind === 'always'
+  const rows = always ? options.limit : CHUNK_ROWS.first
+  const narrowed = narrowing(condition)
+  for await (const row of candidates(db, endpointId, condition, { ...options, narrowed, rows })) {
+    if (!always && !matches(condition, storedRequest(row))) continue
+    found.push({ requestId: row.id, receivedAt: row.receivedAt })
+    if (found.length === options.limit) return found
+  }
+  return found
+}
+
+/**
+ * The paths of a condition that lead nowhere in any stored request after `afterId`: none where nothing is stored. Reads
+ * the newest requests first, and no more of them than it takes to find each path once.
+ */
+export async function neverMatchedPaths(
+  db: Db,
+  endpointId: string,
+  condition: Condition,
+  { afterId }: { readonly afterId: number },
+): Promise<readonly Path[]> {
+  const paths = pathsOf(condition)
+  let left = paths
+  let isEmpty = true
+  if (left.length === 0) return []
+  const range = { afterId, narrowed: null, rows: CHUNK_ROWS.first }
+  for await (const row of candidates(db, endpointId, condition, range)) {
+    isEmpty = false
+    left = unmatchedPaths(left, requestRoot(storedRequest(row)))
+    if (left.length === 0) break
+  }
+  return isEmpty ? [] : left
+}
+
+/** The rows of a range, newest first, read in chunks. */
+async function* candidates(
+  db: Db,
+  endpointId: string,
+  condition: Condition,
+  { rows: first, readBytes, ...range }: Range & { readonly rows: number; readonly readBytes?: number },
+): AsyncGenerator<CandidateRow> {
   let belowId = Number.MAX_SAFE_INTEGER
-  let bytesLeft = options.readBytes ?? Number.POSITIVE_INFINITY
-  let rows: number = always ? options.limit : CHUNK_ROWS.first
+  let bytesLeft = readBytes ?? Number.POSITIVE_INFINITY
+  let rows = first
   for (;;) {
-    const chunk = await candidates(db, endpointId, condition, { ...options, belowId, rows })
-    for (const row of chunk) {
-      if (!always && !matches(condition, storedRequest(row))) continue
-      found.push({ requestId: row.id, receivedAt: row.receivedAt })
-      if (found.length === options.limit) return found
-    }
+    const chunk = await chunkBelow(db, endpointId, condition, { ...range, belowId, rows })
+    yield* chunk
     const last = chunk.at(-1)
     const bytes = chunk.reduce((sum, row) => sum + ROW_BYTES + row.body.length + row.headerValues.length, 0)
     bytesLeft -= bytes
-    if (last === undefined || chunk.length < rows || bytesLeft <= 0) return found
+    if (last === undefined || chunk.length < rows || bytesLeft <= 0) return
     belowId = last.id
     const fitting = Math.floor((CHUNK_BYTES * chunk.length) / Math.max(bytes, 1))
     rows = Math.min(Math.max(fitting, CHUNK_ROWS.min), CHUNK_ROWS.max)
@@ -61,20 +112,13 @@ export async function newestMatching(
 }
 
 /** Walks the primary key backwards; what is binned or hidden is no history. */
-async function candidates(
+async function chunkBelow(
   db: Db,
   endpointId: string,
   condition: Condition,
-  range: {
-    readonly belowId: number
-    readonly rows: number
-    readonly afterId?: number
-    readonly since?: Date
-    readonly until?: Date
-  },
+  { narrowed, ...range }: Range & { readonly belowId: number; readonly rows: number },
 ): Promise<CandidateRow[]> {
   const read = columnsRead(condition)
-  const narrowed = narrowing(condition)
   const empty = sql`''::bytea`
   // A body that is too long to be parsed has no members: it need not be read to know that.
   const body =

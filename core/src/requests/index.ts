@@ -1,6 +1,6 @@
 export { applyFilters } from './filters.ts'
 export { findsRequest } from './find.ts'
-export { type HistoricMatch, newestMatching } from './history.ts'
+export { type HistoricMatch, neverMatchedPaths, newestMatching } from './history.ts'
 export {
   findReplayable,
   findReplayableSizes,

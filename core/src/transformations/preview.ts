@@ -49,6 +49,7 @@ export function preview(
       name: rule.name,
       version,
       matched: report?.matched ?? false,
+      note: report?.note ?? null,
       steps: [...(report?.steps ?? [])],
       fault: report?.fault ?? null,
     }

@@ -76,6 +76,10 @@ export const TransformationPreview = z
         name: z.string(),
         version: z.int().nullable(),
         matched: z.boolean(),
+        note: z
+          .string()
+          .nullable()
+          .meta({ description: 'Says which paths of `when` lead nowhere in this request' }),
         steps: z.array(
           z.object({
             index: z.int(),

@@ -8,7 +8,7 @@ import type { CallContext } from './compute.ts'
 import { Draft } from './draft.ts'
 import { Meter, machineStopwatch, type Stopwatch } from './meter.ts'
 import { runStep } from './steps.ts'
-import { unmatchedNote } from './unmatched.ts'
+import { unmatchedNote, unmatchedWhen } from './unmatched.ts'
 
 /** What a set of rules is run on. */
 export interface RunInput {
@@ -19,7 +19,7 @@ export interface RunInput {
   readonly now: Date
   /** The action's signing secret; null when it has none. */
   readonly secret: () => Uint8Array | null
-  /** Whether the reports say which steps matched nothing: costs a look at every path. */
+  /** Whether the reports say which conditions and steps matched nothing: costs a look at every path. */
   readonly explains?: boolean
   /** The machine's unless told; tests turn it by hand. */
   readonly stopwatch?: Stopwatch
@@ -54,6 +54,8 @@ export interface FaultReport {
 /** How one rule ran: no steps and no fault when it did not match. */
 export interface RuleReport {
   readonly matched: boolean
+  /** What the condition reads that is not there; null where nothing is missing, and unless the run explains. */
+  readonly note: string | null
   /** The steps that ran, in the document's order. */
   readonly steps: readonly StepReport[]
   readonly fault: FaultReport | null
@@ -81,6 +83,7 @@ const UUIDS = Buffer.from('6f1c6a0e3b5d4d27a1c58e4f90b7d2c3', 'hex')
 
 interface Progress {
   matched: boolean
+  note: string | null
   /** What the steps that read the raw body have of the rule's time. */
   timeLeft: number
   steps: StepReport[]
@@ -101,7 +104,9 @@ interface Position {
 export function runRules(rules: readonly RunRule[], input: RunInput): RunResult {
   const meter = new Meter(input.stopwatch ?? machineStopwatch)
   const draft = new Draft(input.request, input.facts, meter)
-  const progress = rules.map((): Progress => ({ matched: false, timeLeft: 0, steps: [], fault: null }))
+  const progress = rules.map(
+    (): Progress => ({ matched: false, note: null, timeLeft: 0, steps: [], fault: null }),
+  )
   const at: Position = { rule: 0, step: 0 }
   let bytes: Uint8Array | undefined
   const raw = () => {
@@ -133,6 +138,7 @@ export function runRules(rules: readonly RunRule[], input: RunInput): RunResult 
       at.rule = index
       at.step = 0
       meter.startRule()
+      if (input.explains === true) own.note = unmatchedWhen(each.rule.when, draft)
       if (!holds(each.rule.when, draft)) continue
       own.matched = true
       perform(index, each, false)
@@ -176,6 +182,6 @@ function callFacts({ facts, now }: RunInput, meter: Meter, key: string, step: nu
   }
 }
 
-function inDocumentOrder({ matched, steps, fault }: Progress): RuleReport {
-  return { matched, steps: steps.toSorted((left, right) => left.index - right.index), fault }
+function inDocumentOrder({ matched, note, steps, fault }: Progress): RuleReport {
+  return { matched, note, steps: steps.toSorted((left, right) => left.index - right.index), fault }
 }

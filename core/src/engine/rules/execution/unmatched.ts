@@ -1,4 +1,5 @@
-import type { CompiledStep } from '../language/rule.ts'
+import { type Condition, type Path, pathsOf, unmatchedPaths, unmatchedWords } from '../../conditions/index.ts'
+import type { Call, CompiledStep } from '../language/rule.ts'
 import type { Target } from '../language/targets.ts'
 import type { Draft } from './draft.ts'
 import type { Meter } from './meter.ts'
@@ -6,17 +7,34 @@ import { placesOf } from './nodes.ts'
 
 /**
  * What a preview says of a step whose paths lead nowhere in the request as it is now: a misspelt path looks like a rule
- * that works. Null when every path of the step found something, and for steps that make what they name.
+ * that works. Null when every path that the step changes or reads found something; what it makes need not be there.
  */
 export function unmatchedNote(step: CompiledStep, draft: Draft, meter: Meter): string | null {
+  const read = pathsRead(step)
+  if (read.length > 0) return unmatchedWords(unmatchedPaths(read, draft))
   const targets = targetsOf(step)
   const missing = targets.filter((target) => !isThere(target, draft, meter))
   if (missing.length === 0) return null
   if (missing.length === targets.length) return 'matched nothing'
-  return `matched nothing: ${missing.map(({ text }) => text).join(', ')}`.slice(0, NOTE_MAX)
+  return unmatchedWords(missing)
 }
 
-const NOTE_MAX = 300
+/** The same of a rule's condition. */
+export function unmatchedWhen(when: Condition, draft: Draft): string | null {
+  return unmatchedWords(unmatchedPaths(pathsOf(when), draft))
+}
+
+function pathsRead(step: CompiledStep): readonly Path[] {
+  if (step.op === 'template') return step.template.filter((part) => typeof part !== 'string')
+  return step.op === 'compute' ? argumentPaths(step.call) : []
+}
+
+function argumentPaths({ args }: Call): readonly Path[] {
+  return args.flatMap((argument) => {
+    if (argument.kind === 'call') return argumentPaths(argument)
+    return argument.kind === 'path' ? [argument.path] : []
+  })
+}
 
 function targetsOf(step: CompiledStep): readonly Target[] {
   if (step.op === 'keep' || step.op === 'remove' || step.op === 'redact') return step.targets
