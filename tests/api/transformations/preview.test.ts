@@ -51,6 +51,7 @@ describe('POST /api/v1/transformations/preview', () => {
           name: 'Slim',
           version: null,
           matched: true,
+          note: null,
           steps: [
             { index: 0, op: 'keep', changed: true, note: null },
             { index: 1, op: 'compute', changed: true, note: null },

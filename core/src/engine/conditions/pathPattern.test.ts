@@ -47,9 +47,9 @@ describe('the pattern of paths', () => {
         seen[isPath ? 'taken' : 'refused'] += 1
         expect([text, pattern.test(text)]).toEqual([text, isPath])
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     )
-    expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(200)
+    expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(80)
   })
 
   test('answers at once on a text that almost is one', () => {

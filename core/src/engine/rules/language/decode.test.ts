@@ -296,7 +296,7 @@ describe('the served JSON Schema', () => {
           })
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: 1000 },
     )
   })
 })
