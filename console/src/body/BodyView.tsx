@@ -18,6 +18,8 @@ type View = 'pretty' | 'raw' | 'hex' | 'preview'
 interface Props extends BodySource {
   /** What the body is of: for titles and file names. */
   readonly name: string
+  /** The bytes themselves, where they are at hand; else they are made of `body`. */
+  readonly octets?: Uint8Array<ArrayBuffer>
   /** Whether `v` goes through the views of this body. */
   readonly hasKey?: boolean
   /** What can be done with the chosen line. */
@@ -25,7 +27,7 @@ interface Props extends BodySource {
 }
 
 /** A body: laid out for people, as text, as octets, or as what it stands for. */
-export function BodyView({ name, hasKey = false, pathBar, ...source }: Props) {
+export function BodyView({ name, octets, hasKey = false, pathBar, ...source }: Props) {
   const { body, contentType, isBinary, isTruncated, sizeBytes } = source
   const layout = useMemo(
     () => layoutOf({ body, contentType, isBinary, isTruncated, sizeBytes }),
@@ -44,8 +46,9 @@ export function BodyView({ name, hasKey = false, pathBar, ...source }: Props) {
   const [line, setLine] = useState<Line | null>(null)
   const raw = useMemo(
     () =>
-      body === null ? new Uint8Array() : isBinary ? bytesOfBase64(body) : new TextEncoder().encode(body),
-    [body, isBinary],
+      octets ??
+      (body === null ? new Uint8Array() : isBinary ? bytesOfBase64(body) : new TextEncoder().encode(body)),
+    [body, isBinary, octets],
   )
   const nextView = () => {
     const open = options.filter((option) => !('isOff' in option && option.isOff))
@@ -61,7 +64,7 @@ export function BodyView({ name, hasKey = false, pathBar, ...source }: Props) {
           {bytes(sizeBytes)}
           {isTruncated ? ', cut' : ''}
         </span>
-        <CopyButton label="Copy the body" text={() => body} />
+        {!(isBinary && body === '') && <CopyButton label="Copy the body" text={() => body} />}
         <button
           type="button"
           className="button quiet icon"

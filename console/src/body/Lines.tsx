@@ -59,7 +59,7 @@ export function Lines({ label, lines, chosen, onChoose }: Props) {
               data-chosen={onChoose !== undefined && chosen === line.path && hasValue(line)}
             >
               <span className="number" aria-hidden="true">
-                {at + 1}
+                {line.number === undefined ? at + 1 : line.number}
               </span>
               {line.opens === undefined ? (
                 <span className="fold" />

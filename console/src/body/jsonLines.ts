@@ -10,6 +10,8 @@ export interface Line {
   readonly pieces: readonly Piece[]
   /** Where the value of this line stands, as conditions and rules write it: `body.data.lines[0].id`. */
   readonly path: string
+  /** What it is called where that is not its place: null for a line that goes on with the one before. */
+  readonly number?: number | null
   /** Of a line that opens an object or a list: the index of the line that closes it, and how many members it has. */
   readonly opens?: { readonly end: number; readonly members: number }
 }

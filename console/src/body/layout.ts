@@ -31,7 +31,7 @@ export function layoutOf({ body, isBinary, contentType }: BodySource): Layout {
   if (body === null || body.length > LAYOUT_CHARACTERS_MAX) {
     return { lines: null, parts: null, preview, extension: 'bin' }
   }
-  const parts = type.startsWith('multipart/') ? partsOf(body, isBinary, contentType) : null
+  const parts = type.startsWith('multipart/') && body !== '' ? partsOf(body, isBinary, contentType) : null
   if (isBinary || parts !== null) {
     return { lines: null, parts, preview, extension: type.split('/')[1]?.replace(/\W.*/, '') || 'bin' }
   }
@@ -49,9 +49,23 @@ export function layoutOf({ body, isBinary, contentType }: BodySource): Layout {
   }
 }
 
-/** Text as it is, line by line. */
+/** A browser lays out no line of megabytes in good time: longer ones are shown in pieces. */
+const LINE_CHARACTERS_MAX = 4000
+
+/** Text as it is, line by line; a piece of a long line has no number but at its begin. */
 export function rawLines(body: string): Line[] {
-  return body.split('\n').map((text) => ({ depth: 0, path: '', pieces: [{ kind: 'mark', text }] }))
+  const lines: Line[] = []
+  for (const [at, text] of body.split('\n').entries()) {
+    for (let from = 0; from === 0 || from < text.length; from += LINE_CHARACTERS_MAX) {
+      lines.push({
+        depth: 0,
+        path: '',
+        pieces: [{ kind: 'mark', text: text.slice(from, from + LINE_CHARACTERS_MAX) }],
+        number: from === 0 ? at + 1 : null,
+      })
+    }
+  }
+  return lines
 }
 
 function formLines(body: string): Line[] {

@@ -26,9 +26,9 @@ export function ConditionBuilder({ endpointId, draft, onChange }: Props) {
         {FACTS.map((fact) => (
           <option key={fact} value={fact} />
         ))}
-        {shape.data?.paths.map(({ path, example }) => (
+        {shape.data?.paths.map(({ path, example, share, types }) => (
           <option key={path} value={path}>
-            {`e.g. ${example.slice(0, 60)}`}
+            {`${types.join(' or ')} in ${Math.round(share * 100)} %, e.g. ${example.slice(0, 60)}`}
           </option>
         ))}
       </datalist>

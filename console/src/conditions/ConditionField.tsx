@@ -3,6 +3,7 @@ import { CodeEditor } from '../editor/CodeEditor.tsx'
 import { Segments } from '../parts/Segments.tsx'
 import type { ProblemWords } from '../words/problem.ts'
 import { ConditionBuilder } from './ConditionBuilder.tsx'
+import { ConditionTest } from './ConditionTest.tsx'
 import { ALWAYS, conditionOf, draftOf, type GroupDraft } from './model.ts'
 
 /** A condition while it is written: what the builder holds, or JSON as text. */
@@ -89,6 +90,7 @@ export function ConditionField({ endpointId, label, value, onChange, member, pro
           }))}
         />
       )}
+      <ConditionTest endpointId={endpointId} condition={documentOfText(value)} />
       {(refusal !== '' || items.length > 0) && (
         <p className="field-problem" role="alert">
           {[refusal, ...items.map(({ detail }) => detail)].join(' ')}

@@ -1,10 +1,11 @@
-import { useQuery } from '@tanstack/react-query'
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Problem } from '../parts/Problem.tsx'
 import { STATE_WORDS } from '../parts/StateMark.tsx'
 import { attemptsQuery } from '../requests/queries.ts'
-import type { Attempt, RequestDetail, RequestSummary } from '../trpc.ts'
+import { type Attempt, creel, type RequestDetail, type RequestSummary } from '../trpc.ts'
 import { ago, withoutScheme } from '../words/format.ts'
+import { problemOf } from '../words/problem.ts'
 import { AttemptItem } from './AttemptItem.tsx'
 
 interface Props {
@@ -47,7 +48,12 @@ export function RequestDeliveries({ endpointId, request, row }: Props) {
               {actionName} <span className="hint">{withoutScheme(ofAction[0]?.url ?? '')}</span>
             </h3>
             {delivery?.nextAttemptAt != null && (
-              <NextAttempt at={delivery.nextAttemptAt} last={ofAction[0]} />
+              <NextAttempt
+                key={delivery.nextAttemptAt}
+                endpointId={endpointId}
+                at={delivery.nextAttemptAt}
+                attempts={ofAction}
+              />
             )}
             <ol className="attempts">
               {ofAction.map((attempt) => (
@@ -76,11 +82,41 @@ export function RequestDeliveries({ endpointId, request, row }: Props) {
   )
 }
 
-/** When the next attempt is due. */
-function NextAttempt({ at, last }: { at: string; last: Attempt | undefined }) {
+interface NextProps {
+  readonly endpointId: string
+  readonly at: string
+  /** Newest first. */
+  readonly attempts: readonly Attempt[]
+}
+
+/** When the next attempt is due, and a way not to wait for it. */
+function NextAttempt({ endpointId, at, attempts }: NextProps) {
+  const queries = useQueryClient()
+  // Replays are beside the schedule: what is scheduled follows the newest attempt that announced another.
+  const last = attempts.find(({ nextAttemptAt }) => nextAttemptAt !== null)
+  const hurry = useMutation({
+    mutationFn: (attemptId: number) => creel.deliveries.retryNow.mutate({ endpointId, attemptId }),
+    onSettled: async () => {
+      await queries.invalidateQueries({ queryKey: ['attempts', endpointId] })
+      await queries.invalidateQueries({ queryKey: ['request', endpointId] })
+    },
+  })
   return (
-    <p className="next">
-      {last === undefined ? 'Due' : `${STATE_WORDS[last.state]}: next attempt`} {ago(at)}
-    </p>
+    <div className="next acts">
+      <span>
+        {last === undefined ? 'Due' : `${STATE_WORDS[last.state]}: next attempt`} {ago(at)}
+      </span>
+      {last !== undefined && (
+        <button
+          type="button"
+          className="button small"
+          disabled={hurry.isPending || hurry.isSuccess}
+          onClick={() => hurry.mutate(last.id)}
+        >
+          {hurry.isSuccess ? 'On its way' : 'Try now'}
+        </button>
+      )}
+      {hurry.error !== null && <span className="bad">{problemOf(hurry.error).detail}</span>}
+    </div>
   )
 }

@@ -17,10 +17,13 @@ export function ProviderPicker({ slug, onChange }: Props) {
   const list = useId()
   const all = [
     NOBODY,
-    ...(providers.data?.items ?? []).map(({ name, slug: own, verification }) => ({
+    ...(providers.data?.items ?? []).map(({ name, signatureHeader, slug: own, verification }) => ({
       slug: own,
       name,
-      about: verification === null ? 'does not sign' : verification.scheme,
+      about:
+        verification === null
+          ? 'does not sign'
+          : `${verification.scheme}${signatureHeader === null ? '' : `, ${signatureHeader}`}`,
     })),
   ]
   const wanted = (typed ?? '').toLowerCase()

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
+import { useAddress } from '../address.ts'
 import { Field } from '../parts/Field.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
@@ -8,12 +9,17 @@ import type { Endpoint, Provider } from '../trpc.ts'
 import { ago } from '../words/format.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { ProviderPicker } from './ProviderPicker.tsx'
+import { TryVerification } from './TryVerification.tsx'
 import { useEndpointChange } from './useEndpointChange.ts'
 
 /** Who sends, and the secret that proves it. */
 export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
   const providers = useQuery(providersQuery)
-  const [slug, setSlug, forget] = usePersisted(`provider ${endpoint.id}`, endpoint.provider ?? '')
+  const [params] = useAddress()
+  const [slug, setSlug, forget] = usePersisted(
+    `provider ${endpoint.id}`,
+    params.get('provider') ?? endpoint.provider ?? '',
+  )
   // Secrets are never kept in the browser.
   const [secret, setSecret] = useState('')
   const [token, setToken] = useState('')
@@ -92,6 +98,13 @@ export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
             {detail}
           </p>
         ))}
+        <TryVerification
+          endpoint={endpoint}
+          members={{
+            provider: slug,
+            ...(secret === '' ? {} : { signingSecret: secret }),
+          }}
+        />
         <div className="form-foot">
           <button type="submit" className="button primary" disabled={change.isPending}>
             {change.isPending ? 'Saving…' : 'Save the provider'}

@@ -65,7 +65,11 @@ function Difference({ before, after }: { before: RequestDetail; after: RequestDe
           </p>
         ))}
       </div>
-      <Changes title="Body" changes={body} before={before.id} after={after.id} />
+      {before.bodyOmitted || after.bodyOmitted ? (
+        <p className="banner">A body is too long to be compared here.</p>
+      ) : (
+        <Changes title="Body" changes={body} before={before.id} after={after.id} />
+      )}
       <Changes title="Headers" changes={headers} before={before.id} after={after.id} />
     </div>
   )

@@ -1,7 +1,7 @@
 import { FileDown } from 'lucide-react'
 import { download } from '../body/download.ts'
 import { MenuItem } from '../parts/Menu.tsx'
-import type { RequestDetail } from '../trpc.ts'
+import { creel, type RequestDetail } from '../trpc.ts'
 import { asHar, asHttp, asJson } from '../words/exportAs.ts'
 
 const FORMATS = [
@@ -9,6 +9,13 @@ const FORMATS = [
   { words: 'Save as .http', extension: 'http', write: asHttp },
   { words: 'Save as fixture (JSON)', extension: 'json', write: asJson },
 ] as const
+
+/** A body that is not at hand is fetched first. */
+async function save(request: RequestDetail, extension: string, write: (whole: RequestDetail) => string) {
+  const { bodyOmitted, endpointId, id } = request
+  const whole = bodyOmitted ? await creel.requests.get.query({ endpointId, requestId: id }) : request
+  download(write(whole), `request-${id}.${extension}`)
+}
 
 /** The ways to take a request along as a file. */
 export function ExportItems({ request }: { request: RequestDetail }) {
@@ -18,7 +25,7 @@ export function ExportItems({ request }: { request: RequestDetail }) {
         <MenuItem
           key={extension}
           icon={<FileDown size={14} aria-hidden="true" />}
-          onClick={() => download(write(request), `request-${request.id}.${extension}`)}
+          onClick={() => void save(request, extension, write)}
         >
           {words}
         </MenuItem>

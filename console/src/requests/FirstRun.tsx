@@ -1,9 +1,20 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link } from 'wouter'
 import { CommandLine } from '../parts/CommandLine.tsx'
+import { providersQuery } from '../shell/queries.ts'
 import type { Endpoint } from '../trpc.ts'
+
+/** Those that most people come with. */
+const COMMON = [
+  ['stripe', 'Stripe'],
+  ['github', 'GitHub'],
+  ['shopify', 'Shopify'],
+] as const
 
 /** Nothing was captured yet: what to do, with a command that does it. */
 export function FirstRun({ endpoint }: { endpoint: Endpoint }) {
+  const providers = useQuery(providersQuery)
+  const others = Math.max(0, (providers.data?.items.length ?? 0) - COMMON.length)
   return (
     <div className="nothing">
       <span className="ripples" aria-hidden="true">
@@ -15,9 +26,21 @@ export function FirstRun({ endpoint }: { endpoint: Endpoint }) {
       <p>Give this URL to a sender, or try it from a shell. What arrives opens here at once.</p>
       <CommandLine line={`curl ${endpoint.url}/orders --json '{"hello":"world"}'`} />
       <p className="acts">
-        <Link href={`/e/${endpoint.id}/settings#provider`} className="button">
-          Who sends? Verify signatures…
+        <span className="hint">Who sends?</span>
+        {COMMON.map(([slug, name]) => (
+          <Link
+            key={slug}
+            href={`/e/${endpoint.id}/settings?provider=${slug}#provider`}
+            className="button small"
+          >
+            {name}
+          </Link>
+        ))}
+        <Link href={`/e/${endpoint.id}/settings#provider`} className="button small">
+          {others > 0 ? `${others} more…` : 'Others…'}
         </Link>
+      </p>
+      <p className="acts">
         <Link href={`/e/${endpoint.id}/actions/new`} className="button">
           Forward it to…
         </Link>

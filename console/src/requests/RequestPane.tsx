@@ -3,6 +3,7 @@ import { ArrowDown, ArrowUp, X } from 'lucide-react'
 import { lazy, Suspense, useEffect } from 'react'
 import type { CaptureAddress, ChangeAddress } from '../address.ts'
 import { BodyView } from '../body/BodyView.tsx'
+import { LargeBody } from '../body/LargeBody.tsx'
 import { RequestDeliveries } from '../deliveries/RequestDeliveries.tsx'
 import type { CaptureStream } from '../live/captureStream.ts'
 import { Bones } from '../parts/Bones.tsx'
@@ -96,7 +97,9 @@ export function RequestPane({
           {statusOf(detail.error) === 404 && <p className="hint pad">It may be in the recycle bin.</p>}
         </div>
       )}
-      {shown?.verification != null && <VerdictLine endpoint={endpoint} verification={shown.verification} />}
+      {shown?.verification != null && (
+        <VerdictLine endpoint={endpoint} requestId={requestId} verification={shown.verification} />
+      )}
       <Tabs
         label="Parts of the request"
         current={address.tab}
@@ -122,6 +125,8 @@ export function RequestPane({
       >
         {request === undefined ? (
           detail.error === null && <Bones />
+        ) : address.tab === 'body' && request.bodyOmitted ? (
+          <LargeBody endpointId={endpoint.id} request={request} />
         ) : address.tab === 'body' ? (
           <BodyView
             hasKey

@@ -4,11 +4,12 @@ import type { Endpoint, RequestSummary } from '../trpc.ts'
 
 interface Props {
   readonly endpoint: Endpoint
+  readonly requestId: number
   readonly verification: NonNullable<RequestSummary['verification']>
 }
 
 /** What was found about the signature, and why. */
-export function VerdictLine({ endpoint, verification }: Props) {
+export function VerdictLine({ endpoint, requestId, verification }: Props) {
   const { note, verdict } = verification
   return (
     <p className="verdict-line" data-verdict={verdict}>
@@ -17,8 +18,8 @@ export function VerdictLine({ endpoint, verification }: Props) {
         <b>{VERDICT_WORDS[verdict]}.</b> {note}
       </span>
       {(verdict === 'failed' || verdict === 'unverifiable') && (
-        <Link className="link" href={`/e/${endpoint.id}/settings#provider`}>
-          Change the secret…
+        <Link className="link" href={`/e/${endpoint.id}/settings?on=${requestId}#provider`}>
+          Try another secret…
         </Link>
       )}
     </p>

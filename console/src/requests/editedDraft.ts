@@ -21,8 +21,8 @@ const NOT_PASSED_ON =
   /^(host|content-length|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|creel-.*)$/i
 
 /** Whether the body can be written here: text, and not too long for a call. */
-export function isEditable({ body, bodyIsBinary, bodyTruncated }: RequestDetail): boolean {
-  return !bodyIsBinary && !bodyTruncated && (body ?? '').length <= EDITED_CHARACTERS_MAX
+export function isEditable({ body, bodyIsBinary, bodyOmitted, bodyTruncated }: RequestDetail): boolean {
+  return !bodyIsBinary && !bodyOmitted && !bodyTruncated && (body ?? '').length <= EDITED_CHARACTERS_MAX
 }
 
 /** The request as it was captured. */

@@ -1,11 +1,14 @@
 import { queryOptions } from '@tanstack/react-query'
 import { creel, type RequestSummary } from '../trpc.ts'
 
-/** A request, whole; read anew when its deliveries moved. */
+/** Longer bodies are loaded when somebody asks for them. */
+const SHOWN_BODY_BYTES = 262_144
+
+/** A request, whole but for a long body; read anew when its deliveries moved. */
 export const requestQuery = (endpointId: string, requestId: number, row?: RequestSummary) =>
   queryOptions({
     queryKey: ['request', endpointId, requestId, row?.state, row?.attemptCount],
-    queryFn: () => creel.requests.get.query({ endpointId, requestId }),
+    queryFn: () => creel.requests.get.query({ endpointId, requestId, bodyBytesMax: SHOWN_BODY_BYTES }),
     placeholderData: (before) => (before?.id === requestId ? before : undefined),
     staleTime: 60_000,
   })

@@ -1,13 +1,13 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useMemo } from 'react'
 import { useAddress } from '../address.ts'
 import { jsonLines } from '../body/jsonLines.ts'
 import { Problem } from '../parts/Problem.tsx'
+import { useSettled } from '../parts/useSettled.ts'
 import { type Answers, creel, type RequestDetail } from '../trpc.ts'
 import { diffLines } from '../words/diff.ts'
 import { problemOf } from '../words/problem.ts'
 
-const WAIT_MS = 250
 const SAMPLES = 50
 
 interface Props {
@@ -28,7 +28,7 @@ export function RulePreview({ endpointId, actionId, document }: Props) {
   const rows = samples.data?.items ?? []
   const sampleId = Number(params.get('on') ?? rows[0]?.id ?? 0)
   const at = rows.findIndex(({ id }) => id === sampleId)
-  const settled = useSettled(document)
+  const settled = useSettled(JSON.stringify(document))
   const captured = useQuery({
     queryKey: ['request', endpointId, sampleId],
     queryFn: () => creel.requests.get.query({ endpointId, requestId: sampleId }),
@@ -91,7 +91,8 @@ type Preview = Answers['transformations']['previewSet']
 function Outcome({ before, preview }: { before: RequestDetail; preview: Preview }) {
   const { note, output, rules } = preview
   const lines = useMemo(
-    () => (output === null ? [] : diffLines(layout(before.body), layout(output.body))),
+    () =>
+      output === null || isTooLong(before.body) ? [] : diffLines(layout(before.body), layout(output.body)),
     [before.body, output],
   )
   return (
@@ -117,7 +118,10 @@ function Outcome({ before, preview }: { before: RequestDetail; preview: Preview 
           ),
         )}
       </ol>
-      {output !== null && (
+      {output !== null && isTooLong(before.body) && (
+        <p className="banner">The body is too long to show line by line what differs.</p>
+      )}
+      {output !== null && !isTooLong(before.body) && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must by keyboard
         <section className="preview-out" aria-label="What would be sent" tabIndex={0}>
           {lines.map(({ change, text }, at) => (
@@ -133,6 +137,9 @@ function Outcome({ before, preview }: { before: RequestDetail; preview: Preview 
   )
 }
 
+const COMPARED_CHARACTERS_MAX = 500_000
+const isTooLong = (body: string | null) => (body ?? '').length > COMPARED_CHARACTERS_MAX
+
 /** A body as indented lines, digits and order as they are. */
 function layout(body: string | null): string[] {
   if (body === null) return []
@@ -142,14 +149,4 @@ function layout(body: string | null): string[] {
     const text = pieces.map(({ kind, text: piece }) => (kind === 'colon' ? ': ' : piece)).join('')
     return '  '.repeat(depth) + text
   })
-}
-
-function useSettled(document: unknown): string | undefined {
-  const text = JSON.stringify(document)
-  const [settled, setSettled] = useState(text)
-  useEffect(() => {
-    const timer = setTimeout(() => setSettled(text), WAIT_MS)
-    return () => clearTimeout(timer)
-  }, [text])
-  return settled
 }

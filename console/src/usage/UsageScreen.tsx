@@ -6,6 +6,7 @@ import { PageHead } from '../shell/PageHead.tsx'
 import { meQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
 import { bytes, count } from '../words/format.ts'
+import { Days } from './Days.tsx'
 import { Meter } from './Meter.tsx'
 
 /** How much of the plan is used. */
@@ -37,6 +38,7 @@ export function UsageScreen() {
           <Meter words="Alert channels" used={alertChannels.count} limit={alertChannels.max} />
           <Meter words="API keys" used={apiKeys.count} limit={apiKeys.max} />
         </section>
+        <Days />
         <section className="card" aria-label="Stored by endpoint">
           <h2>
             Stored by endpoint{' '}

@@ -7,10 +7,11 @@ import { PageHead } from '../shell/PageHead.tsx'
 import { watchdogsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
 import { ago, fullTime, interval } from '../words/format.ts'
+import { Timeline } from './Timeline.tsx'
 import { WatchdogForm } from './WatchdogForm.tsx'
 import { STATES, type Watchdog } from './words.ts'
 
-/** Every watchdog ; `id` is that of the one that is changed, or `new`. */
+/** Every watchdog; `id` is that of the one that is changed, or `new`. */
 export function WatchdogsScreen({ id }: { id: string | undefined }) {
   const list = useQuery(watchdogsQuery)
   const [, navigate] = useLocation()
@@ -118,6 +119,7 @@ function Item({ watchdog, isOpen, onClose }: { watchdog: Watchdog; isOpen: boole
         )}
         {watchdog.pausedByPlan && <span className="warn">not watched: over the plan</span>}
       </p>
+      <Timeline watchdog={watchdog} />
       {isOpen && <WatchdogForm watchdog={watchdog} onClose={onClose} />}
     </section>
   )

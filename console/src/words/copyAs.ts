@@ -6,7 +6,13 @@ export interface Copied {
   /** Text, or base64 when `bodyIsBinary`; null when empty. */
   readonly body: string | null
   readonly bodyIsBinary: boolean
+  /** The body is not at hand: it is read from the file that the page saves it as. */
+  readonly bodyOmitted?: boolean
+  readonly id?: number
 }
+
+/** What a saved body is called. */
+const fileOf = ({ id }: Copied) => `request-${id ?? 0}.bin`
 
 /** Set anew by whoever sends. */
 const OWN = new Set([
@@ -30,7 +36,7 @@ function shellWord(text: string): string {
  * hold NUL in a word, so bodies that are not text, or hold one, go through base64.
  */
 export function asCurl(request: Copied): string {
-  const { body, bodyIsBinary, method, url } = request
+  const { body, bodyIsBinary, bodyOmitted = false, method, url } = request
   const isPiped = body !== null && (bodyIsBinary || body.includes('\0'))
   const lines = [`curl --globoff -X ${shellWord(method)} ${shellWord(url)}`]
   let hasType = false
@@ -39,7 +45,8 @@ export function asCurl(request: Copied): string {
     // curl takes a field without value by a semicolon.
     lines.push(`-H ${shellWord(value === '' ? `${name};` : `${name}: ${value}`)}`)
   }
-  if (body !== null && !hasType) lines.push("-H 'Content-Type:'")
+  if ((body !== null || bodyOmitted) && !hasType) lines.push("-H 'Content-Type:'")
+  if (bodyOmitted) lines.push(`--data-binary @${fileOf(request)}`)
   if (body !== null) lines.push(isPiped ? '--data-binary @-' : `--data-raw ${shellWord(body)}`)
   const command = lines.join(' \\\n  ')
   if (body === null || !isPiped) return command
@@ -48,12 +55,15 @@ export function asCurl(request: Copied): string {
 
 /** JavaScript that sends the same request. */
 export function asFetch(request: Copied): string {
-  const { body, bodyIsBinary, method, url } = request
+  const { body, bodyIsBinary, bodyOmitted = false, method, url } = request
   const headers = carried(request).map(({ name, value }) => [name, value])
   const options = [
     `  method: ${JSON.stringify(method)},`,
     `  headers: ${JSON.stringify(headers, null, 2).replaceAll('\n', '\n  ')},`,
   ]
+  if (bodyOmitted) {
+    options.push(`  body: await (await import('node:fs/promises')).readFile('${fileOf(request)}'),`)
+  }
   if (body !== null) {
     const literal = JSON.stringify(body)
     options.push(`  body: ${bodyIsBinary ? `Uint8Array.fromBase64(${literal})` : literal},`)
@@ -70,5 +80,8 @@ export function base64Of(text: string): string {
 
 /** The bytes of base64. */
 export function bytesOfBase64(base64: string): Uint8Array<ArrayBuffer> {
-  return Uint8Array.from(atob(base64), (char) => char.charCodeAt(0))
+  const latin = atob(base64)
+  const bytes = new Uint8Array(latin.length)
+  for (let at = 0; at < latin.length; at += 1) bytes[at] = latin.charCodeAt(at)
+  return bytes
 }

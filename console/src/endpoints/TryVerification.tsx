@@ -1,0 +1,60 @@
+import { useMutation, useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
+import { useAddress } from '../address.ts'
+import { VERDICT_WORDS, VerdictMark } from '../parts/VerdictMark.tsx'
+import { creel, type Endpoint, type Inputs } from '../trpc.ts'
+import { problemOf } from '../words/problem.ts'
+
+interface Props {
+  readonly endpoint: Endpoint
+  /** What is typed; a secret that is left empty is the one that is saved. */
+  readonly members: Omit<Inputs['verification']['try'], 'endpointId' | 'requestId'>
+}
+
+/** Whether what is typed would verify a captured request: the one that the reader came from, else the newest. Saves nothing. */
+export function TryVerification({ endpoint, members }: Props) {
+  const [params] = useAddress()
+  const newest = useQuery({
+    queryKey: ['newest', endpoint.id],
+    queryFn: () => creel.requests.list.query({ endpointId: endpoint.id, page: 1, pageSize: 1 }),
+  })
+  const asked = Number(params.get('on') ?? 0)
+  const requestId = asked > 0 ? asked : newest.data?.items[0]?.id
+  const tried = useMutation({
+    mutationFn: (id: number) =>
+      creel.verification.try.mutate({ endpointId: endpoint.id, requestId: id, ...members }),
+  })
+  if (requestId === undefined) return null
+  const verification = tried.data?.verification
+  return (
+    <div className="try">
+      <button
+        type="button"
+        className="button"
+        disabled={tried.isPending}
+        onClick={() => tried.mutate(requestId)}
+      >
+        {tried.isPending ? 'Trying…' : `Try it on #${requestId}`}
+      </button>
+      <output aria-live="polite">
+        {tried.error !== null && (
+          <span className="bad">
+            {problemOf(tried.error).items[0]?.detail ?? problemOf(tried.error).detail}
+          </span>
+        )}
+        {verification === null && 'With this, nothing would be checked.'}
+        {verification !== null && verification !== undefined && (
+          <>
+            <VerdictMark verification={verification} size={15} />{' '}
+            <b>{VERDICT_WORDS[verification.verdict]}.</b> {verification.note}
+          </>
+        )}
+      </output>
+      {asked > 0 && (
+        <Link className="link" href={`/e/${endpoint.id}?r=${asked}`}>
+          Back to the request
+        </Link>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,89 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+import { type ConsolePage, openConsole, startConsoleService } from '../support/console.ts'
+import { startReceiver } from '../support/receiver.ts'
+import type { TestService } from '../support/service.ts'
+
+/** What the page tells from what was captured: conditions, secrets, rhythms, long bodies. */
+
+let service: TestService
+let opened: ConsolePage
+
+beforeAll(async () => {
+  service = await startConsoleService({ retryDelaysSeconds: [3600] })
+  opened = await openConsole(service.alice)
+})
+
+test('a condition is tried on what was captured, and its paths are offered with examples', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'conditions' })
+  for (const type of ['paid', 'paid', 'made']) await endpoint.capture({ body: JSON.stringify({ type }) })
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}/actions/new?path=body.type&value=%22paid%22`)
+  const said = page.getByRole('status').filter({ hasText: 'Against the last 3' })
+  await said.getByText('2').first().waitFor()
+  expect(await page.locator('datalist option[value="body.type"]').textContent()).toContain('string in 100 %')
+  await page.getByRole('textbox', { name: 'Value' }).fill('made')
+  await said.getByText('1', { exact: true }).waitFor()
+  expect(faults).toEqual([])
+})
+
+test('a secret is tried on a captured request before it is saved', async () => {
+  const endpoint = await service.alice.endpoint({
+    name: 'secrets',
+    provider: 'github',
+    signingSecret: 'wrong',
+  })
+  const signature = createHmac('sha256', 'right secret').update('{}').digest('hex')
+  const { id } = await endpoint.capture({ headers: { 'X-Hub-Signature-256': `sha256=${signature}` } })
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}?r=${id}`)
+  await page.getByRole('link', { name: 'Try another secret…' }).click()
+  const tryIt = page.getByRole('button', { name: `Try it on #${id}` })
+  await tryIt.click()
+  await page.getByText('Signature failed.').waitFor()
+  await page.getByLabel(/secret/i).fill('right secret')
+  await tryIt.click()
+  await page.getByText('Signature verified.').waitFor()
+  const saved = await service.alice.get(endpoint.at(`/requests/${id}`))
+  expect(saved.body).toMatchObject({ verification: { verdict: 'failed' } })
+  expect(faults).toEqual([])
+})
+
+test('an attempt that is scheduled is made now', async () => {
+  await using receiver = await startReceiver({ status: 503 })
+  const endpoint = await service.alice.endpoint({ name: 'hurry', forwardUrl: receiver.url })
+  const { id } = await endpoint.capture()
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}?r=${id}&tab=deliveries`)
+  receiver.answer = { status: 200 }
+  await page.getByRole('button', { name: 'Try now' }).click()
+  await page.getByRole('button', { name: /200 Attempt 2/ }).waitFor()
+  expect(faults).toEqual([])
+})
+
+test('a long body waits until somebody asks for it, and is shown whole', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'long' })
+  const body = `${`${'x'.repeat(40)}\n`.repeat(7000)}the end`
+  const { id } = await endpoint.capture({ body, headers: { 'Content-Type': 'text/plain' } })
+  const { page, faults } = opened
+  await opened.goTo(`/e/${endpoint.id}?r=${id}`)
+  await page.getByRole('button', { name: 'Show it' }).click()
+  const lines = page.getByRole('region', { name: /Body of/ })
+  await lines.press('End')
+  await lines.getByText(/the end$/).waitFor()
+  expect(faults).toEqual([])
+})
+
+test('a watchdog shows its matches on a line of time', async () => {
+  const endpoint = await service.alice.endpoint({ name: 'rhythm' })
+  await endpoint.captureMany(2)
+  await service.alice.post('/api/v1/watchdogs', {
+    endpointId: endpoint.id,
+    name: 'Heartbeat',
+    expectedIntervalSeconds: 3600,
+  })
+  const { page, faults } = opened
+  await opened.goTo('/watchdogs')
+  await page.getByRole('img', { name: /2 matches, 0 alarms/ }).waitFor()
+  expect(faults).toEqual([])
+})
