@@ -7,6 +7,8 @@ import pg from 'pg'
 
 const TARGET = new URL('../core/src/platform/db/tables.ts', import.meta.url)
 const TYPES: Record<string, string> = {
+  // Every list of ours is of text.
+  ARRAY: 'string[]',
   bigint: 'number',
   boolean: 'boolean',
   bytea: 'Buffer',

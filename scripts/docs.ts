@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path'
 import { functionsPage } from '../core/src/engine/rules/functions/docs.ts'
-import { ERRORS, ROUTES, STREAMS } from '../core/src/index.ts'
+import { ERRORS, ROUTES, STREAMS, scopeOf } from '../core/src/index.ts'
 import { plansPage } from '../core/src/plans/docs.ts'
 import { providersPage } from '../core/src/providers/docs.ts'
 
@@ -36,7 +36,8 @@ ${sections.join('\n')}`
 
 function routes(): string {
   const rows = ROUTES.map(
-    ({ method, path, name, summary }) => `| ${method} | \`${path}\` | \`${name}\` | ${summary} |`,
+    (route) =>
+      `| ${route.method} | \`${route.path}\` | \`${route.name}\` | \`${scopeOf(route)}\` | ${route.summary} |`,
   )
   const streams = STREAMS.map(
     ({ path, name, events, summary }) =>
@@ -46,13 +47,13 @@ function routes(): string {
   )
   return `# Routes
 
-Every operation of the API: its REST binding, its name for typed callers under \`/trpc\`, and what it does. The whole
-contract, with every schema and example, is at \`/openapi/v1.json\` of a running service, and readable at \`/docs\`.
+Every operation of the API: its REST binding, its name for typed callers under \`/trpc\`, the scope that a key needs
+for it, and what it does. The whole contract, with every schema and example, is at \`/openapi/v1.json\` of a running service, and readable at \`/docs\`.
 
 This page is made from the code by \`bun run docs\`.
 
-| Method | Path | Procedure | |
-|---|---|---|---|
+| Method | Path | Procedure | Scope | |
+|---|---|---|---|---|
 ${rows.join('\n')}
 
 ## Streams

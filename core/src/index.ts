@@ -1,4 +1,5 @@
-export type { Caller, Context } from './api/context.ts'
+export { scopeOf } from './api/access.ts'
+export { type Caller, type Context, KEY_SCOPES, type KeyScope } from './api/context.ts'
 export { DomainError, ERRORS, type ErrorCode, notFound, validationFailed } from './api/errors.ts'
 export {
   type Locate,
@@ -19,7 +20,7 @@ export {
 } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { ITEM_CODES } from './engine/issues.ts'
-export { authenticate, knownKeys } from './keys/index.ts'
+export { authenticate, knownKeys, type Presented } from './keys/index.ts'
 export { applyChangedPlans } from './planLimits/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'
 export type { EndpointChanges } from './platform/changes/index.ts'

@@ -7,6 +7,7 @@ import type { FetchHandler } from './fetchHandler.ts'
 import { mcpHandler } from './mcp/index.ts'
 import { openApi } from './openapi/index.ts'
 import { healthz, metrics, type Operations, readyz } from './operations.ts'
+import { noteAddress } from './requestIdentity.ts'
 import { rest } from './rest.ts'
 import { trpc } from './trpc.ts'
 
@@ -64,7 +65,10 @@ export function createApp(services: Services, options: AppOptions): FetchHandler
     }
   }
   if (servesMetrics) app.get('/metrics', () => metrics(operations, services.log))
-  return (request) => app.handle(request)
+  return (request, client) => {
+    noteAddress(request, client?.address ?? null)
+    return app.handle(request)
+  }
 }
 
 function json(body: string): Response {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Presented } from '@creel/core'
 
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}$/
 const traceIds = new WeakMap<Request, string>()
@@ -20,6 +21,24 @@ export function traceIdOf(request: Request): string {
 export function presentedKey(request: Request): string | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
   return bearer ?? request.headers.get('x-api-key')
+}
+
+const addresses = new WeakMap<Request, string>()
+
+/** Notes where a request came from, as far as we believe proxies; without the zone of a link-local address. */
+export function noteAddress(request: Request, address: string | null): void {
+  const [bare] = address?.split('%') ?? []
+  if (bare !== undefined) addresses.set(request, bare)
+}
+
+/** Where a request came from; null where nobody knows. */
+export function addressOf(request: Request): string | null {
+  return addresses.get(request) ?? null
+}
+
+/** The key that a request shows, and where it came from. */
+export function presentedBy(request: Request): Presented {
+  return { key: presentedKey(request), address: addressOf(request) }
 }
 
 const ofCallers = new WeakSet<Request>()

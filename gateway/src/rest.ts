@@ -22,7 +22,7 @@ import { downloadResponse } from './download.ts'
 import { eventStream } from './eventStream.ts'
 import { inputReader } from './input.ts'
 import { noteOutage } from './outageLog.ts'
-import { presentedKey, traceIdOf } from './requestIdentity.ts'
+import { presentedBy, traceIdOf } from './requestIdentity.ts'
 
 /**
  * Binds every route of the router to its method and path: no route is written here.
@@ -48,7 +48,7 @@ export function rest(services: Services) {
 function unknownRoute(services: Services, request: Request) {
   return async (notes: CallNotes): Promise<Response> => {
     try {
-      notes.caller = await authenticate(services, presentedKey(request))
+      notes.caller = await authenticate(services, presentedBy(request))
       throw new DomainError('not_found', 'There is no such route.')
     } catch (error) {
       return problemResponse(services, error, { traceId: traceIdOf(request) })
@@ -80,7 +80,7 @@ function bound(
       let input: unknown
       let locate: Locate = locateInBody
       try {
-        const identity = await authenticate(services, presentedKey(request))
+        const identity = await authenticate(services, presentedBy(request))
         notes.caller = identity
         const context: Context = {
           ...services,

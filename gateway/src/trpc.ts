@@ -16,7 +16,7 @@ import type { CallNotes } from './callLog.ts'
 import { isJson, isOwnPage, presentedSession } from './console/index.ts'
 import { boundedBytes, refuseDeep } from './input.ts'
 import { noteOutage } from './outageLog.ts'
-import { presentedKey, traceIdOf } from './requestIdentity.ts'
+import { addressOf, presentedKey, traceIdOf } from './requestIdentity.ts'
 
 /** The most procedures one batch may hold. */
 const MAX_BATCH = 20
@@ -77,8 +77,9 @@ async function callerOf(
   const key = presentedKey(request)
   const token = key === null && hasConsole ? presentedSession(services.urls, request) : null
   const isTrusted = isOwnPage(services.urls, request) && (request.method === 'GET' || isJson(request))
-  if (token === null || !isTrusted) return await authenticate(services, key, cost)
-  return await authenticateSession(services, token, cost)
+  const address = addressOf(request)
+  if (token === null || !isTrusted) return await authenticate(services, { key, address }, cost)
+  return await authenticateSession(services, { token, address }, cost)
 }
 
 /** What a batch costs. A request that names no procedure still counts as a call. */

@@ -17,6 +17,7 @@ import * as fieldWords from './20261122T1650_field_words.ts'
 import * as deliveryWorkers from './20261122T1700_delivery_workers.ts'
 import * as windowBytes from './20261122T1710_window_bytes.ts'
 import * as keySignInLinks from './20261122T1730_key_sign_in_links.ts'
+import * as keyScopes from './20261122T1750_key_scopes.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -41,4 +42,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1700_delivery_workers': deliveryWorkers,
   '20261122T1710_window_bytes': windowBytes,
   '20261122T1730_key_sign_in_links': keySignInLinks,
+  '20261122T1750_key_scopes': keyScopes,
 }

@@ -87,7 +87,9 @@ export const ROUTES_OF_SPEC: readonly string[] = [
 
   'GET /api/v1/keys',
   'POST /api/v1/keys',
+  'PATCH /api/v1/keys/{}',
   'DELETE /api/v1/keys/{}',
+  'POST /api/v1/keys/{}/rotate',
 
   'POST /api/v1/sign-in-links',
 

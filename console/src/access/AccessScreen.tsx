@@ -7,7 +7,7 @@ import { Contacts } from './Contacts.tsx'
 import { Keys } from './Keys.tsx'
 import { Sessions } from './Sessions.tsx'
 
-/** Who may call and who is signed in: for owners, who came by a sign-in link. */
+/** Who may call and who is signed in: keys for whoever may everything, the rest for owners, who came by a sign-in link. */
 export function AccessScreen() {
   const session = useQuery(sessionQuery)
   return (
@@ -18,13 +18,14 @@ export function AccessScreen() {
         {session.isLoading && <Bones />}
         {session.data !== undefined && session.data.session?.role !== 'owner' && (
           <p className="banner" data-tone="plain">
-            This browser is signed in with a key, and may do what the key may. Keys, sessions and contacts are
-            managed by whoever came by a link: on the server, <code>creel console</code> prints one.
+            This browser is signed in with a key, and may do what the key may: its scope is{' '}
+            <code>{session.data.scope}</code>. Sessions and contacts are managed by whoever came by a link: on
+            the server, <code>creel console</code> prints one.
           </p>
         )}
+        {session.data?.scope === 'admin' && <Keys />}
         {session.data?.session?.role === 'owner' && (
           <>
-            <Keys />
             <Sessions />
             <Contacts />
           </>

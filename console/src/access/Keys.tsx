@@ -1,13 +1,11 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Plus } from 'lucide-react'
-import { type FormEvent, useState } from 'react'
-import { CopyButton } from '../parts/CopyButton.tsx'
-import { Dialog } from '../parts/Dialog.tsx'
-import { Field } from '../parts/Field.tsx'
+import { useState } from 'react'
 import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
-import { problemAt, problemOf } from '../words/problem.ts'
+import { NewKey } from './NewKey.tsx'
+import { RotateKey } from './RotateKey.tsx'
 
 /** The keys of the workspace; a new one is shown once. */
 export function Keys() {
@@ -15,6 +13,7 @@ export function Keys() {
   const keys = useQuery({ queryKey: ['keys'], queryFn: () => creel.keys.list.query({}) })
   const [isNew, setNew] = useState(false)
   const [revoking, setRevoking] = useState<string>()
+  const [rotating, setRotating] = useState<{ readonly id: string; readonly name: string }>()
   const revoke = useMutation({
     mutationFn: (keyId: string) => creel.keys.revoke.mutate({ keyId }),
     onSettled: async () => {
@@ -37,34 +36,46 @@ export function Keys() {
             <tr>
               <th scope="col">Name</th>
               <th scope="col">Begins with</th>
+              <th scope="col">May</th>
               <th scope="col">Made</th>
               <th scope="col">Last used</th>
               <th scope="col">
-                <span className="sr-only">Revoke</span>
+                <span className="sr-only">Rotate or revoke</span>
               </th>
             </tr>
           </thead>
           <tbody>
-            {keys.data?.items.map(({ createdAt, id, lastUsedAt, name, prefix, revokedAt }) => (
-              <tr key={id}>
-                <th scope="row">{name}</th>
+            {keys.data?.items.map((key) => (
+              <tr key={key.id}>
+                <th scope="row">{key.name}</th>
                 <td>
-                  <code>{prefix}…</code>
+                  <code>{key.prefix}…</code>
                 </td>
-                <td title={fullTime(createdAt)}>{ago(createdAt)}</td>
-                <td>{ago(lastUsedAt)}</td>
+                <td title={boundsOf(key)}>
+                  {key.scope}
+                  {boundsOf(key) !== undefined && ', bounded'}
+                </td>
+                <td title={fullTime(key.createdAt)}>{ago(key.createdAt)}</td>
+                <td>{ago(key.lastUsedAt)}</td>
                 <td className="end">
-                  {revokedAt !== null ? (
-                    <span className="hint">revoked {ago(revokedAt)}</span>
+                  {endOf(key) !== undefined ? (
+                    <span className="hint">{endOf(key)}</span>
                   ) : (
-                    <button
-                      type="button"
-                      className="button small danger"
-                      disabled={revoke.isPending}
-                      onClick={() => (revoking === id ? revoke.mutate(id) : setRevoking(id))}
-                    >
-                      {revoking === id ? `Really revoke ${name}` : 'Revoke…'}
-                    </button>
+                    <>
+                      {key.replacedById === null && (
+                        <button type="button" className="button small" onClick={() => setRotating(key)}>
+                          Rotate…
+                        </button>
+                      )}{' '}
+                      <button
+                        type="button"
+                        className="button small danger"
+                        disabled={revoke.isPending}
+                        onClick={() => (revoking === key.id ? revoke.mutate(key.id) : setRevoking(key.id))}
+                      >
+                        {revoking === key.id ? `Really revoke ${key.name}` : 'Revoke…'}
+                      </button>
+                    </>
                   )}
                 </td>
               </tr>
@@ -73,64 +84,29 @@ export function Keys() {
         </table>
       </div>
       {isNew && <NewKey onClose={() => setNew(false)} />}
+      {rotating !== undefined && <RotateKey of={rotating} onClose={() => setRotating(undefined)} />}
     </section>
   )
 }
 
-function NewKey({ onClose }: { onClose: () => void }) {
-  const queries = useQueryClient()
-  const [name, setName] = useState('')
-  const create = useMutation({
-    mutationFn: () => creel.keys.create.mutate({ name: name.trim() }),
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['keys'] }),
-  })
-  const made = create.data
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    create.mutate()
-  }
-  if (made !== undefined) {
-    return (
-      <Dialog title="The new key" onClose={onClose} isClosable={false}>
-        <p>It is shown only now. Whoever has it may do everything in this workspace.</p>
-        <div className="one-time">
-          <code>{made.key}</code>
-          <CopyButton label="Copy the key" text={() => made.key} />
-        </div>
-        <div className="dialog-foot">
-          <button type="button" className="button primary" onClick={onClose}>
-            I have kept it
-          </button>
-        </div>
-      </Dialog>
-    )
-  }
-  const problem = create.error === null ? null : problemOf(create.error)
-  return (
-    <Dialog title="New key" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <Field label="Name" problem={problemAt(problem, 'name')} hint="What uses it: ci, billing-worker…">
-          {(ids) => (
-            <input
-              {...ids}
-              className="input"
-              required
-              value={name}
-              autoComplete="off"
-              onChange={({ target }) => setName(target.value)}
-            />
-          )}
-        </Field>
-        {problemAt(problem, 'name') === '' && <Problem error={create.error} />}
-        <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            {create.isPending ? 'Making…' : 'Make the key'}
-          </button>
-        </div>
-      </form>
-    </Dialog>
-  )
+interface Bounds {
+  readonly endpointId: string | null
+  readonly allowedNetworks: readonly string[] | null
+  readonly expiresAt: string | null
+}
+
+/** What holds a key back besides its scope, in words; undefined when nothing does. */
+function boundsOf({ endpointId, allowedNetworks, expiresAt }: Bounds): string | undefined {
+  const bounds = [
+    endpointId === null ? '' : `the endpoint ${endpointId} alone`,
+    allowedNetworks === null ? '' : `from ${allowedNetworks.join(', ')}`,
+    expiresAt === null ? '' : `until ${fullTime(expiresAt)}`,
+  ].filter((bound) => bound !== '')
+  return bounds.length === 0 ? undefined : bounds.join('; ')
+}
+
+/** Since when a key has ended; undefined while it is good. */
+function endOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt: string | null }) {
+  if (revokedAt !== null) return `revoked ${ago(revokedAt)}`
+  return expiresAt !== null && Date.parse(expiresAt) <= Date.now() ? `expired ${ago(expiresAt)}` : undefined
 }

@@ -31,6 +31,7 @@ const eventList = {
   method: 'GET',
   summary: 'Event kinds that a channel can subscribe to',
   input: z.object({}),
+  narrows: true,
   output: z.object({ items: z.array(AlertEvent) }),
 } as const
 
@@ -75,6 +76,7 @@ export const alertChannelRoutes = router({
     path: '/api/v1/alert-channels/kinds',
     summary: 'Kinds of channel that this workspace can add',
     input: z.object({}),
+    narrows: true,
     output: z.object({ items: z.array(AlertChannelKind) }),
   }).query(({ ctx }) => ({ items: kindsOf(ctx.plan) })),
 

@@ -4,14 +4,36 @@ import type { Services } from './services.ts'
 /** What a signed-in browser may do: what its key may, or what the workspace's owner may. */
 export type SessionRole = 'key' | 'owner'
 
+/** What a key may: look, change things as well, or manage keys and read the audit log besides. Each holds the ones before. */
+export const KEY_SCOPES = ['read', 'write', 'admin'] as const
+
+/** One of {@link KEY_SCOPES}. */
+export type KeyScope = (typeof KEY_SCOPES)[number]
+
+/** The key of a call, without the key itself. */
+export interface CallingKey {
+  readonly id: string
+  readonly name: string
+  /** Its first characters, safe to display. */
+  readonly prefix: string
+  /** When it stops working by itself; null: never. */
+  readonly expiresAt: Date | null
+}
+
 /** Who calls: the key that was presented or the browser that is signed in, and the workspace that it opens. */
 export interface Caller {
   /** Whose budgets and slots the call takes: the session's id, else the key's. */
   readonly callerId: string
   /** The key that was presented, or that the session was made with; null for an owner's session. */
-  readonly key: { readonly id: string; readonly name: string; readonly prefix: string } | null
+  readonly key: CallingKey | null
   /** Null when a key itself calls. An `owner` came by a sign-in link and may manage keys, contacts and sessions. */
   readonly session: { readonly id: string; readonly role: SessionRole } | null
+  /** What the key may; an owner's session may everything. */
+  readonly scope: KeyScope
+  /** The one endpoint that the caller can see anything of; null: all of the workspace. */
+  readonly onlyEndpointId: string | null
+  /** Where the call came from, as far as we believe proxies; null where nobody knows. */
+  readonly address: string | null
   readonly workspace: { readonly id: string; readonly name: string }
   readonly plan: Plan
 }

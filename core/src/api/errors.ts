@@ -9,8 +9,9 @@ export const ERRORS = {
   unauthorized: {
     status: 401,
     title: 'Unauthorized',
-    meaning: 'No API key was sent, or it is unknown or revoked.',
-    remedy: 'Send a live key as `Authorization: Bearer <API_KEY>`. A revoked key never comes back.',
+    meaning: 'No API key was sent, or it is unknown, expired or revoked.',
+    remedy:
+      'Send a live key as `Authorization: Bearer <API_KEY>`. A revoked key never comes back; an expired one does when its expiry is moved.',
   },
   api_access_disabled: {
     status: 403,
@@ -27,9 +28,10 @@ export const ERRORS = {
   forbidden: {
     status: 403,
     title: 'Forbidden',
-    meaning: 'The key or session is good, but may not do this.',
+    meaning:
+      'The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.',
     remedy:
-      'Ask with a key or session that may. Keys, contacts and sessions are managed by the owner, in the console.',
+      'Ask with a key that may: `GET /api/v1/me` tells its scope. Contacts and sessions are managed by the owner, in the console.',
   },
   not_found: {
     status: 404,

@@ -3,13 +3,14 @@ import { type TRPC_ERROR_CODE_KEY, TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/
 import { z } from 'zod'
 import { millisecondsOf, parseInstant } from '../engine/conditions/index.ts'
 import { type InputIssue, inDocumentOrder, onePerPart } from '../engine/issues.ts'
-import type { Context } from './context.ts'
+import { type AccessDeclaration, admit, scopeOf } from './access.ts'
+import type { Context, KeyScope } from './context.ts'
 import { ERRORS, type ErrorCode, validationFailed } from './errors.ts'
 import { issuesOf, nulIssues } from './issues.ts'
 import { refusalOf, toProblem, traceIdIn } from './problem.ts'
 
 /** The whole contract of one REST operation: the gateway, OpenAPI, the docs and the contract tests read only this. */
-export interface RouteContract {
+export interface RouteContract extends AccessDeclaration {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With `{parameters}`, e.g. `/api/v1/endpoints/{endpointId}`. */
   readonly path: `/${string}`
@@ -34,7 +35,7 @@ export interface RouteContract {
   readonly contentType?: string
   /** Set where bodies are not JSON. */
   readonly media?: RouteMedia
-  /** Finds the objects that the path names, before anything else of the input is looked at. */
+  /** Refuses who may not call, and finds the objects that the path names, before anything else of the input is looked at. */
   readonly finds?: Finds<object>
   /** Refuses a plan that lacks the operation, after the 404s and before the 400s. */
   readonly gate?: (context: Context) => void
@@ -83,7 +84,10 @@ type PathParameter<Path> = Path extends `${string}{${infer Name}}${infer Rest}`
 
 /** The whole contract of one stream: a GET that answers `text/event-stream` until either side ends it. */
 export interface StreamContract
-  extends Pick<RouteContract, 'path' | 'summary' | 'description' | 'input' | 'errors' | 'finds' | 'gate'> {
+  extends Pick<
+    RouteContract,
+    'path' | 'summary' | 'description' | 'input' | 'scope' | 'narrows' | 'errors' | 'finds' | 'gate'
+  > {
   readonly method: 'GET'
   /** What each event carries, by its name. */
   readonly events: Readonly<Record<string, z.ZodObject>>
@@ -95,7 +99,7 @@ export type EventOf<Events extends StreamContract['events']> = {
 }[keyof Events]
 
 /** What is looked at before a procedure runs. */
-interface Checks<Shape extends z.core.$ZodLooseShape, Found extends object> {
+interface Checks<Shape extends z.core.$ZodLooseShape, Found extends object> extends AccessDeclaration {
   readonly input: z.ZodObject<Shape>
   readonly finds?: Finds<Found>
   readonly gate?: (context: Context) => void
@@ -186,7 +190,7 @@ export const createCallerFactory = t.createCallerFactory
 
 /**
  * Declares a route, once: the tRPC procedure and its REST contract. Every `{parameter}` of the path must be a
- * member of `input`, or it does not compile. Checks run in this order: `finds`, `gate`, input.
+ * member of `input`, or it does not compile. Checks run in this order: scope, `finds`, `gate`, input.
  */
 export function route<
   const Path extends `/${string}`,
@@ -194,12 +198,13 @@ export function route<
   Output extends z.ZodType,
   Found extends object = Record<never, never>,
 >(declaration: Declaration<Path, Shape, Output, Found>) {
-  const { findsWhenWrong } = declaration
-  const contract: RouteContract = { ...declaration, ...(findsWhenWrong && { finds: findsWhenWrong }) }
+  const contract: RouteContract = { ...declaration, finds: findsOf(declaration) }
   return t.procedure
     .meta({ contract })
     .use(async ({ ctx, getRawInput, next }) =>
-      next({ ctx: await passChecks(declaration, ctx, inputGiven(await getRawInput())) }),
+      next({
+        ctx: await passChecks(declaration, scopeOf(declaration), ctx, inputGiven(await getRawInput())),
+      }),
     )
     .input(inputParser(declaration.input))
     .output(inOneTurn(declaration.output))
@@ -241,11 +246,13 @@ export function stream<
   Shape extends z.core.$ZodLooseShape & Record<PathParameter<Path>, z.ZodType>,
   Found extends object = Record<never, never>,
 >(declaration: StreamDeclaration<Path, Shape, Found>) {
-  const contract: StreamContract = declaration
+  const contract: StreamContract = { ...declaration, finds: findsOf(declaration) }
   return t.procedure
     .meta({ stream: contract })
     .use(async ({ ctx, getRawInput, next }) =>
-      next({ ctx: await passChecks(declaration, ctx, inputGiven(await getRawInput())) }),
+      next({
+        ctx: await passChecks(declaration, scopeOf(declaration), ctx, inputGiven(await getRawInput())),
+      }),
     )
     .input(inputParser(declaration.input))
 }
@@ -260,19 +267,36 @@ export function typedOnly<
   Found extends object = Record<never, never>,
 >(declaration: Checks<Shape, Found> & { readonly output: Output }) {
   return t.procedure
-    .use(async ({ ctx, getRawInput, next }) =>
-      next({ ctx: await passChecks(declaration, ctx, inputGiven(await getRawInput())) }),
-    )
+    .use(async ({ ctx, type, getRawInput, next }) => {
+      const least = declaration.scope ?? (type === 'mutation' ? 'write' : 'read')
+      return next({ ctx: await passChecks(declaration, least, ctx, inputGiven(await getRawInput())) })
+    })
     .input(inputParser(declaration.input))
     .output(inOneTurn(declaration.output))
 }
 
-/** Runs `finds`, `gate` and `check`; what was found is added to the context. */
+/** For calls whose input cannot be read: who may call, and what the path names, come before it. */
+function findsOf(
+  declaration: Pick<RouteContract, 'method' | 'input' | 'scope' | 'narrows' | 'finds'> & {
+    readonly findsWhenWrong?: Finds<object>
+  },
+): Finds<object> {
+  const { finds, findsWhenWrong } = declaration
+  return async (ctx, ids) => {
+    admit(ctx, { least: scopeOf(declaration), declaration, named: ids.endpointId })
+    return (await (findsWhenWrong ?? finds)?.(ctx, ids)) ?? {}
+  }
+}
+
+/** Looks at the caller's scope, then runs `finds`, `gate` and `check`; what was found is added to the context. */
 async function passChecks<Shape extends z.core.$ZodLooseShape, Found extends object>(
-  { finds, findsWhenWrong, gate, check, input }: Checks<Shape, Found>,
+  declaration: Checks<Shape, Found>,
+  least: KeyScope,
   ctx: Context,
   raw: unknown,
 ): Promise<Found> {
+  const { finds, findsWhenWrong, gate, check, input } = declaration
+  admit(ctx, { least, declaration, named: pathIds(raw).endpointId })
   // Without `finds`, Found is the empty default: nothing to add to the context.
   const found = finds === undefined ? ({} as Found) : await finds(ctx, pathIds(raw))
   const unstorable = nulIssues(raw).filter(({ path }) => String(path[0]) in input.shape)

@@ -35,6 +35,7 @@ export const conditionRoutes = router({
       last: z.int().min(1).max(LAST_MAX).default(LAST_MAX).meta({ description: 'On how many requests' }),
     }),
     output: ConditionPreview,
+    scope: 'read',
     finds: findsEndpoint,
     check: (ctx, { condition }) => {
       if (condition === undefined) return []

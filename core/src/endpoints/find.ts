@@ -15,11 +15,12 @@ export const findsEndpoint: Finds<{ endpoint: EndpointRow }> = async (ctx, ids) 
 }
 
 /**
- * Finds the endpoint that a body or query names. One that is malformed or missing is the schema's to refuse.
+ * Finds the endpoint that a body or query names, or the only one that the caller can see. One that is malformed or missing is
+ * the schema's to refuse.
  * @throws DomainError `not_found` for a well-formed id that is none of the workspace's
  */
 export const findsNamedEndpoint: Finds<{ namedEndpoint: EndpointRow | undefined }> = async (ctx, ids) => {
-  const id = z.guid().safeParse(ids.endpointId)
+  const id = z.guid().safeParse(ids.endpointId ?? ctx.onlyEndpointId)
   if (!id.success) return { namedEndpoint: undefined }
   const namedEndpoint = await findEndpoint(ctx.db, ctx.workspace.id, id.data)
   if (namedEndpoint === undefined) throw notFound('endpoint')

@@ -38,7 +38,8 @@ const FIND_ENDPOINT = statement('find endpoint', `${SELECT_ENDPOINTS} and e.id =
 
 const LIST_ENDPOINTS = statement(
   'list endpoints',
-  `${SELECT_ENDPOINTS} order by e.created_at desc, e.id desc limit $2::int offset $3::bigint`,
+  `${SELECT_ENDPOINTS} and ($4::uuid is null or e.id = $4::uuid)
+  order by e.created_at desc, e.id desc limit $2::int offset $3::bigint`,
 )
 
 /** The endpoint, unless it is absent, deleted or another workspace's. */
@@ -51,14 +52,19 @@ export async function findEndpoint(
   return endpoint
 }
 
-/** One page, newest first; served by `endpoints_by_workspace`. */
-export async function listEndpoints(db: Db, workspaceId: string, page: Page) {
+/**
+ * One page, newest first; served by `endpoints_by_workspace`.
+ *
+ * @param onlyId nothing but this endpoint, if given
+ */
+export async function listEndpoints(db: Db, workspaceId: string, page: Page, onlyId: string | null) {
   const { limit, offset } = window(page)
-  const rows = await run<EndpointRow>(db, LIST_ENDPOINTS, [workspaceId, limit, offset])
+  const rows = await run<EndpointRow>(db, LIST_ENDPOINTS, [workspaceId, limit, offset, onlyId])
   const { count } = await db
     .selectFrom('endpoints')
     .where('workspaceId', '=', workspaceId)
     .where('deletedAt', 'is', null)
+    .$if(onlyId !== null, (query) => query.where('id', '=', onlyId))
     .select((of) => of.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return { rows, totalCount: count }

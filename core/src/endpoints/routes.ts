@@ -17,8 +17,9 @@ export const endpointRoutes = router({
     summary: 'List endpoints, newest first',
     input: z.object(pageInput),
     output: envelope(Endpoint),
+    narrows: true,
   }).query(async ({ ctx, input }) => {
-    const { rows, totalCount } = await listEndpoints(ctx.db, ctx.workspace.id, input)
+    const { rows, totalCount } = await listEndpoints(ctx.db, ctx.workspace.id, input, ctx.onlyEndpointId)
     return paged(
       rows.map((row) => endpointView(row, ctx)),
       totalCount,

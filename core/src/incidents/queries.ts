@@ -1,20 +1,20 @@
+import type { Context } from '../api/context.ts'
 import { type Page, window } from '../api/pagination.ts'
-import type { Db } from '../platform/db/index.ts'
 
 /** States that the list can be narrowed to; an incident is open until `closedAt` is set. */
 export const INCIDENT_STATES = ['open', 'closed'] as const
 
-/** One page of the workspace's incidents, newest first; served by `incidents_by_workspace`. */
+/** One page of the incidents that the caller can see, newest first; served by `incidents_by_workspace`. */
 export async function listIncidents(
-  db: Db,
-  workspaceId: string,
+  { db, workspace, onlyEndpointId }: Pick<Context, 'db' | 'workspace' | 'onlyEndpointId'>,
   state: (typeof INCIDENT_STATES)[number] | undefined,
   page: Page,
 ) {
   const { limit, offset } = window(page)
   const matching = db
     .selectFrom('incidents')
-    .where('workspaceId', '=', workspaceId)
+    .where('workspaceId', '=', workspace.id)
+    .$if(onlyEndpointId !== null, (query) => query.where('endpointId', '=', onlyEndpointId))
     .$if(state === 'open', (query) => query.where('closedAt', 'is', null))
     .$if(state === 'closed', (query) => query.where('closedAt', 'is not', null))
   const rows = await matching

@@ -35,8 +35,9 @@ export const incidentRoutes = router({
       state: optional(z.enum(INCIDENT_STATES)).meta({ description: 'Only those in this state' }),
     }),
     output: envelope(Incident),
+    narrows: true,
   }).query(async ({ ctx, input }) => {
-    const { rows, totalCount } = await listIncidents(ctx.db, ctx.workspace.id, input.state, input)
+    const { rows, totalCount } = await listIncidents(ctx, input.state, input)
     return paged(
       rows.map((row) => ({ ...row, state: row.closedAt === null ? ('open' as const) : ('closed' as const) })),
       totalCount,

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Caller } from '../api/context.ts'
+import type { Caller, KeyScope } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { type Plan, planOf } from '../plans/index.ts'
@@ -17,8 +17,20 @@ interface KeyRow {
   workspaceId: string
   workspaceName: string
   planKey: string
+  scope: KeyScope
+  endpointId: string | null
+  expiresAt: Date | null
+  isHere: boolean
   startedAt: Date
   callCount: number
+}
+
+/** What a client showed, and where it called from. */
+export interface Presented {
+  /** The key as it was sent, or null. */
+  readonly key: string | null
+  /** As far as we believe proxies; null where nobody knows. */
+  readonly address: string | null
 }
 
 /**
@@ -27,19 +39,24 @@ interface KeyRow {
  * The window starts with its first call and is fixed; a refused call neither counts nor moves it, so sleeping
  * `Retry-After` always recovers. Counted in Postgres, so it holds across processes.
  *
- * @param presented the key as the client sent it, or null
  * @param cost calls to take at once: 1, or the procedures of a tRPC batch
- * @throws DomainError `unauthorized`, then `api_access_disabled`, then `rate_limited`
+ * @throws DomainError `unauthorized`, then `forbidden` from a network that the key is not for, then `api_access_disabled`,
+ *   then `rate_limited`
  */
-export async function authenticate(services: Services, presented: string | null, cost = 1): Promise<Caller> {
-  if (presented === null || presented === '') {
+export async function authenticate(
+  services: Services,
+  { key, address }: Presented,
+  cost = 1,
+): Promise<Caller> {
+  if (key === null || key === '') {
     throw new DomainError('unauthorized', 'Send an API key as Authorization: Bearer <API_KEY>.')
   }
-  const sha256 = fingerprint(presented)
-  const row = await takeFromBudget(services, sha256, cost)
+  const sha256 = fingerprint(key)
+  const row = await takeFromBudget(services, { sha256, address, cost })
   if (row === undefined || !timingSafeEqual(row.sha256, sha256)) {
-    throw new DomainError('unauthorized', 'The API key is unknown or was revoked.')
+    throw new DomainError('unauthorized', 'The API key is unknown, expired or was revoked.')
   }
+  requireHere(row.isHere)
   const plan = planOf(services.plans, row.planKey)
   requireApi(plan)
   if (row.callCount > plan.limits.apiRatePerMinute) {
@@ -53,11 +70,20 @@ export async function authenticate(services: Services, presented: string | null,
   }
   return {
     callerId: row.id,
-    key: { id: row.id, name: row.name, prefix: row.prefix },
+    key: { id: row.id, name: row.name, prefix: row.prefix, expiresAt: row.expiresAt },
     session: null,
+    scope: row.scope,
+    onlyEndpointId: row.endpointId,
+    address,
     workspace: { id: row.workspaceId, name: row.workspaceName },
     plan,
   }
+}
+
+/** @throws DomainError `forbidden` unless the key may be used from where the call came from */
+export function requireHere(isHere: boolean): void {
+  if (isHere) return
+  throw new DomainError('forbidden', 'The key may not be used from this address.')
 }
 
 /** @throws DomainError `api_access_disabled` when the plan has no API */
@@ -66,34 +92,52 @@ export function requireApi(plan: Plan): void {
   throw new DomainError('api_access_disabled', `The ${plan.displayName} plan has no API access.`)
 }
 
+/** Keys that are good at `now`: neither revoked nor expired. `k` is the table. */
+export const isLive = (now: string) =>
+  `k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now}::timestamptz)`
+
+/** Whether the key may be used from an address, which may be null. */
+export const isHere = (address: string) =>
+  `(k.allowed_networks is null or coalesce(${address}::inet <<= any (k.allowed_networks::inet[]), false))`
+
 const RECHECK = statement(
   'recheck key',
-  `select w.plan as plan_key from api_keys k join workspaces w on w.id = k.workspace_id
-  where k.id = $1::uuid and k.revoked_at is null`,
+  `select w.plan as plan_key, ${isHere('$3')} as is_here
+  from api_keys k join workspaces w on w.id = k.workspace_id
+  where k.id = $1::uuid and ${isLive('$2')}`,
 )
 
 /**
  * Looks whether a key that was let in before would still be; takes nothing from its budget.
  *
- * @throws DomainError `unauthorized`, `api_access_disabled`
+ * @throws DomainError `unauthorized`, `forbidden`, `api_access_disabled`
  */
-export async function recheckKey(services: Services, keyId: string): Promise<void> {
-  const [row] = await run<{ planKey: string }>(services.db, RECHECK, [keyId])
-  if (row === undefined) throw new DomainError('unauthorized', 'The API key was revoked.')
+export async function recheckKey(
+  services: Services,
+  { keyId, address }: { readonly keyId: string; readonly address: string | null },
+): Promise<void> {
+  const values = [keyId, services.clock.now(), address]
+  const [row] = await run<{ planKey: string; isHere: boolean }>(services.db, RECHECK, values)
+  if (row === undefined) throw new DomainError('unauthorized', 'The API key was revoked, or has expired.')
+  requireHere(row.isHere)
   requireApi(planOf(services.plans, row.planKey))
 }
 
-/** `$1` the key's SHA-256, `$2` the plans' budgets, `$3` now, `$4` the cost, `$5` when a window began that ends now. */
+/**
+ * `$1` the key's SHA-256, `$2` the plans' budgets, `$3` now, `$4` the cost, `$5` when a window began that ends now, `$6` where
+ * the call came from. A call from elsewhere than the key may be used takes nothing.
+ */
 const TAKE_FROM_BUDGET = statement(
   'take from budget',
   `with caller as (
     select k.id, k.name, k.prefix, k.sha256, w.id as workspace_id, w.name as workspace_name, w.plan as plan_key,
+           k.scope, k.endpoint_id, k.expires_at, ${isHere('$6')} as is_here,
            coalesce(($2::jsonb ->> w.plan)::int, 0) as budget
     from api_keys k join workspaces w on w.id = k.workspace_id
-    where k.sha256 = $1 and k.revoked_at is null
+    where k.sha256 = $1 and ${isLive('$3')}
   ), taken as (
     insert into api_key_windows as win (api_key_id, started_at, call_count)
-    select id, $3::timestamptz, $4::int from caller where $4::int <= budget
+    select id, $3::timestamptz, $4::int from caller where $4::int <= budget and is_here
     on conflict (api_key_id) do update set
       started_at = case when win.started_at <= $5::timestamptz then excluded.started_at else win.started_at end,
       call_count = case when win.started_at <= $5::timestamptz then $4::int else win.call_count + $4::int end
@@ -104,6 +148,7 @@ const TAKE_FROM_BUDGET = statement(
     where k.id = c.id and (k.last_used_at is null or k.last_used_at < t.started_at)
   )
   select c.id, c.name, c.prefix, c.sha256, c.workspace_id, c.workspace_name, c.plan_key,
+         c.scope, c.endpoint_id, c.expires_at, c.is_here,
          coalesce(t.started_at, win.started_at, $3::timestamptz) as started_at,
          coalesce(t.call_count, c.budget + 1) as call_count
   from caller c
@@ -112,13 +157,16 @@ const TAKE_FROM_BUDGET = statement(
 )
 
 /** A `call_count` above the plan's budget means refused: the stored count then stays where it was. */
-async function takeFromBudget(services: Services, sha256: Buffer, cost: number): Promise<KeyRow | undefined> {
+async function takeFromBudget(
+  services: Services,
+  { sha256, address, cost }: { sha256: Buffer; address: string | null; cost: number },
+): Promise<KeyRow | undefined> {
   const now = services.clock.now()
   const windowStart = new Date(now.getTime() - WINDOW_MS)
   const budgets = Object.fromEntries(
     Object.values(services.plans).map((plan) => [plan.key, plan.limits.apiRatePerMinute]),
   )
-  const values = [sha256, JSON.stringify(budgets), now, cost, windowStart]
+  const values = [sha256, JSON.stringify(budgets), now, cost, windowStart, address]
   const [row] = await run<KeyRow>(services.db, TAKE_FROM_BUDGET, values)
   return row
 }

@@ -1,33 +1,87 @@
 import { randomUUID } from 'node:crypto'
+import type { KeyScope } from '../api/context.ts'
+import { notFound, validationFailed } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
 import type { Services } from '../api/services.ts'
+import { findEndpoint } from '../endpoints/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
 import { planOf } from '../plans/index.ts'
+import type { Trx } from '../platform/db/index.ts'
 import { getWorkspace, lockWorkspace } from '../workspaces/index.ts'
 import { newKey } from './key.ts'
-import { countActiveKeys, insertKey } from './queries.ts'
+import { countActiveKeys, insertKey, type NewKeyRow } from './queries.ts'
+
+/** What a new key is to be. */
+export interface KeyWish {
+  readonly name: string
+  /** Default `admin`. */
+  readonly scope?: KeyScope | undefined
+  readonly endpointId?: string | undefined
+  readonly expiresAt?: Date | undefined
+  readonly allowedNetworks?: string[] | undefined
+}
+
+/** What is wrong with the members of a key together, and with their time. */
+export function issuesOfKey(
+  { clock }: Pick<Services, 'clock'>,
+  {
+    scope = 'admin',
+    endpointId,
+    expiresAt,
+  }: Omit<Partial<KeyWish>, 'expiresAt'> & { expiresAt?: Date | null | undefined },
+): InputIssue[] {
+  const issues: InputIssue[] = []
+  if (endpointId !== undefined && scope === 'admin') {
+    const detail = 'A key of one endpoint has the scope `read` or `write`: keys belong to the workspace.'
+    issues.push({ path: ['endpointId'], code: 'not_allowed', detail })
+  }
+  if (expiresAt && expiresAt <= clock.now()) {
+    issues.push({ path: ['expiresAt'], code: 'out_of_range', detail: 'expiresAt must be in the future.' })
+  }
+  return issues
+}
 
 /**
  * Makes a key and answers it in full, for the only time: what is stored is its SHA-256.
  *
- * @throws DomainError `not_found`; `limit_reached` at `apiKeysMax`; `feature_not_in_plan` when the plan has no API
+ * @throws DomainError `not_found`; `validation_failed`; `limit_reached` at `apiKeysMax`; `feature_not_in_plan` when the plan
+ *   has no API
  */
-export async function createKey(services: Services, input: { workspace: string; name: string }) {
-  const workspace = await getWorkspace(services.db, input.workspace)
-  const plan = planOf(services.plans, workspace.plan)
-  const { key, prefix, sha256 } = newKey()
-  const id = randomUUID()
-  const createdAt = services.clock.now()
-  await services.db.transaction().execute(async (trx) => {
+export async function createKey(
+  services: Services,
+  { workspace: reference, ...wish }: KeyWish & { workspace: string },
+) {
+  const workspace = await getWorkspace(services.db, reference)
+  const issues = issuesOfKey(services, wish)
+  if (issues.length > 0) throw validationFailed(issues)
+  if (wish.endpointId !== undefined) {
+    const endpoint = await findEndpoint(services.db, workspace.id, wish.endpointId)
+    if (endpoint === undefined) throw notFound('endpoint')
+  }
+  return await services.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, workspace.id)
-    requireRoom(plan, 'apiKeysMax', await countActiveKeys(trx, workspace.id), 'API keys')
-    await insertKey(trx, {
-      id,
-      workspaceId: workspace.id,
-      name: input.name,
-      prefix,
-      sha256,
-      createdAt,
-    })
+    const count = await countActiveKeys(trx, workspace.id, services.clock.now())
+    requireRoom(planOf(services.plans, workspace.plan), 'apiKeysMax', count, 'API keys')
+    return await addKey(services, trx, workspace.id, wish)
   })
-  return { id, key, prefix, name: input.name, createdAt }
+}
+
+/** Writes a new key, and answers it with its only copy. */
+export async function addKey(services: Services, trx: Trx, workspaceId: string, wish: KeyWish) {
+  const { key, prefix, sha256 } = newKey()
+  const row: NewKeyRow = {
+    id: randomUUID(),
+    workspaceId,
+    name: wish.name,
+    prefix,
+    sha256,
+    scope: wish.scope ?? 'admin',
+    endpointId: wish.endpointId ?? null,
+    allowedNetworks: wish.allowedNetworks ?? null,
+    expiresAt: wish.expiresAt ?? null,
+    createdAt: services.clock.now(),
+  }
+  await insertKey(trx, row)
+  const { sha256: _digest, workspaceId: _workspace, ...shown } = row
+  return { ...shown, key }
 }

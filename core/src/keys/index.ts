@@ -1,3 +1,11 @@
-export { authenticate, recheckKey, requireApi } from './authenticate.ts'
+export {
+  authenticate,
+  isHere,
+  isLive,
+  type Presented,
+  recheckKey,
+  requireApi,
+  requireHere,
+} from './authenticate.ts'
 export { fingerprint, KEY_PREFIX, type NewKey, newKey } from './key.ts'
 export { knownKeys } from './knownKeys.ts'

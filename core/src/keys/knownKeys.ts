@@ -6,10 +6,10 @@ import { fingerprint } from './key.ts'
  * before they may cost the database a look of their own.
  *
  * @param presented as clients sent them
- * @returns those that are of a key that was not revoked
+ * @returns those that are of a key that was not revoked and has not expired
  */
 export async function knownKeys(
-  { db }: Pick<Services, 'db'>,
+  { db, clock }: Pick<Services, 'db' | 'clock'>,
   presented: ReadonlySet<string>,
 ): Promise<Set<string>> {
   const byFingerprint = new Map([...presented].map((key) => [fingerprint(key).toString('hex'), key]))
@@ -22,6 +22,7 @@ export async function knownKeys(
       [...byFingerprint.keys()].map((hex) => Buffer.from(hex, 'hex')),
     )
     .where('revokedAt', 'is', null)
+    .where((where) => where.or([where('expiresAt', 'is', null), where('expiresAt', '>', clock.now())]))
     .execute()
   const known = new Set<string>()
   for (const { sha256 } of rows) {

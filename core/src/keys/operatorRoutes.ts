@@ -3,21 +3,31 @@ import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts
 import { getWorkspace, WorkspaceReference } from '../workspaces/index.ts'
 import { createKey } from './create.ts'
 import { listKeys } from './queries.ts'
-import { revokeKey } from './revoke.ts'
-import { ApiKey, CreatedKey, KeyName, KeyReference } from './schema.ts'
+import { keyOfReference, revokeKey } from './revoke.ts'
+import { rotateKey } from './rotate.ts'
+import { ApiKey, CreatedKey, createInput, KeyReference, rotateMembers } from './schema.ts'
 
-/** Create, list and revoke the API keys of any workspace. */
+const which = { workspace: WorkspaceReference, key: KeyReference }
+
+/** Create, list, rotate and revoke the API keys of any workspace. */
 export const keyOperatorRoutes = operatorRouterOf({
   create: operatorProcedure
-    .input(z.object({ workspace: WorkspaceReference, name: KeyName }))
+    .input(createInput.extend({ workspace: WorkspaceReference }))
     .output(CreatedKey)
     .mutation(({ ctx, input }) => createKey(ctx, input)),
   list: operatorProcedure
     .input(z.object({ workspace: WorkspaceReference }))
     .output(z.array(ApiKey))
     .query(async ({ ctx, input }) => listKeys(ctx.db, (await getWorkspace(ctx.db, input.workspace)).id)),
+  rotate: operatorProcedure
+    .input(z.object({ ...which, ...rotateMembers }))
+    .output(CreatedKey)
+    .mutation(async ({ ctx, input: { key, ...input } }) => {
+      const { id: keyId } = await keyOfReference(ctx, { workspace: input.workspace, key })
+      return await rotateKey(ctx, { ...input, keyId })
+    }),
   revoke: operatorProcedure
-    .input(z.object({ workspace: WorkspaceReference, key: KeyReference }))
+    .input(z.object(which))
     .output(ApiKey)
-    .mutation(({ ctx, input }) => revokeKey(ctx, input)),
+    .mutation(async ({ ctx, input }) => revokeKey(ctx, await keyOfReference(ctx, input))),
 })

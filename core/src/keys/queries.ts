@@ -1,41 +1,88 @@
-import type { Db, Trx } from '../platform/db/index.ts'
+import type { Selectable } from 'kysely'
+import type { KeyScope } from '../api/context.ts'
+import type { ApiKeysTable, Db, Trx } from '../platform/db/index.ts'
 
-/** Every key of the workspace, newest first, revoked ones included. */
-export function listKeys(db: Db, workspaceId: string) {
-  return db
+/** A key without its digest. */
+export interface KeyRow extends Omit<Selectable<ApiKeysTable>, 'sha256' | 'workspaceId' | 'scope'> {
+  readonly scope: KeyScope
+}
+
+const COLUMNS = [
+  'id',
+  'name',
+  'prefix',
+  'scope',
+  'endpointId',
+  'allowedNetworks',
+  'createdAt',
+  'expiresAt',
+  'revokedAt',
+  'lastUsedAt',
+  'replacedById',
+] as const
+
+/** Every key of the workspace, newest first, revoked and expired ones included. */
+export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
+  return await db
     .selectFrom('apiKeys')
-    .select(['id', 'name', 'prefix', 'createdAt', 'revokedAt', 'lastUsedAt'])
+    .select(COLUMNS)
     .where('workspaceId', '=', workspaceId)
     .orderBy('createdAt', 'desc')
     .orderBy('id')
+    .$castTo<KeyRow>()
     .execute()
 }
 
-/** How many keys count against `apiKeysMax`. */
-export async function countActiveKeys(db: Db, workspaceId: string): Promise<number> {
+/** The key, unless it is absent or another workspace's. */
+export async function findKey(db: Db, workspaceId: string, id: string): Promise<KeyRow | undefined> {
+  return await db
+    .selectFrom('apiKeys')
+    .select(COLUMNS)
+    .where('workspaceId', '=', workspaceId)
+    .where('id', '=', id)
+    .$castTo<KeyRow>()
+    .executeTakeFirst()
+}
+
+/** How many keys count against `apiKeysMax`: neither ended ones nor those that another has taken the place of. */
+export async function countActiveKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
   const { count } = await db
     .selectFrom('apiKeys')
     .select((select) => select.fn.countAll<number>().as('count'))
     .where('workspaceId', '=', workspaceId)
     .where('revokedAt', 'is', null)
+    .where('replacedById', 'is', null)
+    .where((where) => where.or([where('expiresAt', 'is', null), where('expiresAt', '>', now)]))
     .executeTakeFirstOrThrow()
   return count
 }
 
+/** The columns of a key before it is written; of the key itself only the digest is stored. */
+export interface NewKeyRow {
+  readonly id: string
+  readonly workspaceId: string
+  readonly name: string
+  readonly prefix: string
+  readonly sha256: Buffer
+  readonly scope: KeyScope
+  readonly endpointId: string | null
+  readonly allowedNetworks: string[] | null
+  readonly expiresAt: Date | null
+  readonly createdAt: Date
+}
+
 /** Adds one key; the plan's limit is not checked here. */
-export async function insertKey(
-  trx: Trx,
-  row: { id: string; workspaceId: string; name: string; prefix: string; sha256: Buffer; createdAt: Date },
-): Promise<void> {
+export async function insertKey(trx: Trx, row: NewKeyRow): Promise<void> {
   await trx.insertInto('apiKeys').values(row).execute()
 }
 
-/** Revokes the key; a revoked one keeps the time of the first revocation. */
-export async function revoke(trx: Trx, keyId: string, revokedAt: Date): Promise<void> {
-  await trx
-    .updateTable('apiKeys')
-    .set({ revokedAt })
-    .where('id', '=', keyId)
-    .where('revokedAt', 'is', null)
-    .execute()
+/** What of a key can change. */
+export type KeyChange = Partial<
+  Pick<KeyRow, 'name' | 'expiresAt' | 'allowedNetworks' | 'revokedAt' | 'replacedById'>
+>
+
+/** Changes one key. Does nothing when none has the id. */
+export async function updateKey(trx: Trx, keyId: string, change: KeyChange): Promise<void> {
+  if (Object.keys(change).length === 0) return
+  await trx.updateTable('apiKeys').set(change).where('id', '=', keyId).execute()
 }

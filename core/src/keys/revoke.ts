@@ -1,15 +1,17 @@
 import { DomainError, validationFailed } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { getWorkspace } from '../workspaces/index.ts'
-import { listKeys, revoke } from './queries.ts'
+import { type KeyRow, listKeys, updateKey } from './queries.ts'
 
 /**
- * Revokes a key, at once: the next call with it answers 401. Revoking twice changes nothing.
+ * The key that an operator points at by id or prefix.
  *
- * @param input `key` is the key's id or prefix
  * @throws DomainError `not_found`; `validation_failed` when several active keys share the prefix
  */
-export async function revokeKey(services: Services, input: { workspace: string; key: string }) {
+export async function keyOfReference(
+  services: Services,
+  input: { workspace: string; key: string },
+): Promise<KeyRow> {
   const workspace = await getWorkspace(services.db, input.workspace)
   const named = (await listKeys(services.db, workspace.id)).filter(
     (key) => key.id === input.key.toLowerCase() || key.prefix === input.key,
@@ -26,7 +28,16 @@ export async function revokeKey(services: Services, input: { workspace: string; 
       `The workspace "${workspace.name}" has no key with the id or prefix "${input.key}".`,
     )
   }
+  return key
+}
+
+/**
+ * Revokes a key, at once: the next call with it answers 401. Revoking twice changes nothing, and the first time stands.
+ */
+export async function revokeKey(services: Services, key: KeyRow): Promise<KeyRow> {
   const revokedAt = key.revokedAt ?? services.clock.now()
-  await services.db.transaction().execute((trx) => revoke(trx, key.id, revokedAt))
+  if (key.revokedAt === null) {
+    await services.db.transaction().execute((trx) => updateKey(trx, key.id, { revokedAt }))
+  }
   return { ...key, revokedAt }
 }

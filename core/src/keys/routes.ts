@@ -1,54 +1,91 @@
 import { z } from 'zod'
 import { notFound } from '../api/errors.ts'
-import { requireOwner } from '../api/ownerGate.ts'
 import { type Finds, route, router } from '../api/route.ts'
-import { createKey } from './create.ts'
-import { listKeys } from './queries.ts'
+import { findsNamedEndpoint } from '../endpoints/index.ts'
+import { changeKey } from './change.ts'
+import { createKey, issuesOfKey } from './create.ts'
+import { findKey, type KeyRow, listKeys } from './queries.ts'
 import { revokeKey } from './revoke.ts'
-import { ApiKey, KeyName, NewApiKey } from './schema.ts'
+import { rotateKey } from './rotate.ts'
+import { ApiKey, createInput, NewApiKey, rotateMembers, updateMembers } from './schema.ts'
 
-const findsKey: Finds<{ namedKey: { readonly id: string } }> = async (ctx, { keyId }) => {
-  const keys = await listKeys(ctx.db, ctx.workspace.id)
-  const namedKey = keys.find(({ id }) => id === keyId?.toLowerCase())
+const keyId = z.string().meta({ format: 'uuid', description: 'Id of the key' })
+
+const findsKey: Finds<{ namedKey: KeyRow }> = async (ctx, ids) => {
+  const id = z.guid().safeParse(ids.keyId)
+  const namedKey = id.success ? await findKey(ctx.db, ctx.workspace.id, id.data) : undefined
   if (namedKey === undefined) throw notFound('key')
   return { namedKey }
 }
 
-/** List, create and revoke the API keys of the caller's own workspace; owners only. */
+const Key = ApiKey.meta({ id: 'ApiKey' })
+const NewKey = NewApiKey.meta({ id: 'NewApiKey' })
+
+/** Manage the API keys of the caller's own workspace. */
 export const keyRoutes = router({
   list: route({
     method: 'GET',
     path: '/api/v1/keys',
-    summary: 'List the API keys of the workspace, newest first, revoked ones included',
+    summary: 'List the API keys of the workspace, newest first, ended ones included',
+    scope: 'admin',
     input: z.object({}),
-    output: z.object({ items: z.array(ApiKey.meta({ id: 'ApiKey' })) }),
-    errors: ['forbidden'],
-    gate: requireOwner,
+    output: z.object({ items: z.array(Key) }),
   }).query(async ({ ctx }) => ({ items: await listKeys(ctx.db, ctx.workspace.id) })),
 
   create: route({
     method: 'POST',
     path: '/api/v1/keys',
     summary: 'Make an API key; the answer is the only time that it is shown',
-    input: z.object({ name: KeyName }),
-    output: NewApiKey.meta({ id: 'NewApiKey' }),
+    description:
+      'A key of one endpoint sees nothing of the others: they answer 404, lists hold its own endpoint alone, and what is about the whole workspace answers 403.',
+    scope: 'admin',
+    input: createInput,
+    output: NewKey,
     status: 201,
-    errors: ['forbidden', 'limit_reached', 'feature_not_in_plan'],
-    gate: requireOwner,
-  }).mutation(({ ctx, input }) => createKey(ctx, { workspace: ctx.workspace.id, name: input.name })),
+    errors: ['not_found', 'limit_reached', 'feature_not_in_plan'],
+    finds: findsNamedEndpoint,
+    check: (ctx, input) => issuesOfKey(ctx, input),
+  }).mutation(({ ctx, input }) => createKey(ctx, { ...input, workspace: ctx.workspace.id })),
+
+  update: route({
+    method: 'PATCH',
+    path: '/api/v1/keys/{keyId}',
+    summary: 'Change the name, the expiry or the networks of an API key',
+    description: 'In force for its next call. What a key may do never changes: make another.',
+    scope: 'admin',
+    input: z.object({ keyId, ...updateMembers }),
+    output: Key,
+    finds: findsKey,
+    check: (ctx, { expiresAt }) => issuesOfKey(ctx, { scope: 'read', expiresAt }),
+  }).mutation(({ ctx, input }) => changeKey(ctx, ctx.namedKey, input)),
+
+  rotate: route({
+    method: 'POST',
+    path: '/api/v1/keys/{keyId}/rotate',
+    summary: 'Put a new API key in the place of another, which goes on for a while',
+    description:
+      'The new key has the name, scope, endpoint and networks of the old one. A key that has ended, or was rotated before, answers 404.',
+    scope: 'admin',
+    input: z.object({ keyId, ...rotateMembers }),
+    output: NewKey,
+    status: 201,
+    finds: findsKey,
+    check: (ctx, { expiresAt }) => issuesOfKey(ctx, { scope: 'read', expiresAt }),
+  }).mutation(({ ctx, input: { overlapSeconds, expiresAt } }) =>
+    rotateKey(ctx, { workspace: ctx.workspace.id, keyId: ctx.namedKey.id, overlapSeconds, expiresAt }),
+  ),
 
   revoke: route({
     method: 'DELETE',
     path: '/api/v1/keys/{keyId}',
     summary: 'Revoke an API key, at once and for good',
     description: 'Its calls answer 401 from now on; streams and sessions that it opened end within 6 s.',
-    input: z.object({ keyId: z.string().meta({ format: 'uuid', description: 'Id of the key' }) }),
+    scope: 'admin',
+    input: z.object({ keyId }),
     output: z.null(),
-    errors: ['forbidden'],
     finds: findsKey,
-    gate: requireOwner,
   }).mutation(async ({ ctx }) => {
-    await revokeKey(ctx, { workspace: ctx.workspace.id, key: ctx.namedKey.id })
+    await revokeKey(ctx, ctx.namedKey)
     return null
   }),
 })

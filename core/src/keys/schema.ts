@@ -1,26 +1,49 @@
 import { z } from 'zod'
-import { Timestamp } from '../api/route.ts'
+import { KEY_SCOPES } from '../api/context.ts'
+import { InstantInput, optional, Timestamp } from '../api/route.ts'
+import { networkOf } from './networks.ts'
 
-/** A key as operators see it: never the key itself. */
+/** For how long a key that was replaced goes on: a day unless told, 30 days at most. */
+export const OVERLAP_SECONDS = { default: 86_400, max: 2_592_000 } as const
+
+const NETWORKS_MAX = 50
+
+const Scope = z.enum(KEY_SCOPES).meta({
+  description:
+    '`read` looks, `write` changes things as well, `admin` manages keys and reads the audit log besides',
+})
+
+/** A key as its workspace and operators see it: never the key itself. */
 export const ApiKey = z.object({
   id: z.uuid(),
   name: z.string(),
   prefix: z.string(),
+  scope: Scope,
+  endpointId: z.uuid().nullable().meta({ description: 'The one endpoint that it is for; null: all' }),
+  allowedNetworks: z
+    .array(z.string())
+    .nullable()
+    .meta({ description: 'CIDRs that it may be used from; null: from anywhere' }),
   createdAt: Timestamp,
+  expiresAt: Timestamp.nullable().meta({ description: 'When it stops working by itself; null: never' }),
   revokedAt: Timestamp.nullable(),
   lastUsedAt: Timestamp.nullable().meta({ description: 'To the minute; null for never' }),
+  replacedById: z.uuid().nullable().meta({ description: 'The key that took its place by rotation' }),
 })
 
-/** The one answer that holds the whole key. */
-export const CreatedKey = z.object({ key: z.string(), prefix: z.string(), name: z.string() })
-
-/** The same for the workspace's owner, with what names the key later. */
-export const NewApiKey = z.object({
-  id: z.uuid(),
-  key: z.string().meta({ description: 'The whole key: it is stored nowhere' }),
+/** The one answer to an operator that holds the whole key. */
+export const CreatedKey = z.object({
+  key: z.string(),
   prefix: z.string(),
   name: z.string(),
-  createdAt: Timestamp,
+  scope: Scope,
+  endpointId: z.uuid().nullable(),
+  expiresAt: Timestamp.nullable(),
+})
+
+/** The one answer over the API that holds the whole key, with what names it later. */
+export const NewApiKey = ApiKey.omit({ revokedAt: true, lastUsedAt: true, replacedById: true }).extend({
+  key: z.string().meta({ description: 'The whole key: it is stored nowhere' }),
 })
 
 /** What people call a key: trimmed, 1 to 100 characters. */
@@ -28,3 +51,51 @@ export const KeyName = z.string().trim().min(1).max(100)
 
 /** How an operator points at a key: its id or its prefix. */
 export const KeyReference = z.string().trim().min(1).max(100)
+
+const Network = z
+  .string()
+  .trim()
+  .max(64)
+  .transform((text, context) => {
+    const network = networkOf(text)
+    if (network !== undefined) return network
+    context.addIssue({
+      code: 'custom',
+      params: { code: 'bad_format' },
+      message: 'A CIDR or an address is needed, like 203.0.113.0/24 or 2001:db8::1.',
+    })
+    return z.NEVER
+  })
+
+const Networks = z.array(Network).min(1).max(NETWORKS_MAX)
+
+/** What a new key may be told. */
+export const createInput = z.object({
+  name: KeyName,
+  scope: optional(Scope).meta({ description: 'Default `admin`' }),
+  endpointId: optional(z.guid().toLowerCase()).meta({
+    description: 'The one endpoint that it is for, of which alone it sees anything; not for `admin`',
+  }),
+  expiresAt: optional(InstantInput).meta({ description: 'When it stops working by itself; default never' }),
+  allowedNetworks: optional(Networks).meta({
+    description: 'CIDRs and addresses that it may be used from; default anywhere',
+  }),
+})
+
+/** What of a key can change; `null` takes the bound away. */
+export const updateMembers = {
+  name: optional(KeyName),
+  expiresAt: InstantInput.nullable().optional().meta({ description: 'Null: never' }),
+  allowedNetworks: Networks.nullable().optional().meta({ description: 'Null: from anywhere' }),
+}
+
+/** How a key is replaced. */
+export const rotateMembers = {
+  overlapSeconds: z
+    .int()
+    .min(0)
+    .max(OVERLAP_SECONDS.max)
+    .default(OVERLAP_SECONDS.default)
+    .meta({ description: 'For so long the old key goes on, unless it expires before' }),
+  expiresAt: optional(InstantInput).meta({ description: 'When the new key stops working; default never' }),
+}

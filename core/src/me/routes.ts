@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { route, router } from '../api/route.ts'
+import { KEY_SCOPES } from '../api/context.ts'
+import { route, router, Timestamp } from '../api/route.ts'
 import { LIMIT_MEANINGS, type LimitName } from '../plans/index.ts'
 
 const limit = (name: LimitName) => z.int().meta({ description: LIMIT_MEANINGS[name] })
@@ -27,6 +28,9 @@ const Me = z
     key: z.object({
       prefix: z.string().meta({ description: 'The first characters of the key, safe to display' }),
       name: z.string().meta({ description: 'As given when the key was created' }),
+      scope: z.enum(KEY_SCOPES).meta({ description: 'What the key may' }),
+      endpointId: z.uuid().nullable().meta({ description: 'The one endpoint that it is for; null: all' }),
+      expiresAt: Timestamp.nullable().meta({ description: 'When it stops working; null: never' }),
     }),
     workspace: z.object({ name: z.string() }),
     plan: z.object({ key: z.string(), displayName: z.string() }),
@@ -42,8 +46,15 @@ export const meRoutes = router({
     summary: 'Who am I: the key, its workspace, the plan and its limits',
     input: z.object({}),
     output: Me,
+    narrows: true,
   }).query(({ ctx }) => ({
-    key: { prefix: ctx.key?.prefix ?? '', name: ctx.key?.name ?? 'Console' },
+    key: {
+      prefix: ctx.key?.prefix ?? '',
+      name: ctx.key?.name ?? 'Console',
+      scope: ctx.scope,
+      endpointId: ctx.onlyEndpointId,
+      expiresAt: ctx.key?.expiresAt ?? null,
+    },
     workspace: { name: ctx.workspace.name },
     plan: { key: ctx.plan.key, displayName: ctx.plan.displayName },
     limits: ctx.plan.limits,

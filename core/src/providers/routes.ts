@@ -13,6 +13,7 @@ export const providerRoutes = router({
     summary: 'List the providers whose events are recognised, sorted by slug',
     description: 'Static reference data: cache it. Slugs are stable.',
     input: z.object({}),
+    narrows: true,
     output: z.object({ items: z.array(Provider) }),
     cacheControl: 'public, max-age=3600',
   }).query(() => ({ items })),

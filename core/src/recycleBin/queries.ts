@@ -6,6 +6,8 @@ import { BIN_DAYS } from './rules.ts'
 /** Whose bin, and what of it can still be restored now. */
 export interface BinScope {
   readonly workspaceId: string
+  /** Of this endpoint alone; null: of all. */
+  readonly onlyEndpointId: string | null
   /** Of the plan. */
   readonly retentionMs: number
   readonly now: Date
@@ -32,12 +34,13 @@ const DAY_MS = 86_400_000
 /** Restorable requests: of endpoints that are there, and before `purgesAt` (rules.ts), swept or not. */
 function restorable(
   db: Db,
-  { workspaceId, retentionMs, now }: BinScope,
+  { workspaceId, onlyEndpointId, retentionMs, now }: BinScope,
 ): SelectQueryBuilder<BinTables, 'r' | 'e', object> {
   return db
     .selectFrom('requests as r')
     .innerJoin('endpoints as e', 'e.id', 'r.endpointId')
     .where('e.workspaceId', '=', workspaceId)
+    .$if(onlyEndpointId !== null, (query) => query.where('e.id', '=', onlyEndpointId))
     .where('e.deletedAt', 'is', null)
     .where((where) => where.or([where('e.expiresAt', 'is', null), where('e.expiresAt', '>', now)]))
     .where('r.hiddenAt', 'is', null)

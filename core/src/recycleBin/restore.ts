@@ -7,6 +7,7 @@ import { planRestore } from './rules.ts'
 export function binScope(ctx: Context): BinScope {
   return {
     workspaceId: ctx.workspace.id,
+    onlyEndpointId: ctx.onlyEndpointId,
     retentionMs: retentionMs(ctx.plan.limits),
     now: ctx.clock.now(),
   }

@@ -33,6 +33,7 @@ export const recycleBinRoutes = router({
       'Restored requests keep their id and their attempts; they run no actions and wake no awaits. Ids that are not in the bin of this workspace are ignored.',
     input: z.object(requestIdsInput),
     output: Restored,
+    narrows: true,
     check: (_ctx, input) => issuesOfRequestIds(input),
   }).mutation(({ ctx, input }) => restoreRequests(ctx, requestIdsOf(input))),
 })

@@ -20,6 +20,7 @@ export const sampleRoutes = router({
     path: '/api/v1/samples',
     summary: 'List the sample events that can be sent, by provider',
     input: z.object({}),
+    narrows: true,
     output: z.object({ items: z.array(ProviderSamples) }),
     cacheControl: 'public, max-age=3600',
   }).query(() => ({ items })),

@@ -1,7 +1,7 @@
 import type { Caller } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
-import { requireApi } from '../keys/index.ts'
+import { requireApi, requireHere } from '../keys/index.ts'
 import { planOf } from '../plans/index.ts'
 import { findLiveSession, takeFromSessionBudget } from './queries.ts'
 import { tokenFingerprint } from './token.ts'
@@ -17,19 +17,26 @@ const SIGNED_OUT = 'You are signed out: sign in again.'
  * Opens a call of a signed-in browser, and takes `cost` calls from the session's own budget. A session that was made with a
  * key ends with it and may call only while the plan has API access; an owner's session may on every plan.
  *
- * @param token what the cookie holds
- * @throws DomainError `unauthorized`, then `api_access_disabled`, then `rate_limited`
+ * @param presented what the cookie holds, and where the call came from
+ * @throws DomainError `unauthorized`, then `forbidden` from a network that its key is not for, then `api_access_disabled`,
+ *   then `rate_limited`
  */
-export async function authenticateSession(services: Services, token: string, cost = 1): Promise<Caller> {
+export async function authenticateSession(
+  services: Services,
+  { token, address }: { readonly token: string; readonly address: string | null },
+  cost = 1,
+): Promise<Caller> {
   const now = services.clock.now()
   const row = await takeFromSessionBudget(services.db, {
     sha256: tokenFingerprint(token),
     now,
+    address,
     cost,
     budget: SESSION_CALLS_PER_MINUTE,
     windowStart: new Date(now.getTime() - WINDOW_MS),
   })
   if (row === undefined) throw new DomainError('unauthorized', SIGNED_OUT)
+  requireHere(row.isHere)
   const plan = planOf(services.plans, row.planKey)
   if (row.apiKeyId !== null) requireApi(plan)
   if (row.callCount > SESSION_CALLS_PER_MINUTE) {
@@ -40,11 +47,17 @@ export async function authenticateSession(services: Services, token: string, cos
       { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
     )
   }
-  const { apiKeyId, keyName, keyPrefix } = row
+  const { apiKeyId, keyName, keyPrefix, keyExpiresAt } = row
   return {
     callerId: row.id,
-    key: apiKeyId === null ? null : { id: apiKeyId, name: keyName ?? '', prefix: keyPrefix ?? '' },
+    key:
+      apiKeyId === null
+        ? null
+        : { id: apiKeyId, name: keyName ?? '', prefix: keyPrefix ?? '', expiresAt: keyExpiresAt },
     session: { id: row.id, role: apiKeyId === null ? 'owner' : 'key' },
+    scope: row.keyScope ?? 'admin',
+    onlyEndpointId: row.keyEndpointId,
+    address,
     workspace: { id: row.workspaceId, name: row.workspaceName },
     plan,
   }
@@ -53,10 +66,14 @@ export async function authenticateSession(services: Services, token: string, cos
 /**
  * Looks whether a session that was let in before would still be; takes nothing from its budget.
  *
- * @throws DomainError `unauthorized`, `api_access_disabled`
+ * @throws DomainError `unauthorized`, `forbidden`, `api_access_disabled`
  */
-export async function recheckSession(services: Services, sessionId: string): Promise<void> {
-  const row = await findLiveSession(services.db, sessionId, services.clock.now())
+export async function recheckSession(
+  services: Services,
+  { sessionId, address }: { readonly sessionId: string; readonly address: string | null },
+): Promise<void> {
+  const row = await findLiveSession(services.db, { id: sessionId, address, now: services.clock.now() })
   if (row === undefined) throw new DomainError('unauthorized', SIGNED_OUT)
+  requireHere(row.isHere)
   if (row.apiKeyId !== null) requireApi(planOf(services.plans, row.planKey))
 }

@@ -1,3 +1,5 @@
+import type { KeyScope } from '../api/context.ts'
+import { isHere, isLive } from '../keys/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { IDLE_DAYS } from './lifetimes.ts'
 
@@ -10,28 +12,34 @@ export interface SessionRow {
   readonly apiKeyId: string | null
   readonly keyName: string | null
   readonly keyPrefix: string | null
+  readonly keyScope: KeyScope | null
+  readonly keyEndpointId: string | null
+  readonly keyExpiresAt: Date | null
+  /** Whether the key, if there is one, may be used from where the call came from. */
+  readonly isHere: boolean
   readonly startedAt: Date
   /** Above the budget: refused, and nothing was taken. */
   readonly callCount: number
 }
 
-/** Sessions that have not ended: by age, by idleness, or with the key that they were made with. `$1` is now. */
+/** Sessions that have not ended: by age, by idleness, or with the key that they were made with. `$1` is now, `$2` where the call came from. */
 const LIVE_SESSIONS = `
   select s.id, s.workspace_id, w.name as workspace_name, w.plan as plan_key, s.api_key_id, k.name as key_name,
-         k.prefix as key_prefix, s.sha256
+         k.prefix as key_prefix, k.scope as key_scope, k.endpoint_id as key_endpoint_id, k.expires_at as key_expires_at,
+         (s.api_key_id is null or ${isHere('$2')}) as is_here, s.sha256
   from sessions s
   join workspaces w on w.id = s.workspace_id
   left join api_keys k on k.id = s.api_key_id
   where s.expires_at > $1::timestamptz and s.seen_at > $1::timestamptz - interval '${IDLE_DAYS} days'
-    and (s.api_key_id is null or k.revoked_at is null)`
+    and (s.api_key_id is null or (${isLive('$1')}))`
 
-/** `$2` the token's SHA-256, `$3` the cost, `$4` the budget, `$5` when a window began that ends now. */
+/** `$3` the cost, `$4` the budget, `$5` when a window began that ends now, `$6` the token's SHA-256. */
 const TAKE_FROM_BUDGET = statement(
   'take from session budget',
-  `with caller as (${LIVE_SESSIONS} and s.sha256 = $2),
+  `with caller as (${LIVE_SESSIONS} and s.sha256 = $6),
   taken as (
     insert into session_windows as win (session_id, started_at, call_count)
-    select id, $1::timestamptz, $3::int from caller where $3::int <= $4::int
+    select id, $1::timestamptz, $3::int from caller where $3::int <= $4::int and is_here
     on conflict (session_id) do update set
       started_at = case when win.started_at <= $5::timestamptz then excluded.started_at else win.started_at end,
       call_count = case when win.started_at <= $5::timestamptz then $3::int else win.call_count + $3::int end
@@ -42,6 +50,7 @@ const TAKE_FROM_BUDGET = statement(
     where s.id = c.id and s.seen_at < t.started_at
   )
   select c.id, c.workspace_id, c.workspace_name, c.plan_key, c.api_key_id, c.key_name, c.key_prefix,
+         c.key_scope, c.key_endpoint_id, c.key_expires_at, c.is_here,
          coalesce(t.started_at, win.started_at, $1::timestamptz) as started_at,
          coalesce(t.call_count, $4::int + 1) as call_count
   from caller c
@@ -52,18 +61,32 @@ const TAKE_FROM_BUDGET = statement(
 /** Finds a live session by its token's fingerprint and takes `cost` calls from its budget. */
 export async function takeFromSessionBudget(
   db: Db,
-  of: { sha256: Buffer; now: Date; cost: number; budget: number; windowStart: Date },
+  of: {
+    sha256: Buffer
+    now: Date
+    address: string | null
+    cost: number
+    budget: number
+    windowStart: Date
+  },
 ): Promise<SessionRow | undefined> {
-  const values = [of.now, of.sha256, of.cost, of.budget, of.windowStart]
+  const values = [of.now, of.address, of.cost, of.budget, of.windowStart, of.sha256]
   const [row] = await run<SessionRow>(db, TAKE_FROM_BUDGET, values)
   return row
 }
 
-const IS_LIVE = statement('is session live', `${LIVE_SESSIONS} and s.id = $2::uuid`)
+const IS_LIVE = statement('is session live', `${LIVE_SESSIONS} and s.id = $3::uuid`)
 
 /** The live session, looked at without taking anything from its budget. */
-export async function findLiveSession(db: Db, id: string, now: Date) {
-  const [row] = await run<Pick<SessionRow, 'planKey' | 'apiKeyId'>>(db, IS_LIVE, [now, id])
+export async function findLiveSession(
+  db: Db,
+  { id, address, now }: { readonly id: string; readonly address: string | null; readonly now: Date },
+) {
+  const [row] = await run<Pick<SessionRow, 'planKey' | 'apiKeyId' | 'isHere'>>(db, IS_LIVE, [
+    now,
+    address,
+    id,
+  ])
   return row
 }
 
@@ -82,7 +105,7 @@ const LIST = statement(
   'list sessions',
   `select s.id, s.api_key_id, l.key_name, s.user_agent, s.created_at, s.seen_at, s.expires_at
   from (${LIVE_SESSIONS}) l join sessions s on s.id = l.id
-  where l.workspace_id = $2::uuid
+  where l.workspace_id = $3::uuid
   order by s.created_at desc, s.id`,
 )
 
@@ -92,7 +115,7 @@ export async function listSessions(
   workspaceId: string,
   now: Date,
 ): Promise<readonly ListedSession[]> {
-  return await run<ListedSession>(db, LIST, [now, workspaceId])
+  return await run<ListedSession>(db, LIST, [now, null, workspaceId])
 }
 
 /** The columns of a session before it is written; of its token only the digest is stored. */

@@ -8,9 +8,11 @@ import { makeSignInLink } from './start.ts'
 
 /** Signed-in browsers. The REST surface takes keys only; all it can do is make a link for one. */
 export const sessionRoutes = router({
-  current: typedOnly({ input: z.object({}), output: CurrentSession }).query(({ ctx }) => ({
+  current: typedOnly({ input: z.object({}), output: CurrentSession, narrows: true }).query(({ ctx }) => ({
     session: ctx.session,
     key: ctx.key === null ? null : { name: ctx.key.name, prefix: ctx.key.prefix },
+    scope: ctx.scope,
+    endpointId: ctx.onlyEndpointId,
     workspace: ctx.workspace,
     plan: { key: ctx.plan.key, displayName: ctx.plan.displayName },
     limits: { ...ctx.plan.limits },

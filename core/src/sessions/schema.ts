@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { KEY_SCOPES } from '../api/context.ts'
 import { Timestamp } from '../api/route.ts'
 
 const Role = z.enum(['key', 'owner']).meta({
@@ -21,6 +22,8 @@ export const Session = z.object({
 export const CurrentSession = z.object({
   session: z.object({ id: z.uuid(), role: Role }).nullable(),
   key: z.object({ name: z.string(), prefix: z.string() }).nullable(),
+  scope: z.enum(KEY_SCOPES).meta({ description: 'What the caller may' }),
+  endpointId: z.uuid().nullable().meta({ description: 'The one endpoint that the caller sees; null: all' }),
   workspace: z.object({ id: z.uuid(), name: z.string() }),
   plan: z.object({ key: z.string(), displayName: z.string() }),
   limits: z.record(z.string(), z.int()),

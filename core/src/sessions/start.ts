@@ -19,14 +19,15 @@ export type Credential = { readonly key: string } | { readonly link: string }
  *
  * @param former the token of the session that the browser had, which ends
  * @returns the token for its cookie; stored is its SHA-256
- * @throws DomainError `unauthorized`; with a key also `api_access_disabled` and `rate_limited`
+ * @throws DomainError `unauthorized`; with a key also `forbidden`, `api_access_disabled` and `rate_limited`
  */
 export async function startSession(
   services: Services,
   credential: Credential,
-  { userAgent, former }: { userAgent: string | null; former: string | null },
+  { userAgent, former, address }: { userAgent: string | null; former: string | null; address: string | null },
 ): Promise<string> {
-  const caller = 'key' in credential ? await authenticate(services, credential.key.trim()) : undefined
+  const caller =
+    'key' in credential ? await authenticate(services, { key: credential.key.trim(), address }) : undefined
   return await services.db.transaction().execute(async (trx) => {
     const owner =
       'link' in credential

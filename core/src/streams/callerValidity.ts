@@ -25,13 +25,14 @@ const watchedOf = new WeakMap<Db, Map<string, Watched>>()
 
 /**
  * Looks again and again whether a caller whose call outlives its authentication may still call. All streams of a caller
- * share one look. A database that cannot be reached ends nothing.
+ * from one address share one look. A database that cannot be reached ends nothing.
  */
 export function watchCaller(services: Services, caller: Caller): CallerValidity {
   const ofDatabase = watchedOf.get(services.db) ?? new Map<string, Watched>()
   watchedOf.set(services.db, ofDatabase)
-  const watched = ofDatabase.get(caller.callerId) ?? startWatching(services, caller)
-  ofDatabase.set(caller.callerId, watched)
+  const name = `${caller.callerId} ${caller.address}`
+  const watched = ofDatabase.get(name) ?? startWatching(services, caller)
+  ofDatabase.set(name, watched)
   watched.holders += 1
   let isReleased = false
   return {
@@ -42,7 +43,7 @@ export function watchCaller(services: Services, caller: Caller): CallerValidity 
       watched.holders -= 1
       if (watched.holders > 0) return
       clearInterval(watched.timer)
-      if (ofDatabase.get(caller.callerId) === watched) ofDatabase.delete(caller.callerId)
+      if (ofDatabase.get(name) === watched) ofDatabase.delete(name)
     },
   }
 }
@@ -60,7 +61,7 @@ function startWatching(services: Services, caller: Caller): Watched {
   return { ended, timer, holders: 0 }
 }
 
-async function recheck(services: Services, { session, key }: Caller): Promise<void> {
-  if (session !== null) await recheckSession(services, session.id)
-  else if (key !== null) await recheckKey(services, key.id)
+async function recheck(services: Services, { session, key, address }: Caller): Promise<void> {
+  if (session !== null) await recheckSession(services, { sessionId: session.id, address })
+  else if (key !== null) await recheckKey(services, { keyId: key.id, address })
 }

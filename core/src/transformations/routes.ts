@@ -91,6 +91,7 @@ export const transformationRoutes = router({
     description:
       'Without `rules`, the saved rules that are enabled. Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.',
     input: previewSetInput,
+    scope: 'read',
     query: ['actionId'],
     output: TransformationPreview,
     errors: ['no_destination'],
@@ -218,6 +219,7 @@ export const transformationRoutes = router({
     description:
       'What it cannot say (arity, bytes, where a secret may stand…) saving and preview check as well.',
     input: z.object({}),
+    narrows: true,
     output: z.record(z.string(), z.unknown()),
     contentType: 'application/schema+json',
   }).query(() => ruleJsonSchema()),
@@ -228,6 +230,7 @@ export const transformationRoutes = router({
     summary: 'Try one rule on a sample or a stored request',
     description: 'Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.',
     input: previewInput,
+    scope: 'read',
     output: TransformationPreview,
     errors: ['not_found'],
     finds: findsNamedEndpoint,

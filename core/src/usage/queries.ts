@@ -6,7 +6,8 @@ const COUNTS = statement(
   `select
     (select count(*)::int from endpoints where workspace_id = $1::uuid and deleted_at is null
        and (expires_at is null or expires_at > $2::timestamptz)) as endpoints,
-    (select count(*)::int from api_keys where workspace_id = $1::uuid and revoked_at is null) as api_keys,
+    (select count(*)::int from api_keys where workspace_id = $1::uuid and revoked_at is null
+       and replaced_by_id is null and (expires_at is null or expires_at > $2::timestamptz)) as api_keys,
     (select count(*)::int from watchdogs where workspace_id = $1::uuid) as watchdogs,
     (select count(*)::int from alert_channels where workspace_id = $1::uuid) as alert_channels`,
 )

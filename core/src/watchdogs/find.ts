@@ -12,6 +12,7 @@ export const findsWatchdog: Finds<{ watchdog: WatchdogRow }> = async (ctx, ids) 
   const watchdog = id.success
     ? await findWatchdog(ctx.db, ctx.workspace.id, id.data, ctx.clock.now())
     : undefined
-  if (watchdog === undefined) throw notFound('watchdog')
+  const isSeen = ctx.onlyEndpointId === null || watchdog?.endpointId === ctx.onlyEndpointId
+  if (watchdog === undefined || !isSeen) throw notFound('watchdog')
   return { watchdog }
 }

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
+import type { Context } from '../api/context.ts'
 import { type Page, window } from '../api/pagination.ts'
 import type { Db, Trx, WatchdogsTable } from '../platform/db/index.ts'
 import { MAX_LABELS } from './bounds.ts'
@@ -42,17 +43,27 @@ export function findWatchdog(db: Db, workspaceId: string, id: string, now: Date)
     .executeTakeFirst()
 }
 
-/** One page, newest first; served by `watchdogs_by_workspace`. */
-export async function listWatchdogs(db: Db, workspaceId: string, page: Page, now: Date) {
+/** One page of what the caller can see, newest first; served by `watchdogs_by_workspace`. */
+export async function listWatchdogs(
+  { db, workspace, onlyEndpointId }: Pick<Context, 'db' | 'workspace' | 'onlyEndpointId'>,
+  page: Page,
+  now: Date,
+) {
   const { limit, offset } = window(page)
   const rows = await selectRows(db, now)
-    .where('w.workspaceId', '=', workspaceId)
+    .where('w.workspaceId', '=', workspace.id)
+    .$if(onlyEndpointId !== null, (query) => query.where('w.endpointId', '=', onlyEndpointId))
     .orderBy('w.createdAt', 'desc')
     .orderBy('w.id', 'desc')
     .limit(limit)
     .offset(offset)
     .execute()
-  return { rows, totalCount: await countWatchdogs(db, workspaceId, now) }
+  const { count } = await selectWatchdogs(db, now)
+    .where('w.workspaceId', '=', workspace.id)
+    .$if(onlyEndpointId !== null, (query) => query.where('w.endpointId', '=', onlyEndpointId))
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return { rows, totalCount: count }
 }
 
 /** How many count against `watchdogsMax`. */

@@ -31,9 +31,10 @@ export const watchdogRoutes = router({
     summary: 'List watchdogs, newest first',
     input: z.object(pageInput),
     output: envelope(Watchdog),
+    narrows: true,
   }).query(async ({ ctx, input }) => {
     const now = ctx.clock.now()
-    const { rows, totalCount } = await listWatchdogs(ctx.db, ctx.workspace.id, input, now)
+    const { rows, totalCount } = await listWatchdogs(ctx, input, now)
     const outages = await listOutages(ctx.db)
     return paged(
       rows.map((row) => watchdogView(row, now, outages)),
@@ -91,6 +92,7 @@ export const watchdogRoutes = router({
     summary: 'Read a watchdog',
     input: z.object({ id }),
     output: Watchdog,
+    narrows: true,
     finds: findsWatchdog,
   }).query(async ({ ctx }) => watchdogView(ctx.watchdog, ctx.clock.now(), await listOutages(ctx.db))),
 
@@ -119,6 +121,7 @@ export const watchdogRoutes = router({
       'Deadlines are recomputed. Another `match` starts over on its own history; an interval change alone cannot send a second alarm.',
     input: updateInput,
     output: Watchdog,
+    narrows: true,
     finds: findsWatchdog,
     check: (ctx, input) => checkWatchdogInput(ctx, input, ctx.watchdog),
   }).mutation(({ ctx, input }) => updateWatchdogMembers(ctx, ctx.watchdog, input)),
@@ -129,6 +132,7 @@ export const watchdogRoutes = router({
     summary: 'Delete a watchdog',
     input: z.object({ id }),
     output: z.null(),
+    narrows: true,
     finds: findsWatchdog,
   }).mutation(async ({ ctx }) => {
     await removeWatchdog(ctx, ctx.watchdog)
@@ -141,6 +145,7 @@ export const watchdogRoutes = router({
     summary: 'Pause or resume a watchdog; resuming arms it anew from now',
     input: z.object({ id, active: z.boolean() }),
     output: Watchdog,
+    narrows: true,
     finds: findsWatchdog,
   }).mutation(({ ctx, input }) => setWatchdogActive(ctx, ctx.watchdog, input.active)),
 })

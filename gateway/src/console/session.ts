@@ -1,6 +1,6 @@
 import { DomainError, endSessionOfToken, type Services, startSession } from '@creel/core'
 import { z } from 'zod'
-import { traceIdOf } from '../requestIdentity.ts'
+import { addressOf, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { expiredCookie, presentedSession, sessionCookie } from './cookie.ts'
 import { isJson, isOwnPage } from './ownPage.ts'
@@ -26,7 +26,9 @@ export async function answerSession(services: Services, request: Request): Promi
     if (request.method !== 'POST') throw new DomainError('not_found', 'There is no such route.')
     const credential = await readCredential(request)
     const userAgent = request.headers.get('user-agent')
-    return done(sessionCookie(services.urls, await startSession(services, credential, { userAgent, former })))
+    const address = addressOf(request)
+    const token = await startSession(services, credential, { userAgent, former, address })
+    return done(sessionCookie(services.urls, token))
   } catch (error) {
     return problemResponse(services, error, { traceId: traceIdOf(request) })
   }

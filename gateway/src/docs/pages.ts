@@ -6,6 +6,7 @@ import clients from '../../../docs/clients.md' with { type: 'text' }
 import concepts from '../../../docs/concepts.md' with { type: 'text' }
 import console from '../../../docs/console.md' with { type: 'text' }
 import errors from '../../../docs/errors.md' with { type: 'text' }
+import keys from '../../../docs/keys.md' with { type: 'text' }
 import operations from '../../../docs/operations.md' with { type: 'text' }
 import plans from '../../../docs/plans.md' with { type: 'text' }
 import providers from '../../../docs/providers.md' with { type: 'text' }
@@ -47,6 +48,7 @@ export const PAGES: readonly Page[] = [
   { file: 'agents.md', about: 'tools for agents, by the Model Context Protocol', text: agents },
   { file: 'terminal.md', about: 'the command line for developers', text: terminal },
   { file: 'console.md', about: 'the live page in a browser', text: console },
+  { file: 'keys.md', about: 'scopes, expiry and rotation of keys', text: keys },
   { file: 'plans.md', about: 'every number of every plan, and how limits act', text: plans },
   { file: 'security.md', about: 'what Creel guards against, and how', text: security },
   { file: 'operations.md', about: 'configuration, deployment, monitoring and backups', text: operations },

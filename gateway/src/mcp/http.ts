@@ -1,12 +1,13 @@
-import { authenticate, type Services } from '@creel/core'
+import { authenticate, type Caller, type Services } from '@creel/core'
 import type { CallNotes } from '../callLog.ts'
-import { presentedKey, traceIdOf } from '../requestIdentity.ts'
+import { noteAddress, presentedBy, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { mcpApi } from './mcpApi.ts'
 
 /**
  * `/mcp`: the tools over streamable HTTP, without sessions, for the key of each message. A message counts as a call, and so does
- * every call of the API that its tool makes. `?readOnly=true` leaves out the tools that change or send something.
+ * every call of the API that its tool makes. `?readOnly=true` leaves out the tools that change or send something, as a key
+ * that may only read does.
  *
  * @param serve answers calls of the API, in process
  */
@@ -15,9 +16,11 @@ export function mcpHandler(
   { version, serve }: { readonly version: string; readonly serve: (request: Request) => Promise<Response> },
 ): (request: Request, notes: CallNotes) => Promise<Response> {
   return async (request, notes) => {
-    const key = presentedKey(request)
+    const presented = presentedBy(request)
+    let caller: Caller
     try {
-      notes.caller = await authenticate(services, key)
+      caller = await authenticate(services, presented)
+      notes.caller = caller
     } catch (error) {
       return problemResponse(services, error, { traceId: traceIdOf(request) })
     }
@@ -27,10 +30,12 @@ export function mcpHandler(
       import('./server.ts'),
     ])
     const api = mcpApi((path, init) => {
-      const headers = { ...init.headers, Authorization: `Bearer ${key}` }
-      return serve(new Request(`http://localhost${path}`, { ...init, headers, signal: request.signal }))
+      const headers = { ...init.headers, Authorization: `Bearer ${presented.key}` }
+      const call = new Request(`http://localhost${path}`, { ...init, headers, signal: request.signal })
+      noteAddress(call, presented.address)
+      return serve(call)
     })
-    const readOnly = new URL(request.url).searchParams.get('readOnly') === 'true'
+    const readOnly = caller.scope === 'read' || new URL(request.url).searchParams.get('readOnly') === 'true'
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     const server = createMcpServer({ api, version, readOnly })
     await server.connect(transport)

@@ -73,7 +73,9 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
     graceSeconds: 3600,
   },
   'watchdogs.update': { graceSeconds: 7200 },
-  'keys.create': { name: 'ci' },
+  'keys.create': { name: 'ci', scope: 'write', allowedNetworks: ['203.0.113.0/24'] },
+  'keys.update': { name: 'ci', expiresAt: '2027-01-01T00:00:00Z' },
+  'keys.rotate': { overlapSeconds: 3600 },
   'conditions.try': {
     condition: { all: [{ path: 'body.type', op: 'startsWith', value: 'invoice.' }] },
     last: 100,
@@ -128,7 +130,13 @@ const ATTEMPT = {
 /** An answer for each named schema that a reader meets first, by its name. */
 export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
   Me: {
-    key: { prefix: 'creel_live_f3Kq9Z', name: 'ci' },
+    key: {
+      prefix: 'creel_live_f3Kq9Z',
+      name: 'ci',
+      scope: 'write',
+      endpointId: null,
+      expiresAt: '2027-01-01T00:00:00.000Z',
+    },
     workspace: { name: 'Acme' },
     plan: { key: 'team', displayName: 'Team' },
     limits: {

@@ -1,4 +1,4 @@
-import { REFUSED, type Route, type Stream } from '@creel/core'
+import { REFUSED, type Route, type Stream, scopeOf } from '@creel/core'
 import { BODY_EXAMPLES } from './examples.ts'
 import { defined, isObject, type JsonObject } from './json.ts'
 import { problemResponses } from './problems.ts'
@@ -16,7 +16,7 @@ export function operation(route: Route, schemas: Schemas): JsonObject {
     operationId: route.name.replaceAll('.', '_'),
     tags: [tagOf(route)],
     summary: route.summary,
-    description: route.description,
+    description: descriptionOf(route),
     parameters: [
       ...input.pathNames.map((name) => parameter('path', name, input)),
       ...input.queryNames.map((name) => parameter('query', name, input)),
@@ -39,7 +39,7 @@ export function streamOperation(stream: Stream, schemas: Schemas): JsonObject {
     operationId: stream.name.replaceAll('.', '_'),
     tags: [tagOf(stream)],
     summary: stream.summary,
-    description: stream.description,
+    description: descriptionOf(stream),
     parameters: [
       ...input.pathNames.map((name) => parameter('path', name, input)),
       LAST_EVENT_ID,
@@ -58,6 +58,12 @@ export function streamOperation(stream: Stream, schemas: Schemas): JsonObject {
       ...problemResponses(stream),
     },
   })
+}
+
+/** What the route says of itself, and what a key needs for it. */
+function descriptionOf(route: Route | Stream): string {
+  const scope = `Needs a key with the scope \`${scopeOf(route)}\`.`
+  return route.description === undefined ? scope : `${route.description}\n\n${scope}`
 }
 
 const LAST_EVENT_ID: JsonObject = {

@@ -5,6 +5,7 @@ import type { JsonObject } from './json.ts'
 const COMMON_CODES: readonly ErrorCode[] = [
   'unauthorized',
   'api_access_disabled',
+  'forbidden',
   'rate_limited',
   'internal_error',
 ]

@@ -100,6 +100,11 @@ export interface ApiKeysTable {
   createdAt: Date
   revokedAt: Date | null
   lastUsedAt: Date | null
+  scope: Generated<string>
+  endpointId: string | null
+  expiresAt: Date | null
+  allowedNetworks: string[] | null
+  replacedById: string | null
 }
 
 export interface AttemptDetailsTable {

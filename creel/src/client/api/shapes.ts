@@ -23,7 +23,13 @@ export const pageOf = <Item extends z.ZodType>(item: Item) =>
 
 /** The key in use, by its displayable prefix and its name, with its workspace and plan. */
 export const Me = z.looseObject({
-  key: z.looseObject({ prefix: z.string(), name: z.string() }),
+  key: z.looseObject({
+    prefix: z.string(),
+    name: z.string(),
+    scope: z.string().optional(),
+    endpointId: z.string().nullish(),
+    expiresAt: z.string().nullish(),
+  }),
   workspace: z.looseObject({ name: z.string() }),
   plan: z.looseObject({ displayName: z.string() }),
 })

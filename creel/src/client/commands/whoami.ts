@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import type { z } from 'zod'
 import { printJson, printText } from '../../commands/print.ts'
 import type { ProgramTools } from '../../programTools.ts'
 import { Me } from '../api/shapes.ts'
@@ -17,7 +18,14 @@ export function addWhoamiCommand(command: Command, tools: ProgramTools): void {
     printText(
       `Service    ${url} (from ${urlSource})`,
       `Key        ${me.key.prefix}… "${me.key.name}" (from ${keySource})`,
+      `May        ${may(me.key)}`,
       `Workspace  ${me.workspace.name}, on the ${me.plan.displayName} plan`,
     )
   })
+}
+
+/** What the key may, where and until when. A service from before there were scopes tells none: its keys may everything. */
+function may({ scope = 'admin', endpointId, expiresAt }: z.output<typeof Me>['key']): string {
+  const where = endpointId ? `, of the endpoint ${endpointId} alone` : ''
+  return `${scope}${where}${expiresAt ? `, until ${expiresAt}` : ''}`
 }

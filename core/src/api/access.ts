@@ -1,0 +1,56 @@
+import type { z } from 'zod'
+import type { Caller, KeyScope } from './context.ts'
+import { KEY_SCOPES } from './context.ts'
+import { DomainError, notFound } from './errors.ts'
+
+/** What a declaration says of who may call. */
+export interface AccessDeclaration {
+  readonly input: z.ZodObject
+  /** The least scope; left out, what reads needs `read` and everything else `write`. */
+  readonly scope?: KeyScope
+  /**
+   * Set where a key of one endpoint may call although the input names none: the procedure shows that endpoint alone, or
+   * nothing of any.
+   */
+  readonly narrows?: true
+}
+
+/**
+ * Refuses a caller whose key may not do this, before anything is looked up. The one place where scopes are enforced: every
+ * procedure passes it, whichever way it is called.
+ *
+ * @param least the scope that the procedure needs
+ * @param named the endpoint that the raw input names, if it names one
+ * @throws DomainError `forbidden`; `not_found` for another endpoint than the key's, as for one that does not exist
+ */
+export function admit(
+  { scope, onlyEndpointId }: Pick<Caller, 'scope' | 'onlyEndpointId'>,
+  {
+    least,
+    declaration,
+    named,
+  }: { least: KeyScope; declaration: AccessDeclaration; named: string | undefined },
+): void {
+  if (KEY_SCOPES.indexOf(scope) < KEY_SCOPES.indexOf(least)) {
+    throw new DomainError('forbidden', `This key has the scope \`${scope}\`; \`${least}\` is needed.`)
+  }
+  if (onlyEndpointId === null) return
+  if (named !== undefined && 'endpointId' in declaration.input.shape) {
+    if (named.toLowerCase() !== onlyEndpointId) throw notFound('endpoint')
+    return
+  }
+  if (declaration.narrows !== true && !('endpointId' in declaration.input.shape)) {
+    throw new DomainError('forbidden', 'This key is for one endpoint, and this is about the whole workspace.')
+  }
+}
+
+/** The scope that a REST operation needs. */
+export function scopeOf({
+  method,
+  scope,
+}: {
+  readonly method: string
+  readonly scope?: KeyScope | undefined
+}): KeyScope {
+  return scope ?? (method === 'GET' ? 'read' : 'write')
+}

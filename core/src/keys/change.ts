@@ -1,0 +1,20 @@
+import type { Services } from '../api/services.ts'
+import { type KeyRow, updateKey } from './queries.ts'
+
+/** What of a key a caller may change; null takes a bound away, and what is left out stays. */
+export interface KeyChanges {
+  readonly name?: string | undefined
+  readonly expiresAt?: Date | null | undefined
+  readonly allowedNetworks?: string[] | null | undefined
+}
+
+/** Changes the named members of a key, in force for its very next call. */
+export async function changeKey(
+  services: Services,
+  key: KeyRow,
+  { name = key.name, expiresAt = key.expiresAt, allowedNetworks = key.allowedNetworks }: KeyChanges,
+): Promise<KeyRow> {
+  const changed = { name, expiresAt, allowedNetworks }
+  await services.db.transaction().execute((trx) => updateKey(trx, key.id, changed))
+  return { ...key, ...changed }
+}

@@ -1,0 +1,21 @@
+import ipaddr from 'ipaddr.js'
+
+/**
+ * A network in its one spelling, e.g. `10.0.0.0/8`; a single address becomes the network that holds it alone.
+ *
+ * @param text a CIDR or an address
+ * @returns undefined for anything else
+ */
+export function networkOf(text: string): string | undefined {
+  if (ipaddr.IPv4.isValidCIDRFourPartDecimal(text)) {
+    return `${ipaddr.IPv4.networkAddressFromCIDR(text)}/${ipaddr.IPv4.parseCIDR(text)[1]}`
+  }
+  if (ipaddr.IPv6.isValidCIDR(text)) {
+    const [address, bits] = ipaddr.IPv6.parseCIDR(text)
+    return address.zoneId ? undefined : `${ipaddr.IPv6.networkAddressFromCIDR(text)}/${bits}`
+  }
+  if (!ipaddr.IPv4.isValidFourPartDecimal(text) && !ipaddr.IPv6.isValid(text)) return undefined
+  const address = ipaddr.process(text)
+  if (address instanceof ipaddr.IPv6 && address.zoneId) return undefined
+  return `${address}/${address.kind() === 'ipv4' ? 32 : 128}`
+}

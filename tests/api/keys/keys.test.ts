@@ -1,0 +1,192 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { z } from 'zod'
+import { TestBrowser } from '../../support/browser.ts'
+import { Client } from '../../support/client.ts'
+import { startService, type TestService } from '../../support/service.ts'
+
+/** Keys over the API: made, bounded, replaced and revoked by keys that may. */
+
+let service: TestService
+
+beforeAll(async () => {
+  // The test says where its calls come from.
+  service = await startService({ trustedProxies: ['127.0.0.0/8'], limits: { apiKeysMax: 5 } })
+})
+
+const Made = z.looseObject({
+  id: z.string(),
+  key: z.string(),
+  prefix: z.string(),
+  expiresAt: z.string().nullable(),
+})
+const List = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      id: z.string(),
+      scope: z.string(),
+      expiresAt: z.string().nullable(),
+      revokedAt: z.string().nullable(),
+      replacedById: z.string().nullable(),
+    }),
+  ),
+})
+
+const make = (client: Client, members: object) =>
+  client.expect(client.post('/api/v1/keys', { name: 'made', ...members }), Made)
+const with_ = (key: string) => new Client(service.baseUrl, service.captureUrl, key, '')
+const statusOf = async (key: string, from?: string) =>
+  (await with_(key).get('/api/v1/me', from === undefined ? {} : { headers: { 'X-Forwarded-For': from } }))
+    .status
+const inSeconds = (seconds: number) => new Date(service.clock.now().getTime() + seconds * 1000).toISOString()
+
+describe('a key', () => {
+  test('is admin for everything unless told, and says what it is', async () => {
+    const client = await service.newClient()
+    const { key, prefix } = await make(client, { name: '  all  ' })
+    expect((await with_(key).get('/api/v1/me')).body).toMatchObject({
+      key: { prefix, name: 'all', scope: 'admin', endpointId: null, expiresAt: null },
+    })
+  })
+
+  test('that is wrong in several parts is refused with all of them named', async () => {
+    const { alice } = service
+    const { id } = await alice.endpoint()
+    const answer = await alice.post('/api/v1/keys', {
+      name: ' ',
+      scope: 'all',
+      expiresAt: '2020-01-01',
+      allowedNetworks: ['10.0.0.0/33', '192.0.2.1', 'example.com'],
+    })
+    expect(answer).toMatchObject({ status: 400, body: { code: 'validation_failed' } })
+    const { errors } = z.object({ errors: z.array(z.object({ pointer: z.string() })) }).parse(answer.body)
+    expect(errors.map(({ pointer }) => pointer)).toEqual([
+      '#/name',
+      '#/scope',
+      '#/expiresAt',
+      '#/allowedNetworks/0',
+      '#/allowedNetworks/2',
+    ])
+    const admin = await alice.post('/api/v1/keys', { name: 'x', endpointId: id })
+    expect(admin.body).toMatchObject({ errors: [{ pointer: '#/endpointId', code: 'not_allowed' }] })
+    const { id: foreign } = await service.charlie.endpoint()
+    const stolen = await alice.post('/api/v1/keys', { name: 'x', scope: 'read', endpointId: foreign })
+    expect(stolen).toMatchObject({ status: 404, body: { code: 'not_found' } })
+  })
+
+  test('ends when it expires, and its browsers with it; moving the expiry revives it', async () => {
+    const client = await service.newClient()
+    const { id, key } = await make(client, { expiresAt: inSeconds(60) })
+    const browser = new TestBrowser(service)
+    expect((await browser.signIn({ key })).status).toBe(204)
+    expect(await statusOf(key)).toBe(200)
+    await service.clock.advance(61_000)
+    expect(await statusOf(key)).toBe(401)
+    expect((await browser.query('sessions.current')).status).toBe(401)
+    const changed = await client.patch(`/api/v1/keys/${id}`, { expiresAt: null })
+    expect(changed.body).toMatchObject({ id, expiresAt: null })
+    expect(await statusOf(key)).toBe(200)
+    expect((await browser.query('sessions.current')).status).toBe(200)
+  })
+
+  test('may be used from its networks only, by what a trusted proxy says', async () => {
+    const client = await service.newClient()
+    const { id, key } = await make(client, { allowedNetworks: ['198.51.100.7', '2001:db8::1/32'] })
+    const refused = await with_(key).get('/api/v1/me', { headers: { 'X-Forwarded-For': '198.51.100.8' } })
+    expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } })
+    // What a stranger wrote stands left of what the proxy added.
+    expect(await statusOf(key, '198.51.100.7, 203.0.113.9')).toBe(403)
+    expect(await statusOf(key)).toBe(403)
+    expect(await statusOf(key, '198.51.100.7')).toBe(200)
+    expect(await statusOf(key, '2001:db8:1::9')).toBe(200)
+    expect(await statusOf(key, '::ffff:198.51.100.7')).toBe(200)
+    const browser = new TestBrowser(service)
+    expect((await browser.signIn({ key })).status).toBe(403)
+    const mcp = await with_(key).post('/mcp', { jsonrpc: '2.0', id: 1, method: 'tools/list' })
+    expect(mcp.status).toBe(403)
+    await client.patch(`/api/v1/keys/${id}`, { allowedNetworks: null })
+    expect(await statusOf(key)).toBe(200)
+  })
+
+  test('used from elsewhere takes nothing from its budget', async () => {
+    const { id, key } = await make(await service.newClient(), { allowedNetworks: ['198.51.100.7'] })
+    const taken = async () =>
+      (
+        await service.db.selectFrom('apiKeyWindows').where('apiKeyId', '=', id).select('callCount').execute()
+      ).map(({ callCount }) => callCount)
+    for (let call = 0; call < 3; call += 1) expect(await statusOf(key, '203.0.113.1')).toBe(403)
+    expect(await taken()).toEqual([])
+    expect(await statusOf(key, '198.51.100.7')).toBe(200)
+    expect(await taken()).toEqual([1])
+  })
+
+  test('is revoked over the API for the very next call', async () => {
+    const client = await service.newClient()
+    const { id, key } = await make(client, {})
+    expect((await client.delete(`/api/v1/keys/${id}`)).status).toBe(204)
+    expect(await statusOf(key)).toBe(401)
+    const { items } = await client.expect(client.get('/api/v1/keys'), List)
+    expect(items.find((one) => one.id === id)?.revokedAt).not.toBeNull()
+  })
+})
+
+describe('rotation', () => {
+  test('lets the old key go on for the overlap, at the limit of the plan too', async () => {
+    const client = await service.newClient()
+    const old = await make(client, {
+      scope: 'write',
+      allowedNetworks: ['127.0.0.1'],
+      expiresAt: inSeconds(86_400),
+    })
+    for (let more = 0; more < 3; more += 1) await make(client, {})
+    expect((await client.post('/api/v1/keys', { name: 'sixth' })).body).toMatchObject({
+      code: 'limit_reached',
+    })
+    const made = await client.expect(
+      client.post(`/api/v1/keys/${old.id}/rotate`, { overlapSeconds: 3600 }),
+      Made,
+    )
+    expect(made).toMatchObject({
+      name: 'made',
+      scope: 'write',
+      allowedNetworks: ['127.0.0.1/32'],
+      expiresAt: null,
+    })
+    expect([await statusOf(old.key), await statusOf(made.key)]).toEqual([200, 200])
+    const { items } = await client.expect(client.get('/api/v1/keys'), List)
+    expect(items.find((one) => one.id === old.id)?.replacedById).toBe(made.id)
+    const again = await client.post(`/api/v1/keys/${old.id}/rotate`, {})
+    expect(again).toMatchObject({ status: 404, body: { code: 'not_found' } })
+    await service.clock.advance(3_601_000)
+    expect([await statusOf(old.key), await statusOf(made.key)]).toEqual([401, 200])
+  })
+
+  test('never lengthens the life of the old key, and may end it at once', async () => {
+    const client = await service.newClient()
+    const short = await make(client, { expiresAt: inSeconds(60) })
+    await client.post(`/api/v1/keys/${short.id}/rotate`, { overlapSeconds: 3600 })
+    const { items } = await client.expect(client.get('/api/v1/keys'), List)
+    expect(items.find((one) => one.id === short.id)?.expiresAt).toBe(short.expiresAt)
+    const leaked = await make(client, {})
+    const made = await client.expect(
+      client.post(`/api/v1/keys/${leaked.id}/rotate`, { overlapSeconds: 0 }),
+      Made,
+    )
+    expect([await statusOf(leaked.key), await statusOf(made.key)]).toEqual([401, 200])
+  })
+
+  test('of two at once makes one key', async () => {
+    const client = await service.newClient()
+    const { id } = await make(client, {})
+    const answers = await Promise.all([0, 1, 2].map(() => client.post(`/api/v1/keys/${id}/rotate`, {})))
+    expect(answers.map(({ status }) => status).sort()).toEqual([201, 404, 404])
+  })
+})
+
+test('a key of an endpoint goes with it', async () => {
+  const client = await service.newClient()
+  const endpoint = await client.endpoint()
+  const { key } = await make(client, { scope: 'read', endpointId: endpoint.id })
+  await client.delete(endpoint.at(''))
+  expect((await with_(key).get(endpoint.at(''))).status).toBe(404)
+  expect((await with_(key).get('/api/v1/endpoints')).body).toMatchObject({ totalCount: 0 })
+})
