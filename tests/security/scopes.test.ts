@@ -16,12 +16,20 @@ let other: World
 let keys: Record<KeyScope | 'ownRead' | 'ownWrite', Client>
 
 /** Mutations that change nothing. */
-const READING_MUTATIONS = ['transformations.preview', 'transformations.previewSet', 'conditions.try']
+const READING_MUTATIONS = [
+  'transformations.preview',
+  'transformations.previewSet',
+  'conditions.try',
+  'verification.try',
+  // The link opens no more than the key does.
+  'sessions.signInLink',
+]
 /** What a key of one endpoint may ask although nothing names an endpoint: of its own, or the same for everybody. */
 const NARROWED = [
   'endpoints.list',
   'watchdogs.list',
   'watchdogs.get',
+  'watchdogs.timeline',
   'watchdogs.update',
   'watchdogs.remove',
   'watchdogs.setActive',
@@ -35,6 +43,7 @@ const NARROWED = [
   'alertChannels.eventKinds',
   'transformations.schema',
   'sessions.current',
+  'sessions.signInLink',
 ]
 const isAdmins = (name: string) => /^(keys|audit)\./.test(name)
 

@@ -7,7 +7,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Who am I: the key, its workspace, the plan and its limits */
+        /**
+         * Who am I: the key, its workspace, the plan and its limits
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["me_get"];
         put?: never;
         post?: never;
@@ -24,10 +27,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List endpoints, newest first */
+        /**
+         * List endpoints, newest first
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["endpoints_list"];
         put?: never;
-        /** Create an endpoint; with `ttlSeconds` an ephemeral one */
+        /**
+         * Create an endpoint; with `ttlSeconds` an ephemeral one
+         * @description Needs a key with the scope `write`.
+         */
         post: operations["endpoints_create"];
         delete?: never;
         options?: never;
@@ -42,15 +51,24 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an endpoint */
+        /**
+         * Read an endpoint
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["endpoints_get"];
         put?: never;
         post?: never;
-        /** Delete an endpoint with all its stored requests; irreversible */
+        /**
+         * Delete an endpoint with all its stored requests; irreversible
+         * @description Needs a key with the scope `write`.
+         */
         delete: operations["endpoints_remove"];
         options?: never;
         head?: never;
-        /** Change the named members of an endpoint */
+        /**
+         * Change the named members of an endpoint
+         * @description Needs a key with the scope `write`.
+         */
         patch: operations["endpoints_update"];
         trace?: never;
     };
@@ -61,7 +79,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Storage, traffic, retention and delivery backlog of an endpoint */
+        /**
+         * Storage, traffic, retention and delivery backlog of an endpoint
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["endpoints_stats"];
         put?: never;
         post?: never;
@@ -81,6 +102,8 @@ export interface paths {
         /**
          * How much arrived and failed, in parts of a period
          * @description The period is 90 days at most; a longer one is cut at its begin.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["endpoints_traffic"];
         put?: never;
@@ -98,12 +121,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the actions of an endpoint in dispatch order, and what could be added */
+        /**
+         * List the actions of an endpoint in dispatch order, and what could be added
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["actions_list"];
         put?: never;
         /**
          * Add an action: forward to a URL, or notify through an alert channel
          * @description Actions do not chain: each sees the request exactly as it arrived, none waits for another, and one failing never stops the rest.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["actions_create"];
         delete?: never;
@@ -123,10 +151,15 @@ export interface paths {
         /**
          * Change the named members of an action
          * @description Switched off, it keeps what is queued for it for 24 hours; switched on again, that goes on.
+         *
+         *     Needs a key with the scope `write`.
          */
         put: operations["actions_update"];
         post?: never;
-        /** Delete an action with its rules; what is queued for it is dropped */
+        /**
+         * Delete an action with its rules; what is queued for it is dropped
+         * @description Needs a key with the scope `write`.
+         */
         delete: operations["actions_remove"];
         options?: never;
         head?: never;
@@ -143,6 +176,8 @@ export interface paths {
         /**
          * List the providers whose events are recognised, sorted by slug
          * @description Static reference data: cache it. Slugs are stable.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["providers_list"];
         put?: never;
@@ -163,6 +198,8 @@ export interface paths {
         /**
          * List and search captured requests, newest first
          * @description All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["requests_list"];
         put?: never;
@@ -170,6 +207,8 @@ export interface paths {
         /**
          * Move every stored request to the recycle bin
          * @description It takes no filters: a filter of the list in its query is refused, and nothing moves.
+         *
+         *     Needs a key with the scope `write`.
          */
         delete: operations["requests_clear"];
         options?: never;
@@ -187,6 +226,8 @@ export interface paths {
         /**
          * Wait for a matching request; 204 when none came in time
          * @description Requests that are stored already count: with `afterId` the lowest match above it is answered, without it the newest. Counts as one call however long it blocks.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["requests_await"];
         put?: never;
@@ -204,11 +245,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a captured request, whole */
+        /**
+         * Read a captured request, whole
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["requests_get"];
         put?: never;
         post?: never;
-        /** Move a captured request to the recycle bin */
+        /**
+         * Move a captured request to the recycle bin
+         * @description Needs a key with the scope `write`.
+         */
         delete: operations["requests_remove"];
         options?: never;
         head?: never;
@@ -225,6 +272,8 @@ export interface paths {
         /**
          * Read the octets of a captured body
          * @description As an attachment of no type, whatever it was sent as. With a header `Range` of one range it is answered in part, with 206.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["requests_body"];
         put?: never;
@@ -245,6 +294,8 @@ export interface paths {
         /**
          * What the newest requests hold: paths with their types, share and an example
          * @description Of bodies, query and headers, as conditions and rules write paths; `[*]` stands for every element of a list. For completion, and to see what a sender changed.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["requests_shape"];
         put?: never;
@@ -267,6 +318,8 @@ export interface paths {
         /**
          * Move up to 500 requests to the recycle bin
          * @description Ids that are not on the endpoint are ignored.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["requests_bulkDelete"];
         delete?: never;
@@ -287,6 +340,8 @@ export interface paths {
         /**
          * Send a captured request again, now and once, and answer with what became of it
          * @description With `to=listeners` it goes to every connected listener (`creel listen`), which reports what its server answered as a delivery attempt of kind `listen`. Without `actionId` it goes through every switched-on action whose condition matches; with it, only through that action, whatever its condition. A send that fails is an outcome, not an error.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["requests_replay"];
         delete?: never;
@@ -307,6 +362,8 @@ export interface paths {
         /**
          * Send a captured request with changes, now and once, and answer with the attempt
          * @description Through one forward action, whatever its condition. The capture stays as it is; the attempt, of trigger `edited`, records what was really sent. A send that fails is an outcome, not an error.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["requests_send"];
         delete?: never;
@@ -327,6 +384,8 @@ export interface paths {
         /**
          * Queue up to 500 captured requests anew, with the full retry schedule
          * @description Ids that are absent, in the recycle bin, oversize or matched by no action are skipped.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["requests_bulkReplay"];
         delete?: never;
@@ -345,6 +404,8 @@ export interface paths {
         /**
          * Write a captured request down: as a command, a program, a HAR file or the raw message
          * @description `format` is one of `curl` (a curl command), `fetch` (a call of fetch, for Node, Bun, Deno and browsers), `httpie` (an HTTPie command), `python` (a call of Python requests), `har` (a HAR 1.2 file with one entry), `http` (the raw HTTP message), `k6` (a k6 load script), `vitest` (a Vitest test that sends it to a handler). The programs send it to the capture URL again.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["requests_export"];
         put?: never;
@@ -362,7 +423,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List delivery attempts, newest first, across requests, retries and replays */
+        /**
+         * List delivery attempts, newest first, across requests, retries and replays
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["deliveries_list"];
         put?: never;
         post?: never;
@@ -384,6 +448,8 @@ export interface paths {
         /**
          * Make the next scheduled attempt of a delivery now
          * @description It counts like the scheduled one. Where none is scheduled any more the call is refused: a replay sends anew.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["deliveries_retryNow"];
         delete?: never;
@@ -402,6 +468,8 @@ export interface paths {
         /**
          * Read a delivery attempt with exactly what was sent and received
          * @description The record is kept as long as its request; after that `sent` and `received` are null.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["deliveries_get"];
         put?: never;
@@ -424,6 +492,8 @@ export interface paths {
         /**
          * Report what a local server answered to a replayed request
          * @description Recorded as a delivery attempt of kind `listen`; `creel listen` does so for every replay.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["deliveries_report"];
         delete?: never;
@@ -439,7 +509,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the sample events that can be sent, by provider */
+        /**
+         * List the sample events that can be sent, by provider
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["samples_list"];
         put?: never;
         post?: never;
@@ -461,6 +534,8 @@ export interface paths {
         /**
          * Send a sample event to an endpoint, signed with its own secret
          * @description The sample is captured like any request: verified, counted against the capture rate, forwarded. Bodies are made up, with new ids each time.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["samples_send"];
         delete?: never;
@@ -476,10 +551,16 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List alert channels, newest first */
+        /**
+         * List alert channels, newest first
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["alertChannels_list"];
         put?: never;
-        /** Add an alert channel, untested; follow with test */
+        /**
+         * Add an alert channel, untested; follow with test
+         * @description Needs a key with the scope `write`.
+         */
         post: operations["alertChannels_create"];
         delete?: never;
         options?: never;
@@ -494,7 +575,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Kinds of channel that this workspace can add */
+        /**
+         * Kinds of channel that this workspace can add
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["alertChannels_kinds"];
         put?: never;
         post?: never;
@@ -511,7 +595,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Event kinds that a channel can subscribe to */
+        /**
+         * Event kinds that a channel can subscribe to
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["alertChannels_events"];
         put?: never;
         post?: never;
@@ -531,6 +618,8 @@ export interface paths {
         /**
          * Event kinds that a channel can subscribe to
          * @description Alias of `/api/v1/alert-channels/events`.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["alertChannels_eventKinds"];
         put?: never;
@@ -548,7 +637,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Every send of the last 30 days, newest first */
+        /**
+         * Every send of the last 30 days, newest first
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["alertChannels_deliveries"];
         put?: never;
         post?: never;
@@ -565,15 +657,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read an alert channel */
+        /**
+         * Read an alert channel
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["alertChannels_get"];
         /**
          * Change the named members of an alert channel
          * @description Omit `secret` to keep the credential. Another credential or setting makes it untested.
+         *
+         *     Needs a key with the scope `write`.
          */
         put: operations["alertChannels_update"];
         post?: never;
-        /** Delete an alert channel; its history and its actions stay */
+        /**
+         * Delete an alert channel; its history and its actions stay
+         * @description Needs a key with the scope `write`.
+         */
         delete: operations["alertChannels_remove"];
         options?: never;
         head?: never;
@@ -592,6 +692,8 @@ export interface paths {
         /**
          * Send a real message, also when the channel is off or muted
          * @description A rejected send is 200 with `delivered: false` and the provider's words in `detail`.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["alertChannels_test"];
         delete?: never;
@@ -607,7 +709,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List deleted requests that can be restored, the last deleted first */
+        /**
+         * List deleted requests that can be restored, the last deleted first
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["recycleBin_list"];
         put?: never;
         post?: never;
@@ -629,6 +734,8 @@ export interface paths {
         /**
          * Restore deleted requests, newest first
          * @description Restored requests keep their id and their attempts; they run no actions and wake no awaits. Ids that are not in the bin of this workspace are ignored.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["recycleBin_restore"];
         delete?: never;
@@ -647,12 +754,16 @@ export interface paths {
         /**
          * Read the rules of a destination, in the order they run
          * @description Rules belong to a forward action: the one that `actionId` names, or the first by position. Moving actions changes which set is meant.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["transformations_getSet"];
         put?: never;
         /**
          * Add a rule; it runs last
          * @description Rules belong to a forward action: the one that `actionId` names, or the first by position. Moving actions changes which set is meant. The new rule is version 1 and enabled.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["transformations_create"];
         delete?: never;
@@ -669,7 +780,10 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Put the rules of a destination in another order */
+        /**
+         * Put the rules of a destination in another order
+         * @description Needs a key with the scope `write`.
+         */
         put: operations["transformations_order"];
         post?: never;
         delete?: never;
@@ -690,6 +804,8 @@ export interface paths {
         /**
          * Try a set of rules on a sample or a stored request
          * @description Without `rules`, the saved rules that are enabled. Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.
+         *
+         *     Needs a key with the scope `read`.
          */
         post: operations["transformations_previewSet"];
         delete?: never;
@@ -705,15 +821,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a rule */
+        /**
+         * Read a rule
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["transformations_get"];
         /**
          * Save a new version of a rule, switch it on or off, or both
          * @description The document that is in force already makes no new version. Switching on clears `disabledReason`; a new document alone does not switch on.
+         *
+         *     Needs a key with the scope `write`.
          */
         put: operations["transformations_update"];
         post?: never;
-        /** Delete a rule with its versions; those after it move up */
+        /**
+         * Delete a rule with its versions; those after it move up
+         * @description Needs a key with the scope `write`.
+         */
         delete: operations["transformations_remove"];
         options?: never;
         head?: never;
@@ -727,7 +851,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List every version of a rule, newest first */
+        /**
+         * List every version of a rule, newest first
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["transformations_versions"];
         put?: never;
         post?: never;
@@ -749,6 +876,8 @@ export interface paths {
         /**
          * Put an old version back in force, as a new one
          * @description History is never rewritten: every restore makes a version, also of a document equal to the one in force.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["transformations_restore"];
         delete?: never;
@@ -764,13 +893,25 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read the first rule of a destination */
+        /**
+         * Read the first rule of a destination
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["transformations_getFirst"];
-        /** Change the first rule of a destination, like PUT on it */
+        /**
+         * Change the first rule of a destination, like PUT on it
+         * @description Needs a key with the scope `write`.
+         */
         put: operations["transformations_updateFirst"];
-        /** Add a rule, like POST on the set */
+        /**
+         * Add a rule, like POST on the set
+         * @description Needs a key with the scope `write`.
+         */
         post: operations["transformations_createFirst"];
-        /** Delete the first rule of a destination */
+        /**
+         * Delete the first rule of a destination
+         * @description Needs a key with the scope `write`.
+         */
         delete: operations["transformations_removeFirst"];
         options?: never;
         head?: never;
@@ -787,6 +928,8 @@ export interface paths {
         /**
          * The rule document as JSON Schema 2020-12
          * @description What it cannot say (arity, bytes, where a secret may stand…) saving and preview check as well.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["transformations_schema"];
         put?: never;
@@ -809,6 +952,8 @@ export interface paths {
         /**
          * Try one rule on a sample or a stored request
          * @description Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.
+         *
+         *     Needs a key with the scope `read`.
          */
         post: operations["transformations_preview"];
         delete?: never;
@@ -824,12 +969,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List watchdogs, newest first */
+        /**
+         * List watchdogs, newest first
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["watchdogs_list"];
         put?: never;
         /**
          * Create a watchdog, armed at once on the history of its endpoint
          * @description With a stored match, its clock runs from the newest one, so a history older than interval and grace alarms at the first check. Without one it is `waiting`, and its clock runs from now.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["watchdogs_create"];
         delete?: never;
@@ -845,7 +995,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Suggest interval and grace from the rhythm of stored captures */
+        /**
+         * Suggest interval and grace from the rhythm of stored captures
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["watchdogs_suggest"];
         put?: never;
         post?: never;
@@ -862,7 +1015,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the labels of stored captures, most frequent first */
+        /**
+         * List the labels of stored captures, most frequent first
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["watchdogs_labels"];
         put?: never;
         post?: never;
@@ -879,15 +1035,23 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read a watchdog */
+        /**
+         * Read a watchdog
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["watchdogs_get"];
         /**
          * Change the named members of a watchdog
          * @description Deadlines are recomputed. Another `match` starts over on its own history; an interval change alone cannot send a second alarm.
+         *
+         *     Needs a key with the scope `write`.
          */
         put: operations["watchdogs_update"];
         post?: never;
-        /** Delete a watchdog */
+        /**
+         * Delete a watchdog
+         * @description Needs a key with the scope `write`.
+         */
         delete: operations["watchdogs_remove"];
         options?: never;
         head?: never;
@@ -904,6 +1068,8 @@ export interface paths {
         /**
          * What happened to a watchdog: matches, alarms, and when the service itself was down
          * @description Of what is still stored, by the match as it is now. The period is 62 days at most; a longer one is cut at its begin.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["watchdogs_timeline"];
         put?: never;
@@ -923,7 +1089,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Pause or resume a watchdog; resuming arms it anew from now */
+        /**
+         * Pause or resume a watchdog; resuming arms it anew from now
+         * @description Needs a key with the scope `write`.
+         */
         post: operations["watchdogs_setActive"];
         delete?: never;
         options?: never;
@@ -938,10 +1107,18 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** List the API keys of the workspace, newest first, revoked ones included */
+        /**
+         * List the API keys of the workspace, newest first, ended ones included
+         * @description Needs a key with the scope `admin`.
+         */
         get: operations["keys_list"];
         put?: never;
-        /** Make an API key; the answer is the only time that it is shown */
+        /**
+         * Make an API key; the answer is the only time that it is shown
+         * @description A key of one endpoint sees nothing of the others: they answer 404, lists hold its own endpoint alone, and what is about the whole workspace answers 403.
+         *
+         *     Needs a key with the scope `admin`.
+         */
         post: operations["keys_create"];
         delete?: never;
         options?: never;
@@ -962,8 +1139,38 @@ export interface paths {
         /**
          * Revoke an API key, at once and for good
          * @description Its calls answer 401 from now on; streams and sessions that it opened end within 6 s.
+         *
+         *     Needs a key with the scope `admin`.
          */
         delete: operations["keys_revoke"];
+        options?: never;
+        head?: never;
+        /**
+         * Change the name, the expiry or the networks of an API key
+         * @description In force for its next call. What a key may do never changes: make another.
+         *
+         *     Needs a key with the scope `admin`.
+         */
+        patch: operations["keys_update"];
+        trace?: never;
+    };
+    "/api/v1/keys/{keyId}/rotate": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Put a new API key in the place of another, which goes on for a while
+         * @description The new key has the name, scope, endpoint and networks of the old one. A key that has ended, or was rotated before, answers 404.
+         *
+         *     Needs a key with the scope `admin`.
+         */
+        post: operations["keys_rotate"];
+        delete?: never;
         options?: never;
         head?: never;
         patch?: never;
@@ -980,7 +1187,9 @@ export interface paths {
         put?: never;
         /**
          * Make a link that signs a browser in to the console, once, to do what this key may
-         * @description The link works for 15 minutes. The session ends with the key, and can manage neither keys nor contacts nor sessions.
+         * @description The link works for 15 minutes. The session ends with the key, and can manage neither contacts nor sessions.
+         *
+         *     Needs a key with the scope `read`.
          */
         post: operations["sessions_signInLink"];
         delete?: never;
@@ -999,6 +1208,8 @@ export interface paths {
         /**
          * List incidents, newest first
          * @description One an outage of a subject, with a running count; closed ones are kept as long as alerts are.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["incidents_list"];
         put?: never;
@@ -1018,7 +1229,10 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Try a condition on the newest stored requests */
+        /**
+         * Try a condition on the newest stored requests
+         * @description Needs a key with the scope `read`.
+         */
         post: operations["conditions_try"];
         delete?: never;
         options?: never;
@@ -1038,6 +1252,8 @@ export interface paths {
         /**
          * The verdict that other verification settings would give a captured request
          * @description The members are those of the endpoint, and what is left out is as saved there. Nothing is saved, and the verdict of the request stays. The time of the check is that of the capture.
+         *
+         *     Needs a key with the scope `read`.
          */
         post: operations["verification_try"];
         delete?: never;
@@ -1053,7 +1269,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** What the workspace uses, beside its plan's limits */
+        /**
+         * What the workspace uses, beside its plan's limits
+         * @description Needs a key with the scope `read`.
+         */
         get: operations["workspace_usage"];
         put?: never;
         post?: never;
@@ -1073,6 +1292,8 @@ export interface paths {
         /**
          * How much arrived and failed in the workspace, in parts of a period, and at which endpoints
          * @description The period is 90 days at most; a longer one is cut at its begin.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["workspace_traffic"];
         put?: never;
@@ -1093,6 +1314,8 @@ export interface paths {
         /**
          * Write down every matching request, oldest first, in a stream
          * @description The filters of the list. `ndjson` has everything that arrived, byte for byte, and can be imported; `har` is a HAR 1.2 file. What arrives meanwhile is left out.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["requests_exportMany"];
         put?: never;
@@ -1115,6 +1338,8 @@ export interface paths {
         /**
          * Store requests that were exported as NDJSON, with their times
          * @description They are marked as `imported`, get new ids, and are never dispatched. Lines are stored in batches of 500 (fewer where they are large), each whole or not at all; the first batch with a wrong line ends the import, and every wrong line of it is named.
+         *
+         *     Needs a key with the scope `write`.
          */
         post: operations["requests_import"];
         delete?: never;
@@ -1133,6 +1358,8 @@ export interface paths {
         /**
          * Follow an endpoint: what arrives, and what becomes of it
          * @description Without `Last-Event-ID`, `lastEventId` and `afterId` the stream begins now; with one of them, after that request, and nothing in between is missed. The filters look at each request as it arrived. The service ends a stream when it stops, and when the key is revoked: come back with the last id.
+         *
+         *     Needs a key with the scope `read`.
          */
         get: operations["requests_follow"];
         put?: never;
@@ -1362,11 +1589,24 @@ export interface components {
             id: string;
             name: string;
             prefix: string;
+            /**
+             * @description `read` looks, `write` changes things as well, `admin` manages keys and reads the audit log besides
+             * @enum {string}
+             */
+            scope: "read" | "write" | "admin";
+            /** @description The one endpoint that it is for; null: all */
+            endpointId: string | null;
+            /** @description CIDRs that it may be used from; null: from anywhere */
+            allowedNetworks: string[] | null;
             /** Format: date-time */
             createdAt: string;
+            /** @description When it stops working by itself; null: never */
+            expiresAt: string | null;
             revokedAt: string | null;
             /** @description To the minute; null for never */
             lastUsedAt: string | null;
+            /** @description The key that took its place by rotation */
+            replacedById: string | null;
         };
         Argument: string | number | boolean | {
             /** @description Any JSON value. */
@@ -1627,6 +1867,8 @@ export interface components {
                 count: number;
                 firstIds: number[];
             };
+            /** @description Says which paths lead nowhere in any of these requests */
+            note: string | null;
         };
         /**
          * @example {
@@ -2030,7 +2272,10 @@ export interface components {
          * @example {
          *       "key": {
          *         "prefix": "creel_live_f3Kq9Z",
-         *         "name": "ci"
+         *         "name": "ci",
+         *         "scope": "write",
+         *         "endpointId": null,
+         *         "expiresAt": "2027-01-01T00:00:00.000Z"
          *       },
          *       "workspace": {
          *         "name": "Acme"
@@ -2064,6 +2309,15 @@ export interface components {
                 prefix: string;
                 /** @description As given when the key was created */
                 name: string;
+                /**
+                 * @description What the key may
+                 * @enum {string}
+                 */
+                scope: "read" | "write" | "admin";
+                /** @description The one endpoint that it is for; null: all */
+                endpointId: string | null;
+                /** @description When it stops working; null: never */
+                expiresAt: string | null;
             };
             workspace: {
                 name: string;
@@ -2077,12 +2331,23 @@ export interface components {
         NewApiKey: {
             /** Format: uuid */
             id: string;
-            /** @description The whole key: it is stored nowhere */
-            key: string;
-            prefix: string;
             name: string;
+            prefix: string;
+            /**
+             * @description `read` looks, `write` changes things as well, `admin` manages keys and reads the audit log besides
+             * @enum {string}
+             */
+            scope: "read" | "write" | "admin";
+            /** @description The one endpoint that it is for; null: all */
+            endpointId: string | null;
+            /** @description CIDRs that it may be used from; null: from anywhere */
+            allowedNetworks: string[] | null;
             /** Format: date-time */
             createdAt: string;
+            /** @description When it stops working by itself; null: never */
+            expiresAt: string | null;
+            /** @description The whole key: it is stored nowhere */
+            key: string;
         };
         PlanLimits: {
             /** @description API calls of this key in a minute */
@@ -2347,6 +2612,8 @@ export interface components {
                 name: string;
                 version: number | null;
                 matched: boolean;
+                /** @description Says which paths of `when` lead nowhere in this request */
+                note: string | null;
                 steps: {
                     index: number;
                     /** @enum {string} */
@@ -2574,7 +2841,7 @@ export interface operations {
                     "application/json": components["schemas"]["Me"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2583,7 +2850,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2646,7 +2917,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2655,7 +2926,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2773,7 +3048,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2784,6 +3059,8 @@ export interface operations {
             };
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
@@ -2847,7 +3124,7 @@ export interface operations {
                     "application/json": components["schemas"]["Endpoint"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2856,7 +3133,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -2915,7 +3196,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -2924,7 +3205,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3053,7 +3338,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3064,6 +3349,8 @@ export interface operations {
             };
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
@@ -3140,7 +3427,7 @@ export interface operations {
                     "application/json": components["schemas"]["EndpointStats"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3149,7 +3436,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3226,7 +3517,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3235,7 +3526,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3296,7 +3591,7 @@ export interface operations {
                     "application/json": components["schemas"]["ActionList"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3305,7 +3600,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3424,7 +3723,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3435,6 +3734,8 @@ export interface operations {
             };
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
@@ -3555,7 +3856,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3566,6 +3867,8 @@ export interface operations {
             };
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
@@ -3629,7 +3932,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3638,7 +3941,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3709,7 +4016,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3718,7 +4025,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3802,7 +4113,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3811,7 +4122,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3884,7 +4199,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3893,7 +4208,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -3989,7 +4308,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -3998,7 +4317,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4073,7 +4396,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4082,7 +4405,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4143,7 +4470,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4152,7 +4479,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4227,7 +4558,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4236,7 +4567,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4311,7 +4646,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4320,7 +4655,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4414,7 +4753,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4423,7 +4762,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4508,7 +4851,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4517,7 +4860,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4641,7 +4988,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4650,7 +4997,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4747,7 +5098,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4758,6 +5109,8 @@ export interface operations {
             };
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
@@ -4840,7 +5193,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4849,7 +5202,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -4930,7 +5287,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -4939,7 +5296,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5015,7 +5376,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5024,7 +5385,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5087,7 +5452,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeliveryAttemptDetail"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5096,7 +5461,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5233,7 +5602,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5242,7 +5611,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5313,7 +5686,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5322,7 +5695,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5411,7 +5788,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5420,7 +5797,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5492,7 +5873,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5501,7 +5882,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5604,7 +5989,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5615,6 +6000,8 @@ export interface operations {
             };
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
@@ -5677,7 +6064,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5686,7 +6073,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5737,7 +6128,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5746,7 +6137,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5797,7 +6192,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5806,7 +6201,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5873,7 +6272,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5882,7 +6281,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -5934,7 +6337,7 @@ export interface operations {
                     "application/json": components["schemas"]["AlertChannel"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -5943,7 +6346,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6047,7 +6454,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6056,7 +6463,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6115,7 +6526,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6124,7 +6535,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6194,7 +6609,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6203,7 +6618,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6277,7 +6696,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6286,7 +6705,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6374,7 +6797,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6383,7 +6806,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6447,7 +6874,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6456,7 +6883,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6568,7 +6999,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6579,6 +7010,8 @@ export interface operations {
             };
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
@@ -6685,7 +7118,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6694,7 +7127,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6822,7 +7259,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6831,7 +7268,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -6915,7 +7356,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -6924,7 +7365,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7015,7 +7460,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7026,6 +7471,8 @@ export interface operations {
             };
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
@@ -7101,7 +7548,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7110,7 +7557,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7193,7 +7644,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7202,7 +7653,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7283,7 +7738,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7294,6 +7749,8 @@ export interface operations {
             };
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
@@ -7369,7 +7826,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7378,7 +7835,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7467,7 +7928,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7478,6 +7939,8 @@ export interface operations {
             };
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
@@ -7601,7 +8064,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7612,6 +8075,8 @@ export interface operations {
             };
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
@@ -7698,7 +8163,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7707,7 +8172,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7776,7 +8245,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7785,7 +8254,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -7919,7 +8392,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -7928,7 +8401,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8000,7 +8477,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8009,7 +8486,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8102,7 +8583,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8113,6 +8594,8 @@ export interface operations {
             };
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
@@ -8196,7 +8679,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8205,7 +8688,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8275,7 +8762,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8284,7 +8771,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8345,7 +8836,7 @@ export interface operations {
                     "application/json": components["schemas"]["Watchdog"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8354,7 +8845,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8451,7 +8946,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8460,7 +8955,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8519,7 +9018,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8528,7 +9027,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8603,7 +9106,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8612,7 +9115,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8697,7 +9204,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8706,7 +9213,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -8766,7 +9277,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8778,7 +9289,7 @@ export interface operations {
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this.
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -8821,11 +9332,23 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "name": "ci"
+                 *       "name": "ci",
+                 *       "scope": "write",
+                 *       "allowedNetworks": [
+                 *         "203.0.113.0/24"
+                 *       ]
                  *     }
                  */
                 "application/json": {
                     name: string;
+                    /** @description Default `admin` */
+                    scope?: ("read" | "write" | "admin") | null;
+                    /** @description The one endpoint that it is for, of which alone it sees anything; not for `admin` */
+                    endpointId?: string | null;
+                    /** @description When it stops working by itself; default never */
+                    expiresAt?: string | null;
+                    /** @description CIDRs and addresses that it may be used from; default anywhere */
+                    allowedNetworks?: string[] | null;
                 };
             };
         };
@@ -8852,7 +9375,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8864,11 +9387,20 @@ export interface operations {
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this.
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              *
              *     `feature_not_in_plan`: The plan lacks this operation altogether.
              */
             403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -8926,7 +9458,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -8938,7 +9470,214 @@ export interface operations {
             /**
              * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
              *
-             *     `forbidden`: The key or session is good, but may not do this.
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keys_update: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the key */
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "ci",
+                 *       "expiresAt": "2027-01-01T00:00:00Z"
+                 *     }
+                 */
+                "application/json": {
+                    name?: string | null;
+                    /** @description Null: never */
+                    expiresAt?: string | null;
+                    /** @description Null: from anywhere */
+                    allowedNetworks?: string[] | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKey"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    keys_rotate: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the key */
+                keyId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "overlapSeconds": 3600
+                 *     }
+                 */
+                "application/json": {
+                    /**
+                     * @description For so long the old key goes on, unless it expires before
+                     * @default 86400
+                     */
+                    overlapSeconds?: number;
+                    /** @description When the new key stops working; default never */
+                    expiresAt?: string | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Created */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewApiKey"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
              */
             403: {
                 headers: {
@@ -9006,7 +9745,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9015,7 +9754,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9080,7 +9823,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9089,7 +9832,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9180,7 +9927,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9189,7 +9936,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9290,7 +10041,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9299,7 +10050,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9357,7 +10112,7 @@ export interface operations {
                     "application/json": components["schemas"]["Usage"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9366,7 +10121,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9431,7 +10190,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9440,7 +10199,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9523,7 +10286,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9532,7 +10295,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9611,7 +10378,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9620,7 +10387,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -9725,7 +10496,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unauthorized`: No API key was sent, or it is unknown or revoked. */
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -9734,7 +10505,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `api_access_disabled`: The key is good, but the workspace's plan has no API access. */
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
             403: {
                 headers: {
                     [name: string]: unknown;

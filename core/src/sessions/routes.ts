@@ -53,10 +53,12 @@ export const sessionRoutes = router({
     path: '/api/v1/sign-in-links',
     summary: 'Make a link that signs a browser in to the console, once, to do what this key may',
     description:
-      'The link works for 15 minutes. The session ends with the key, and can manage neither keys nor contacts nor sessions.',
+      'The link works for 15 minutes. The session ends with the key, and can manage neither contacts nor sessions.',
     input: z.object({}),
     output: SignInLinkView,
     status: 201,
+    scope: 'read',
+    narrows: true,
   }).mutation(({ ctx }) =>
     makeSignInLink(ctx, { workspaceId: ctx.workspace.id, apiKeyId: ctx.key?.id ?? null }),
   ),

@@ -40,6 +40,7 @@ export const verificationRoutes = router({
           .meta({ description: 'Null: with these settings nothing would be checked' }),
       })
       .meta({ id: 'VerificationPreview' }),
+    scope: 'read',
     errors: ['not_found'],
     finds: findsEndpoint,
     check: (ctx, members) => checkSettings(storedSettings(ctx.endpoint, ctx.secrets), members),

@@ -108,6 +108,7 @@ export const watchdogRoutes = router({
       to: optional(InstantInput).meta({ description: 'End, exclusive; default now' }),
     }),
     output: WatchdogTimeline,
+    narrows: true,
     finds: findsWatchdog,
   }).query(({ ctx, input }) =>
     timelineOf(ctx, ctx.watchdog, timelinePeriod(ctx.watchdog, ctx.clock.now(), input)),
