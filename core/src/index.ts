@@ -58,6 +58,7 @@ export {
   authenticateSession,
   type Credential,
   endSessionOfToken,
+  knownSessions,
   SESSION_DAYS,
   startSession,
 } from './sessions/index.ts'

@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { AppRouter } from '@creel/core'
 import { createTRPCClient, httpBatchStreamLink } from '@trpc/client'
 import { pino } from 'pino'
+import { TestBrowser } from '../support/browser.ts'
 import type { TestEndpoint } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -42,12 +43,24 @@ async function calls(count: number, call: () => Promise<Response>): Promise<numb
 
 const me = (key: string) =>
   fetch(`${service.baseUrl}/api/v1/me`, { headers: { Authorization: `Bearer ${key}` } })
+/** Calls of a service where it listens, whatever it calls itself. */
+function elsewhere({ running }: TestService) {
+  const url = `http://127.0.0.1:${running.port}/trpc/me.get?input={}`
+  return {
+    stranger: () => fetch(url),
+    withCookie: async (cookie: string) =>
+      (await fetch(url, { headers: { Cookie: cookie, 'Sec-Fetch-Site': 'same-origin' } })).status,
+  }
+}
+
 const waitOf = (answer: Response) => Number(answer.headers.get('retry-after'))
 
 describe('calls without a good key', () => {
   test('are refused once there were too many, until the time that was told; good keys never are', async () => {
     // Known to the service, because it called before.
     expect((await me(service.alice.key)).status).toBe(200)
+    const browser = new TestBrowser(service)
+    expect((await browser.signIn({ key: service.alice.key })).status).toBe(204)
     const statuses = await calls(WRONG_CALLS, () => fetch(`${service.baseUrl}/api/v1/me`))
     expect(new Set(statuses)).toEqual(new Set([401]))
 
@@ -61,6 +74,20 @@ describe('calls without a good key', () => {
     const newcomer = await service.newClient()
     expect((await me(newcomer.key)).status).toBe(200)
     expect((await me(service.bob.key)).status).toBe(429)
+    // A signed-in browser is known by its session, also to a process that it never called.
+    expect((await browser.query('me.get')).status).toBe(200)
+    const second = await startService({
+      parts: ['gateway'],
+      database: service.database,
+      clock: service.clock,
+      secretKey: service.secretKey,
+      baseUrl: service.baseUrl,
+    })
+    const there = elsewhere(second)
+    await calls(WRONG_CALLS, there.stranger)
+    expect(await there.withCookie(browser.cookie)).toBe(200)
+    expect(await there.withCookie(browser.cookie.replace(/=.*/, '=nobody'))).toBe(429)
+    await second.stop()
 
     await service.clock.advance(waitOf(refused) * 1000)
     expect((await me('wrong')).status).toBe(401)

@@ -90,6 +90,14 @@ export async function findLiveSession(
   return row
 }
 
+const LIVE_TOKENS = statement('live session tokens', `${LIVE_SESSIONS} and s.sha256 = any ($2::bytea[])`)
+
+/** Those of the tokens' fingerprints that are of live sessions. */
+export async function findLiveTokens(db: Db, fingerprints: readonly Buffer[], now: Date): Promise<Buffer[]> {
+  const rows = await run<{ readonly sha256: Buffer }>(db, LIVE_TOKENS, [now, fingerprints])
+  return rows.map(({ sha256 }) => sha256)
+}
+
 /** A session as its owner sees it. */
 export interface ListedSession {
   readonly id: string

@@ -1,6 +1,6 @@
 import type { WireHeader } from '@creel/core/engine/message'
 import type { Exchange } from '../http/exchange.ts'
-import { GrowingBuffer } from '../http/growingBuffer.ts'
+import { Segments } from '../http/segments.ts'
 import type { BodyShare } from './bodyBudget.ts'
 
 /** A body as it is kept. */
@@ -53,7 +53,7 @@ function receivePieces(
   { bytesMax, share }: { bytesMax: number; share: BodyShare },
   end: BodyEnd,
 ): void {
-  const kept = new GrowingBuffer()
+  const kept = new Segments()
   let prefix: Buffer | undefined
   let sizeBytes = 0
   exchange.receive({
@@ -66,7 +66,7 @@ function receivePieces(
       }
       kept.append(piece)
       if (sizeBytes <= bytesMax) return
-      prefix = prefixOf(kept.take(), bytesMax)
+      prefix = kept.take(prefixBytes(bytesMax))
       share.release()
       share.take(prefix.length)
     },
@@ -79,5 +79,9 @@ function receivePieces(
 
 /** A copy, so that the large body goes. */
 function prefixOf(body: Buffer, bytesMax: number): Buffer {
-  return Buffer.from(body.subarray(0, Math.min(OVERSIZE_PREFIX_BYTES, bytesMax)))
+  return Buffer.from(body.subarray(0, prefixBytes(bytesMax)))
+}
+
+function prefixBytes(bytesMax: number): number {
+  return Math.min(OVERSIZE_PREFIX_BYTES, bytesMax)
 }

@@ -1,4 +1,4 @@
-/** Tells good keys from others at a bounded price. */
+/** Tells good keys, or tokens of sessions, from others at a bounded price. */
 export interface HeldKeys {
   /** A key turned out to be good: from now on that is known at once. */
   remember(key: string): void

@@ -1,39 +1,47 @@
-import { DomainError, knownKeys, type Services } from '@creel/core'
+import { DomainError, knownKeys, knownSessions, type Services } from '@creel/core'
 import { refusedRequests } from '@creel/core/platform/metrics'
+import { presentedSession } from '../console/index.ts'
 import type { FetchHandler } from '../fetchHandler.ts'
 import { isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
-import { createHeldKeys } from './heldKeys.ts'
+import { createHeldKeys, type HeldKeys } from './heldKeys.ts'
 import type { Strangers } from './strangers.ts'
 
 const throttledCalls = refusedRequests.labels('throttled')
 
+/** What a caller is known by: a key, or the token of a session, and who can tell whether it is good. */
+interface Credential {
+  readonly text: string
+  readonly held: HeldKeys
+}
+
 /**
  * Refuses strangers from addresses that asked in vain too often, before they cost the database anything: 429 with the seconds
- * until they are heard again. Whoever shows a good key is never refused; one that this process has not seen is looked up
- * first, with those of all others that wait.
+ * until they are heard again. Whoever shows a good key or a live session is never refused; one that this process has not seen is
+ * looked up first, with those of all others that wait.
  */
 export function throttledFetch(fetch: FetchHandler, services: Services, strangers: Strangers): FetchHandler {
   const keys = createHeldKeys((presented) => knownKeys(services, presented))
+  const sessions = createHeldKeys((presented) => knownSessions(services, presented))
+  const credentialOf = (request: Request): Credential | undefined => {
+    const key = presentedKey(request)
+    if (key !== null) return { text: key, held: keys }
+    const token = presentedSession(services.urls, request)
+    return token === null ? undefined : { text: token, held: sessions }
+  }
   return async (request, client) => {
     const address = client?.address ?? null
-    const key = credentialOf(request)
+    const credential = credentialOf(request)
     const waitSeconds = strangers.waitOf(address)
-    if (waitSeconds !== undefined && (key === null || !(await keys.isGood(key)))) {
+    if (waitSeconds !== undefined && (await credential?.held.isGood(credential.text)) !== true) {
       throttledCalls.inc()
       const detail = 'Too many calls of this address were without a good key, or for nothing that exists.'
       const refusal = new DomainError('rate_limited', detail, { retryAfterSeconds: waitSeconds })
       return problemResponse(services, refusal, { traceId: traceIdOf(request) })
     }
     const response = await fetch(request, client)
-    if (isOfCaller(request)) {
-      if (key !== null) keys.remember(key)
-    } else if (response.status === 401 || response.status === 404) strangers.note(address)
+    if (isOfCaller(request)) credential?.held.remember(credential.text)
+    else if (response.status === 401 || response.status === 404) strangers.note(address)
     return response
   }
-}
-
-/** What a caller is known by: a key, or the cookie of a session. */
-function credentialOf(request: Request): string | null {
-  return presentedKey(request) ?? request.headers.get('cookie')
 }
