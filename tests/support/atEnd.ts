@@ -4,25 +4,48 @@ import { afterAll } from 'bun:test'
 const STAGES = ['borrowers', 'owners', 'databases', 'disks', 'folders'] as const
 export type Stage = (typeof STAGES)[number]
 
-const tasks = new Map<Stage, Set<() => Promise<unknown>>>(STAGES.map((stage) => [stage, new Set()]))
+type Tasks = ReadonlyMap<Stage, Set<() => Promise<unknown>>>
+
+/** Files that run one after the other in a process share this module, so tasks belong to the file that is running. */
+let file = Bun.main
+let tasks = noTasks()
+const cleanings: Promise<readonly unknown[]>[] = []
 
 /**
- * Does something when the test file ends. Tasks of one stage run side by side, stages one after the other, and all run
- * even where one fails; then the file fails.
+ * Does something after the test file ended: when the next one of the same process asks for the same, or at the end of
+ * the run. Tasks of one stage run side by side, stages one after the other, and all run even where one fails; then the
+ * run fails.
  *
  * @param stage `borrowers`: services and processes that use what another one owns; `owners`: the others
  * @returns takes the task back, when it was done sooner
  */
 export function atEnd(stage: Stage, task: () => Promise<unknown>): () => void {
-  tasks.get(stage)?.add(task)
-  return () => tasks.get(stage)?.delete(task)
+  if (file !== Bun.main) {
+    cleanings.push(clean(tasks))
+    file = Bun.main
+    tasks = noTasks()
+  }
+  const stageTasks = tasks.get(stage)
+  stageTasks?.add(task)
+  return () => stageTasks?.delete(task)
 }
 
+/** This file is preloaded, so that this comes after all files of a process, not after the first. */
 afterAll(async () => {
+  cleanings.push(clean(tasks))
+  const errors = (await Promise.all(cleanings)).flat()
+  if (errors.length > 0) throw new AggregateError(errors, 'The tests could not clean up after themselves.')
+})
+
+function noTasks(): Tasks {
+  return new Map(STAGES.map((stage) => [stage, new Set()]))
+}
+
+async function clean(tasksOfFile: Tasks): Promise<readonly unknown[]> {
   const errors: unknown[] = []
   for (const stage of STAGES) {
-    const settled = await Promise.allSettled([...(tasks.get(stage) ?? [])].map((task) => task()))
+    const settled = await Promise.allSettled([...(tasksOfFile.get(stage) ?? [])].map((task) => task()))
     for (const result of settled) if (result.status === 'rejected') errors.push(result.reason)
   }
-  if (errors.length > 0) throw new AggregateError(errors, 'The test file could not clean up after itself.')
-})
+  return errors
+}

@@ -1,9 +1,9 @@
-import { afterAll } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import chromium from '@sparticuz/chromium'
 import { type Browser, type Page, chromium as playwright } from 'playwright-core'
+import { atEnd } from './atEnd.ts'
 
 /** Flags that would make tests lie, or the browser die: no web security, one process, a window size of its own. */
 const UNWANTED =
@@ -11,17 +11,24 @@ const UNWANTED =
 
 const CACHE = join(import.meta.dir, '..', '..', 'node_modules', '.cache', 'chromium')
 
-let opened: Promise<Browser> | undefined
-
-afterAll(async () => {
-  await (await opened)?.close()
-})
+/** The browser of each test file, by its path. */
+const browsers = new Map<string, Promise<Browser>>()
 
 /** A page of its own session in the browser of this test file, which starts with the first and ends with the file. */
 export async function newPage(size: { width: number; height: number }): Promise<Page> {
-  opened ??= launch()
-  const context = await (await opened).newContext({ viewport: size, reducedMotion: 'reduce' })
+  const context = await (await browserOf(Bun.main)).newContext({ viewport: size, reducedMotion: 'reduce' })
   return await context.newPage()
+}
+
+function browserOf(file: string): Promise<Browser> {
+  const known = browsers.get(file)
+  if (known !== undefined) return known
+  const browser = launch()
+  browsers.set(file, browser)
+  atEnd('borrowers', async () => {
+    await (await browser).close()
+  })
+  return browser
 }
 
 async function launch(): Promise<Browser> {

@@ -1,5 +1,4 @@
-import { afterAll } from 'bun:test'
-import type { Subprocess } from 'bun'
+import { atEnd } from '../support/atEnd.ts'
 import { PROGRAM } from '../support/process.ts'
 
 /** A running `creel listen` or `creel tail`. */
@@ -13,21 +12,17 @@ export interface ListenerProcess {
   readonly exited: Promise<number>
 }
 
-const running = new Set<Subprocess>()
-
-afterAll(async () => {
-  for (const child of running) child.kill('SIGKILL')
-  await Promise.all([...running].map((child) => child.exited))
-})
-
 /** Starts a command that runs until it is stopped; what still runs is killed when the test file ends. */
 export function startCommand(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
 ): ListenerProcess {
   const child = Bun.spawn([...PROGRAM, ...words], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  running.add(child)
-  void child.exited.then(() => running.delete(child))
+  const forget = atEnd('borrowers', async () => {
+    child.kill('SIGKILL')
+    await child.exited
+  })
+  void child.exited.then(forget)
   let stdout = ''
   let stderr = ''
   let changed = Promise.withResolvers<void>()
