@@ -1,4 +1,5 @@
 import { DomainError, type Services, STREAM_PING_MS } from '@creel/core'
+import { within } from '@creel/core/platform/time'
 import { isTrackedEnvelope } from '@trpc/server'
 
 /**
@@ -44,7 +45,7 @@ export function eventStream(services: Services, events: unknown): Response {
 async function* framesOf(events: AsyncIterator<unknown>): AsyncGenerator<string, void, undefined> {
   let next = events.next()
   for (;;) {
-    const event = await withinPing(next)
+    const event = await within(next, STREAM_PING_MS)
     if (event === undefined) {
       yield ': ping\n\n'
       continue
@@ -52,17 +53,6 @@ async function* framesOf(events: AsyncIterator<unknown>): AsyncGenerator<string,
     if (event.done === true) return
     yield frameOf(event.value)
     next = events.next()
-  }
-}
-
-/** Undefined when nothing came for so long. */
-async function withinPing<Value>(next: Promise<Value>): Promise<Value | undefined> {
-  const { promise: silence, resolve } = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => resolve(undefined), STREAM_PING_MS)
-  try {
-    return await Promise.race([next, silence])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

@@ -1,4 +1,5 @@
 import { registry } from '@creel/core/platform/metrics'
+import { within } from '@creel/core/platform/time'
 import type { Logger } from 'pino'
 import type { FetchHandler } from './fetchHandler.ts'
 
@@ -25,7 +26,7 @@ export async function readyz({ checks, notes = {} }: Operations, log: Logger): P
   const states = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
       try {
-        await within(check(), CHECK_MS)
+        await inTime(check())
         return [name, 'ok'] as const
       } catch (error) {
         log.warn({ err: error, check: name }, 'not ready')
@@ -53,7 +54,7 @@ export async function readyz({ checks, notes = {} }: Operations, log: Logger): P
 /** Everything that the process counts, in Prometheus' text format. */
 export async function metrics({ beforeScrape }: Operations, log: Logger): Promise<Response> {
   try {
-    if (beforeScrape !== undefined) await within(beforeScrape(), CHECK_MS)
+    if (beforeScrape !== undefined) await inTime(beforeScrape())
   } catch (error) {
     log.warn({ err: error }, 'metrics without queue figures')
   }
@@ -76,14 +77,12 @@ export function operationsHandler(operations: Operations, log: Logger): FetchHan
   }
 }
 
-async function within<Value>(answer: Promise<Value>, milliseconds: number): Promise<Value> {
-  const { promise: late, reject } = Promise.withResolvers<never>()
-  const timer = setTimeout(() => reject(new Error(`no answer within ${milliseconds} ms`)), milliseconds)
-  try {
-    return await Promise.race([answer, late])
-  } finally {
-    clearTimeout(timer)
-  }
+async function inTime(check: Promise<unknown>): Promise<void> {
+  const answered = await within(
+    check.then(() => true),
+    CHECK_MS,
+  )
+  if (answered === undefined) throw new Error(`no answer within ${CHECK_MS} ms`)
 }
 
 function json(status: number, value: unknown): Response {

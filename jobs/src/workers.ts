@@ -8,6 +8,7 @@ import {
 } from '@creel/core'
 import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
 import { type DueAttempt, type FirstAttempts, finishNotify } from '@creel/core/deliveries'
+import { within } from '@creel/core/platform/time'
 import { holdByteBounds, sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
@@ -95,13 +96,12 @@ export async function startWorkers(boss: PgBoss, services: Services): Promise<Ru
     async stop(timeoutMs) {
       clearInterval(statistics)
       stopping.abort()
-      const deadline = new Promise((resolve) => setTimeout(resolve, timeoutMs).unref())
       // By ourselves: pg-boss's graceful stop looks only every half second whether they have ended.
       const others = Promise.all(
         queueNames.filter((name) => name !== 'deliveries.attempt').map((name) => boss.offWork(name)),
       )
       await boss.offWork('deliveries.attempt')
-      await Promise.all([dispatcher.drain(timeoutMs), Promise.race([others, deadline])])
+      await Promise.all([dispatcher.drain(timeoutMs), within(others, timeoutMs)])
       await byteBounds
     },
   }

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import type { Services } from '../api/services.ts'
 import type { InputIssue } from '../engine/issues.ts'
+import { DAY_MS } from '../platform/time/index.ts'
 import { type Channel, isConnected } from './channel.ts'
 import { credentialIssue } from './credential.ts'
 import { type ChannelKindName, channelKind } from './kinds/index.ts'
 import { type CreateInput, MUTE_DAYS_MAX, type SubscriptionInput, type UpdateInput } from './schema.ts'
 import { readSettings } from './settings.ts'
 
-const DAY_MS = 86_400_000
 const timestamp = z.iso.datetime({ offset: true })
 
 type CheckServices = Pick<Services, 'outbound' | 'clock'>

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import type { Logger } from 'pino'
 import { type Db, onConnection, Pipeline } from '../platform/db/index.ts'
+import { within } from '../platform/time/index.ts'
 import { prepareConnection } from './captureStatement.ts'
 import { preparePlain } from './plainBatch.ts'
 
@@ -67,18 +68,12 @@ export function keepConnection(pool: pg.Pool, log: Pick<Logger, 'warn'>): Connec
 
 async function connectInTime(pool: pg.Pool): Promise<pg.PoolClient> {
   const connecting = pool.connect()
-  const late = Promise.withResolvers<never>()
-  const timer = setTimeout(() => {
-    late.reject(new Error(`Postgres gave no connection within ${CONNECT_SECONDS_MAX} s.`))
-    // Should it come after all, somebody else may have it.
-    connecting.then(
-      (client) => client.release(),
-      () => {},
-    )
-  }, CONNECT_SECONDS_MAX * 1000)
-  try {
-    return await Promise.race([connecting, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
+  const client = await within(connecting, CONNECT_SECONDS_MAX * 1000)
+  if (client !== undefined) return client
+  // Should it come after all, somebody else may have it.
+  connecting.then(
+    (late) => late.release(),
+    () => {},
+  )
+  throw new Error(`Postgres gave no connection within ${CONNECT_SECONDS_MAX} s.`)
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { DAY_MS } from '../platform/time/index.ts'
 
 /** Every number that a plan sets; a switch is a number too: 0 is off. */
 export const LIMIT_NAMES = [
@@ -128,7 +129,6 @@ export function withLimits(numbersOf: (key: PlanKey) => Partial<Limits>): Plans 
   }
 }
 
-const DAY_MS = 86_400_000
 /** A century; dates much further away cannot be written in JavaScript. */
 const RETENTION_DAYS_MAX = 36_500
 

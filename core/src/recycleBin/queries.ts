@@ -1,6 +1,7 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
 import { type Page, window } from '../api/pagination.ts'
 import type { Database, Db, Trx } from '../platform/db/index.ts'
+import { DAY_MS } from '../platform/time/index.ts'
 import { BIN_DAYS } from './rules.ts'
 
 /** Whose bin, and what of it can still be restored now. */
@@ -28,8 +29,6 @@ export interface BinnedRow {
 }
 
 type BinTables = Database & { r: Database['requests']; e: Database['endpoints'] }
-
-const DAY_MS = 86_400_000
 
 /** Restorable requests: of endpoints that are there, and before `purgesAt` (rules.ts), swept or not. */
 function restorable(

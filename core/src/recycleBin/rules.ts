@@ -1,7 +1,6 @@
+import { DAY_MS } from '../platform/time/index.ts'
 /** How long the bin keeps a request, whatever the plan. */
 export const BIN_DAYS = 7
-
-const DAY_MS = 86_400_000
 
 /**
  * When a binned request goes for good: 7 days after its deletion, or when the plan's retention ends,

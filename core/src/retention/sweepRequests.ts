@@ -1,13 +1,12 @@
 import { sql } from 'kysely'
 import { endDeliveries } from '../deliveries/index.ts'
 import { sweptRows } from '../platform/metrics/index.ts'
+import { DAY_MS } from '../platform/time/index.ts'
 import { BIN_DAYS } from '../recycleBin/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import type { EndpointToSweep } from './endpointsToSweep.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 import { hideUndelivered, removeDeliveries, removeDeliveryRecords, removeRequests } from './removal.ts'
-
-const DAY_MS = 86_400_000
 
 /**
  * Deletes an endpoint's stored requests that are past the retention of the plan, oldest first. What is still to be

@@ -3,11 +3,11 @@ import { DomainError } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
 import { authenticate } from '../keys/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { DAY_MS } from '../platform/time/index.ts'
 import { LINK_MINUTES, SESSION_DAYS } from './lifetimes.ts'
 import { deleteSessionOfToken, insertLink, insertSession, type SignedIn, takeLink } from './queries.ts'
 import { newToken, tokenFingerprint } from './token.ts'
 
-const DAY_MS = 86_400_000
 const MINUTE_MS = 60_000
 const USER_AGENT_MAX = 200
 

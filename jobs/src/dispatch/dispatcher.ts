@@ -10,6 +10,7 @@ import {
   type SlotRequest,
   sendAttempt,
 } from '@creel/core/deliveries'
+import { sleep } from '@creel/core/platform/time'
 import { DestinationLimiter } from './destinationLimiter.ts'
 import { Recorder } from './recorder.ts'
 
@@ -186,8 +187,4 @@ export function startDispatcher(services: Services): Dispatcher {
       await Promise.race([recorder.isDone(), sleep(Math.max(RECORD_MS_MIN, until - performance.now()))])
     },
   }
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref())
 }

@@ -1,10 +1,10 @@
 import { pruneAlerts, waitingSince } from '../../alerts/index.ts'
 import type { Services } from '../../api/services.ts'
+import { DAY_MS } from '../../platform/time/index.ts'
 import { overdueSince, queueSends } from './queries.ts'
 
 /** How long the history is kept. */
 const HISTORY_DAYS = 30
-const DAY_MS = 86_400_000
 /** Younger ones have a job that is about to run. */
 const PATIENCE_MS = 15_000
 

@@ -4,9 +4,12 @@ import type { Db } from './handles.ts'
 
 /** A statement whose text never changes: every connection parses it once, and plans it a few times only. */
 export interface Statement {
-  /** Begins with its name in a comment, by which the connection knows it, and the logs of PostgreSQL show it. */
+  /** Begins with its name in a comment, so that the logs of PostgreSQL show it. */
   readonly text: string
 }
+
+/** The names of all statements by their texts. */
+const names = new Map<string, string>()
 
 /**
  * Names a statement of a hot path: for short statements, planning takes longer than running.
@@ -15,7 +18,9 @@ export interface Statement {
  * @param text with `$1`…; whatever varies must be a parameter, since each text stays in every connection
  */
 export function statement(name: string, text: string): Statement {
-  return { text: `/* ${name} */ ${text}` }
+  const named = `/* ${name} */ ${text}`
+  names.set(named, name)
+  return { text: named }
 }
 
 /**
@@ -32,16 +37,15 @@ export async function run<Row>(
   return rows
 }
 
-/** A connection's `query` that prepares the texts of {@link statement}s: Kysely hands over texts without names. */
+/**
+ * A connection's `query` that prepares {@link statement}s: Kysely hands over texts without names. A Proxy, because it
+ * keeps all the ways in which node-postgres' `query` can be called.
+ */
 export function preparing(query: ClientBase['query']): ClientBase['query'] {
   return new Proxy(query, {
     apply(target, client, [text, ...others]) {
-      const name = typeof text === 'string' ? nameOf(text) : undefined
+      const name = typeof text === 'string' ? names.get(text) : undefined
       return Reflect.apply(target, client, [name === undefined ? text : { name, text }, ...others])
     },
   })
-}
-
-function nameOf(text: string): string | undefined {
-  return text.startsWith('/* ') ? text.slice(3, text.indexOf(' */')) : undefined
 }

@@ -1,5 +1,5 @@
-import { setTimeout } from 'node:timers/promises'
 import type { InputIssue, ItemCode } from '../../engine/issues.ts'
+import { within } from '../time/index.ts'
 import { findPassage, type SsrfGuard } from './ssrfGuard.ts'
 
 /** The longest destination URL. */
@@ -70,10 +70,7 @@ export async function checkDestinationUrl(
   if (url.includes('#')) issues.push(issue('bad_url', 'The URL must not have a fragment.'))
   if (destination.port === 0) issues.push(issue('bad_url', 'The URL must not name port 0.'))
 
-  const passage = await Promise.race([
-    findPassage(guard, destination.host, destination.port),
-    setTimeout(SAVE_RESOLVE_MS, undefined, { ref: false }),
-  ])
+  const passage = await within(findPassage(guard, destination.host, destination.port), SAVE_RESOLVE_MS)
   if (passage !== undefined && 'refused' in passage && passage.refused !== 'dns')
     issues.push(issue('not_allowed', `The destination is not allowed: ${passage.detail}.`))
   return issues

@@ -1,6 +1,7 @@
 import net from 'node:net'
 import tls from 'node:tls'
 import type { buildConnector } from 'undici/index.js'
+import { within } from '../time/index.ts'
 import { hostOf } from './allowList.ts'
 import { findPassage, type SsrfGuard } from './ssrfGuard.ts'
 
@@ -53,7 +54,10 @@ interface Target {
 
 async function dial(options: DialOptions, target: Target): Promise<net.Socket> {
   const deadline = performance.now() + options.connectTimeoutMs
-  const passage = await withDeadline(findPassage(options.guard, target.hostname, target.port), deadline)
+  const passage = await within(
+    findPassage(options.guard, target.hostname, target.port),
+    deadline - performance.now(),
+  )
   if (passage === undefined)
     throw new DialError('dns', `${target.hostname} did not resolve within ${options.connectTimeoutMs} ms`)
   if ('refused' in passage) throw new DialError(passage.refused, passage.detail)
@@ -132,15 +136,4 @@ function isSocketError(error: NodeJS.ErrnoException): boolean {
 
 function wordsOf(error: NodeJS.ErrnoException): string {
   return error.code ?? error.message
-}
-
-/** The value, or undefined when the deadline (of `performance.now()`) comes first. */
-async function withDeadline<T>(work: Promise<T>, deadline: number): Promise<T | undefined> {
-  const late = Promise.withResolvers<undefined>()
-  const timer = setTimeout(() => late.resolve(undefined), Math.max(0, deadline - performance.now()))
-  try {
-    return await Promise.race([work, late.promise])
-  } finally {
-    clearTimeout(timer)
-  }
 }

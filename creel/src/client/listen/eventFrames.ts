@@ -1,3 +1,4 @@
+import { within } from '@creel/core/platform/time'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 
 /** A server that is silent for longer has gone: it sends a comment every 15 s. */
@@ -23,7 +24,9 @@ export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerato
   const decoder = new TextDecoder()
   try {
     for (;;) {
-      const { done, value } = await withinSilence(reader.read())
+      const piece = await within(reader.read(), SILENCE_MILLISECONDS)
+      if (piece === undefined) throw new Error(`nothing came for ${SILENCE_MILLISECONDS / 1000} s`)
+      const { done, value } = piece
       if (done) return
       parser.feed(decoder.decode(value, { stream: true }))
       yield* frames.splice(0)
@@ -31,18 +34,5 @@ export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerato
   } finally {
     // Not awaited: a connection that is gone need not answer.
     reader.cancel().catch(() => undefined)
-  }
-}
-
-async function withinSilence<Value>(read: Promise<Value>): Promise<Value> {
-  const silence = Promise.withResolvers<never>()
-  const timer = setTimeout(
-    () => silence.reject(new Error(`nothing came for ${SILENCE_MILLISECONDS / 1000} s`)),
-    SILENCE_MILLISECONDS,
-  )
-  try {
-    return await Promise.race([read, silence.promise])
-  } finally {
-    clearTimeout(timer)
   }
 }

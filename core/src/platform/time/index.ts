@@ -1,0 +1,1 @@
+export { DAY_MS, sleep, within } from './time.ts'
