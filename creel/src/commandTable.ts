@@ -103,7 +103,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       {
         name: 'serve',
-        description: 'run the service until it is told to stop',
+        description: 'run the service until it is stopped',
         load: async () => (await import('./commands/serve.ts')).addServeCommand,
       },
       {

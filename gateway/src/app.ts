@@ -18,7 +18,7 @@ export interface AppOptions {
   readonly operations?: Operations
   /** Whether `/metrics` is served here; true unless it has a port of its own. */
   readonly servesMetrics?: boolean
-  /** Whether browsers can sign in; true unless told. */
+  /** Whether browsers can sign in; true by default. */
   readonly hasConsole?: boolean
   /** The console's files, as `console/pack.ts` packs them; without them only its API is here. */
   readonly consolePack?: Uint8Array | undefined

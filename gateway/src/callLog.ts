@@ -9,7 +9,7 @@ export interface CallNotes {
 
 /**
  * Answers a call and writes its one log line: who called what, how it ended, how long it took, under the traceId
- * that the client was told. Neither query nor headers nor bodies are logged: they may hold secrets.
+ * that the client saw. Neither query nor headers nor bodies are logged: they may hold secrets.
  *
  * @param routeName the procedure's name, also the metric's label: never text from outside
  */

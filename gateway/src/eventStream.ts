@@ -20,7 +20,7 @@ export function eventStream(services: Services, events: unknown): Response {
           if (done === true) controller.close()
           else controller.enqueue(Buffer.from(value))
         } catch (error) {
-          // Its status is long sent: whoever comes back is told why.
+          // Its status is long sent: the client sees why when it comes back.
           if (!(error instanceof DomainError)) services.log.error({ err: error }, 'a stream broke off')
           controller.close()
         }
@@ -36,7 +36,7 @@ export function eventStream(services: Services, events: unknown): Response {
     headers: {
       'Content-Type': 'text/event-stream',
       'Cache-Control': 'no-store',
-      // Some proxies gather answers unless told not to.
+      // Some proxies buffer answers unless a header forbids it.
       'X-Accel-Buffering': 'no',
     },
   })

@@ -71,7 +71,7 @@ export async function startOperationsListener(
   })
 }
 
-/** Strangers' mistakes are counted, and told of to whoever asks for every word. */
+/** Strangers' mistakes are counted, and logged at debug. */
 function noteRefusal(log: Services['log'], { status, reason, address }: ListenerRefusal): void {
   refusedRequests.labels(String(status)).inc()
   log.debug({ status, reason, address }, 'refused')

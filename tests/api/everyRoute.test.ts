@@ -160,7 +160,7 @@ describe('what a path names', () => {
     ).toEqual([])
   })
 
-  test('is looked up before the body is judged', async () => {
+  test('is looked up before the body is checked', async () => {
     const unknown = Object.fromEntries(
       Object.entries(alices.ids).map(([name, id]) => [name, unknownLike(id)]),
     )

@@ -25,7 +25,7 @@ export interface TestServiceOptions {
   readonly clock?: TestClock
   readonly secretKey?: Uint8Array
   readonly log?: Logger
-  /** Whose `X-Forwarded-For` counts; nobody's unless told. */
+  /** Whose `X-Forwarded-For` counts; nobody's by default. */
   readonly trustedProxies?: readonly string[]
   /** Laid over the usual limits of connections. */
   readonly connectionLimits?: Partial<HttpLimits>
@@ -41,9 +41,9 @@ export interface TestServiceOptions {
   readonly baseUrl?: string
   /** Base addresses of alert providers' APIs, by channel kind. */
   readonly alertApiUrls?: Readonly<Record<string, string>>
-  /** Whether browsers can sign in; true unless told. */
+  /** Whether browsers can sign in; true by default. */
   readonly hasConsole?: boolean
-  /** The console's files; none unless told. */
+  /** The console's files; none by default. */
   readonly consolePack?: Uint8Array
 }
 

@@ -70,7 +70,7 @@ export interface Services {
   readonly endpointChanges: EndpointChanges
   /** Captures a request as if it had come to the capture URL: evaluated, counted and acted upon alike. Never rejects. */
   readonly handIn: (request: CapturedRequest) => Promise<HandInResult>
-  /** Aborted when the process is told to stop: who waits for something answers now. */
+  /** Aborted when the process begins to stop: calls that wait for something answer at once. */
   readonly stopping: AbortSignal
   /** What attempts of this process are marked with, see `deliveries/workers.ts`; null where none are made. */
   readonly workerId: number | null

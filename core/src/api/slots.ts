@@ -3,7 +3,7 @@ import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { DomainError } from './errors.ts'
 import type { Services } from './services.ts'
 
-/** How long a freed slot is kept for a caller that was refused and told when to come back. */
+/** How long a freed slot is kept for a caller that was refused with a time to come back. */
 const KEPT_MS = 2000
 const RETRY_AFTER_MAX_SECONDS = 60
 

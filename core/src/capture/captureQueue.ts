@@ -25,7 +25,7 @@ const BATCH_BYTES_MAX = 16 * 1024 * 1024
 /** Their bytes are bounded by who reads them from the wire. */
 const WAITING_CAPTURES_MAX = 8192
 const ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 5
-/** After Postgres failed us, senders are told so at once for so long; then it is tried again. */
+/** After Postgres failed us, senders get the refusal at once for so long; then it is tried again. */
 const PAUSE_MILLISECONDS = 250
 
 interface Waiting {

@@ -10,7 +10,7 @@ import { evaluateSafely } from './evaluateSafely.ts'
 import { createRateRefusals, type EarlyRefusal } from './rateRefusals.ts'
 import { createSettingsCache } from './settingsCache.ts'
 
-/** What a sender is to be told. */
+/** What to answer a sender. */
 export type CaptureResult =
   /** Committed; answer as `capture` says. */
   | { readonly state: 'stored'; readonly id: number | null; readonly capture: EvaluatedCapture }
@@ -53,7 +53,7 @@ export interface Captures {
 }
 
 /** Settings that change this often while one capture is under way are somebody's loop. */
-const JUDGEMENTS_MAX = 10
+const EVALUATIONS_MAX = 10
 
 /**
  * Opens the capture path; `pool` gives it one connection, for as long as it is open.
@@ -72,7 +72,7 @@ export function createCaptures(
   const capture: Captures['capture'] = async (given, request, { needsId } = { needsId: false }) => {
     const publicUrl = publicUrlOf(services.urls.captureUrl, request)
     let settings: CaptureSettings | undefined = given
-    for (let evaluations = 0; evaluations < JUDGEMENTS_MAX; evaluations += 1) {
+    for (let evaluations = 0; evaluations < EVALUATIONS_MAX; evaluations += 1) {
       if (settings === undefined) return { state: 'gone' }
       const evaluated = evaluateSafely(services, settings, request, publicUrl)
       if (evaluated === undefined) return { state: 'unavailable' }

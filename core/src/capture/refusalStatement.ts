@@ -13,7 +13,7 @@ export interface Refused {
 export interface CountedRefusal {
   readonly endpointId: string
   readonly retryAfterSeconds: number
-  /** No alert has told of its rejections for a while. */
+  /** No alert has reported its rejections for a while. */
   readonly rejecting: boolean
 }
 

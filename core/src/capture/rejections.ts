@@ -58,6 +58,6 @@ export async function tellOfRejections(
   try {
     await raiseRejections(services, endpointIds)
   } catch (error) {
-    services.log.warn({ err: error }, 'rejected captures could not be told of')
+    services.log.warn({ err: error }, 'rejected captures could not be reported')
   }
 }

@@ -61,7 +61,7 @@ describe('the settings cache', () => {
     expect(asked).toEqual([['e1'], ['e2', 'x', 'e3']])
   })
 
-  test('asks anew for what it was told to forget', async () => {
+  test('asks anew for what was invalidated', async () => {
     const { cache, asked } = database()
     await cache.find('e1')
     cache.forget('e1')

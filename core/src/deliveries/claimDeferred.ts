@@ -19,7 +19,7 @@ import {
 import { channelsOf, startNotify } from './notify.ts'
 import { insertAttempts, removeDeliveries } from './queries.ts'
 
-const FIND_DUE = statement('find due tries', `${SELECT_DUE} order by d.id`)
+const FIND_DUE = statement('find due attempts', `${SELECT_DUE} order by d.id`)
 
 const FIND_UNREACHABLE = statement(
   'find unreachable deliveries',

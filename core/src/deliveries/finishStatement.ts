@@ -47,7 +47,7 @@ export interface FinishedAttempt extends RulesApplied {
 interface Column {
   readonly name: string
   readonly type: string
-  encode(tries: readonly FinishedAttempt[]): Buffer
+  encode(attempts: readonly FinishedAttempt[]): Buffer
 }
 
 function column<Value>(
@@ -56,7 +56,7 @@ function column<Value>(
   items: ItemType<Value>,
   valueIn: (one: FinishedAttempt) => Value | null,
 ): Column {
-  return { name, type, encode: (tries) => encodeArray(items, tries, valueIn) }
+  return { name, type, encode: (attempts) => encodeArray(items, attempts, valueIn) }
 }
 
 const COLUMNS: readonly Column[] = [
@@ -88,7 +88,7 @@ const COLUMNS: readonly Column[] = [
  * back has no id.
  */
 const FINISH = statement(
-  'finish tries',
+  'finish attempts',
   `with ended as (
     select * from unnest(${COLUMNS.map(({ type }, index) => `$${index + 3}::${type}[]`).join(', ')})
       as e (${COLUMNS.map(({ name }) => name).join(', ')})
@@ -137,10 +137,10 @@ const FINISH = statement(
  */
 export async function finishAttempts(
   trx: Trx,
-  tries: readonly FinishedAttempt[],
+  attempts: readonly FinishedAttempt[],
   now: Date,
 ): Promise<Set<number>> {
-  const ids = await finish(trx, tries, now, [])
+  const ids = await finish(trx, attempts, now, [])
   return new Set(ids.filter((id) => id !== null))
 }
 
@@ -152,15 +152,15 @@ export async function finishAttempts(
  */
 export async function finishAlone(
   db: Db,
-  tries: readonly FinishedAttempt[],
+  attempts: readonly FinishedAttempt[],
   now: Date,
   actionIds: readonly string[],
 ): Promise<boolean> {
-  return !(await finish(db, tries, now, actionIds)).includes(null)
+  return !(await finish(db, attempts, now, actionIds)).includes(null)
 }
 
-async function finish(db: Db, tries: readonly FinishedAttempt[], now: Date, actionIds: readonly string[]) {
-  const columns = COLUMNS.map(({ encode }) => encode(tries))
+async function finish(db: Db, attempts: readonly FinishedAttempt[], now: Date, actionIds: readonly string[]) {
+  const columns = COLUMNS.map(({ encode }) => encode(attempts))
   const rows = await run<{ id: number | null }>(db, FINISH, [now, actionIds, ...columns])
   return rows.map(({ id }) => id)
 }

@@ -35,7 +35,7 @@ describe('a schedule of the operator', () => {
     },
   )
 
-  test('decides how many tries there are', () => {
+  test('decides how many attempts there are', () => {
     const late = (attempt: number) => nextAttemptAt(failed({ attempt }), [0.25, 7], 0.5)?.getTime()
     expect([late(1), late(2), late(3)]).toEqual([now.getTime() + 250, now.getTime() + 7000, undefined])
   })

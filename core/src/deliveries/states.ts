@@ -75,7 +75,7 @@ export function endsForGood(statusCode: number | null): boolean {
 /**
  * An attempt that was cut off counts as one; when it was the last, one further try is allowed, once.
  *
- * @param retries how many tries the schedule holds after the first
+ * @param retries how many attempts the schedule holds after the first
  */
 export function retriesAfterInterruption(attempt: number, retries: number): boolean {
   return attempt <= retries + 1

@@ -6,7 +6,7 @@ import { findReplayable, findReplayableSizes, storedRequest } from '../requests/
 import { chooseActions } from './replayRequest.ts'
 
 /** How many requests with their bodies are in memory at once while conditions look at them. */
-const JUDGED_AT_ONCE = 10
+const EVALUATED_AT_ONCE = 10
 
 /**
  * Queues captured requests anew, with the full retry schedule. Without `actionId` each goes through
@@ -67,8 +67,8 @@ async function pairUp(
     )
   }
   const pairs: Pair[] = []
-  for (let at = 0; at < found.length; at += JUDGED_AT_ONCE) {
-    const ids = found.slice(at, at + JUDGED_AT_ONCE).map(({ id }) => id)
+  for (let at = 0; at < found.length; at += EVALUATED_AT_ONCE) {
+    const ids = found.slice(at, at + EVALUATED_AT_ONCE).map(({ id }) => id)
     for (const row of await findReplayable(ctx.db, endpointId, ids)) {
       const chosen = new Set(planDispatch(dispatchable, storedRequest(row)).actions.map(({ id }) => id))
       for (const action of actions)

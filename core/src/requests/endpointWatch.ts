@@ -16,7 +16,7 @@ export interface Follower {
   /** Looks for requests that arrived; shared by followers that ask with the same key. */
   readonly arrivals: SharedLooks<Arrivals>
   isEndpointThere(): Promise<boolean>
-  /** Looks for attempts that moved: what the follower was not yet told of is in {@link moved} then. */
+  /** Looks for attempts that moved: what the follower has not seen yet is in {@link moved} then. */
   lookForMoves(): Promise<void>
   /** Where the requests with the newest attempts stand. */
   recentStates(): Promise<readonly RequestStateRow[]>

@@ -41,7 +41,7 @@ const AllTraffic = z
   })
   .meta({ id: 'AllTraffic' })
 
-/** The period that is meant: an hour up to now unless told, 90 days at most, and never empty. */
+/** The period that is meant: an hour up to now by default, 90 days at most, and never empty. */
 function periodOf(now: Date, { from, to }: { from?: Date | undefined; to?: Date | undefined }) {
   const end = to ?? now
   const begin = from ?? new Date(end.getTime() - HOUR_MS)

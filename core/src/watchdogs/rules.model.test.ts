@@ -14,7 +14,7 @@ import {
 } from './rules.ts'
 
 /**
- * The reference: a watchdog as one would explain it, told everything the moment it happens. It keeps one
+ * The reference: a watchdog as one would explain it, which hears of everything the moment it happens. It keeps one
  * "silent since" instant and whether an alarm is open, in whole seconds, and knows nothing of lazy folding.
  */
 class Reference {

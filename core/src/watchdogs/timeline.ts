@@ -18,7 +18,7 @@ const INTERVALS_SHOWN = 8
 const SHORTEST_MS = 60_000
 const LONGEST_MS = 62 * 86_400_000
 
-/** The period that is meant: eight intervals up to now unless told, a minute to 62 days. */
+/** The period that is meant: eight intervals up to now by default, a minute to 62 days. */
 export function timelinePeriod(
   { expectedIntervalSeconds }: Pick<WatchdogRow, 'expectedIntervalSeconds'>,
   now: Date,

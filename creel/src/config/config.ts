@@ -5,7 +5,7 @@ import { CLIENT_VARIABLES, VARIABLE_NAMES, Variables } from './variables.ts'
 
 type Values = z.infer<typeof Variables>
 
-/** What the program was told, decoded once at start. */
+/** The settings of the program, decoded once at start. */
 export interface Config extends Values {
   /** The shipped plans with the numbers of `CREEL_PLANS_FILE` laid over them. */
   readonly plans: Plans

@@ -40,7 +40,7 @@ export interface ServiceOptions {
   readonly retryDelaysSeconds?: readonly number[] | undefined
   /** CIDRs whose `X-Forwarded-For` counts; none by default. */
   readonly trustedProxies?: readonly string[]
-  /** Whether browsers can sign in; true unless told. */
+  /** Whether browsers can sign in; true by default. */
   readonly hasConsole?: boolean
   /** The console's files, packed; without them only its API is served. */
   readonly consolePack?: Uint8Array | undefined

@@ -13,13 +13,13 @@ import { type CapturedBody, receiveBody } from './capturedBody.ts'
 import { type CaptureTarget, parseTarget } from './captureTarget.ts'
 import { nextTurn } from './nextTurn.ts'
 
-/** What captures are stored with, and where failures go that no sender is told of in full. */
+/** What captures are stored with, and where failures go that senders see in short only. */
 export interface CaptureOptions {
   readonly captures: Captures
   readonly clock: Clock
   /** Who asks in vain too often. */
   readonly strangers: Strangers
-  /** Hears of what went wrong with a capture beyond what its sender is told. */
+  /** Receives what went wrong with a capture, beyond what its sender sees. */
   readonly onError: (error: unknown) => void
 }
 

@@ -170,7 +170,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
       while (this.#dropBody());
     } else this.#enter('answering')
     const left = this.#reader.bodyEnded ? 0 : (this.#reader.bodyLeft ?? 1)
-    // Who was not told to go on may leave the body out, and then nobody can say where the next request begins.
+    // A sender that got no `100 Continue` may leave the body out. Then nobody can say where the next request begins.
     const mayStayAway = this.#exchange?.head.expectsContinue === true && !this.#saidContinue
     const isTooMuch = left > DROPPED_BYTES_MAX || (left > 0 && (closesUnlessWhole || mayStayAway))
     this.#closes = !keepAlive || isTooMuch || this.#owner.isDraining

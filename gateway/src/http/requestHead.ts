@@ -19,7 +19,7 @@ export interface RequestHead {
   readonly forwardedFor: readonly string[]
 }
 
-/** Why a request is not taken, and what its sender is told. */
+/** Why a request is not taken, and what its sender gets as an answer. */
 export interface Refusal {
   readonly status: 400 | 431 | 505
   /** For the log of the service. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Bytes of a body that are told at once unless the model asks for another number. */
+/** Bytes of a body that are shown at once unless the model asks for another number. */
 const BODY_BYTES = { default: 8192, max: 65_536 } as const
 
 /** Inputs of tools that tell a body in parts. */

@@ -25,7 +25,7 @@ export interface Tool {
   readonly register: (server: McpServer, context: ToolContext) => void
 }
 
-/** Declares a tool. What it returns is masked, and told as JSON; a refusal is told to the model, which may mend its input. */
+/** Declares a tool. What it returns is masked and sent as JSON. A refusal is sent to the model, which may correct its input. */
 export function tool<Shape extends z.ZodRawShape>(declaration: {
   readonly name: string
   readonly title: string

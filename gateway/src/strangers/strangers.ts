@@ -25,7 +25,7 @@ interface Window {
 
 /**
  * A window starts with an address's first wrong call and is fixed; what is refused meanwhile does not count, so that whoever
- * waits as long as told is heard again.
+ * waits as long as `Retry-After` says is answered again.
  */
 export function createStrangers(clock: Clock): Strangers {
   const windows = new Map<string, Window>()

@@ -7,7 +7,7 @@ const fill = (limiter: DestinationLimiter, actionId: string, count: number) =>
   Array.from({ length: count }, () => limiter.admit(to(actionId), 0))
 
 describe('DestinationLimiter', () => {
-  test('an action that answers lets further tries wait for a slot', () => {
+  test('an action that answers lets further attempts wait for a slot', () => {
     const limiter = new DestinationLimiter(limits)
     expect(fill(limiter, 'a', 5)).toEqual(['start', 'start', 'start', 'start', 'wait'])
     limiter.release(to('a'), { durationMs: 3, answered: true }, 0)
@@ -20,7 +20,7 @@ describe('DestinationLimiter', () => {
     expect(limiter.admit(to('live'), 0)).toBe('start')
   })
 
-  test('an action that fails sends tries away, each to a later time, and keeps fewer slots', () => {
+  test('an action that fails sends attempts away, each to a later time, and keeps fewer slots', () => {
     const limiter = new DestinationLimiter(limits)
     fill(limiter, 'dead', 4)
     for (let i = 0; i < 4; i++) limiter.release(to('dead'), { durationMs: 15_000, answered: false }, 0)
@@ -32,7 +32,7 @@ describe('DestinationLimiter', () => {
     expect(limiter.giveUp(to('dead'), 0)).toBe(60_000)
   })
 
-  test('a destination in which nothing moves sends tries away before any has timed out', () => {
+  test('a destination in which nothing moves sends attempts away before any has timed out', () => {
     const limiter = new DestinationLimiter(limits)
     fill(limiter, 'silent', 4)
     expect(limiter.admit(to('silent'), 249)).toBe('wait')

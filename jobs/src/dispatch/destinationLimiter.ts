@@ -10,7 +10,7 @@ export interface DestinationLimits {
   readonly bytes: number
 }
 
-/** The limits of a process unless told otherwise: 1024 attempts and 256 MiB of bodies at once. */
+/** The default limits of a process: 1024 attempts and 256 MiB of bodies at once. */
 export const DESTINATION_LIMITS: DestinationLimits = {
   total: 1024,
   perAction: 128,

@@ -3,7 +3,7 @@ import { ATTEMPTS_MAX, nextAttemptAt } from './attempts.ts'
 
 const now = new Date('2026-11-21T10:00:00.000Z')
 
-test('tries come 30 s and 5 min after the first', () => {
+test('attempts come 30 s and 5 min after the first', () => {
   const second = nextAttemptAt(now, 1, ATTEMPTS_MAX, false)
   expect(second?.toISOString()).toBe('2026-11-21T10:00:30.000Z')
   expect(nextAttemptAt(second ?? now, 2, ATTEMPTS_MAX, false)?.toISOString()).toBe('2026-11-21T10:05:00.000Z')

@@ -22,7 +22,7 @@ export interface NotifyMessage extends Occasion {
 
 /**
  * Puts a notify action's message in the outbox: to its own channel only, whatever that subscribes to. The first send finishes the attempt row, two further ones may follow and update it: each time
- * `onNotified` of the sending job is told.
+ * `onNotified` of the sending job is called.
  */
 export async function queueNotify(
   services: Pick<Services, 'clock' | 'enqueue'>,

@@ -36,7 +36,7 @@ export type ChannelAttempt =
 /**
  * Records a try to a channel: its row, the channel's health, the next attempt, or mail in its stead when there is none.
  *
- * @returns what the attempt row was told; undefined when there is none, or the claim was lost to another worker
+ * @returns what the attempt row records; undefined when there is none, or the claim was lost to another worker
  */
 export async function recordChannelAttempt(
   services: Services,

@@ -17,7 +17,7 @@ import { type NotifyReport, type OnNotified, recordChannelAttempt } from './reco
 /**
  * Makes one attempt of a send that is due. Safe to run any number of times at once: the claim lets one worker through.
  *
- * @param onNotified told in the recording transaction when the send is a notify action's
+ * @param onNotified called in the recording transaction when the send is a notify action's
  */
 export async function sendAlert(
   services: Services,

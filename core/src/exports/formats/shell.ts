@@ -7,7 +7,7 @@ function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** Fields that curl adds by itself unless it is told not to. */
+/** Fields that curl adds by itself unless a flag forbids it. */
 const CURL_OWN = ['Accept', 'User-Agent', 'Content-Type']
 
 function curl(request: ExportedRequest): string {

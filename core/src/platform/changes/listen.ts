@@ -8,7 +8,7 @@ export const ENDPOINT_CHANNEL = 'creel_endpoints'
 
 /** A notification can be lost with its connection: everybody looks again so often in any case. */
 const POLL_MILLISECONDS = 5_000
-/** Other processes are told of changes at most so often. */
+/** Other processes are notified of changes at most so often. */
 const NOTIFY_MILLISECONDS = 10
 const RECONNECT_MILLISECONDS = { first: 100, max: 5_000 } as const
 

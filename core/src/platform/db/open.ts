@@ -25,7 +25,7 @@ export const SEARCH_SECONDS = 15
 /** After so long PostgreSQL ends any other statement of ours: none is meant to take a second. */
 const STATEMENT_SECONDS = 60
 
-/** How long a caller waits for a connection before it is told that the database is out of reach. */
+/** How long a caller waits for a connection before it gets the answer that the database is out of reach. */
 const CONNECT_SECONDS = 10
 
 const INT8 = 20
@@ -79,7 +79,7 @@ function openPool(
   // An idle connection that Postgres ends must not end us: the next query opens another.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
-    // Nor one that is in use: its query fails, and its caller is told. Without a listener it would end us.
+    // Nor one that is in use: its query fails, and its caller gets the error. Without a listener it would end us.
     client.on('error', () => {})
     client.query = preparing(client.query)
   })

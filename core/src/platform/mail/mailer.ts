@@ -6,7 +6,7 @@ export interface Mail {
   readonly subject: string
   readonly text: string
   readonly html: string
-  /** Stable over tries, so that a mail sent twice after a crash shows once: the part before the @ of `Message-ID`. */
+  /** Stable over attempts, so that a mail sent twice after a crash shows once: the part before the @ of `Message-ID`. */
   readonly messageKey: string
 }
 

@@ -109,7 +109,7 @@ export const deliveryAttempts = new Counter({
 /** What receivers took to answer, failures included. */
 export const deliveryAttemptSeconds = new Histogram({
   name: 'creel_delivery_attempt_seconds',
-  help: 'Duration of tries of forwards',
+  help: 'Duration of attempts to forward',
   buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15],
   registers,
 })

@@ -84,7 +84,7 @@ export function screenView({ actions, quit }: { actions: ScreenActions; quit: ()
     drawNow()
   }
 
-  // What lasts is told by how long it does.
+  // A lasting state shows how long it lasts.
   const clock = setInterval(() => {
     if (state.link.kind !== 'connected') drawNow()
   }, SECOND_MILLISECONDS)

@@ -14,7 +14,7 @@ export function namesIn(json: string): number {
   return count
 }
 
-/** How many members the objects of a document have, all told. */
+/** How many members the objects of a document have in all. */
 export function memberCountOf(node: LazyJson): number {
   if (Array.isArray(node)) return node.reduce((sum: number, item) => sum + memberCountOf(item), 0)
   if (node instanceof Map) {

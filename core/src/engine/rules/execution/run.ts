@@ -21,7 +21,7 @@ export interface RunInput {
   readonly secret: () => Uint8Array | null
   /** Whether the reports say which conditions and steps matched nothing: costs a look at every path. */
   readonly explains?: boolean
-  /** The machine's unless told; tests turn it by hand. */
+  /** The machine's by default; tests turn it by hand. */
   readonly stopwatch?: Stopwatch
 }
 

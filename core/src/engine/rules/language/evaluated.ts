@@ -5,7 +5,7 @@ import type { InputIssue, ItemCode } from '../../issues.ts'
 export type Evaluate = (value: unknown) => readonly InputIssue[]
 
 /** Annotation of a filter: the evaluate that says more than yes or no. */
-export const JUDGE = Symbol('evaluate')
+export const EVALUATE = Symbol('evaluate')
 /** Annotation of a filter whose evaluate knows all about the value: what the schema below it says is left out. */
 export const KNOWS_ALL = Symbol('knows all')
 /** Annotation of a union: which member a value was meant to be, or what is wrong when none. */
@@ -35,7 +35,11 @@ export function evaluated<A, I>(
   annotations: Readonly<Record<symbol, unknown>> = {},
 ): Schema.Schema<A, I> {
   return schema.pipe(
-    Schema.filter((value) => evaluate(value).length === 0, { jsonSchema, [JUDGE]: evaluate, ...annotations }),
+    Schema.filter((value) => evaluate(value).length === 0, {
+      jsonSchema,
+      [EVALUATE]: evaluate,
+      ...annotations,
+    }),
   )
 }
 

@@ -2,7 +2,7 @@ import type { AST } from '@effect/schema/AST'
 import type * as ParseResult from '@effect/schema/ParseResult'
 import * as Schema from '@effect/schema/Schema'
 import { type InputIssue, ITEM_CODES } from '../../issues.ts'
-import { CHOOSE, type Choose, type Evaluate, JUDGE, KNOWS_ALL, WRONG_WORD } from './evaluated.ts'
+import { CHOOSE, type Choose, EVALUATE, type Evaluate, KNOWS_ALL, WRONG_WORD } from './evaluated.ts'
 
 type Path = readonly (string | number)[]
 
@@ -53,7 +53,7 @@ function issuesOf(issue: ParseResult.ParseIssue, value: unknown, path: Path): In
 }
 
 function evaluation(issue: ParseResult.Refinement, value: unknown, path: Path): InputIssue[] {
-  const evaluate = annotation<Evaluate>(issue.ast, JUDGE)
+  const evaluate = annotation<Evaluate>(issue.ast, EVALUATE)
   const own = (evaluate?.(value) ?? []).map((each) => ({ ...each, path: [...path, ...each.path] }))
   const below =
     issue.kind === 'From' && issue.ast.annotations[KNOWS_ALL] !== true
@@ -110,7 +110,7 @@ function nameOf(ast: AST): string {
 }
 
 function annotation<T>(ast: AST, key: symbol): T | undefined {
-  // Only this room sets these annotations, through judged.ts, which gives them this type.
+  // Only this room sets these annotations, through evaluated.ts, which gives them this type.
   return ast.annotations[key] as T | undefined
 }
 
