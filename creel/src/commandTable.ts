@@ -157,10 +157,10 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./commands/completion.ts')).addCompletionCommand,
       },
       {
-        name: 'names',
-        description: 'names that the service knows, for completion scripts',
+        name: 'complete',
+        description: 'what may follow the words of a command line, for completion scripts',
         isHidden: true,
-        load: async () => (await import('./client/commands/names.ts')).addNamesCommand,
+        load: async () => (await import('./commands/complete.ts')).addCompleteCommand,
       },
       {
         name: 'help',

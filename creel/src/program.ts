@@ -68,7 +68,7 @@ function outline(): Command {
 const ENTRIES: readonly CommandEntry[] = COMMAND_GROUPS.flatMap(({ commands }) => commands)
 
 async function fill(program: Command, entries: readonly CommandEntry[], parts: ProgramParts): Promise<void> {
-  const tools: ProgramTools = { ...parts, whole: () => createProgram(parts) }
+  const tools: ProgramTools = { ...parts, whole: (only) => createProgram(parts, only) }
   for (const { name, load } of entries) {
     const command = program.commands.find((known) => known.name() === name)
     if (command !== undefined) (await load())(command, tools)
@@ -76,10 +76,14 @@ async function fill(program: Command, entries: readonly CommandEntry[], parts: P
   pointToHelp(program, 'creel')
 }
 
-/** Builds the whole command line: every command with its options and help. */
-export async function createProgram(parts: ProgramParts): Promise<Command> {
+/**
+ * Builds the whole command line: every command with its options and help.
+ *
+ * @param only loads the code of this command alone; of the others there is the name and the description
+ */
+export async function createProgram(parts: ProgramParts, only?: string): Promise<Command> {
   const program = outline()
-  await fill(program, ENTRIES, parts)
+  await fill(program, only === undefined ? ENTRIES : ENTRIES.filter(({ name }) => name === only), parts)
   return program
 }
 

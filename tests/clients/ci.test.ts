@@ -9,10 +9,13 @@ import { freePort } from '../support/freePort.ts'
 import { PROGRAM, temporaryFolder } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** What docs/clients.md offers to CI: the steps are run as a runner runs them, in a shell. */
+/** What docs/quickstarts/ci.md offers to CI: the steps are run as a runner runs them, in a shell. */
 
 const ROOT = join(import.meta.dir, '../..')
 const PAGE = fencesOf(textOf('docs/clients.md'))
+const [GITHUB, GITLAB] = fencesOf(textOf('docs/quickstarts/ci.md'))
+  .filter(({ language }) => language === 'yaml')
+  .map(({ code }) => YAML.parse(code))
 const started: number[] = []
 
 afterAll(async () => {
@@ -86,20 +89,29 @@ test('the GitHub Action starts a service, masks its key and exports how it is re
   expect((await fetch(CREEL_HOOK_URL, { method: 'POST', body: '{}' })).status).toBe(200)
   const headers = { Authorization: `Bearer ${CREEL_KEY}` }
   expect((await fetch(`${CREEL_URL}/api/v1/me`, { headers })).status).toBe(200)
+
+  // The job's own steps, with what the action exported.
+  const Job = z.object({ steps: z.array(z.looseObject({ run: z.string().optional() })) })
+  const { jobs } = z.object({ jobs: z.object({ webhooks: Job }) }).parse(GITHUB)
+  const steps = jobs.webhooks.steps.flatMap(({ run }) => run ?? [])
+  expect(steps).toHaveLength(2)
+  for (const step of steps)
+    expect(await shell(step, folder, { ...env, ...exported })).toMatchObject({ code: 0 })
 })
 
 test('the GitLab job starts a service and reaches it', async () => {
   const Job = z.object({
-    test: z.object({ before_script: z.array(z.string()), script: z.array(z.string()) }),
+    webhooks: z.object({ before_script: z.array(z.string()), script: z.array(z.string()) }),
   })
-  const snippet = PAGE.findLast(({ language }) => language === 'yaml')?.code ?? ''
-  const { before_script, script } = Job.parse(YAML.parse(snippet)).test
+  const { before_script, script } = Job.parse(GITLAB).webhooks
   const { folder, env } = await jobFolder()
   const lines = [...before_script, ...script, 'printf "\\nPID=%s\\n" "$CREEL_PID"']
   const { code, out } = await shell(lines.join('\n'), folder, env)
   started.push(Number(variablesOf(out).PID))
   expect(code).toBe(0)
-  expect(out).toContain('"storedRequestCount":1')
+  expect(JSON.parse(await readFile(join(folder, 'webhook.json'), 'utf8'))).toMatchObject({
+    label: 'order.paid',
+  })
 })
 
 test('a program that does not start ends the job with its log', async () => {

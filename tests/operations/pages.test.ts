@@ -19,7 +19,7 @@ describe('/llms.txt', () => {
     const text = await index.text()
     expect(text).toStartWith('# Creel\n\n> ')
     const links = [...text.matchAll(/\]\((\S+\/docs\/(\S+\.md))\)/g)]
-    const files = (await readdir(DOCS)).filter((file) => file.endsWith('.md'))
+    const files = (await readdir(DOCS, { recursive: true })).filter((file) => file.endsWith('.md'))
     expect(links.map(([, , file]) => file ?? '').sort()).toEqual(files.sort())
     for (const [, url = '', file = ''] of links) {
       const page = await fetch(url)

@@ -242,20 +242,20 @@ describe('completion', () => {
     `COMP_WORDS=(creel ${line}); COMP_CWORD=${line.split(' ').length}; _creel; echo "\${COMPREPLY[@]}"`
 
   for (const [shell, question] of Object.entries(QUESTIONS)) {
-    test.skipIf(Bun.which(shell) === null)(`${shell}: commands, options, and values where few`, async () => {
+    test.skipIf(Bun.which(shell) === null)(`${shell} asks the program what may come next`, async () => {
+      const folder = await temporaryFolder()
+      const creel = PROGRAM.map((word) => `'${word}'`).join(' ')
+      await writeFile(join(folder, 'creel'), `#!/bin/sh\nexec ${creel} "$@"\n`, { mode: 0o755 })
       const script = await runCreel(['completion', shell])
       expect(script.exitCode).toBe(0)
       const words = (line: string) => {
-        const { stdout, stderr } = Bun.spawnSync(question(script.stdout, line))
+        const env = { ...process.env, HOME: folder, PATH: `${folder}:${process.env.PATH}` }
+        const { stdout, stderr } = Bun.spawnSync(question(script.stdout, line), { env })
         expect(stderr.toString()).toBe('')
-        return stdout.toString().split(/\s+/)
+        return stdout.toString().trim().split(/\s+/)
       }
-      expect(words('key rev')).toContain('revoke')
-      expect(words('key rev')).not.toContain('set-plan')
-      expect(words('key create --')).toContain('--workspace')
-      expect(words('workspace create --plan t')).toContain('team')
-      expect(words('lis')).toContain('listen')
-      expect(script.stdout).toContain('creel names endpoints')
+      expect(words('key rev')).toEqual(['revoke'])
+      expect(words('workspace create --plan te')).toEqual(['team'])
     })
   }
 })

@@ -139,30 +139,25 @@ describe('creel send', () => {
 })
 
 describe('completion', () => {
-  test('asks for what the service knows, and is silent where there is none', async () => {
-    await service.alice.endpoint({ name: 'two words' })
-    const names = (await succeeds(['names', 'endpoints'], env)).split('\n')
-    expect(names).toContain('orders')
-    expect(names.some((name) => name.includes(' '))).toBe(false)
-    expect(await succeeds(['names', 'samples'], env)).toContain('stripe')
-    expect(await succeeds(['names', 'endpoints'], { ...env, CREEL_KEY: 'creel_live_nonsense' })).toBe('')
-    expect((await runCreel(['--help'])).stdout).not.toMatch(/^ {2}names/m)
+  const offered = async (...words: string[]) =>
+    (await succeeds(['complete', '--', ...words], env)).split('\n').filter((word) => word !== '')
+
+  test('knows commands, options, values where few, and what the service knows', async () => {
+    const spaced = await service.alice.endpoint({ name: 'two words' })
+    expect(await offered('lis')).toEqual(['listen'])
+    expect(await offered('compl')).toEqual(['completion'])
+    expect(await offered('key', 'rev')).toEqual(['revoke'])
+    expect(await offered('listen', '--conc')).toEqual(['--concurrency'])
+    expect(await offered('completion', '')).toEqual(['bash', 'zsh', 'fish'])
+    expect(await offered('listen', '--to', '3000', 'ord')).toEqual(['orders'])
+    expect(await offered('requests', 'list', '-e', spaced.id.slice(0, 4))).toEqual([spaced.id.slice(0, 8)])
+    expect(await offered('send', 'str')).toEqual(['stripe'])
+    expect(await offered('send', 'stripe', 'inv')).toEqual(['invoice.paid'])
   })
 
-  test.skipIf(Bun.which('bash') === null)('in bash offers endpoints by name', async () => {
-    const script = await succeeds(['completion', 'bash'], env)
-    const creel = `creel() { ${PROGRAM.map((word) => `'${word}'`).join(' ')} "$@"; }`
-    const offered = async (...typed: string[]) => {
-      const asked = `COMP_WORDS=(creel ${typed.join(' ')}); COMP_CWORD=${typed.length}; _creel; echo "\${COMPREPLY[@]}"`
-      const child = Bun.spawn(['bash', '--norc', '-c', `${creel}\n${script}\n${asked}`], {
-        env: { ...env, PATH: process.env.PATH ?? '' },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      })
-      return (await new Response(child.stdout).text()).trim().split(' ')
-    }
-    expect(await offered('listen', 'ord')).toEqual(['orders'])
-    expect(await offered('requests', 'list', '--endpoint', 'ord')).toEqual(['orders'])
-    expect(await offered('send', 'str')).toEqual(['stripe'])
+  test('is silent where nobody answers', async () => {
+    const nowhere = { ...env, CREEL_KEY: 'creel_live_nonsense' }
+    expect(await succeeds(['complete', '--', 'listen', ''], nowhere)).toBe('')
   })
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { fencesRunBy } from '../docs/markdown.ts'
-import { PROGRAM } from '../support/process.ts'
+import { PROGRAM, temporaryFolder } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 import { emptyHome, environmentOf } from './support.ts'
 
@@ -10,6 +10,7 @@ test('the commands of docs/terminal.md run as they stand there', async () => {
   const service = await startService()
   const creel = `creel() { ${PROGRAM.map((word) => `'${word}'`).join(' ')} "$@"; }`
   const child = Bun.spawn(['bash', '-c', ['set -e -o pipefail', creel, ...fences].join('\n')], {
+    cwd: await temporaryFolder(),
     env: { PATH: process.env.PATH, ...environmentOf(service.alice, await emptyHome()) },
     stdio: ['ignore', 'pipe', 'pipe'],
   })

@@ -4,7 +4,7 @@ import type { ProgramTools } from '../programTools.ts'
 /** `creel help [command…]`, in place of commander's, which knows the first word of a chain only. */
 export function addHelpCommand(help: Command, tools: ProgramTools): void {
   help.argument('[command...]', 'which one').action(async (chain: string[]) => {
-    let command = await tools.whole()
+    let command = await tools.whole(chain[0])
     for (const word of chain) {
       const sub = command.commands.find((known) => known.name() === word)
       if (sub === undefined) return command.error(`error: there is no command '${chain.join(' ')}'`)

@@ -10,6 +10,10 @@ import keys from '../../../docs/keys.md' with { type: 'text' }
 import operations from '../../../docs/operations.md' with { type: 'text' }
 import plans from '../../../docs/plans.md' with { type: 'text' }
 import providers from '../../../docs/providers.md' with { type: 'text' }
+import quickstartCi from '../../../docs/quickstarts/ci.md' with { type: 'text' }
+import quickstartNginx from '../../../docs/quickstarts/nginx-and-managed-postgres.md' with { type: 'text' }
+import quickstartVm from '../../../docs/quickstarts/one-vm.md' with { type: 'text' }
+import quickstartStripe from '../../../docs/quickstarts/stripe-to-three-services.md' with { type: 'text' }
 import routes from '../../../docs/routes.md' with { type: 'text' }
 import rules from '../../../docs/rules.md' with { type: 'text' }
 import rulesExamples from '../../../docs/rules-examples.md' with { type: 'text' }
@@ -52,6 +56,22 @@ export const PAGES: readonly Page[] = [
   { file: 'plans.md', about: 'every number of every plan, and how limits act', text: plans },
   { file: 'security.md', about: 'what Creel guards against, and how', text: security },
   { file: 'operations.md', about: 'configuration, deployment, monitoring and backups', text: operations },
+  {
+    file: 'quickstarts/ci.md',
+    about: 'wait for a webhook in GitHub Actions or GitLab CI',
+    text: quickstartCi,
+  },
+  {
+    file: 'quickstarts/stripe-to-three-services.md',
+    about: 'one endpoint, three services, each with its own condition and retries',
+    text: quickstartStripe,
+  },
+  { file: 'quickstarts/one-vm.md', about: 'an operator on one Linux machine', text: quickstartVm },
+  {
+    file: 'quickstarts/nginx-and-managed-postgres.md',
+    about: 'several processes behind nginx, the database at a provider',
+    text: quickstartNginx,
+  },
 ]
 
 /** The title of a page: its first heading. */

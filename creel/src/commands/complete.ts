@@ -1,0 +1,91 @@
+import type { Argument, Command, Option } from 'commander'
+import type { ProgramTools } from '../programTools.ts'
+import { printText } from './print.ts'
+
+/** `creel complete -- <words…>`: what completion scripts ask, the last word being the one that is typed. */
+export function addCompleteCommand(command: Command, tools: ProgramTools): void {
+  command.argument('[words...]', 'the command line so far').action(async (words: string[]) => {
+    const found = await candidates(await tools.whole(words[0]), words, tools)
+    if (found.length > 0) printText(...found)
+  })
+}
+
+/** A command line that is read up to the word that is typed. */
+interface Typed {
+  readonly command: Command
+  /** Values of the command's arguments. */
+  readonly values: readonly string[]
+  /** Values of its options, by their long names. */
+  readonly options: Readonly<Record<string, string>>
+  /** The option whose value is typed. */
+  readonly pending: Option | undefined
+}
+
+function read(program: Command, words: readonly string[]): Typed {
+  let command = program
+  const values: string[] = []
+  const options: Record<string, string> = {}
+  let pending: Option | undefined
+  for (const word of words) {
+    if (pending !== undefined) {
+      options[pending.long ?? ''] = word
+      pending = undefined
+    } else if (word.startsWith('-')) {
+      const option = command.options.find(({ long, short }) => long === word || short === word)
+      if (option?.required === true) pending = option
+    } else {
+      const sub = values.length === 0 ? command.commands.find((known) => known.name() === word) : undefined
+      if (sub === undefined) values.push(word)
+      else command = sub
+    }
+  }
+  return { command, values, options, pending }
+}
+
+/** The words that may stand in the place of the last one, those that the service knows included. */
+async function candidates(
+  program: Command,
+  words: readonly string[],
+  tools: ProgramTools,
+): Promise<readonly string[]> {
+  const last = words.at(-1) ?? ''
+  const typed = read(program, words.slice(0, -1))
+  const { command, values, pending } = typed
+  const namesFor = async (place: Argument | Option | undefined): Promise<readonly string[]> => {
+    if (place === undefined) return []
+    return place.argChoices ?? (await knownNames(nameOf(place), typed, tools))
+  }
+  const all =
+    pending !== undefined
+      ? await namesFor(pending)
+      : last.startsWith('-')
+        ? ['--help', ...command.options.flatMap(({ long }) => long ?? [])]
+        : [...subcommandsOf(command), ...(await namesFor(argumentAt(command, values.length)))]
+  return all.filter((word) => word.startsWith(last))
+}
+
+const subcommandsOf = (command: Command): string[] =>
+  command
+    .createHelp()
+    .visibleCommands(command)
+    .map((sub) => sub.name())
+
+/** The argument of a place; a variadic one takes all that follow it. */
+function argumentAt({ registeredArguments }: Command, place: number): Argument | undefined {
+  const last = registeredArguments.at(-1)
+  return registeredArguments[place] ?? (last?.variadic === true ? last : undefined)
+}
+
+/** What an argument or the value of an option is called: `endpoint` for `--to <endpoint>`. */
+function nameOf(place: Argument | Option): string {
+  return 'flags' in place ? (/<(\w+)>/.exec(place.flags)?.[1] ?? '') : place.name()
+}
+
+async function knownNames(
+  name: string,
+  { values, options }: Typed,
+  tools: ProgramTools,
+): Promise<readonly string[]> {
+  const { namesOf } = await import('../client/names.ts')
+  return await namesOf(name, { provider: values[0], url: options['--url'], key: options['--key'] }, tools)
+}
