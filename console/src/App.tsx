@@ -18,6 +18,7 @@ const RecycleBinScreen = lazy(async () => ({
   default: (await import('./recycleBin/RecycleBinScreen.tsx')).RecycleBinScreen,
 }))
 const UsageScreen = lazy(async () => ({ default: (await import('./usage/UsageScreen.tsx')).UsageScreen }))
+const AuditScreen = lazy(async () => ({ default: (await import('./audit/AuditScreen.tsx')).AuditScreen }))
 const AccessScreen = lazy(async () => ({ default: (await import('./access/AccessScreen.tsx')).AccessScreen }))
 
 /** Every place of the console, by its address. */
@@ -41,6 +42,7 @@ export function App() {
                 <Route path="/bin" component={RecycleBinScreen} />
                 <Route path="/usage" component={UsageScreen} />
                 <Route path="/access" component={AccessScreen} />
+                <Route path="/audit" component={AuditScreen} />
                 <Route component={FirstEndpoint} />
               </Switch>
             </Suspense>

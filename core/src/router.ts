@@ -7,6 +7,7 @@ import {
   router,
   type StreamContract,
 } from './api/route.ts'
+import { auditRoutes } from './audit/routes.ts'
 import { conditionRoutes } from './conditions/routes.ts'
 import { contactRoutes } from './contacts/routes.ts'
 import { deliveryRoutes } from './deliveries/routes.ts'
@@ -43,6 +44,7 @@ export const appRouter = router({
   transformations: transformationRoutes,
   watchdogs: watchdogRoutes,
   keys: keyRoutes,
+  audit: auditRoutes,
   contacts: contactRoutes,
   sessions: sessionRoutes,
   incidents: incidentRoutes,

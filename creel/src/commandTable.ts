@@ -127,6 +127,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./commands/key.ts')).addKeyCommands,
       },
       {
+        name: 'audit',
+        description: 'who changed what, when and from where',
+        load: async () => (await import('./commands/audit.ts')).addAuditCommand,
+      },
+      {
         name: 'console',
         description: 'print a link that signs a browser in to the console, once',
         load: async () => (await import('./commands/console.ts')).addConsoleCommand,

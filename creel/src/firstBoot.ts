@@ -51,6 +51,7 @@ async function greet(services: Services, hasConsole: boolean): Promise<FirstBoot
     scope: 'admin',
     onlyEndpointId: null,
     address: null,
+    actor: services.actor,
     plan: planOf(services.plans, workspace.plan),
     signal: new AbortController().signal,
     traceId: randomBytes(16).toString('hex'),

@@ -18,6 +18,7 @@ import * as deliveryWorkers from './20261122T1700_delivery_workers.ts'
 import * as windowBytes from './20261122T1710_window_bytes.ts'
 import * as keySignInLinks from './20261122T1730_key_sign_in_links.ts'
 import * as keyScopes from './20261122T1750_key_scopes.ts'
+import * as auditLog from './20261122T1751_audit_log.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -43,4 +44,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1710_window_bytes': windowBytes,
   '20261122T1730_key_sign_in_links': keySignInLinks,
   '20261122T1750_key_scopes': keyScopes,
+  '20261122T1751_audit_log': auditLog,
 }

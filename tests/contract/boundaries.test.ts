@@ -25,6 +25,7 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   alerts: ['alerts'],
   apiKeyWindows: ['keys', 'retention'],
   apiKeys: ['keys'],
+  auditEntries: ['audit'],
   attemptDetails: ['deliveries', 'retention'],
   concurrencySlots: ['api', 'retention'],
   contacts: ['contacts'],

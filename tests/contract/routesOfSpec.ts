@@ -85,6 +85,8 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'GET /api/v1/watchdogs/suggest',
   'GET /api/v1/watchdogs/labels',
 
+  'GET /api/v1/audit',
+
   'GET /api/v1/keys',
   'POST /api/v1/keys',
   'PATCH /api/v1/keys/{}',

@@ -1176,6 +1176,28 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/audit": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List who changed what, when and from where, newest first
+         * @description Entries are written in the transaction of the change and never altered. Captures, deliveries, replays and samples are no part of it: they are records of their own. Secrets are masked.
+         *
+         *     Needs a key with the scope `admin`.
+         */
+        get: operations["audit_list"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/sign-in-links": {
         parameters: {
             query?: never;
@@ -1624,6 +1646,51 @@ export interface components {
             /** @enum {unknown} */
             raw: "body";
         } | null;
+        AuditEntry: {
+            id: number;
+            /** Format: date-time */
+            at: string;
+            actor: {
+                /**
+                 * @description `key`: a call with a key; `session`: a browser that is signed in; `operator`: a command; `service`: Creel by itself
+                 * @enum {string}
+                 */
+                kind: "key" | "session" | "operator" | "service";
+                /** @description Of the key or the session */
+                id: string | null;
+                /** @description As it was called then */
+                name: string;
+                /** @description Where the call came from */
+                address: string | null;
+            };
+            /** @description Of the call; the same in the log of the service */
+            traceId: string | null;
+            /** @description What was done: the name of its procedure, such as `endpoints.update` */
+            action: string;
+            subject: {
+                type: string;
+                id: string;
+                name: string | null;
+            };
+            endpointId: string | null;
+            /** @description The members that changed, as they were; null before a creation */
+            before: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The members that changed, as they are; null after a deletion */
+            after: {
+                [key: string]: unknown;
+            } | null;
+        };
+        AuditEntryPage: {
+            items: components["schemas"]["AuditEntry"][];
+            /** @description Everything the query matches after filters */
+            totalCount: number;
+            page: number;
+            pageSize: number;
+            /** @description 0 when nothing matches */
+            totalPages: number;
+        };
         /**
          * @example {
          *       "id": 90117,
@@ -9689,6 +9756,96 @@ export interface operations {
             };
             /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    audit_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based; past the end answers no items */
+                page?: number;
+                /** @description Items a page */
+                pageSize?: number;
+                /** @description Only this, such as `endpoints.update` */
+                action?: string;
+                actorKind?: "key" | "session" | "operator" | "service";
+                /** @description Of the key or the session */
+                actorId?: string;
+                /** @description Only of such subjects: `endpoint`, `key`, … */
+                subjectType?: string;
+                subjectId?: string;
+                /** @description Only of this endpoint, also when it was deleted */
+                endpointId?: string;
+                /** @description At or after */
+                since?: string;
+                /** @description Before */
+                until?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditEntryPage"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
+            403: {
                 headers: {
                     [name: string]: unknown;
                 };

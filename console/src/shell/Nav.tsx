@@ -7,6 +7,7 @@ import {
   KeyRound,
   LogOut,
   MoonStar,
+  ScrollText,
   Sun,
   SunMoon,
   Timer,
@@ -72,6 +73,9 @@ export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) 
         </Place>
         <Place to="/access" icon={<KeyRound size={15} aria-hidden="true" />}>
           Access
+        </Place>
+        <Place to="/audit" icon={<ScrollText size={15} aria-hidden="true" />}>
+          Audit
         </Place>
       </ul>
       <Footer onKeys={onKeys} />

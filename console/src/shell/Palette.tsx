@@ -110,6 +110,7 @@ function useCommands(typed: string): Command[] {
     go('Recycle bin', 'place', '/bin'),
     go('Usage and plan', 'place', '/usage'),
     go('Access: keys, sessions, contacts', 'place', '/access'),
+    go('Audit: who changed what', 'place', '/audit'),
     { words: 'Next theme', about: 'light, dark, device', run: nextTheme },
     { words: 'API documentation', about: 'place', run: () => location.assign('/docs') },
   ]

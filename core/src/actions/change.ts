@@ -2,9 +2,11 @@ import type { Updateable } from 'kysely'
 import { listChannelStates } from '../alertChannels/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
+import { recordChange } from '../audit/index.ts'
 import { dropDeliveries, resumeDeliveries } from '../deliveries/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Trx } from '../platform/db/index.ts'
+import { actionChange } from './auditedChange.ts'
 import { readCondition } from './check.ts'
 import { isOn } from './planDispatch.ts'
 import { placed } from './positions.ts'
@@ -42,7 +44,11 @@ export async function changeAction(ctx: Context, { endpointId, id }: ActionRow, 
       )
     const row = await findAction(trx, endpointId, id)
     if (row === undefined) throw notFound('action')
-    return actionView(row, await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan))
+    const channels = await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan)
+    const view = actionView(row, channels)
+    const before = actionView(stored, channels)
+    await recordChange(trx, ctx, actionChange('actions.update', { row, before, after: view }))
+    return view
   })
 }
 
@@ -96,6 +102,11 @@ export async function removeAction(ctx: Context, { endpointId, id }: ActionRow):
     const stored = actions.find((action) => action.id === id)
     if (stored === undefined) throw notFound('action')
     await dropAction(ctx, trx, actions, stored)
+    const before = actionView(
+      stored,
+      await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan),
+    )
+    await recordChange(trx, ctx, actionChange('actions.remove', { row: stored, before, after: null }))
   })
 }
 

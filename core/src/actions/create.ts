@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto'
 import { listChannelStates } from '../alertChannels/index.ts'
 import type { Context } from '../api/context.ts'
 import { requireRoom } from '../api/planGates.ts'
+import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { ALWAYS } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { actionChange } from './auditedChange.ts'
 import { readCondition } from './check.ts'
 import { placed } from './positions.ts'
 import { type ActionRow, findAction, insertAction, lockActions, numberActions } from './queries.ts'
@@ -36,7 +38,9 @@ export async function createAction(ctx: Context, endpoint: Pick<EndpointRow, 'id
     })
     const row = await findAction(trx, endpoint.id, id)
     if (row === undefined) throw new Error('The action that was just inserted is gone.')
-    return actionView(row, channels)
+    const view = actionView(row, channels)
+    await recordChange(trx, ctx, actionChange('actions.create', { row, before: null, after: view }))
+    return view
   })
 }
 

@@ -3,7 +3,9 @@ import { EVENT_KINDS, EVENTS, SUBSCRIBABLE_KINDS } from '../alerts/index.ts'
 import { envelope, paged, pageInput, window } from '../api/pagination.ts'
 import { hasFeature, requireFeature } from '../api/planGates.ts'
 import { optional, route, router } from '../api/route.ts'
+import { recordChange } from '../audit/index.ts'
 import type { Plan } from '../plans/index.ts'
+import { channelChange } from './auditedChange.ts'
 import { channelOf } from './channel.ts'
 import { checkChannelChange, checkConnected, checkNewChannel } from './check.ts'
 import { findsChannel } from './find.ts'
@@ -133,7 +135,10 @@ export const alertChannelRoutes = router({
     output: z.null(),
     finds: findsChannel,
   }).mutation(async ({ ctx }) => {
-    await ctx.db.transaction().execute((trx) => deleteChannel(trx, ctx.channel.id))
+    await ctx.db.transaction().execute(async (trx) => {
+      await deleteChannel(trx, ctx.channel.id)
+      await recordChange(trx, ctx, channelChange('alertChannels.remove', ctx.channel, null))
+    })
     return null
   }),
 

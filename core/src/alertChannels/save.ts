@@ -4,7 +4,9 @@ import { EVERY_SUBSCRIPTION } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
+import { recordChange } from '../audit/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
+import { channelChange } from './auditedChange.ts'
 import { type Channel, channelOf } from './channel.ts'
 import { UNTESTED } from './health.ts'
 import { channelKind } from './kinds/index.ts'
@@ -40,7 +42,9 @@ export async function createChannel(ctx: Context, input: CreateInput) {
     await insertChannel(trx, row)
     const inserted = await lockChannelRow(trx, ctx.workspace.id, row.id)
     if (inserted === undefined) throw new Error('The channel that was just inserted is gone.')
-    return channelView(channelOf(inserted, ctx.secrets))
+    const made = channelOf(inserted, ctx.secrets)
+    await recordChange(trx, ctx, channelChange('alertChannels.create', null, made))
+    return channelView(made)
   })
 }
 
@@ -71,7 +75,9 @@ export async function changeChannel(ctx: Context, id: string, input: UpdateInput
     })
     const changed = await lockChannelRow(trx, ctx.workspace.id, id)
     if (changed === undefined) throw notFound('alert channel')
-    return channelView(channelOf(changed, ctx.secrets))
+    const after = channelOf(changed, ctx.secrets)
+    await recordChange(trx, ctx, channelChange('alertChannels.update', channel, after))
+    return channelView(after)
   })
 }
 

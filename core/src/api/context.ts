@@ -1,5 +1,5 @@
 import type { Plan } from '../plans/index.ts'
-import type { Services } from './services.ts'
+import type { Actor, Services } from './services.ts'
 
 /** What a signed-in browser may do: what its key may, or what the workspace's owner may. */
 export type SessionRole = 'key' | 'owner'
@@ -34,6 +34,8 @@ export interface Caller {
   readonly onlyEndpointId: string | null
   /** Where the call came from, as far as we believe proxies; null where nobody knows. */
   readonly address: string | null
+  /** The same as the audit log names it. */
+  readonly actor: Actor
   readonly workspace: { readonly id: string; readonly name: string }
   readonly plan: Plan
 }

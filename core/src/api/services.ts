@@ -43,8 +43,25 @@ export type HandInResult =
   /** Nothing can be stored now, or this process takes no captures. */
   | { readonly state: 'unavailable' }
 
+/** Who may change something. */
+export const ACTOR_KINDS = ['key', 'session', 'operator', 'service'] as const
+
+/** Who changes something, as the audit log names it. */
+export interface Actor {
+  readonly kind: (typeof ACTOR_KINDS)[number]
+  /** Of the key or the session; null for the others. */
+  readonly id: string | null
+  readonly name: string
+  /** Where the call came from; null where nobody knows, and for what did not come by a call. */
+  readonly address: string | null
+}
+
 /** What one process holds for its whole life, built by the program's entry and handed to gateway and jobs. */
 export interface Services {
+  /** Who changes what this process changes by itself; in a call it is the caller. */
+  readonly actor: Actor
+  /** For so long entries of the audit log are kept. */
+  readonly auditRetentionDays: number
   readonly db: Db
   /** Connections for scans that a caller can make long; see `requests/searching.ts`. */
   readonly searches: Db

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DomainError, validationFailed } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
+import { type Change, recordChange } from '../audit/index.ts'
 import { getWorkspace } from '../workspaces/index.ts'
 import { deleteContact, insertContact, listContacts } from './queries.ts'
 
@@ -21,7 +22,17 @@ export async function addContact(
     name: input.name ?? null,
     createdAt: services.clock.now(),
   }
-  const added = await services.db.transaction().execute((trx) => insertContact(trx, row))
+  const added = await services.db.transaction().execute(async (trx) => {
+    const inserted = await insertContact(trx, row)
+    if (inserted !== undefined) {
+      await recordChange(
+        trx,
+        services,
+        contactChange('contacts.add', workspace.id, { before: null, after: inserted }),
+      )
+    }
+    return inserted
+  })
   if (added === undefined) {
     const detail = `The workspace "${workspace.name}" has the contact ${input.email} already.`
     throw validationFailed([{ path: ['email'], code: 'duplicate', detail }])
@@ -42,6 +53,27 @@ export async function removeContact(services: Services, input: { workspace: stri
   if (contact === undefined) {
     throw new DomainError('not_found', `The workspace "${workspace.name}" has no contact "${input.contact}".`)
   }
-  await services.db.transaction().execute((trx) => deleteContact(trx, contact.id))
+  await services.db.transaction().execute(async (trx) => {
+    await deleteContact(trx, contact.id)
+    await recordChange(
+      trx,
+      services,
+      contactChange('contacts.remove', workspace.id, { before: contact, after: null }),
+    )
+  })
   return contact
+}
+
+interface ContactRow {
+  readonly id: string
+  readonly email: string
+}
+
+function contactChange(
+  action: string,
+  workspaceId: string,
+  { before, after }: { readonly before: ContactRow | null; readonly after: ContactRow | null },
+): Change {
+  const { id = '', email = '' } = after ?? before ?? {}
+  return { action, workspaceId, subject: { type: 'contact', id, name: email }, before, after }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
 import { requireRoom } from '../api/planGates.ts'
+import { recordChange } from '../audit/index.ts'
 import {
   type CreateInput,
   checkResponse,
@@ -14,6 +15,7 @@ import {
 import type { InputIssue } from '../engine/issues.ts'
 import { checkSettings, NO_VERIFICATION } from '../engine/verification/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
+import { endpointChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
 
 /** What the schema alone cannot evaluate of a new endpoint. */
@@ -51,6 +53,8 @@ export async function createEndpoint(ctx: Context, input: CreateInput) {
     await writeForward(ctx, trx, id, null, input)
     const row = await findEndpoint(trx, ctx.workspace.id, id)
     if (row === undefined) throw new Error('The endpoint that was just inserted is gone.')
-    return endpointView(row, ctx)
+    const view = endpointView(row, ctx)
+    await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.create', null, view))
+    return view
   })
 }

@@ -42,7 +42,7 @@ export const endpointEditingRoutes = router({
     output: z.null(),
     finds: findsEndpoint,
   }).mutation(async ({ ctx }) => {
-    await removeEndpoint(ctx, ctx.endpoint.id)
+    await removeEndpoint(ctx, ctx.endpoint)
     return null
   }),
 })

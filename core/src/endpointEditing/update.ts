@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
+import { recordChange } from '../audit/index.ts'
 import type { UpdateInput } from '../endpoints/index.ts'
 import {
   checkResponse,
@@ -14,6 +15,7 @@ import {
 import type { InputIssue } from '../engine/issues.ts'
 import { checkSettings } from '../engine/verification/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
+import { endpointChange } from './change.ts'
 import { checkForward, writeForward } from './legacyForward.ts'
 
 /**
@@ -60,6 +62,8 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
     await announceEndpointChange(trx, endpoint.id)
     const row = await findEndpoint(trx, ctx.workspace.id, endpoint.id)
     if (row === undefined) throw notFound('endpoint')
-    return endpointView(row, ctx)
+    const view = endpointView(row, ctx)
+    await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.update', endpointView(endpoint, ctx), view))
+    return view
   })
 }

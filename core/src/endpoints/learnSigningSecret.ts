@@ -1,4 +1,5 @@
 import type { Services } from '../api/services.ts'
+import { recordChange } from '../audit/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 
 /**
@@ -8,20 +9,30 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
  * @returns whether it was stored
  */
 export async function learnSigningSecret(
-  { db, secrets, clock }: Pick<Services, 'db' | 'secrets' | 'clock'>,
+  services: Pick<Services, 'db' | 'secrets' | 'clock' | 'actor'>,
   endpointId: string,
   secret: string,
 ): Promise<boolean> {
+  const { db, secrets, clock } = services
   return await db.transaction().execute(async (trx) => {
-    const { numUpdatedRows } = await trx
+    const learned = await trx
       .updateTable('endpoints')
       .set({ signingSecret: secrets.seal(secret), signingSecretSetAt: clock.now() })
       .where('id', '=', endpointId)
       .where('deletedAt', 'is', null)
       .where('signingSecret', 'is', null)
-      .executeTakeFirstOrThrow()
-    if (numUpdatedRows === 0n) return false
+      .returning(['workspaceId', 'name', 'signingSecretSetAt'])
+      .executeTakeFirst()
+    if (learned === undefined) return false
     await announceEndpointChange(trx, endpointId)
+    await recordChange(trx, services, {
+      action: 'endpoints.learnSigningSecret',
+      workspaceId: learned.workspaceId,
+      subject: { type: 'endpoint', id: endpointId, name: learned.name },
+      endpointId,
+      before: { signingSecretSetAt: null },
+      after: { signingSecretSetAt: learned.signingSecretSetAt },
+    })
     return true
   })
 }

@@ -1,8 +1,8 @@
 import type { Urls } from '../api/services.ts'
 import { captureUrlOf } from '../endpoints/index.ts'
+import { isCredentialName, MASK } from '../engine/credentials.ts'
 import { storedHeaders, type WireHeader } from '../engine/message/index.ts'
 import type { RequestRow } from '../requests/index.ts'
-import { isCredentialName, MASK } from './credentials.ts'
 
 /** A captured request as the formats write it down. */
 export interface ExportedRequest {

@@ -1,1 +1,1 @@
-export { isCredentialName, MASK } from './credentials.ts'
+export { isCredentialName, MASK } from '../engine/credentials.ts'

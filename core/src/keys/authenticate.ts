@@ -75,6 +75,7 @@ export async function authenticate(
     scope: row.scope,
     onlyEndpointId: row.endpointId,
     address,
+    actor: { kind: 'key', id: row.id, name: row.name, address },
     workspace: { id: row.workspaceId, name: row.workspaceName },
     plan,
   }

@@ -1,4 +1,5 @@
 import type { Services } from '../api/services.ts'
+import { recordChange } from '../audit/index.ts'
 import { type KeyRow, updateKey } from './queries.ts'
 
 /** What of a key a caller may change; null takes a bound away, and what is left out stays. */
@@ -15,6 +16,15 @@ export async function changeKey(
   { name = key.name, expiresAt = key.expiresAt, allowedNetworks = key.allowedNetworks }: KeyChanges,
 ): Promise<KeyRow> {
   const changed = { name, expiresAt, allowedNetworks }
-  await services.db.transaction().execute((trx) => updateKey(trx, key.id, changed))
+  await services.db.transaction().execute(async (trx) => {
+    await updateKey(trx, key.id, changed)
+    await recordChange(trx, services, {
+      action: 'keys.update',
+      workspaceId: key.workspaceId,
+      subject: { type: 'key', id: key.id, name: key.name },
+      before: key,
+      after: { ...key, ...changed },
+    })
+  })
   return { ...key, ...changed }
 }

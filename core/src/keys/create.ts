@@ -3,6 +3,7 @@ import type { KeyScope } from '../api/context.ts'
 import { notFound, validationFailed } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
 import type { Services } from '../api/services.ts'
+import { recordChange } from '../audit/index.ts'
 import { findEndpoint } from '../endpoints/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { planOf } from '../plans/index.ts'
@@ -83,5 +84,13 @@ export async function addKey(services: Services, trx: Trx, workspaceId: string, 
   }
   await insertKey(trx, row)
   const { sha256: _digest, workspaceId: _workspace, ...shown } = row
+  await recordChange(trx, services, {
+    action: 'keys.create',
+    workspaceId,
+    subject: { type: 'key', id: row.id, name: row.name },
+    endpointId: row.endpointId,
+    before: null,
+    after: shown,
+  })
   return { ...shown, key }
 }

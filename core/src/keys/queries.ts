@@ -3,12 +3,13 @@ import type { KeyScope } from '../api/context.ts'
 import type { ApiKeysTable, Db, Trx } from '../platform/db/index.ts'
 
 /** A key without its digest. */
-export interface KeyRow extends Omit<Selectable<ApiKeysTable>, 'sha256' | 'workspaceId' | 'scope'> {
+export interface KeyRow extends Omit<Selectable<ApiKeysTable>, 'sha256' | 'scope'> {
   readonly scope: KeyScope
 }
 
 const COLUMNS = [
   'id',
+  'workspaceId',
   'name',
   'prefix',
   'scope',

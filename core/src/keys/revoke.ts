@@ -1,5 +1,6 @@
 import { DomainError, validationFailed } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
+import { recordChange } from '../audit/index.ts'
 import { getWorkspace } from '../workspaces/index.ts'
 import { type KeyRow, listKeys, updateKey } from './queries.ts'
 
@@ -37,7 +38,16 @@ export async function keyOfReference(
 export async function revokeKey(services: Services, key: KeyRow): Promise<KeyRow> {
   const revokedAt = key.revokedAt ?? services.clock.now()
   if (key.revokedAt === null) {
-    await services.db.transaction().execute((trx) => updateKey(trx, key.id, { revokedAt }))
+    await services.db.transaction().execute(async (trx) => {
+      await updateKey(trx, key.id, { revokedAt })
+      await recordChange(trx, services, {
+        action: 'keys.revoke',
+        workspaceId: key.workspaceId,
+        subject: { type: 'key', id: key.id, name: key.name },
+        before: key,
+        after: { ...key, revokedAt },
+      })
+    })
   }
   return { ...key, revokedAt }
 }

@@ -1,5 +1,6 @@
 import { notFound, validationFailed } from '../api/errors.ts'
 import type { Services } from '../api/services.ts'
+import { recordChange } from '../audit/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { getWorkspace, lockWorkspace } from '../workspaces/index.ts'
 import { addKey, issuesOfKey } from './create.ts'
@@ -33,6 +34,13 @@ export async function rotateKey(
     const end = new Date(now.getTime() + input.overlapSeconds * 1000)
     const expiresAt = old.expiresAt !== null && old.expiresAt < end ? old.expiresAt : end
     await updateKey(trx, old.id, { expiresAt, replacedById: made.id })
+    await recordChange(trx, services, {
+      action: 'keys.rotate',
+      workspaceId: workspace.id,
+      subject: { type: 'key', id: old.id, name: old.name },
+      before: old,
+      after: { ...old, expiresAt, replacedById: made.id },
+    })
     return made
   })
 }

@@ -9,9 +9,11 @@ import { planLimitOperatorRoutes } from '../planLimits/operatorRoutes.ts'
 import { retentionOperatorRoutes } from '../retention/operatorRoutes.ts'
 import { sessionOperatorRoutes } from '../sessions/operatorRoutes.ts'
 import { workspaceOperatorRoutes } from '../workspaces/operatorRoutes.ts'
+import { auditOperatorRoutes } from './auditRoutes.ts'
 
 /** The table of contents of what an operator may do: one line a noun. */
 export const operatorRouter = operatorRouterOf({
+  audit: auditOperatorRoutes,
   workspaces: mergeOperatorRouters(workspaceOperatorRoutes, planLimitOperatorRoutes),
   keys: keyOperatorRoutes,
   contacts: contactOperatorRoutes,

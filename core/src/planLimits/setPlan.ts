@@ -1,4 +1,5 @@
 import type { Services } from '../api/services.ts'
+import { recordChange } from '../audit/index.ts'
 import { type PlanKey, planOf } from '../plans/index.ts'
 import { getWorkspace, lockWorkspace, updatePlan } from '../workspaces/index.ts'
 import { applyPlanLimits } from './applyPlanLimits.ts'
@@ -15,6 +16,13 @@ export async function setPlan(services: Services, input: { workspace: string; pl
     await lockWorkspace(trx, workspace.id)
     await updatePlan(trx, workspace.id, input.plan)
     await applyPlanLimits(services, trx, workspace.id)
+    await recordChange(trx, services, {
+      action: 'workspaces.setPlan',
+      workspaceId: workspace.id,
+      subject: { type: 'workspace', id: workspace.id, name: workspace.name },
+      before: { plan: workspace.plan },
+      after: { plan: input.plan },
+    })
   })
   return { ...workspace, plan: planOf(services.plans, input.plan).key }
 }

@@ -1,7 +1,11 @@
 import type { Context } from '../api/context.ts'
+import { recordChange } from '../audit/index.ts'
 import { retentionMs } from '../plans/index.ts'
 import { type BinScope, findBinned, lockStoredCounts, takeFromBin } from './queries.ts'
 import { planRestore } from './rules.ts'
+
+/** So many ids stand in the audit log; the rest are counted. */
+const IDS_TOLD = 100
 
 /** The part of the bin that the caller can still restore. */
 export function binScope(ctx: Context): BinScope {
@@ -34,6 +38,14 @@ export async function restoreRequests(
     for (const [endpointId, requests] of Map.groupBy(restored, (request) => request.endpointId)) {
       const ids = requests.map(({ id }) => id)
       await takeFromBin(trx, endpointId, ids)
+      await recordChange(trx, ctx, {
+        action: 'recycleBin.restore',
+        workspaceId: ctx.workspace.id,
+        subject: { type: 'endpoint', id: endpointId },
+        endpointId,
+        before: {},
+        after: { restoredCount: ids.length, requestIds: ids.slice(0, IDS_TOLD) },
+      })
     }
     return { restoredCount: restored.length, skippedAtCap }
   })

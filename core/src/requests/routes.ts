@@ -201,7 +201,7 @@ export const requestRoutes = router({
     output: z.null(),
     finds: findsRequest,
   }).mutation(async ({ ctx }) => {
-    await binRequests(ctx, ctx.endpoint.id, [ctx.request.id])
+    await binRequests(ctx, ctx.endpoint.id, [ctx.request.id], 'requests.remove')
     return null
   }),
 
@@ -214,7 +214,9 @@ export const requestRoutes = router({
     output: Deleted,
     finds: findsEndpoint,
     check: (_ctx, input) => issuesOfFilters(input),
-  }).mutation(async ({ ctx }) => ({ deletedCount: await binRequests(ctx, ctx.endpoint.id, null) })),
+  }).mutation(async ({ ctx }) => ({
+    deletedCount: await binRequests(ctx, ctx.endpoint.id, null, 'requests.clear'),
+  })),
 
   bulkDelete: route({
     method: 'POST',
@@ -226,6 +228,6 @@ export const requestRoutes = router({
     finds: findsEndpoint,
     check: (_ctx, input) => issuesOfRequestIds(input),
   }).mutation(async ({ ctx, input }) => ({
-    deletedCount: await binRequests(ctx, ctx.endpoint.id, requestIdsOf(input)),
+    deletedCount: await binRequests(ctx, ctx.endpoint.id, requestIdsOf(input), 'requests.bulkDelete'),
   })),
 })

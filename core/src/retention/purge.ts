@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
 import { DomainError } from '../api/errors.ts'
+import type { Services } from '../api/services.ts'
+import { recordChange } from '../audit/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { getWorkspace } from '../workspaces/index.ts'
@@ -38,7 +40,10 @@ export async function countPurge(services: SweepServices, target: PurgeTarget): 
  *
  * @returns how many went
  */
-export async function purge(services: SweepServices, target: PurgeTarget): Promise<number> {
+export async function purge(
+  services: SweepServices & Pick<Services, 'actor'>,
+  target: PurgeTarget,
+): Promise<number> {
   await countPurge(services, target)
   const endpointIds = await findEndpoints(services, target)
   const { rows } = await sql<{ lastId: number }>`select last_value as last_id from request_ids`.execute(
@@ -63,6 +68,18 @@ export async function purge(services: SweepServices, target: PurgeTarget): Promi
     }
     if (target.request === undefined) await purgeRecords(services, endpointId, upToId)
   }
+  const { id: workspaceId } = await getWorkspace(services.db, target.workspace)
+  const { endpoint, request } = target
+  await services.db.transaction().execute((trx) =>
+    recordChange(trx, services, {
+      action: 'retention.purge',
+      workspaceId,
+      subject: { type: endpoint === undefined ? 'workspace' : 'endpoint', id: endpoint ?? workspaceId },
+      endpointId: endpoint ?? null,
+      before: {},
+      after: { purgedCount, request: request ?? null },
+    }),
+  )
   return purgedCount
 }
 

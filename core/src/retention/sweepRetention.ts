@@ -1,4 +1,6 @@
 import { sql } from 'kysely'
+import type { Services } from '../api/services.ts'
+import { sweepAudit } from '../audit/index.ts'
 import { endpointsToSweep } from './endpointsToSweep.ts'
 import { type SweepServices, sweepTransaction } from './pace.ts'
 import { sweepAttempts, sweepDetails } from './sweepAttempts.ts'
@@ -8,15 +10,19 @@ import { sweepBin, sweepHidden, sweepStored } from './sweepRequests.ts'
 const SWEEPS = [sweepStored, sweepBin, sweepHidden, sweepAttempts, sweepDetails] as const
 
 /**
- * Deletes what the retention of each plan ends: stored and binned requests, attempts and their records, and rate
- * windows that nobody uses. In small batches that captures hardly notice; may be cut off at any time, and
+ * Deletes what the retention of each plan ends: stored and binned requests, attempts and their records, old
+ * entries of the audit log, and rate windows that nobody uses. In small batches that captures hardly notice; may be cut off at any time, and
  * several workers may sweep at once.
  */
-export async function sweepRetention(services: SweepServices, signal: AbortSignal): Promise<void> {
+export async function sweepRetention(
+  services: SweepServices & Pick<Services, 'auditRetentionDays'>,
+  signal: AbortSignal,
+): Promise<void> {
   for await (const endpoint of endpointsToSweep(services)) {
     for (const sweep of SWEEPS) await sweep(services, endpoint, signal)
     if (signal.aborted) return
   }
+  await sweepAudit(services, signal)
   await sweepRateWindows(services)
 }
 

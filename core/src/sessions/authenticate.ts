@@ -58,6 +58,7 @@ export async function authenticateSession(
     scope: row.keyScope ?? 'admin',
     onlyEndpointId: row.keyEndpointId,
     address,
+    actor: { kind: 'session', id: row.id, name: keyName ?? 'owner', address },
     workspace: { id: row.workspaceId, name: row.workspaceName },
     plan,
   }

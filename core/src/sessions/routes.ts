@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { notFound } from '../api/errors.ts'
 import { requireOwner } from '../api/ownerGate.ts'
 import { route, router, typedOnly } from '../api/route.ts'
+import { recordChange } from '../audit/index.ts'
 import { deleteSession, listSessions } from './queries.ts'
 import { CurrentSession, Session, SignInLinkView } from './schema.ts'
 import { makeSignInLink } from './start.ts'
@@ -36,9 +37,19 @@ export const sessionRoutes = router({
 
   end: typedOnly({ input: z.object({ sessionId: z.guid() }), output: z.null(), gate: requireOwner }).mutation(
     async ({ ctx, input }) => {
-      const isEnded = await ctx.db
-        .transaction()
-        .execute((trx) => deleteSession(trx, ctx.workspace.id, input.sessionId))
+      const isEnded = await ctx.db.transaction().execute(async (trx) => {
+        const isDeleted = await deleteSession(trx, ctx.workspace.id, input.sessionId)
+        if (isDeleted) {
+          await recordChange(trx, ctx, {
+            action: 'sessions.end',
+            workspaceId: ctx.workspace.id,
+            subject: { type: 'session', id: input.sessionId },
+            before: {},
+            after: null,
+          })
+        }
+        return isDeleted
+      })
       if (!isEnded) throw notFound('session')
       return null
     },

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { DomainError } from '../api/errors.ts'
-import type { Services } from '../api/services.ts'
+import type { Actor, Services } from '../api/services.ts'
+import { recordChange } from '../audit/index.ts'
 import { authenticate } from '../keys/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
@@ -39,14 +40,27 @@ export async function startSession(
     if (former !== null) await deleteSessionOfToken(trx, tokenFingerprint(former))
     const { token, sha256 } = newToken()
     const createdAt = services.clock.now()
+    const id = randomUUID()
     await insertSession(trx, {
-      id: randomUUID(),
+      id,
       ...owner,
       sha256,
       userAgent: userAgent?.slice(0, USER_AGENT_MAX) ?? null,
       createdAt,
       expiresAt: new Date(createdAt.getTime() + SESSION_DAYS * DAY_MS),
     })
+    const actor: Actor = caller?.actor ?? { kind: 'session', id, name: 'sign-in link', address }
+    await recordChange(
+      trx,
+      { clock: services.clock, actor },
+      {
+        action: 'sessions.start',
+        workspaceId: owner.workspaceId,
+        subject: { type: 'session', id },
+        before: null,
+        after: { apiKeyId: owner.apiKeyId, userAgent },
+      },
+    )
     return token
   })
 }
@@ -67,7 +81,16 @@ export async function makeSignInLink(services: Services, who: SignedIn): Promise
   const { token, sha256 } = newToken()
   const now = services.clock.now()
   const expiresAt = new Date(now.getTime() + LINK_MINUTES * MINUTE_MS)
-  await services.db.transaction().execute((trx) => insertLink(trx, { ...who, sha256, expiresAt }, now))
+  await services.db.transaction().execute(async (trx) => {
+    await insertLink(trx, { ...who, sha256, expiresAt }, now)
+    await recordChange(trx, services, {
+      action: 'sessions.link',
+      workspaceId: who.workspaceId,
+      subject: { type: 'signInLink', id: who.apiKeyId ?? who.workspaceId },
+      before: null,
+      after: { of: who.apiKeyId === null ? 'owner' : 'key', apiKeyId: who.apiKeyId, expiresAt },
+    })
+  })
   return { url: `${services.urls.baseUrl}/console/sign-in#${token}`, expiresAt }
 }
 

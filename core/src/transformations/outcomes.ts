@@ -1,7 +1,9 @@
 import { type Named, raiseSingle } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
+import { recordChange } from '../audit/index.ts'
 import { opsTakingOut, storedRule } from '../engine/rules/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { ruleChange } from './auditedChange.ts'
 import { forgetFaults, lockRule, noteFault, type RuleRow, updateRule } from './queries.ts'
 import type { RuleEnd } from './ruleSets.ts'
 
@@ -23,7 +25,7 @@ export interface RuleOutcome {
  * A rule that takes data out holds its action's deliveries from then on, until somebody decides; any other is skipped.
  */
 export async function recordRuleOutcomes(
-  services: Pick<Services, 'clock' | 'enqueue'>,
+  services: Pick<Services, 'clock' | 'enqueue' | 'actor'>,
   trx: Trx,
   outcomes: readonly RuleOutcome[],
 ): Promise<void> {
@@ -51,7 +53,7 @@ export async function recordRuleOutcomes(
 }
 
 async function switchOff(
-  services: Pick<Services, 'clock' | 'enqueue'>,
+  services: Pick<Services, 'clock' | 'enqueue' | 'actor'>,
   trx: Trx,
   row: RuleRow,
   { workspaceId, endpoint, requestId, code }: Omit<RuleOutcome, 'ends'> & { readonly code: string },
@@ -66,6 +68,8 @@ async function switchOff(
     holdsDeliveries: ops.length > 0,
     updatedAt: services.clock.now(),
   })
+  const changed = { ...row, enabled: false, disabledReason, holdsDeliveries: ops.length > 0 }
+  await recordChange(trx, services, ruleChange('transformations.disable', row, changed))
   await raiseSingle(services, trx, {
     kind: 'transformation.disabled',
     workspaceId,

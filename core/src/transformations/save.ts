@@ -2,11 +2,13 @@ import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
 import { DomainError, notFound, validationFailed } from '../api/errors.ts'
 import { requireFeature, requireRoom } from '../api/planGates.ts'
+import { recordChange } from '../audit/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
 import type { Rule } from '../engine/rules/index.ts'
 import { decodeRule, sameDocument, storedRule } from '../engine/rules/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { ruleChange } from './auditedChange.ts'
 import type { FoundSet } from './find.ts'
 import {
   type Destination,
@@ -110,6 +112,7 @@ export async function createRule(
       createdAt: now,
       restoredFrom: null,
     })
+    await recordChange(trx, ctx, ruleChange('transformations.create', null, row))
     return row
   })
 }
@@ -148,6 +151,7 @@ export async function changeRule(ctx: Context, { id }: RuleRow, changes: RuleCha
     if (changes.enabled !== undefined) await switchRule(trx, row, changes.enabled, now)
     const changed = (await findRule(trx, row.endpointId, id)) ?? row
     if (row.holdsDeliveries && !changed.holdsDeliveries) await releaseHeld(ctx, trx, row.actionId)
+    await recordChange(trx, ctx, ruleChange('transformations.update', row, changed))
     return changed
   })
 }
@@ -188,7 +192,9 @@ export async function restoreVersion(
     if (row === undefined) throw notFound('rule')
     await addVersion(trx, row, storedRule(rule), { now, restoredFrom: version })
     if (row.holdsDeliveries) await releaseHeld(ctx, trx, row.actionId)
-    return (await findRule(trx, row.endpointId, id)) ?? row
+    const restored = (await findRule(trx, row.endpointId, id)) ?? row
+    await recordChange(trx, ctx, ruleChange('transformations.restore', row, restored))
+    return restored
   })
 }
 
@@ -200,6 +206,7 @@ export async function removeRule(ctx: Context, { id, actionId, endpointId }: Rul
     if (row === undefined) return
     await deleteRule(trx, row)
     if (row.holdsDeliveries) await releaseHeld(ctx, trx, actionId)
+    await recordChange(trx, ctx, ruleChange('transformations.remove', row, null))
   })
 }
 
@@ -218,6 +225,14 @@ export async function orderRules(ctx: Context, set: FoundSet, order: readonly st
     const issues = issuesOfOrder(wanted, rules)
     if (issues.length > 0) throw validationFailed(issues)
     await numberRules(trx, wanted)
+    await recordChange(trx, ctx, {
+      action: 'transformations.order',
+      workspaceId: ctx.workspace.id,
+      subject: { type: 'action', id: destination.id },
+      endpointId: set.endpoint.id,
+      before: { order: rules.map(({ id }) => id) },
+      after: { order: wanted },
+    })
   })
 }
 

@@ -2,12 +2,14 @@ import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { requireRoom } from '../api/planGates.ts'
+import { recordChange } from '../audit/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { Condition } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { newestMatching } from '../requests/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
+import { watchdogChange } from './auditedChange.ts'
 import { criteriaText, matchOf, parseMatch } from './match.ts'
 import {
   clockColumns,
@@ -80,6 +82,7 @@ export async function createWatchdog(ctx: Context, endpoint: EndpointRow, input:
     await announceEndpointChange(trx, endpoint.id)
     const row = await findWatchdog(trx, ctx.workspace.id, id, now)
     if (row === undefined) throw notFound('endpoint')
+    await recordChange(trx, ctx, watchdogChange('watchdogs.create', null, row))
     return watchdogView(row, now, outages)
   })
 }

@@ -1,7 +1,9 @@
 import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
+import { recordChange } from '../audit/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
+import { watchdogChange } from './auditedChange.ts'
 import { applyWatchdogLimit } from './planPause.ts'
 import { deleteWatchdog, type WatchdogRow } from './queries.ts'
 
@@ -13,5 +15,6 @@ export async function removeWatchdog(ctx: Context, watchdog: WatchdogRow): Promi
     await closeIncidentsSilently(ctx, trx, { kind: 'watchdog.alarmed', subjectIds: [watchdog.id] })
     await applyWatchdogLimit(ctx, trx, { workspaceId: ctx.workspace.id, plan: ctx.plan })
     await announceEndpointChange(trx, watchdog.endpointId)
+    await recordChange(trx, ctx, watchdogChange('watchdogs.remove', watchdog, null))
   })
 }

@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
+import { recordChange } from '../audit/index.ts'
 import { findContactIds } from '../contacts/index.ts'
 import { sameCondition, storedCondition } from '../engine/conditions/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
+import { watchdogChange } from './auditedChange.ts'
 import { RECHECK_AFTER_MS, readHistory } from './create.ts'
 import { criteriaText, matchOf, parseMatch } from './match.ts'
 import { criteriaFor, deleteUnusedCriteria, findWatchdog, listOutages, type WatchdogRow } from './queries.ts'
@@ -102,6 +104,7 @@ export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, i
     await announceEndpointChange(trx, stored.endpointId)
     const row = await findWatchdog(trx, ctx.workspace.id, stored.id, now)
     if (row === undefined) throw notFound('watchdog')
+    await recordChange(trx, ctx, watchdogChange('watchdogs.update', stored, row))
     return watchdogView(row, now, await listOutages(trx))
   })
 }
@@ -114,6 +117,7 @@ export async function setWatchdogActive(ctx: Context, stored: WatchdogRow, activ
     await announceEndpointChange(trx, stored.endpointId)
     const row = await findWatchdog(trx, ctx.workspace.id, stored.id, now)
     if (row === undefined) throw notFound('watchdog')
+    await recordChange(trx, ctx, watchdogChange('watchdogs.setActive', stored, row))
     return watchdogView(row, now, await listOutages(trx))
   })
 }

@@ -1,3 +1,4 @@
+import { userInfo } from 'node:os'
 import { createSecretBox, type Enqueue, type Services, systemClock } from '@creel/core'
 import { createMailer } from '@creel/core/platform/mail'
 import { createOutbound } from '@creel/core/platform/outbound'
@@ -35,6 +36,8 @@ export async function openCommandServices(
   const mailer = createMailer(mailOptions(config))
   return {
     services: {
+      actor: { kind: 'operator', id: null, name: operatorName(), address: null },
+      auditRetentionDays: config.CREEL_AUDIT_RETENTION_DAYS,
       db: database.db,
       searches: database.searches,
       clock: systemClock,
@@ -60,5 +63,14 @@ export async function openCommandServices(
       mailer.close()
       if (started !== undefined) await boss.stop({ graceful: false })
     },
+  }
+}
+
+/** The user of the machine who runs the command, or its number where it has no name. */
+function operatorName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.() ?? 'unknown'}`
   }
 }

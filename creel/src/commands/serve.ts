@@ -55,6 +55,7 @@ async function serve(
       secretKey: await secretKeyOf(config),
       plans: config.plans,
       defaultPlan: config.CREEL_DEFAULT_PLAN,
+      auditRetentionDays: config.CREEL_AUDIT_RETENTION_DAYS,
       storageMaxBytes: await storageMaxOf(config, connected.database.db),
       allowDestinations: config.CREEL_ALLOW_DESTINATIONS,
       formerHosts: config.CREEL_FORMER_HOSTS,

@@ -95,6 +95,11 @@ export const Variables = z.object({
     .default([...RETRY_DELAYS_SECONDS]),
   CREEL_LOG_LEVEL: z.enum(LOG_LEVELS, `must be one of ${LOG_LEVELS.join(', ')}`).default('info'),
   CREEL_METRICS_PORT: Port.optional(),
+  CREEL_AUDIT_RETENTION_DAYS: z
+    .string()
+    .regex(/^[1-9]\d{0,3}$/, 'must be a number of days from 1 to 9999')
+    .transform(Number)
+    .default(365),
   CREEL_CONSOLE: z.enum(['on', 'off'], 'must be on or off').default('on'),
   CREEL_CONNECTIONS_MAX: Count.optional(),
   CREEL_CONNECTIONS_PER_ADDRESS: Count.default(2000),

@@ -8,6 +8,9 @@ import type { Logger } from 'pino'
 /** Which half of the service a process runs. */
 export type ServicePart = 'gateway' | 'jobs'
 
+/** Entries of the audit log are kept for so long unless told. */
+export const AUDIT_RETENTION_DAYS = 365
+
 /** Everything that a running service depends on, decoded and opened by who starts it. */
 export interface ServiceOptions {
   readonly database: OpenDatabase
@@ -46,6 +49,8 @@ export interface ServiceOptions {
   readonly consolePack?: Uint8Array | undefined
   /** Laid over the usual limits of connections. */
   readonly connectionLimits?: Partial<HttpLimits>
+  /** For so long entries of the audit log are kept; a year by default. */
+  readonly auditRetentionDays?: number
   readonly log: Logger
   readonly clock: Clock
   /** The clock of the job queue, where it is not the system's. */

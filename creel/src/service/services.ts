@@ -7,7 +7,7 @@ import { createOutbound, type OwnHost } from '@creel/core/platform/outbound'
 import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
 import { StartupError } from '../startupError.ts'
-import type { ServiceOptions } from './options.ts'
+import { AUDIT_RETENTION_DAYS, type ServiceOptions } from './options.ts'
 
 /** core's services and the queue behind them, opened. */
 export interface OpenServices {
@@ -66,6 +66,8 @@ export async function openServices(
       captures = opened
     },
     services: {
+      actor: { kind: 'service', id: null, name: 'creel', address: null },
+      auditRetentionDays: options.auditRetentionDays ?? AUDIT_RETENTION_DAYS,
       db: database.db,
       searches: database.searches,
       clock,

@@ -61,6 +61,11 @@ export const NOUNS: readonly {
     description: 'Signing a browser in.',
   },
   {
+    name: 'audit',
+    title: 'Audit log',
+    description: 'Who changed what, when and from where.',
+  },
+  {
     name: 'keys',
     title: 'API keys',
     description: 'Keys of the workspace: made, listed and revoked by its owner.',

@@ -122,6 +122,24 @@ export interface AttemptDetailsTable {
   receivedBodyTruncated: boolean | null
 }
 
+export interface AuditEntriesTable {
+  id: GeneratedAlways<number>
+  workspaceId: string | null
+  at: Date
+  actorKind: string
+  actorId: string | null
+  actorName: string
+  address: string | null
+  traceId: string | null
+  action: string
+  subjectType: string
+  subjectId: string
+  subjectName: string | null
+  endpointId: string | null
+  before: string | null
+  after: string | null
+}
+
 export interface ConcurrencySlotsTable {
   id: string
   scope: string
@@ -399,6 +417,7 @@ export interface Database {
   apiKeyWindows: ApiKeyWindowsTable
   apiKeys: ApiKeysTable
   attemptDetails: AttemptDetailsTable
+  auditEntries: AuditEntriesTable
   concurrencySlots: ConcurrencySlotsTable
   contacts: ContactsTable
   deliveries: DeliveriesTable

@@ -1,0 +1,60 @@
+import { sql } from 'kysely'
+import { type Page, window } from '../api/pagination.ts'
+import type { Db } from '../platform/db/index.ts'
+
+/** What the log can be narrowed to; all of it combines with AND. */
+export interface AuditFilters {
+  readonly action?: string | undefined
+  readonly actorKind?: string | undefined
+  readonly actorId?: string | undefined
+  readonly subjectType?: string | undefined
+  readonly subjectId?: string | undefined
+  readonly endpointId?: string | undefined
+  readonly since?: Date | undefined
+  readonly until?: Date | undefined
+}
+
+/**
+ * One page, newest first; served by `audit_entries_by_workspace`.
+ *
+ * @param workspaceId whose entries; null: of all workspaces, and those about the installation
+ */
+export async function listEntries(db: Db, workspaceId: string | null, filters: AuditFilters, page: Page) {
+  const { limit, offset } = window(page)
+  const { action, actorKind, actorId, subjectType, subjectId, endpointId, since, until } = filters
+  const matching = db
+    .selectFrom('auditEntries')
+    .$if(workspaceId !== null, (query) => query.where('workspaceId', '=', workspaceId))
+    .$if(action !== undefined, (query) => query.where('action', '=', action ?? ''))
+    .$if(actorKind !== undefined, (query) => query.where('actorKind', '=', actorKind ?? ''))
+    .$if(actorId !== undefined, (query) => query.where('actorId', '=', actorId ?? null))
+    .$if(subjectType !== undefined, (query) => query.where('subjectType', '=', subjectType ?? ''))
+    .$if(subjectId !== undefined, (query) => query.where('subjectId', '=', subjectId ?? ''))
+    .$if(endpointId !== undefined, (query) => query.where('endpointId', '=', endpointId ?? null))
+    .$if(since !== undefined, (query) => query.where('at', '>=', since ?? new Date(0)))
+    .$if(until !== undefined, (query) => query.where('at', '<', until ?? new Date(0)))
+  const rows = await matching.selectAll().orderBy('id', 'desc').limit(limit).offset(offset).execute()
+  const { count } = await matching
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return { rows, totalCount: count }
+}
+
+const BATCH_ROWS = 1000
+
+/** Deletes entries from before a moment, in batches; the one way in which an entry may go. */
+export async function sweepEntries(db: Db, before: Date, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    const deleted = await db.transaction().execute(async (trx) => {
+      await sql`select set_config('creel.audit_sweep', 'on', true)`.execute(trx)
+      const { numDeletedRows } = await trx
+        .deleteFrom('auditEntries')
+        .where('id', 'in', (of) =>
+          of.selectFrom('auditEntries').select('id').where('at', '<', before).orderBy('at').limit(BATCH_ROWS),
+        )
+        .executeTakeFirstOrThrow()
+      return Number(numDeletedRows)
+    })
+    if (deleted < BATCH_ROWS || signal.aborted) return
+  }
+}

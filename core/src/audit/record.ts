@@ -1,0 +1,112 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Services } from '../api/services.ts'
+import { isCredentialName, MASK } from '../engine/credentials.ts'
+import type { Trx } from '../platform/db/index.ts'
+
+/** What was changed. */
+export interface Change {
+  /** What was done, by the name of its procedure: `endpoints.update`. */
+  readonly action: string
+  /** Null: about the installation. */
+  readonly workspaceId: string | null
+  readonly subject: { readonly type: string; readonly id: string; readonly name?: string | null }
+  /** Of what is part of an endpoint, or one itself. */
+  readonly endpointId?: string | null
+  /** Null before a creation. */
+  readonly before: object | null
+  /** Null after a deletion. */
+  readonly after: object | null
+}
+
+/** Texts are kept up to here; the rest is only counted. */
+const TEXT_CHARACTERS_MAX = 2000
+/** Longer changes are told by the names of their members. */
+const JSON_CHARACTERS_MAX = 65_536
+/** Names of members that tell whether there is a secret, or when it was set. */
+const HARMLESS = /(Set|SetAt|Prefix|Count)$/
+
+/**
+ * Writes an entry of the audit log, in the transaction of the change: either both are there or none. Of what changed only the
+ * members that differ are kept, without secrets. Without a difference there is no entry.
+ *
+ * @param who the call's context, or the services of a process that changes something by itself
+ */
+export async function recordChange(
+  trx: Trx,
+  who: Pick<Services, 'clock' | 'actor'> & { readonly traceId?: string },
+  { action, workspaceId, subject, endpointId, before, after }: Change,
+): Promise<void> {
+  const differing = difference(plain(before), plain(after))
+  if (differing === undefined) return
+  const { kind, id, name, address } = who.actor
+  await trx
+    .insertInto('auditEntries')
+    .values({
+      workspaceId,
+      at: who.clock.now(),
+      actorKind: kind,
+      actorId: id,
+      actorName: name,
+      address,
+      traceId: who.traceId ?? null,
+      action,
+      subjectType: subject.type,
+      subjectId: subject.id,
+      subjectName: subject.name ?? null,
+      endpointId: endpointId ?? null,
+      before: stored(differing.before),
+      after: stored(differing.after),
+    })
+    .execute()
+}
+
+type Members = Readonly<Record<string, unknown>>
+
+/** As the API would show it: dates as text, nothing undefined. */
+function plain(value: object | null): Members | null {
+  return value === null ? null : Object(JSON.parse(JSON.stringify(value)))
+}
+
+/** The members that differ; undefined when none do. */
+function difference(before: Members | null, after: Members | null) {
+  if (before === null || after === null) return { before, after }
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
+    (name) => !isDeepStrictEqual(before[name], after[name]),
+  )
+  if (names.length === 0) return undefined
+  const pick = (from: Members) =>
+    Object.fromEntries(names.flatMap((name) => (name in from ? [[name, from[name]]] : [])))
+  return { before: pick(before), after: pick(after) }
+}
+
+function stored(members: Members | null): string | null {
+  if (members === null) return null
+  const text = JSON.stringify(withoutSecrets(members, ''))
+  if (text.length <= JSON_CHARACTERS_MAX) return text
+  return JSON.stringify(Object.fromEntries(Object.keys(members).map((name) => [name, '(too long)'])))
+}
+
+/** Masks what is called like a credential, at any depth, and in the query and before the host of URLs; cuts long texts. */
+function withoutSecrets(value: unknown, name: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, name))
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value).map(([member, inner]) => [member, withoutSecrets(inner, member)]),
+    )
+  }
+  if (typeof value !== 'string') return value
+  if (isCredentialName(name) && !HARMLESS.test(name)) return MASK
+  const text = URL.canParse(value) ? maskedUrl(value) : value
+  if (text.length <= TEXT_CHARACTERS_MAX) return text
+  return `${text.slice(0, TEXT_CHARACTERS_MAX)}… (${text.length} characters)`
+}
+
+function maskedUrl(text: string): string {
+  const url = new URL(text)
+  if (url.password === '' && ![...url.searchParams.keys()].some(isCredentialName)) return text
+  if (url.password !== '') url.password = MASK
+  for (const name of [...url.searchParams.keys()]) {
+    if (isCredentialName(name)) url.searchParams.set(name, MASK)
+  }
+  return url.href
+}

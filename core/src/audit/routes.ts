@@ -1,0 +1,22 @@
+import { z } from 'zod'
+import { envelope, paged } from '../api/pagination.ts'
+import { route, router } from '../api/route.ts'
+import { listEntries } from './queries.ts'
+import { AuditEntry, entryView, listInput } from './schema.ts'
+
+/** Read who changed what in the caller's workspace. */
+export const auditRoutes = router({
+  list: route({
+    method: 'GET',
+    path: '/api/v1/audit',
+    summary: 'List who changed what, when and from where, newest first',
+    description:
+      'Entries are written in the transaction of the change and never altered. Captures, deliveries, replays and samples are no part of it: they are records of their own. Secrets are masked.',
+    scope: 'admin',
+    input: z.object(listInput),
+    output: envelope(AuditEntry.meta({ id: 'AuditEntry' })),
+  }).query(async ({ ctx, input: { page, pageSize, ...filters } }) => {
+    const { rows, totalCount } = await listEntries(ctx.db, ctx.workspace.id, filters, { page, pageSize })
+    return paged(rows.map(entryView), totalCount, { page, pageSize })
+  }),
+})

@@ -1,0 +1,65 @@
+import type { Selectable } from 'kysely'
+import { z } from 'zod'
+import { pageInput } from '../api/pagination.ts'
+import { InstantInput, Int64, optional, Timestamp } from '../api/route.ts'
+import { ACTOR_KINDS } from '../api/services.ts'
+import type { AuditEntriesTable } from '../platform/db/index.ts'
+
+const Changed = z.record(z.string(), z.unknown()).nullable()
+
+/** Somebody changed something. */
+export const AuditEntry = z.object({
+  id: Int64,
+  at: Timestamp,
+  actor: z.object({
+    kind: z.enum(ACTOR_KINDS).meta({
+      description:
+        '`key`: a call with a key; `session`: a browser that is signed in; `operator`: a command; `service`: Creel by itself',
+    }),
+    id: z.uuid().nullable().meta({ description: 'Of the key or the session' }),
+    name: z.string().meta({ description: 'As it was called then' }),
+    address: z.string().nullable().meta({ description: 'Where the call came from' }),
+  }),
+  traceId: z.string().nullable().meta({ description: 'Of the call; the same in the log of the service' }),
+  action: z
+    .string()
+    .meta({ description: 'What was done: the name of its procedure, such as `endpoints.update`' }),
+  subject: z.object({ type: z.string(), id: z.string(), name: z.string().nullable() }),
+  endpointId: z.uuid().nullable(),
+  before: Changed.meta({ description: 'The members that changed, as they were; null before a creation' }),
+  after: Changed.meta({ description: 'The members that changed, as they are; null after a deletion' }),
+})
+
+const name = optional(z.string().trim().min(1).max(100))
+
+/** What the log can be narrowed to. */
+export const auditFilters = {
+  action: name.meta({ description: 'Only this, such as `endpoints.update`' }),
+  actorKind: optional(z.enum(ACTOR_KINDS)),
+  actorId: optional(z.guid()).meta({ description: 'Of the key or the session' }),
+  subjectType: name.meta({ description: 'Only of such subjects: `endpoint`, `key`, …' }),
+  subjectId: name,
+  endpointId: optional(z.guid()).meta({ description: 'Only of this endpoint, also when it was deleted' }),
+  since: optional(InstantInput).meta({ description: 'At or after' }),
+  until: optional(InstantInput).meta({ description: 'Before' }),
+}
+
+/** The input of the list. */
+export const listInput = { ...pageInput, ...auditFilters }
+
+/** A stored entry in the words of the API. */
+export function entryView(row: Selectable<AuditEntriesTable>): z.input<typeof AuditEntry> {
+  const { id, at, actorId, actorName, address, traceId, action, endpointId } = row
+  const kind = ACTOR_KINDS.find((known) => known === row.actorKind) ?? 'service'
+  return {
+    id,
+    at,
+    actor: { kind, id: actorId, name: actorName, address },
+    traceId,
+    action,
+    subject: { type: row.subjectType, id: row.subjectId, name: row.subjectName },
+    endpointId,
+    before: row.before === null ? null : JSON.parse(row.before),
+    after: row.after === null ? null : JSON.parse(row.after),
+  }
+}

@@ -1,0 +1,12 @@
+import type { Services } from '../api/services.ts'
+import { sweepEntries } from './queries.ts'
+
+const DAY_MS = 86_400_000
+
+/** Deletes entries that are older than the operator keeps them. May be cut off at any time. */
+export async function sweepAudit(
+  { db, clock, auditRetentionDays }: Pick<Services, 'db' | 'clock' | 'auditRetentionDays'>,
+  signal: AbortSignal,
+): Promise<void> {
+  await sweepEntries(db, new Date(clock.now().getTime() - auditRetentionDays * DAY_MS), signal)
+}

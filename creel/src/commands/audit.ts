@@ -1,0 +1,54 @@
+import { type Command, InvalidArgumentError } from 'commander'
+import { durationSeconds } from './duration.ts'
+import { asOperator } from './operatorSession.ts'
+import { type JsonOption, printHint, printJson, printTable } from './print.ts'
+import type { ProgramParts } from './programParts.ts'
+
+interface AuditOptions extends JsonOption {
+  readonly workspace?: string
+  readonly action?: string
+  readonly endpoint?: string
+  readonly since?: number
+  readonly limit: number
+}
+
+/** `creel audit` */
+export function addAuditCommand(command: Command, parts: ProgramParts): void {
+  command
+    .option('--workspace <id|name>', 'only of this one; else of all, and what is about the installation')
+    .option('--action <name>', 'only this, such as keys.create')
+    .option('--endpoint <id>', 'only of this endpoint, also when it was deleted')
+    .option('--since <duration>', 'only of the last such time, e.g. 7d', durationSeconds)
+    .option('--limit <count>', 'entries, 1-100', limit, 50)
+    .option('--json', 'print {"items","totalCount"} on one line')
+    .action(async ({ workspace, action, endpoint, since, limit: pageSize, json }: AuditOptions) => {
+      const { items, totalCount } = await asOperator(parts, (operator) =>
+        operator.audit.list({
+          workspace,
+          action,
+          endpointId: endpoint,
+          ...(since === undefined ? {} : { since: new Date(Date.now() - since * 1000).toISOString() }),
+          pageSize,
+        }),
+      )
+      if (json === true) return printJson({ items, totalCount })
+      printTable(items, {
+        At: ({ at }) => at,
+        Who: ({ actor }) => `${actor.kind} ${actor.name}`,
+        From: ({ actor }) => actor.address ?? '',
+        Action: ({ action: done }) => done,
+        Subject: ({ subject }) => `${subject.type} ${subject.name ?? subject.id}`,
+        Changed: ({ before, after }) => Object.keys(after ?? before ?? {}).join(' '),
+      })
+      if (totalCount > items.length)
+        printHint(`${items.length} of ${totalCount}; --json shows before and after.`)
+    })
+}
+
+function limit(text: string): number {
+  const count = Number(text)
+  if (!Number.isInteger(count) || count < 1 || count > 100) {
+    throw new InvalidArgumentError('It must be a number from 1 to 100.')
+  }
+  return count
+}
