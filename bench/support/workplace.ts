@@ -25,5 +25,11 @@ export async function openWorkplace(): Promise<Workplace> {
 }
 
 function servicesOn(db: ReturnType<typeof openDatabase>['db'], plans: object) {
-  return { db, clock: systemClock, plans: overridePlans(plans), enqueue: async () => {}, auditRetentionDays: 365 }
+  return {
+    db,
+    clock: systemClock,
+    plans: overridePlans(plans),
+    enqueue: async () => {},
+    auditRetentionDays: 365,
+  }
 }

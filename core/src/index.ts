@@ -43,7 +43,12 @@ export {
   type QueueName,
   type QueueSpec,
 } from './platform/queues.ts'
-export { checkSecretKey, createSecretBox, type SecretBox } from './platform/secrets/index.ts'
+export {
+  checkSecretKey,
+  createSecretBox,
+  hasSealedSecrets,
+  type SecretBox,
+} from './platform/secrets/index.ts'
 export {
   type AppRouter,
   appRouter,

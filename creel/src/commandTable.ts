@@ -132,6 +132,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./commands/audit.ts')).addAuditCommand,
       },
       {
+        name: 'secrets',
+        description: 'the keys that stored secrets are sealed with',
+        load: async () => (await import('./commands/secrets.ts')).addSecretsCommands,
+      },
+      {
         name: 'console',
         description: 'print a link that signs a browser in to the console, once',
         load: async () => (await import('./commands/console.ts')).addConsoleCommand,

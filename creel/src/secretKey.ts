@@ -1,30 +1,42 @@
 import { randomBytes } from 'node:crypto'
 import { link, open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Db, hasSealedSecrets } from '@creel/core'
 import type { Config } from './config/index.ts'
 import { StartupError } from './startupError.ts'
 
 /** The file of the generated key in a data folder. */
 const secretKeyFile = (dataDir: string): string => join(dataDir, 'secret.key')
 
-/** The configured key, else the one of the data folder. */
-export async function secretKeyOf(config: Config): Promise<Buffer> {
-  return config.CREEL_SECRET_KEY ?? (await keyOfDataFolder(config.CREEL_DATA_DIR))
+/**
+ * The configured keys, newest first, else the one of the data folder.
+ *
+ * @param db migrated already
+ * @throws StartupError when the key of the data folder is missing or is none
+ */
+export async function secretKeysOf(config: Config, db: Db): Promise<[Buffer, ...Buffer[]]> {
+  if (config.CREEL_SECRET_KEYS !== undefined) return config.CREEL_SECRET_KEYS
+  return [config.CREEL_SECRET_KEY ?? (await keyOfDataFolder(config.CREEL_DATA_DIR, db))]
 }
 
 /**
- * The key that secrets at rest are encrypted with: the one of a data folder, generated there when it has none (32 bytes
- * in base64, readable by its owner alone). It is on the disk before it is used: losing it loses the secrets.
+ * The key that secrets at rest are encrypted with: the one of a data folder, generated there when a new database has none
+ * (32 bytes in base64, readable by its owner alone). It is on the disk before it is used: losing it loses the secrets.
  *
- * @throws StartupError when the file is there and is not such a key
+ * @throws StartupError when the file is there and is not such a key, or is missing beside a database that was used with one
  */
-async function keyOfDataFolder(dataDir: string): Promise<Buffer> {
+async function keyOfDataFolder(dataDir: string, db: Db): Promise<Buffer> {
   const file = secretKeyFile(dataDir)
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined
     throw new StartupError(`The secret key ${file} cannot be read: ${error.message}`, { cause: error })
   })
-  if (text === undefined) return generate(file)
+  if (text === undefined) {
+    if (!(await hasSealedSecrets(db))) return generate(file)
+    throw new StartupError(
+      `${file} is missing, and this database was used with it: restore it from your backup. A new key could open none of the stored secrets.`,
+    )
+  }
   const key = Buffer.from(text.trim(), 'base64')
   if (key.length !== 32) {
     throw new StartupError(`${file} does not hold 32 bytes in base64: restore it from your backup.`)

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { adminUrl, createTestDatabase } from '../support/database.ts'
@@ -61,6 +61,13 @@ describe('creel serve, on an embedded PostgreSQL', () => {
     expect(refused.exitCode).toBe(1)
     expect(refused.stderr).toContain('is not the key that this database was set up with')
     expect(refused.stderr).not.toContain('    at ')
+
+    await rm(file)
+    const withoutKey = await runCreel(['serve'], { cwd })
+    expect(withoutKey.exitCode).toBe(1)
+    expect(withoutKey.stderr).toContain('secret.key is missing')
+    expect(withoutKey.stderr).toContain('restore it from your backup')
+    expect(await stat(file).catch(() => 'none')).toBe('none')
   })
 
   test('a second service on the same data folder is refused, and the first goes on', async () => {

@@ -24,6 +24,8 @@ export interface TestServiceOptions {
   /** The time that several services share. */
   readonly clock?: TestClock
   readonly secretKey?: Uint8Array
+  /** Keys that sealed what is not sealed anew yet. */
+  readonly formerSecretKeys?: readonly Uint8Array[]
   readonly log?: Logger
   /** Whose `X-Forwarded-For` counts; nobody's by default. */
   readonly trustedProxies?: readonly string[]
@@ -89,6 +91,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     baseUrl: options.baseUrl,
     captureUrl: options.captureUrl,
     secretKey,
+    formerSecretKeys: options.formerSecretKeys ?? [],
     plans: plansWith(options.limits ?? {}),
     allowDestinations: options.allowDestinations ?? ['127.0.0.0/8'],
     mail: { smtpUrl: options.smtpUrl, from: 'Creel <alerts@creel.example.test>' },

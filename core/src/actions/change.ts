@@ -84,7 +84,11 @@ function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Up
     if (input.appendQuery !== undefined) columns.appendQuery = input.appendQuery
     return {
       ...columns,
-      ...signingColumns(input.signingSecret, stored, { secrets: ctx.secrets, now: ctx.clock.now() }),
+      ...signingColumns(input.signingSecret, stored, {
+        secrets: ctx.secrets,
+        workspaceId: ctx.workspace.id,
+        now: ctx.clock.now(),
+      }),
     }
   }
   if (input.alertChannelId !== undefined) columns.alertChannelId = input.alertChannelId

@@ -81,6 +81,7 @@ export async function addAction(
   await insertAction(trx, {
     ...signingColumns(isForward ? action.signingSecret || undefined : undefined, undefined, {
       secrets: ctx.secrets,
+      workspaceId: ctx.workspace.id,
       now,
     }),
     id,

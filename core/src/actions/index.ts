@@ -10,5 +10,6 @@ export {
 } from './planDispatch.ts'
 export { applyActionLimits } from './planLimit.ts'
 export { type ActionRow, listActions, lockActions } from './queries.ts'
+export { resealActions } from './reseal.ts'
 export { SIGNING_SECRET } from './schema.ts'
 export { signingColumns } from './signing.ts'

@@ -3,18 +3,20 @@ import { randomBytes } from 'node:crypto'
 import { createSecretBox } from '../platform/secrets/index.ts'
 import { signingColumns } from './signing.ts'
 
-const secrets = createSecretBox(randomBytes(32))
+const secrets = createSecretBox([randomBytes(32)])
+const workspaceId = 'w'
 const now = new Date('2026-11-21T09:00:00Z')
 const write = (secret: string | undefined, stored?: string) => {
   const columns = signingColumns(
     secret,
-    stored === undefined ? undefined : { signingSecret: secrets.seal(stored) },
+    stored === undefined ? undefined : { signingSecret: secrets.seal(stored, workspaceId) },
     {
       secrets,
+      workspaceId,
       now,
     },
   )
-  const open = (sealed: Buffer | null | undefined) => (sealed ? secrets.open(sealed) : sealed)
+  const open = (sealed: Buffer | null | undefined) => (sealed ? secrets.open(sealed, workspaceId) : sealed)
   return {
     ...columns,
     signingSecret: open(columns.signingSecret),
@@ -24,7 +26,7 @@ const write = (secret: string | undefined, stored?: string) => {
 
 describe('signingColumns', () => {
   test('omitted leaves it', () => {
-    expect(signingColumns(undefined, undefined, { secrets, now })).toEqual({})
+    expect(signingColumns(undefined, undefined, { secrets, workspaceId, now })).toEqual({})
   })
 
   test('the first secret has no old one', () => {

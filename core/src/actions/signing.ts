@@ -18,7 +18,11 @@ type SigningColumns = Pick<
 export function signingColumns(
   secret: string | undefined,
   stored: Pick<Selectable<ActionsTable>, 'signingSecret'> | undefined,
-  { secrets, now }: { readonly secrets: SecretBox; readonly now: Date },
+  {
+    secrets,
+    workspaceId,
+    now,
+  }: { readonly secrets: SecretBox; readonly workspaceId: string; readonly now: Date },
 ): Partial<SigningColumns> {
   if (secret === undefined) return {}
   if (secret === '') {
@@ -29,10 +33,10 @@ export function signingColumns(
       previousSigningSecretUntil: null,
     }
   }
-  const columns = { signingSecret: secrets.seal(secret), signingSecretSetAt: now }
+  const columns = { signingSecret: secrets.seal(secret, workspaceId), signingSecretSetAt: now }
   const previous = stored?.signingSecret ?? null
   // Setting the same secret again is no rotation: the one before it stays as it is.
-  if (previous !== null && secrets.open(previous) === secret) return columns
+  if (previous !== null && secrets.open(previous, workspaceId) === secret) return columns
   return {
     ...columns,
     previousSigningSecret: previous,

@@ -34,7 +34,7 @@ export function channelOf(row: ChannelRow, secrets: SecretBox): Channel {
     kind: row.kind,
     settings: JSON.parse(row.settings),
     events: JSON.parse(row.events),
-    secret: row.secret === null ? null : secrets.open(row.secret),
+    secret: row.secret === null ? null : secrets.open(row.secret, row.workspaceId),
     health: HEALTHS.find((health) => health === row.health) ?? 'untested',
   }
 }

@@ -81,10 +81,14 @@ export async function changeChannel(ctx: Context, id: string, input: UpdateInput
   })
 }
 
-function credentialColumns({ secrets }: Pick<Context, 'secrets'>, secret: string | undefined, now: Date) {
+function credentialColumns(
+  { secrets, workspace }: Pick<Context, 'secrets' | 'workspace'>,
+  secret: string | undefined,
+  now: Date,
+) {
   return secret === undefined || secret === ''
     ? { secret: null, secretSetAt: null }
-    : { secret: secrets.seal(secret), secretSetAt: now }
+    : { secret: secrets.seal(secret, workspace.id), secretSetAt: now }
 }
 
 const subscriptions = (events: readonly SubscriptionInput[]): Channel['events'] =>

@@ -60,6 +60,7 @@ export function forwardAction(
   secrets: SecretBox,
   row: Pick<
     DueRow,
+    | 'workspaceId'
     | 'actionId'
     | 'actionName'
     | 'url'
@@ -81,7 +82,7 @@ export function forwardAction(
     url: row.url ?? '',
     appendPath: row.appendPath,
     appendQuery: row.appendQuery,
-    secrets: sealed.map((secret) => secrets.open(secret)),
+    secrets: sealed.map((secret) => secrets.open(secret, row.workspaceId)),
   }
 }
 

@@ -38,7 +38,7 @@ export async function createEndpoint(ctx: Context, input: CreateInput) {
     await lockWorkspace(trx, ctx.workspace.id)
     requireRoom(ctx.plan, 'endpointsMax', await countLiveEndpoints(trx, ctx.workspace.id, now), 'endpoints')
     await insertEndpoint(trx, {
-      ...settingsColumns(input, { secrets: ctx.secrets, now }),
+      ...settingsColumns(input, { secrets: ctx.secrets, workspaceId: ctx.workspace.id, now }),
       name: input.name ?? 'Untitled endpoint',
       isActive: input.isActive ?? true,
       responseStatusCode: input.responseStatusCode ?? DEFAULT_RESPONSE.responseStatusCode,

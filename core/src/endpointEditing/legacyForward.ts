@@ -104,7 +104,11 @@ export async function writeForward(
   await writeAction(ctx, trx, action, {
     ...(forwardUrl === undefined ? {} : { url: forwardUrl }),
     ...(forwardingEnabled === undefined ? {} : { isActive: forwardingEnabled }),
-    ...signingColumns(forwardSigningSecret, action, { secrets: ctx.secrets, now: ctx.clock.now() }),
+    ...signingColumns(forwardSigningSecret, action, {
+      secrets: ctx.secrets,
+      workspaceId: ctx.workspace.id,
+      now: ctx.clock.now(),
+    }),
   })
 }
 

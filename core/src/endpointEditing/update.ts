@@ -56,7 +56,7 @@ export async function changeEndpoint(ctx: Context, endpoint: EndpointRow, input:
     await updateEndpoint(
       trx,
       endpoint.id,
-      settingsColumns(input, { secrets: ctx.secrets, now: ctx.clock.now() }),
+      settingsColumns(input, { secrets: ctx.secrets, workspaceId: ctx.workspace.id, now: ctx.clock.now() }),
     )
     await writeForward(ctx, trx, endpoint.id, endpoint, input)
     await announceEndpointChange(trx, endpoint.id)

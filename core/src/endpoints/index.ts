@@ -9,6 +9,7 @@ export {
   markEndpointDeleted,
   updateEndpoint,
 } from './queries.ts'
+export { resealEndpoints } from './reseal.ts'
 export {
   type CaptureResponse,
   checkResponse,

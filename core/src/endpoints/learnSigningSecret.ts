@@ -15,19 +15,26 @@ export async function learnSigningSecret(
 ): Promise<boolean> {
   const { db, secrets, clock } = services
   return await db.transaction().execute(async (trx) => {
+    const endpoint = await trx
+      .selectFrom('endpoints')
+      .select('workspaceId')
+      .where('id', '=', endpointId)
+      .executeTakeFirst()
+    if (endpoint === undefined) return false
+    const { workspaceId } = endpoint
     const learned = await trx
       .updateTable('endpoints')
-      .set({ signingSecret: secrets.seal(secret), signingSecretSetAt: clock.now() })
+      .set({ signingSecret: secrets.seal(secret, workspaceId), signingSecretSetAt: clock.now() })
       .where('id', '=', endpointId)
       .where('deletedAt', 'is', null)
       .where('signingSecret', 'is', null)
-      .returning(['workspaceId', 'name', 'signingSecretSetAt'])
+      .returning(['name', 'signingSecretSetAt'])
       .executeTakeFirst()
     if (learned === undefined) return false
     await announceEndpointChange(trx, endpointId)
     await recordChange(trx, services, {
       action: 'endpoints.learnSigningSecret',
-      workspaceId: learned.workspaceId,
+      workspaceId,
       subject: { type: 'endpoint', id: endpointId, name: learned.name },
       endpointId,
       before: { signingSecretSetAt: null },

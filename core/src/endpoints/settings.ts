@@ -10,7 +10,7 @@ type Settings = Omit<CreateInput, 'ttlSeconds' | 'forwardUrl' | 'forwardingEnabl
  */
 export function settingsColumns(
   input: Settings,
-  { secrets, now }: { secrets: SecretBox; now: Date },
+  { secrets, workspaceId, now }: { secrets: SecretBox; workspaceId: string; now: Date },
 ): Partial<Insertable<EndpointsTable>> {
   const columns: Partial<Insertable<EndpointsTable>> = {}
   if (input.name !== undefined) columns.name = input.name
@@ -22,11 +22,12 @@ export function settingsColumns(
   if (input.responseBody !== undefined) columns.responseBody = input.responseBody
   if (input.signingSecret !== undefined) {
     const cleared = input.signingSecret === ''
-    columns.signingSecret = cleared ? null : secrets.seal(input.signingSecret)
+    columns.signingSecret = cleared ? null : secrets.seal(input.signingSecret, workspaceId)
     columns.signingSecretSetAt = cleared ? null : now
   }
   if (input.handshakeToken !== undefined) {
-    columns.handshakeToken = input.handshakeToken === '' ? null : secrets.seal(input.handshakeToken)
+    columns.handshakeToken =
+      input.handshakeToken === '' ? null : secrets.seal(input.handshakeToken, workspaceId)
   }
   return { ...columns, ...manualColumns(input) }
 }

@@ -10,6 +10,7 @@ import type { SecretBox } from '../platform/secrets/index.ts'
 
 /** The columns of an endpoint that say how its captures are verified. */
 export interface StoredVerification {
+  readonly workspaceId: string
   readonly provider: string | null
   readonly signingSecret: Uint8Array | null
   readonly signingSecretSetAt: Date | null
@@ -28,8 +29,8 @@ export interface StoredVerification {
 export function storedSettings(row: StoredVerification, secrets: SecretBox): VerificationSettings {
   return {
     provider: row.provider,
-    signingSecret: row.signingSecret === null ? null : secrets.open(row.signingSecret),
-    handshakeToken: row.handshakeToken === null ? null : secrets.open(row.handshakeToken),
+    signingSecret: row.signingSecret === null ? null : secrets.open(row.signingSecret, row.workspaceId),
+    handshakeToken: row.handshakeToken === null ? null : secrets.open(row.handshakeToken, row.workspaceId),
     manual: manualOf(row),
   }
 }

@@ -10,10 +10,12 @@ import { retentionOperatorRoutes } from '../retention/operatorRoutes.ts'
 import { sessionOperatorRoutes } from '../sessions/operatorRoutes.ts'
 import { workspaceOperatorRoutes } from '../workspaces/operatorRoutes.ts'
 import { auditOperatorRoutes } from './auditRoutes.ts'
+import { secretOperatorRoutes } from './secretRoutes.ts'
 
 /** The table of contents of what an operator may do: one line a noun. */
 export const operatorRouter = operatorRouterOf({
   audit: auditOperatorRoutes,
+  secrets: secretOperatorRoutes,
   workspaces: mergeOperatorRouters(workspaceOperatorRoutes, planLimitOperatorRoutes),
   keys: keyOperatorRoutes,
   contacts: contactOperatorRoutes,

@@ -132,7 +132,7 @@ async function beginReplay(
   })
   const forward = forwardAction(
     services.secrets,
-    { ...action, actionId: action.id, actionName: action.name },
+    { ...action, workspaceId, actionId: action.id, actionName: action.name },
     now,
   )
   return {

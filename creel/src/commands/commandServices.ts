@@ -6,7 +6,7 @@ import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
 import type { Logger } from 'pino'
 import { type Config, mailOptions } from '../config/index.ts'
 import type { Connected } from '../database/index.ts'
-import { secretKeyOf } from '../secretKey.ts'
+import { secretKeysOf } from '../secretKey.ts'
 import { hostInUrl } from '../service/index.ts'
 import { readServiceFile } from '../serviceFile.ts'
 import { VERSION } from '../version.ts'
@@ -45,7 +45,7 @@ export async function openCommandServices(
       plans: config.plans,
       defaultPlan: config.CREEL_DEFAULT_PLAN,
       storageMaxBytes: null,
-      secrets: createSecretBox(await secretKeyOf(config)),
+      secrets: createSecretBox(await secretKeysOf(config, database.db)),
       urls: { baseUrl, captureUrl: config.CREEL_CAPTURE_URL ?? baseUrl },
       version: VERSION,
       enqueue,

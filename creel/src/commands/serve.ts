@@ -6,7 +6,7 @@ import { type Connected, connectAsOwner } from '../database/index.ts'
 import { EXIT } from '../exitCodes.ts'
 import { firstBoot } from '../firstBoot.ts'
 import { createLog } from '../log.ts'
-import { secretKeyOf } from '../secretKey.ts'
+import { secretKeysOf } from '../secretKey.ts'
 import { hostInUrl, type RunningService, type ServicePart, startService } from '../service/index.ts'
 import { removeServiceFile, writeServiceFile } from '../serviceFile.ts'
 import { StartupError } from '../startupError.ts'
@@ -44,6 +44,7 @@ async function serve(
   connected = await connectAsOwner({ config, log, runtime })
   try {
     await bringUpToDate(connected)
+    const [secretKey, ...formerSecretKeys] = await secretKeysOf(config, connected.database.db)
     const service = await startService({
       database: connected.database,
       databaseUrl: connected.url,
@@ -52,7 +53,8 @@ async function serve(
       port: config.CREEL_PORT,
       baseUrl: config.CREEL_BASE_URL,
       captureUrl: config.CREEL_CAPTURE_URL,
-      secretKey: await secretKeyOf(config),
+      secretKey,
+      formerSecretKeys,
       plans: config.plans,
       defaultPlan: config.CREEL_DEFAULT_PLAN,
       auditRetentionDays: config.CREEL_AUDIT_RETENTION_DAYS,

@@ -80,6 +80,50 @@ describe('decodeConfig', () => {
     expect(mistakesOf({ DATABASE_URL: 'postgres://db/creel', CREEL_SECRET_KEY: KEY })).toEqual([])
   })
 
+  test('secrets are read from files, and both ways at once is a mistake', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'creel-config-'))
+    const file = join(folder, 'secret')
+    try {
+      writeFileSync(file, `${KEY}\n`)
+      const { config, warnings } = decodeConfig({ CREEL_SECRET_KEY_FILE: file })
+      expect(config.CREEL_SECRET_KEY).toEqual(Buffer.alloc(32, 7))
+      expect(warnings).toEqual([])
+      writeFileSync(join(folder, 'empty'), ' ')
+      const mistakes = mistakesOf({
+        CREEL_SECRET_KEY: KEY,
+        CREEL_SECRET_KEY_FILE: file,
+        CREEL_SMTP_URL_FILE: join(folder, 'none'),
+        DATABASE_URL_FILE: join(folder, 'empty'),
+      })
+      expect(mistakes.map((mistake) => mistake.split(' ')[0])).toEqual([
+        'DATABASE_URL_FILE',
+        'CREEL_SECRET_KEY_FILE',
+        'CREEL_SMTP_URL_FILE',
+      ])
+      expect(mistakes.join()).not.toContain(KEY)
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+
+  test('several keys stand in place of one, the newest first', () => {
+    const other = Buffer.alloc(32, 8).toString('base64')
+    const { config } = decodeConfig({
+      CREEL_SECRET_KEYS: `${other}, ${KEY}`,
+      DATABASE_URL: 'postgres://db/creel',
+    })
+    expect(config.CREEL_SECRET_KEYS?.map((key) => key[0])).toEqual([8, 7])
+    const wrong = mistakesOf({ CREEL_SECRET_KEYS: `${other},hunter2`, CREEL_AUDIT_RETENTION_DAYS: '0' })
+    expect(wrong.map((mistake) => mistake.split(' ')[0])).toEqual([
+      'CREEL_SECRET_KEYS',
+      'CREEL_AUDIT_RETENTION_DAYS',
+    ])
+    expect(wrong.join()).not.toContain('hunter2')
+    expect(mistakesOf({ CREEL_SECRET_KEYS: other, CREEL_SECRET_KEY: KEY }).join()).toContain(
+      'set one of them',
+    )
+  })
+
   test('the plans file lifts what it names and leaves the rest; unknown plans, limits and bad numbers are all named', () => {
     const folder = mkdtempSync(join(tmpdir(), 'creel-config-'))
     const file = join(folder, 'plans.json')

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { overridePlans, PLANS, type Plans } from '@creel/core'
 import { z } from 'zod'
-import { CLIENT_VARIABLES, VARIABLE_NAMES, Variables } from './variables.ts'
+import { CLIENT_VARIABLES, SECRET_NAMES, VARIABLE_NAMES, Variables } from './variables.ts'
 
 type Values = z.infer<typeof Variables>
 
@@ -33,19 +33,24 @@ export interface Decoded {
  * @throws ConfigError naming every wrong variable at once
  */
 export function decodeConfig(environment: Readonly<Record<string, string | undefined>>): Decoded {
+  const mistakes: string[] = []
+  const files = readSecretFiles(environment, mistakes)
   const given = Object.fromEntries(
     VARIABLE_NAMES.flatMap((name) => {
-      const value = environment[name]?.trim()
+      const value = environment[name]?.trim() || files.get(name)
       return value === undefined || value === '' ? [] : [[name, value]]
     }),
   )
-  const mistakes: string[] = []
   const values = Variables.safeParse(given)
   if (!values.success)
     mistakes.push(...values.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`))
 
   // Looked at also when others are wrong, so that one start names them all.
-  if (given.DATABASE_URL !== undefined && given.CREEL_SECRET_KEY === undefined) {
+  if (given.CREEL_SECRET_KEY !== undefined && given.CREEL_SECRET_KEYS !== undefined) {
+    mistakes.push('CREEL_SECRET_KEYS stands in place of CREEL_SECRET_KEY: set one of them')
+  }
+  const hasKey = given.CREEL_SECRET_KEY !== undefined || given.CREEL_SECRET_KEYS !== undefined
+  if (given.DATABASE_URL !== undefined && !hasKey) {
     mistakes.push(
       'CREEL_SECRET_KEY is required with DATABASE_URL: `openssl rand -base64 32` makes one; keep it safe',
     )
@@ -54,6 +59,30 @@ export function decodeConfig(environment: Readonly<Record<string, string | undef
 
   if (!values.success || mistakes.length > 0) throw new ConfigError(mistakes)
   return { config: { ...values.data, plans }, warnings: unknownVariables(environment) }
+}
+
+/** What stands in the files that `<name>_FILE` variables name, by the name of the variable. */
+function readSecretFiles(
+  environment: Readonly<Record<string, string | undefined>>,
+  mistakes: string[],
+): ReadonlyMap<string, string> {
+  const texts = new Map<string, string>()
+  for (const name of SECRET_NAMES) {
+    const file = environment[`${name}_FILE`]?.trim() ?? ''
+    if (file === '') continue
+    if ((environment[name]?.trim() ?? '') !== '') {
+      mistakes.push(`${name}_FILE stands in place of ${name}: set one of them`)
+      continue
+    }
+    try {
+      const text = readFileSync(file, 'utf8').trim()
+      if (text === '') mistakes.push(`${name}_FILE ${file} is empty`)
+      else texts.set(name, text)
+    } catch (error) {
+      mistakes.push(`${name}_FILE ${file} cannot be read: ${error instanceof Error ? error.message : error}`)
+    }
+  }
+  return texts
 }
 
 function readPlans(file: string | undefined, mistakes: string[]): Plans {
@@ -76,7 +105,8 @@ function readPlans(file: string | undefined, mistakes: string[]): Plans {
 
 /** Likely typing mistakes: a misspelt variable would otherwise be silently without effect. */
 function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
-  const known: readonly string[] = [...VARIABLE_NAMES, ...CLIENT_VARIABLES]
+  const files = SECRET_NAMES.map((name) => `${name}_FILE`)
+  const known: readonly string[] = [...VARIABLE_NAMES, ...files, ...CLIENT_VARIABLES]
   return Object.keys(environment)
     .filter((name) => name.startsWith('CREEL_') && !known.includes(name))
     .map((name) => `${name} is not a variable that creel knows; it has no effect`)

@@ -6,6 +6,7 @@ import { VARIABLE_NAMES, type VariableName } from './variables.ts'
 const MASKS: { readonly [Name in VariableName]?: (value: string) => string } = {
   DATABASE_URL: withoutPassword,
   CREEL_SECRET_KEY: () => '***',
+  CREEL_SECRET_KEYS: () => '***',
   CREEL_SMTP_URL: withoutPassword,
 }
 

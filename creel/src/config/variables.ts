@@ -68,6 +68,16 @@ export const Variables = z.object({
   CREEL_BASE_URL: PublicUrl.optional(),
   CREEL_CAPTURE_URL: PublicUrl.optional(),
   CREEL_SECRET_KEY: SecretKey.optional(),
+  CREEL_SECRET_KEYS: List.transform((texts, context): [Buffer, ...Buffer[]] => {
+    const [newest, ...others] = texts.map((text) => SecretKey.safeParse(text).data)
+    const former = others.flatMap((key) => key ?? [])
+    if (newest !== undefined && former.length === others.length) return [newest, ...former]
+    context.addIssue({
+      code: 'custom',
+      message: 'must be keys of 32 bytes in base64 with commas, the newest first',
+    })
+    return z.NEVER
+  }).optional(),
   CREEL_ALLOW_DESTINATIONS: List.superRefine(readableDestinations).default([]),
   CREEL_TRUSTED_PROXIES: List.superRefine(readableNetworks).default([]),
   CREEL_PLANS_FILE: z
@@ -110,6 +120,14 @@ export type VariableName = keyof typeof Variables.shape
 
 /** Every variable that configures the service, in the order of their declaration. */
 export const VARIABLE_NAMES = Variables.keyof().options
+
+/** Variables that may hold a secret: each can be read from the file that `<name>_FILE` names. */
+export const SECRET_NAMES = [
+  'DATABASE_URL',
+  'CREEL_SECRET_KEY',
+  'CREEL_SECRET_KEYS',
+  'CREEL_SMTP_URL',
+] as const satisfies readonly VariableName[]
 
 /** What developers' commands read; the service passes over them without a warning. */
 export const CLIENT_VARIABLES = ['CREEL_URL', 'CREEL_KEY'] as const

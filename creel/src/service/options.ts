@@ -29,6 +29,8 @@ export interface ServiceOptions {
   readonly metricsPort?: number | undefined
   /** 32 bytes. */
   readonly secretKey: Uint8Array
+  /** Keys that sealed what is not sealed anew yet, newest first. */
+  readonly formerSecretKeys?: readonly Uint8Array[]
   readonly plans: Plans
   /** Of a workspace that is made without a word of its plan; `team` by default. */
   readonly defaultPlan?: PlanKey

@@ -34,7 +34,7 @@ export async function openServices(
   listensOn: OwnHost | undefined,
 ): Promise<OpenServices> {
   const { database, databaseUrl, log, clock, plans, parts, jobClock } = options
-  const secrets = createSecretBox(options.secretKey)
+  const secrets = createSecretBox([options.secretKey, ...(options.formerSecretKeys ?? [])])
   await checkSecretKey(database.db, secrets).catch((cause: unknown) => {
     const words = cause instanceof Error ? cause.message : String(cause)
     throw new StartupError(`${words} Without CREEL_SECRET_KEY the key is secret.key of the data folder.`, {

@@ -52,7 +52,11 @@ export const PAGES: readonly Page[] = [
   { file: 'agents.md', about: 'tools for agents, by the Model Context Protocol', text: agents },
   { file: 'terminal.md', about: 'the command line for developers', text: terminal },
   { file: 'console.md', about: 'the live page in a browser', text: console },
-  { file: 'keys.md', about: 'scopes, expiry and rotation of keys; the audit log', text: keys },
+  {
+    file: 'keys.md',
+    about: 'scopes, expiry and rotation of keys; the audit log; secrets at rest',
+    text: keys,
+  },
   { file: 'plans.md', about: 'every number of every plan, and how limits act', text: plans },
   { file: 'security.md', about: 'what Creel guards against, and how', text: security },
   { file: 'operations.md', about: 'configuration, deployment, monitoring and backups', text: operations },

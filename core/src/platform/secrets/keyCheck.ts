@@ -3,6 +3,7 @@ import type { SecretBox } from './secretBox.ts'
 
 const NAME = 'secret_key_sample'
 const SAMPLE = 'creel'
+const OWNER = 'installation'
 
 /**
  * Proves that this process holds the key that the stored secrets were sealed with. The first process to ask
@@ -13,7 +14,7 @@ const SAMPLE = 'creel'
 export async function checkSecretKey(db: Db, secrets: SecretBox): Promise<void> {
   await db
     .insertInto('installation')
-    .values({ name: NAME, value: secrets.seal(SAMPLE) })
+    .values({ name: NAME, value: secrets.seal(SAMPLE, OWNER) })
     .onConflict((conflict) => conflict.column('name').doNothing())
     .execute()
   const row = await db
@@ -22,10 +23,26 @@ export async function checkSecretKey(db: Db, secrets: SecretBox): Promise<void> 
     .where('name', '=', NAME)
     .executeTakeFirstOrThrow()
   try {
-    secrets.open(row.value)
+    secrets.open(row.value, OWNER)
   } catch {
     throw new Error(
-      'CREEL_SECRET_KEY is not the key that this database was set up with; the stored secrets cannot be read with it.',
+      'CREEL_SECRET_KEY is not the key that this database was set up with; the stored secrets cannot be read with it. After a change of keys CREEL_SECRET_KEYS names the old one too, until `creel secrets rotate` is done.',
     )
   }
+}
+
+/** Whether a service has run on this database: then its secrets need the key that they were sealed with. */
+export async function hasSealedSecrets(db: Db): Promise<boolean> {
+  const row = await db.selectFrom('installation').select('name').where('name', '=', NAME).executeTakeFirst()
+  return row !== undefined
+}
+
+/** Seals the sample anew with the newest key: from then on a process without that key is refused. */
+export async function resealSample(db: Db, secrets: SecretBox): Promise<void> {
+  const value = secrets.seal(SAMPLE, OWNER)
+  await db
+    .insertInto('installation')
+    .values({ name: NAME, value })
+    .onConflict((conflict) => conflict.column('name').doUpdateSet({ value }))
+    .execute()
 }

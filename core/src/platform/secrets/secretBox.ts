@@ -1,41 +1,91 @@
-import { createCipheriv, createDecipheriv, createHmac, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 
 /** Encrypts what must be readable again but never at rest: signing secrets, handshake tokens, credentials. */
 export interface SecretBox {
-  seal(text: string): Buffer
-  /** @throws Error when the bytes were sealed with another key or were altered */
-  open(sealed: Uint8Array): string
-  /** 32 hex digits that only a holder of this key can make: the same in every process and at every start. */
+  /**
+   * Seals with the newest key.
+   *
+   * @param owner the workspace whose secret it is: nothing opens it as another's
+   */
+  seal(text: string, owner: string): Buffer
+  /** @throws Error when no key of this process sealed the bytes, or they were altered, or are another owner's */
+  open(sealed: Uint8Array, owner: string): string
+  /** Whether {@link SecretBox.seal} would make the same but for the nonce: sealed with the newest key, for its owner. */
+  isCurrent(sealed: Uint8Array): boolean
+  /** 32 hex digits that only a holder of the oldest key can make: the same in every process and at every start. */
   mark(purpose: string): string
 }
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
-const FORMAT = 1
+const KEY_ID_BYTES = 4
+/** Without key id and owner: what 0.1.0 wrote. */
+const FORMAT_BARE = 1
+const FORMAT = 2
+
+interface Key {
+  readonly id: Buffer
+  readonly bytes: Uint8Array
+}
+
+/** A few bytes that name a key and tell nothing of it. */
+function keyOf(bytes: Uint8Array): Key {
+  if (bytes.length !== 32) throw new Error('A secret key must be 32 bytes.')
+  const id = createHash('sha256').update('creel key id').update(bytes).digest().subarray(0, KEY_ID_BYTES)
+  return { id, bytes }
+}
 
 /**
- * AES-256-GCM. A sealed value is: one format byte, the nonce, the tag, the ciphertext.
+ * AES-256-GCM. A sealed value is: one format byte, the key's id, the nonce, the tag, the ciphertext; the owner is authenticated
+ * with it. Values from before there were key ids are opened, too.
  *
- * @param key exactly 32 bytes (`CREEL_SECRET_KEY`)
+ * @param keys each exactly 32 bytes, the newest first: it seals, and all of them open
  */
-export function createSecretBox(key: Uint8Array): SecretBox {
-  if (key.length !== 32) throw new Error('The secret key must be 32 bytes.')
+export function createSecretBox(keys: readonly [Uint8Array, ...Uint8Array[]]): SecretBox {
+  const known = keys.map(keyOf)
+  const [newest] = keys
+  const { id: newestId } = keyOf(newest)
+  const oldest = keys.at(-1) ?? newest
   return {
-    seal(text) {
+    seal(text, owner) {
       const nonce = randomBytes(NONCE_BYTES)
-      const cipher = createCipheriv('aes-256-gcm', key, nonce)
+      const cipher = createCipheriv('aes-256-gcm', newest, nonce).setAAD(Buffer.from(owner))
       const ciphertext = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()])
-      return Buffer.concat([Buffer.of(FORMAT), nonce, cipher.getAuthTag(), ciphertext])
+      return Buffer.concat([Buffer.of(FORMAT), newestId, nonce, cipher.getAuthTag(), ciphertext])
     },
-    open(sealed) {
+    open(sealed, owner) {
+      if (sealed[0] === FORMAT_BARE) return openBare(known, sealed.subarray(1))
       if (sealed[0] !== FORMAT) throw new Error('The sealed value has an unknown format.')
-      const nonce = sealed.subarray(1, 1 + NONCE_BYTES)
-      const tag = sealed.subarray(1 + NONCE_BYTES, 1 + NONCE_BYTES + TAG_BYTES)
-      const decipher = createDecipheriv('aes-256-gcm', key, nonce, { authTagLength: TAG_BYTES })
-      decipher.setAuthTag(tag)
-      const ciphertext = sealed.subarray(1 + NONCE_BYTES + TAG_BYTES)
-      return Buffer.concat([decipher.update(ciphertext), decipher.final()]).toString('utf8')
+      const id = sealed.subarray(1, 1 + KEY_ID_BYTES)
+      const key = known.find((one) => one.id.equals(id))
+      if (key === undefined)
+        throw new Error('The value was sealed with a key that this process does not have.')
+      return decrypt(key, sealed.subarray(1 + KEY_ID_BYTES), Buffer.from(owner))
     },
-    mark: (purpose) => createHmac('sha256', key).update(`creel ${purpose}`).digest('hex').slice(0, 32),
+    isCurrent: (sealed) => sealed[0] === FORMAT && newestId.equals(sealed.subarray(1, 1 + KEY_ID_BYTES)),
+    mark: (purpose) => createHmac('sha256', oldest).update(`creel ${purpose}`).digest('hex').slice(0, 32),
   }
+}
+
+/** Nothing says which key it was: each is tried. */
+function openBare(keys: readonly Key[], rest: Uint8Array): string {
+  for (const key of keys) {
+    try {
+      return decrypt(key, rest, null)
+    } catch {
+      // Another key's, or altered: the next one tells, or none does.
+    }
+  }
+  throw new Error('No key of this process opens the value.')
+}
+
+function decrypt({ bytes }: Key, rest: Uint8Array, owner: Buffer | null): string {
+  const nonce = rest.subarray(0, NONCE_BYTES)
+  const tag = rest.subarray(NONCE_BYTES, NONCE_BYTES + TAG_BYTES)
+  const decipher = createDecipheriv('aes-256-gcm', bytes, nonce, { authTagLength: TAG_BYTES })
+  decipher.setAuthTag(tag)
+  if (owner !== null) decipher.setAAD(owner)
+  return Buffer.concat([decipher.update(rest.subarray(NONCE_BYTES + TAG_BYTES)), decipher.final()]).toString(
+    'utf8',
+  )
 }
