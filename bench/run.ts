@@ -29,6 +29,7 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
       watchdogs: ['2'],
       sweep: ['100000', '5'],
       verification: [],
+      console: ['3'],
       peers: ['3'],
       soak: ['1'],
     }
@@ -42,6 +43,7 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
       search: [],
       await: [],
       scale: [],
+      console: [],
       peers: [],
       soak: [],
     }

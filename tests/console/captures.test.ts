@@ -57,6 +57,7 @@ describe('the captures of an endpoint', () => {
     await endpoint.capture({ body: '{"type":"four"}', method: 'PUT' })
     await page.getByText('2 match').waitFor()
     expect(await page.locator(rows).count()).toBe(2)
+    await page.getByText('+1 other').waitFor()
     await page.getByRole('button', { name: /leave out/ }).click()
     await page.getByText('4 stored').waitFor()
   })

@@ -101,6 +101,18 @@ test('a rule is tried as it is typed, saved, changed and restored; a refusal los
   await page.getByRole('button', { name: 'Restore v1' }).click()
   await page.getByRole('button', { name: /Save as v4/ }).waitFor()
   await page.getByText('restored from v1').waitFor()
+  // Somebody else saves while this page is open: both are shown, and nothing is overwritten unseen.
+  const ruleId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+  const rule = (name: string) => ({ version: 1, name, steps: [{ op: 'remove', paths: ['body.amount'] }] })
+  await service.alice.put(endpoint.at(`/transformations/${ruleId}`), { rule: rule('Theirs') })
+  await type(rule('Mine'))
+  await page.getByRole('button', { name: /Save as v/ }).click()
+  const conflict = page.getByRole('alert', { name: 'Changed meanwhile' })
+  await conflict.getByText('"Theirs"').waitFor()
+  await conflict.getByText('"Mine"').waitFor()
+  await conflict.getByRole('button', { name: 'Keep what is typed here' }).click()
+  await page.getByRole('button', { name: /Save as v/ }).click()
+  await page.getByText('Mine saved as v5').waitFor()
   expect(faults).toEqual([])
 })
 

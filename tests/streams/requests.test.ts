@@ -68,6 +68,7 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/stream', () => {
       event: 'arrived',
       data: { requests: [{ id: wanted.id, label: 'wanted' }] },
     })
+    expect(await stream.next()).toMatchObject({ id: String(last.id), event: 'passed', data: { count: 2 } })
   })
 
   test('says what becomes of deliveries, also of requests from before', async () => {

@@ -1,36 +1,33 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
 import { Field } from '../parts/Field.tsx'
 import { Problem } from '../parts/Problem.tsx'
+import { useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
-import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 
 /** Whom alerts are mailed to when no channel is there for them. */
 export function Contacts() {
   const queries = useQueryClient()
   const contacts = useQuery({ queryKey: ['contacts'], queryFn: () => creel.contacts.list.query({}) })
-  const [draft, setDraft] = useState({ email: '', name: '' })
   const refresh = () => queries.invalidateQueries({ queryKey: ['contacts'] })
-  const add = useMutation({
-    mutationFn: () =>
+  const form = useForm({
+    keptAs: 'contact',
+    begin: () => ({ email: '', name: '' }),
+    save: ({ email, name }) =>
       creel.contacts.add.mutate({
-        email: draft.email.trim(),
-        ...(draft.name.trim() === '' ? {} : { name: draft.name.trim() }),
+        email: email.trim(),
+        ...(name.trim() === '' ? {} : { name: name.trim() }),
       }),
-    onSuccess: async () => {
-      setDraft({ email: '', name: '' })
+    onSaved: async () => {
+      form.change({ email: '', name: '' })
+      form.forget()
       await refresh()
     },
   })
+  const { change, draft } = form
   const remove = useMutation({
     mutationFn: (contactId: string) => creel.contacts.remove.mutate({ contactId }),
     onSettled: refresh,
   })
-  const problem = add.error === null ? null : problemOf(add.error)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    add.mutate()
-  }
   return (
     <section className="card" aria-label="Contacts">
       <h2>Contacts</h2>
@@ -55,8 +52,8 @@ export function Contacts() {
           </li>
         ))}
       </ul>
-      <form className="grid-2" onSubmit={submit}>
-        <Field label="E-mail" problem={problemAt(problem, 'email')}>
+      <form className="grid-2" onSubmit={form.submit}>
+        <Field label="E-mail" problem={form.at('email')}>
           {(ids) => (
             <input
               {...ids}
@@ -64,27 +61,27 @@ export function Contacts() {
               type="email"
               required
               value={draft.email}
-              onChange={({ target }) => setDraft({ ...draft, email: target.value })}
+              onChange={({ target }) => change({ email: target.value })}
             />
           )}
         </Field>
-        <Field label="Name" problem={problemAt(problem, 'name')}>
+        <Field label="Name" problem={form.at('name')}>
           {(ids) => (
             <input
               {...ids}
               className="input"
               value={draft.name}
-              onChange={({ target }) => setDraft({ ...draft, name: target.value })}
+              onChange={({ target }) => change({ name: target.value })}
             />
           )}
         </Field>
         <div className="form-foot">
-          <button type="submit" className="button" disabled={add.isPending}>
+          <button type="submit" className="button" disabled={form.isSaving}>
             Add the contact
           </button>
         </div>
       </form>
-      {problemBeside(problem, ['email', 'name']).map((detail) => (
+      {form.beside(['email', 'name']).map((detail) => (
         <p key={detail} className="problem" role="alert">
           {detail}
         </p>

@@ -1,14 +1,13 @@
-import { useMutation } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { Link } from 'wouter'
 import { useAddress } from '../address.ts'
 import { ConditionField } from '../conditions/ConditionField.tsx'
 import { Field } from '../parts/Field.tsx'
+import { FormFoot } from '../parts/FormFoot.tsx'
 import { Segments } from '../parts/Segments.tsx'
 import { toast } from '../parts/toasts.ts'
-import { usePersisted } from '../parts/usePersisted.ts'
+import { useForm, useRemoval } from '../parts/useForm.ts'
 import { type Action, type Answers, creel, type Endpoint } from '../trpc.ts'
-import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { draftOfAction, membersOf, newDraft } from './draft.ts'
 import { SigningSecret } from './SigningSecret.tsx'
 
@@ -26,41 +25,45 @@ const SHOWN = ['name', 'url', 'alertChannelId', 'messageTemplate', 'condition', 
 /** What an action does, and when; what is typed outlives refusals and reloads until it is saved or given up. */
 export function ActionForm({ endpoint, action, options, onClose, onSaved }: Props) {
   const [params] = useAddress()
-  const [draft, setDraft, forget] = usePersisted(
-    `action ${endpoint.id} ${action?.id ?? `new ${params.get('path') ?? ''}`}`,
-    () => (action === undefined ? newDraft(params) : draftOfAction(action)),
-  )
-  const [isRemoving, setRemoving] = useState(false)
-  const close = () => {
-    forget()
-    onClose()
-  }
-  const save = useMutation({
-    mutationFn: () =>
+  // Secrets are never kept in the browser.
+  const [signingSecret, setSigningSecret] = useState<string | null>(null)
+  const form = useForm({
+    keptAs: `action ${endpoint.id} ${action?.id ?? `new ${params.get('path') ?? ''}`}`,
+    begin: () => (action === undefined ? newDraft(params) : draftOfAction(action)),
+    stored:
       action === undefined
-        ? creel.actions.create.mutate({ endpointId: endpoint.id, kind: draft.kind, ...membersOf(draft) })
-        : creel.actions.update.mutate({ endpointId: endpoint.id, actionId: action.id, ...membersOf(draft) }),
-    onSuccess: async ({ name }) => {
+        ? undefined
+        : async () => {
+            const { actions } = await creel.actions.list.query({ endpointId: endpoint.id })
+            const now = actions.find(({ id }) => id === action.id)
+            return now === undefined ? undefined : draftOfAction(now)
+          },
+    save: (draft) => {
+      const members = membersOf(draft, signingSecret)
+      return action === undefined
+        ? creel.actions.create.mutate({ endpointId: endpoint.id, kind: draft.kind, ...members })
+        : creel.actions.update.mutate({ endpointId: endpoint.id, actionId: action.id, ...members })
+    },
+    onSaved: async ({ name }) => {
       await onSaved()
       toast(`${name} saved`)
       close()
     },
   })
-  const remove = useMutation({
-    mutationFn: (actionId: string) => creel.actions.remove.mutate({ endpointId: endpoint.id, actionId }),
-    onSuccess: async () => {
+  const { change, draft, problem } = form
+  const close = () => {
+    form.forget()
+    onClose()
+  }
+  const removal = useRemoval(
+    () => creel.actions.remove.mutate({ endpointId: endpoint.id, actionId: action?.id ?? '' }),
+    async () => {
       await onSaved()
       close()
     },
-  })
-  const error = save.error ?? remove.error
-  const problem = error === null ? null : problemOf(error)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
+  )
   return (
-    <form className="form" onSubmit={submit} aria-label={action?.name ?? 'New action'}>
+    <form className="form" onSubmit={form.submit} aria-label={action?.name ?? 'New action'}>
       {action === undefined && (
         <Segments
           label="Kind"
@@ -69,12 +72,12 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
             { value: 'forward', words: 'Forward to a URL' },
             { value: 'notify', words: 'Tell a channel', isOff: !options.kinds.includes('notify') },
           ]}
-          onChange={(kind) => setDraft({ ...draft, kind })}
+          onChange={(kind) => change({ kind })}
         />
       )}
       <div className="row-2">
         {draft.kind === 'forward' ? (
-          <Field label="URL" problem={problemAt(problem, 'url')}>
+          <Field label="URL" problem={form.at('url')}>
             {(ids) => (
               <input
                 {...ids}
@@ -82,14 +85,14 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
                 type="url"
                 placeholder="https://…"
                 value={draft.url}
-                onChange={({ target }) => setDraft({ ...draft, url: target.value })}
+                onChange={({ target }) => change({ url: target.value })}
               />
             )}
           </Field>
         ) : (
           <Field
             label="Channel"
-            problem={problemAt(problem, 'alertChannelId')}
+            problem={form.at('alertChannelId')}
             hint={
               options.channels.length === 0 ? (
                 <Link className="link" href="/alerts">
@@ -103,7 +106,7 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
                 {...ids}
                 className="select"
                 value={draft.alertChannelId}
-                onChange={({ target }) => setDraft({ ...draft, alertChannelId: target.value })}
+                onChange={({ target }) => change({ alertChannelId: target.value })}
               >
                 <option value="">Choose…</option>
                 {options.channels.map(({ id, name, kind }) => (
@@ -117,7 +120,7 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
         )}
         <Field
           label="Name"
-          problem={problemAt(problem, 'name')}
+          problem={form.at('name')}
           hint="For people; left out, it is named after where it goes."
         >
           {(ids) => (
@@ -125,7 +128,7 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
               {...ids}
               className="input"
               value={draft.name}
-              onChange={({ target }) => setDraft({ ...draft, name: target.value })}
+              onChange={({ target }) => change({ name: target.value })}
             />
           )}
         </Field>
@@ -133,7 +136,7 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
       {draft.kind === 'notify' && (
         <Field
           label="Message"
-          problem={problemAt(problem, 'messageTemplate')}
+          problem={form.at('messageTemplate')}
           hint="{{ body.id }}, {{ label }}, {{ endpoint.name }}: any path of the request."
         >
           {(ids) => (
@@ -142,7 +145,7 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
               className="textarea mono"
               rows={3}
               value={draft.messageTemplate}
-              onChange={({ target }) => setDraft({ ...draft, messageTemplate: target.value })}
+              onChange={({ target }) => change({ messageTemplate: target.value })}
             />
           )}
         </Field>
@@ -153,39 +156,24 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
         member="condition"
         problem={problem}
         value={draft.condition}
-        onChange={(next) => setDraft({ ...draft, condition: next })}
+        onChange={(next) => change({ condition: next })}
       />
       {draft.kind === 'forward' && (
         <SigningSecret
           signing={action?.signing}
-          value={draft.signingSecret}
-          problem={problemAt(problem, 'signingSecret')}
-          onChange={(signingSecret) => setDraft({ ...draft, signingSecret })}
+          value={signingSecret}
+          problem={form.at('signingSecret')}
+          onChange={setSigningSecret}
         />
       )}
-      {problemBeside(problem, SHOWN).map((detail) => (
-        <p key={detail} className="problem" role="alert">
-          {detail}
-        </p>
-      ))}
-      <div className="form-foot">
-        <button type="submit" className="button primary" disabled={save.isPending}>
-          {save.isPending ? 'Saving…' : 'Save'}
-        </button>
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <span className="grow" />
-        {action !== undefined && (
-          <button
-            type="button"
-            className="button danger"
-            onClick={() => (isRemoving ? remove.mutate(action.id) : setRemoving(true))}
-          >
-            {isRemoving ? 'Really delete it, with its rules' : 'Delete…'}
-          </button>
-        )}
-      </div>
+      <FormFoot
+        form={form}
+        shown={SHOWN}
+        submit="Save"
+        onCancel={close}
+        removal={action === undefined ? undefined : removal}
+        removalWords="Really delete it, with its rules"
+      />
     </form>
   )
 }

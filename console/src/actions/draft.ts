@@ -15,8 +15,6 @@ export interface ActionDraft {
   readonly alertChannelId: string
   readonly messageTemplate: string
   readonly condition: ConditionText
-  /** Null keeps the one that is set. */
-  readonly signingSecret: string | null
 }
 
 const TEMPLATE = '{{ label }} on {{ endpoint.name }}: {{ body.id }}'
@@ -42,7 +40,6 @@ export function newDraft(params: URLSearchParams): ActionDraft {
     alertChannelId: '',
     messageTemplate: TEMPLATE,
     condition,
-    signingSecret: null,
   }
 }
 
@@ -63,13 +60,16 @@ export function draftOfAction(action: Action): ActionDraft {
     alertChannelId: action.alertChannelId ?? '',
     messageTemplate: action.messageTemplate ?? TEMPLATE,
     condition: textOfCondition(action.condition),
-    signingSecret: null,
   }
 }
 
-/** The members that the API takes for this kind; a condition that is no JSON is sent as text, and refused in its words. */
-export function membersOf(draft: ActionDraft) {
-  const { alertChannelId, condition, kind, messageTemplate, name, signingSecret, url } = draft
+/**
+ * The members that the API takes for this kind; a condition that is no JSON is sent as text, and refused in its words.
+ *
+ * @param signingSecret null keeps the one that is set
+ */
+export function membersOf(draft: ActionDraft, signingSecret: string | null) {
+  const { alertChannelId, condition, kind, messageTemplate, name, url } = draft
   const shared = {
     ...(name.trim() === '' ? {} : { name: name.trim() }),
     condition: documentOfText(condition) ?? (condition.as === 'json' ? condition.text : {}),

@@ -1,12 +1,12 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
 import { Field } from '../parts/Field.tsx'
+import { FormFoot } from '../parts/FormFoot.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/toasts.ts'
-import { usePersisted } from '../parts/usePersisted.ts'
+import { useForm, useRemoval } from '../parts/useForm.ts'
 import { type Answers, creel, type Inputs } from '../trpc.ts'
 import { ago } from '../words/format.ts'
-import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import type { Channel, Subscriptions } from './channel.ts'
 import { EventGrid } from './EventGrid.tsx'
 import { SettingField, settingsOf } from './SettingField.tsx'
@@ -21,43 +21,33 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
     queryFn: () => creel.alertChannels.kinds.query({}),
     staleTime: Number.POSITIVE_INFINITY,
   })
-  const [draft, setDraft, forget] = usePersisted<{
-    kind: string
-    name: string
-    settings: Record<string, string>
-    events: Subscriptions | null
-  }>(`channel ${channel?.id ?? 'new'}`, () => ({
-    kind: channel?.kind ?? '',
-    name: channel?.name ?? '',
-    settings: Object.fromEntries(
-      Object.entries(channel?.settings ?? {}).map(([name, value]) => [name, textOf(value)]),
-    ),
-    events: channel?.events ?? null,
-  }))
+  // Credentials are never kept in the browser.
   const [secret, setSecret] = useState('')
-  const [isRemoving, setRemoving] = useState(false)
-  const kind = kinds.data?.items.find((one) => one.kind === draft.kind)
   const refresh = () => queries.invalidateQueries({ queryKey: ['channels'] })
-  const close = () => {
-    forget()
-    onClose()
-  }
-  const save = useMutation({
-    mutationFn: async () => {
+  const form = useForm({
+    keptAs: `channel ${channel?.id ?? 'new'}`,
+    begin: () => draftOf(channel),
+    stored:
+      channel === undefined
+        ? undefined
+        : async () => draftOf(await creel.alertChannels.get.query({ id: channel.id })),
+    save: async (draft) => {
+      const kind = kindOf(draft)
       if (kind === undefined) throw new Error('Choose a kind first.')
       const members = membersOf(draft, kind, secret)
-      if (channel !== undefined)
+      if (channel !== undefined) {
         return {
           tested: null,
           saved: await creel.alertChannels.update.mutate({ id: channel.id, ...members }),
         }
+      }
       const saved = await creel.alertChannels.create.mutate({ kind: kind.kind, ...members })
       return {
         saved,
         tested: saved.connected ? await creel.alertChannels.test.mutate({ id: saved.id }) : null,
       }
     },
-    onSuccess: async ({ saved, tested }) => {
+    onSaved: async ({ saved, tested }) => {
       await refresh()
       const about =
         tested === null
@@ -69,32 +59,33 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
       close()
     },
   })
-  const remove = useMutation({
-    mutationFn: (id: string) => creel.alertChannels.remove.mutate({ id }),
-    onSuccess: async () => {
+  const { change, draft } = form
+  const kindOf = ({ kind }: Draft) => kinds.data?.items.find((one) => one.kind === kind)
+  const kind = kindOf(draft)
+  const close = () => {
+    form.forget()
+    onClose()
+  }
+  const removal = useRemoval(
+    () => creel.alertChannels.remove.mutate({ id: channel?.id ?? '' }),
+    async () => {
       await refresh()
       close()
     },
-  })
-  const error = save.error ?? remove.error
-  const problem = error === null ? null : problemOf(error)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
-  }
+  )
   return (
-    <form className="form" onSubmit={submit} aria-label={channel?.name ?? 'New channel'}>
+    <form className="form" onSubmit={form.submit} aria-label={channel?.name ?? 'New channel'}>
       <Problem error={kinds.error} />
       {kinds.data?.items.length === 0 && <p className="banner">Alert channels are not in this plan.</p>}
       <div className="row-2">
         {channel === undefined && (
-          <Field label="Kind" problem={problemAt(problem, 'kind')}>
+          <Field label="Kind" problem={form.at('kind')}>
             {(ids) => (
               <select
                 {...ids}
                 className="select"
                 value={draft.kind}
-                onChange={({ target }) => setDraft({ ...draft, kind: target.value })}
+                onChange={({ target }) => change({ kind: target.value })}
               >
                 <option value="">Choose…</option>
                 {kinds.data?.items.map((one) => (
@@ -106,14 +97,14 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
             )}
           </Field>
         )}
-        <Field label="Name" problem={problemAt(problem, 'name')}>
+        <Field label="Name" problem={form.at('name')}>
           {(ids) => (
             <input
               {...ids}
               className="input"
               placeholder="#ops"
               value={draft.name}
-              onChange={({ target }) => setDraft({ ...draft, name: target.value })}
+              onChange={({ target }) => change({ name: target.value })}
             />
           )}
         </Field>
@@ -122,7 +113,7 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
         <>
           <Field
             label={kind.credentialLabel}
-            problem={problemAt(problem, 'secret')}
+            problem={form.at('secret')}
             hint={
               channel?.credentialSet === true
                 ? `Set ${ago(channel.credentialSetAt)}. Left empty, it stays.`
@@ -147,53 +138,44 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
               <SettingField
                 key={field.name}
                 field={field}
-                problem={problemAt(problem, `settings/${field.name}`)}
+                problem={form.at(`settings/${field.name}`)}
                 value={draft.settings[field.name] ?? ''}
-                onChange={(value) =>
-                  setDraft({ ...draft, settings: { ...draft.settings, [field.name]: value } })
-                }
+                onChange={(value) => change({ settings: { ...draft.settings, [field.name]: value } })}
               />
             ))}
           </div>
-          <EventGrid value={draft.events} onChange={(events) => setDraft({ ...draft, events })} />
+          <EventGrid value={draft.events} onChange={(events) => change({ events })} />
         </>
       )}
-      {problemBeside(problem, [
-        'kind',
-        'name',
-        'secret',
-        ...(kind?.fields.map(({ name }) => `settings/${name}`) ?? []),
-      ]).map((detail) => (
-        <p key={detail} className="problem" role="alert">
-          {detail}
-        </p>
-      ))}
-      <div className="form-foot">
-        <button type="submit" className="button primary" disabled={save.isPending || kind === undefined}>
-          {save.isPending ? 'Saving…' : channel === undefined ? 'Create and test' : 'Save'}
-        </button>
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <span className="grow" />
-        {channel !== undefined && (
-          <button
-            type="button"
-            className="button danger"
-            onClick={() => (isRemoving ? remove.mutate(channel.id) : setRemoving(true))}
-          >
-            {isRemoving ? `Really delete ${channel.name}` : 'Delete…'}
-          </button>
-        )}
-      </div>
+      <FormFoot
+        form={form}
+        shown={['kind', 'name', 'secret', ...(kind?.fields.map(({ name }) => `settings/${name}`) ?? [])]}
+        submit={channel === undefined ? 'Create and test' : 'Save'}
+        isOff={kind === undefined}
+        onCancel={close}
+        removal={channel === undefined ? undefined : removal}
+        removalWords={`Really delete ${channel?.name ?? ''}`}
+      />
     </form>
   )
 }
 
-type Draft = {
+interface Draft {
+  readonly kind: string
   readonly name: string
   readonly settings: Readonly<Record<string, string>>
   readonly events: Subscriptions | null
+}
+
+function draftOf(channel: Channel | undefined): Draft {
+  return {
+    kind: channel?.kind ?? '',
+    name: channel?.name ?? '',
+    settings: Object.fromEntries(
+      Object.entries(channel?.settings ?? {}).map(([name, value]) => [name, textOf(value)]),
+    ),
+    events: channel?.events ?? null,
+  }
 }
 
 function membersOf(

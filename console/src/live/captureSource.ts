@@ -19,6 +19,8 @@ export type FollowEvent =
         readonly attemptCount: number
       }[]
     }
+  /** So many came that do not match; `lastId` is where to resume. */
+  | { readonly kind: 'passed'; readonly count: number; readonly lastId: number }
   /** Too much came meanwhile to be streamed: read the list anew. */
   | { readonly kind: 'behind'; readonly lastId: number }
 
@@ -33,8 +35,8 @@ export interface Follower {
 
 /** Where a list of captures gets them from. */
 export interface CaptureSource {
-  /** The newest captures that match, and how many do. */
-  newest(limit: number): Promise<{ items: readonly RequestSummary[]; totalCount: number }>
+  /** The newest captures that match, and how many do. Up to `lastId` nothing that matches is missing. */
+  newest(limit: number): Promise<{ items: readonly RequestSummary[]; totalCount: number; lastId: number }>
   /** Those with smaller ids, newest first. */
   older(beforeId: number, limit: number): Promise<readonly RequestSummary[]>
   /** Everything that comes after `afterId`, as it comes. */
@@ -45,7 +47,11 @@ export interface CaptureSource {
 export function captureSource(endpointId: string, filters: Filters): CaptureSource {
   return {
     async newest(limit) {
-      return await creel.requests.list.query({ endpointId, ...filters, page: 1, pageSize: limit })
+      const isFiltered = Object.values(filters).some((value) => value !== undefined)
+      // First, so that nothing that comes between the two calls is passed over.
+      const before = isFiltered ? await creel.requests.list.query({ endpointId, page: 1, pageSize: 1 }) : null
+      const list = await creel.requests.list.query({ endpointId, ...filters, page: 1, pageSize: limit })
+      return { ...list, lastId: Math.max(0, before?.items[0]?.id ?? 0, list.items[0]?.id ?? 0) }
     },
     async older(beforeId, limit) {
       const { items } = await creel.requests.older.query({ endpointId, ...filters, beforeId, limit })
@@ -56,7 +62,8 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
         { endpointId, ...filters, lastEventId: String(afterId) },
         {
           onData: ({ id, data }) => {
-            if (data.kind === 'arrived') follower.hear({ ...data, lastId: Number(id) })
+            if (data.kind === 'arrived' || data.kind === 'passed')
+              follower.hear({ ...data, lastId: Number(id) })
             else if (data.kind === 'changed' || data.kind === 'behind') follower.hear(data)
           },
           onConnectionStateChange: ({ state }) => follower.connected(state === 'pending'),

@@ -53,7 +53,11 @@ class World implements CaptureSource {
   }
 
   newest(limit: number) {
-    return Promise.resolve({ items: this.stored.slice(0, limit), totalCount: this.stored.length })
+    return Promise.resolve({
+      items: this.stored.slice(0, limit),
+      totalCount: this.stored.length,
+      lastId: this.stored[0]?.id ?? 0,
+    })
   }
 
   older(beforeId: number, limit: number) {
@@ -202,6 +206,17 @@ describe('the list of captures', () => {
       ['Succeeded', 2],
       ['Succeeded', 2],
     ])
+  })
+
+  test('what does not match is counted, and not asked for again', async () => {
+    const world = new World()
+    world.arrive(1)
+    const { stream } = await opened(world)
+    world.follower?.hear({ kind: 'passed', count: 3, lastId: 9 })
+    expect([stream.get().others, stream.get().rows.length]).toEqual([3, 1])
+    world.follower?.ended(undefined)
+    await world.tick()
+    expect(world.followedAfter.at(-1)).toBe(9)
   })
 
   test('older rows are loaded below, once each', async () => {

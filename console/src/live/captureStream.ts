@@ -9,6 +9,8 @@ export interface Captures {
   readonly rows: readonly RequestSummary[]
   /** How many are stored that match. */
   readonly totalCount: number
+  /** How many came since the list was opened that do not match. */
+  readonly others: number
   readonly isLoading: boolean
   /** Why nothing can be shown. */
   readonly problem: string | null
@@ -47,6 +49,7 @@ const PAGE = 100
 const NONE: Captures = {
   rows: [],
   totalCount: 0,
+  others: 0,
   isLoading: true,
   problem: null,
   connection: 'connecting',
@@ -104,15 +107,16 @@ export class CaptureStream extends Store<Captures> {
   async open(): Promise<void> {
     const opening = ++this.#opening
     try {
-      const { items, totalCount } = await this.source.newest(PAGE)
+      const { items, lastId, totalCount } = await this.source.newest(PAGE)
       if (opening !== this.#opening) return
-      this.#newest = Math.max(this.#newest, items[0]?.id ?? 0)
+      this.#newest = Math.max(this.#newest, lastId)
       this.#hasAll = items.length < PAGE
       this.#waiting = []
       this.#held = []
       this.#change({
         rows: items,
         totalCount,
+        others: 0,
         isLoading: false,
         problem: null,
         held: 0,
@@ -230,7 +234,10 @@ export class CaptureStream extends Store<Captures> {
 
   #hear(event: FollowEvent): void {
     if (event.kind === 'changed') this.#mark(event.states)
-    else if (event.kind === 'behind') {
+    else if (event.kind === 'passed') {
+      this.#newest = Math.max(this.#newest, event.lastId)
+      this.#change({ others: this.get().others + event.count })
+    } else if (event.kind === 'behind') {
       this.#newest = Math.max(this.#newest, event.lastId)
       void this.open()
     } else {

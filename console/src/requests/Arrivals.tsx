@@ -13,7 +13,7 @@ export const Arrivals = memo(function Arrivals({
   stream: CaptureStream
   isFiltered: boolean
 }) {
-  const { bars, totalCount } = useSyncExternalStore(stream.subscribe, stream.get)
+  const { bars, others, totalCount } = useSyncExternalStore(stream.subscribe, stream.get)
   const [now, setNow] = useState(() => Math.floor(Date.now() / BAR_MS))
   useEffect(() => {
     const timer = setInterval(() => setNow(Math.floor(Date.now() / BAR_MS)), 1000)
@@ -55,6 +55,11 @@ export const Arrivals = memo(function Arrivals({
       <span>
         <b>{count(totalCount)}</b> {isFiltered ? 'match' : 'stored'}
       </span>
+      {isFiltered && others > 0 && (
+        <span title="Arrived since this list was opened, and do not match">
+          <b>+{count(others)}</b> {others === 1 ? 'other' : 'others'}
+        </span>
+      )}
     </div>
   )
 })

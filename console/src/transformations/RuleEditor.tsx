@@ -3,8 +3,9 @@ import { useMemo, useState } from 'react'
 import { useAddress } from '../address.ts'
 import { shapeQuery } from '../conditions/queries.ts'
 import { CodeEditor } from '../editor/CodeEditor.tsx'
+import { ConflictNote } from '../parts/ConflictNote.tsx'
 import { toast } from '../parts/toasts.ts'
-import { usePersisted } from '../parts/usePersisted.ts'
+import { useForm } from '../parts/useForm.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { problemOf } from '../words/problem.ts'
 import { ruleSchemaQuery } from './queries.ts'
@@ -28,49 +29,56 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
   const schema = useQuery(ruleSchemaQuery)
   const shape = useQuery(shapeQuery(endpoint.id))
   const [isRemoving, setRemoving] = useState(false)
-  const saved = rule === undefined ? undefined : JSON.stringify(rule.rule, null, 2)
-  const [text, setText, forget] = usePersisted(
-    `rule ${actionId} ${rule === undefined ? `new ${params.get('path') ?? ''}` : `${rule.id} v${rule.version}`}`,
-    () => saved ?? startOf(params.get('path')),
-  )
-  const document = useMemo(() => parse(text), [text])
+  const saved = rule === undefined ? undefined : textOf(rule)
   const ids = { endpointId: endpoint.id, actionId }
-  const refresh = async () => {
-    await queries.invalidateQueries({ queryKey: ['rules', endpoint.id] })
-    await queries.invalidateQueries({ queryKey: ['actions', endpoint.id] })
+  const storedText = async (ruleId: string) => {
+    const { rules } = await creel.transformations.getSet.query(ids)
+    const now = rules.find(({ id }) => id === ruleId)
+    return now === undefined ? undefined : { text: textOf(now) }
   }
-  const save = useMutation({
-    mutationFn: () =>
-      rule === undefined
-        ? creel.transformations.create.mutate({ ...ids, rule: document ?? text })
-        : creel.transformations.update.mutate({ ...ids, ruleId: rule.id, rule: document ?? text }),
-    onSuccess: async ({ id, name, version }) => {
-      forget()
-      await refresh()
+  /** Shows what is stored, as it is stored. */
+  const showStored = async (ruleId: string) => {
+    const now = await storedText(ruleId)
+    if (now !== undefined) form.reset(now)
+    form.forget()
+    await refresh()
+  }
+  const form = useForm({
+    keptAs: `rule ${actionId} ${rule === undefined ? `new ${params.get('path') ?? ''}` : rule.id}`,
+    begin: () => ({ text: saved ?? startOf(params.get('path')) }),
+    stored: rule === undefined ? undefined : () => storedText(rule.id),
+    save: ({ text: typed }) => {
+      const written = parse(typed) ?? typed
+      return rule === undefined
+        ? creel.transformations.create.mutate({ ...ids, rule: written })
+        : creel.transformations.update.mutate({ ...ids, ruleId: rule.id, rule: written })
+    },
+    onSaved: async ({ id, name, version }) => {
+      await showStored(id)
       toast(`${name} saved as v${version}`)
       onSaved(id)
     },
   })
+  const { text } = form.draft
+  const setText = (next: string) => form.change({ text: next })
+  const document = useMemo(() => parse(text), [text])
+  const refresh = async () => {
+    await queries.invalidateQueries({ queryKey: ['rules', endpoint.id] })
+    await queries.invalidateQueries({ queryKey: ['actions', endpoint.id] })
+  }
   const remove = useMutation({
     mutationFn: (ruleId: string) => creel.transformations.remove.mutate({ ...ids, ruleId }),
     onSuccess: async () => {
-      forget()
+      form.forget()
       await refresh()
       onRemoved()
     },
   })
-  const error = save.error ?? remove.error
-  const problem = error === null ? null : problemOf(error)
-  const marks = useMemo(
-    () =>
-      save.error === null
-        ? []
-        : problemOf(save.error).items.map(({ pointer, detail }) => ({
-            pointer: pointer.replace(/^#\/(rule|body)(?=\/|$)/, '#'),
-            detail,
-          })),
-    [save.error],
-  )
+  const problem = form.problem ?? (remove.error === null ? null : problemOf(remove.error))
+  const marks = (form.problem?.items ?? []).map(({ pointer, detail }) => ({
+    pointer: pointer.replace(/^#\/(rule|body)(?=\/|$)/, '#'),
+    detail,
+  }))
   const paths = useMemo(() => shape.data?.paths.map(({ path }) => path) ?? [], [shape.data])
   const isChanged = text !== saved
   const next = rule === undefined ? 1 : rule.version + 1
@@ -84,8 +92,9 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
           marks={marks}
           schema={schema.data}
           paths={paths}
-          onSave={() => save.mutate()}
+          onSave={() => form.submit()}
         />
+        {form.conflict !== null && <ConflictNote conflict={form.conflict} />}
         {problem !== null && (
           <div className="problem" role="alert">
             <p>{problem.detail}</p>
@@ -102,10 +111,10 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
           <button
             type="button"
             className="button primary"
-            disabled={save.isPending || !isChanged}
-            onClick={() => save.mutate()}
+            disabled={form.isSaving || !isChanged || form.conflict !== null}
+            onClick={() => form.submit()}
           >
-            {save.isPending ? 'Saving…' : `Save as v${next}`} <kbd>⌘S</kbd>
+            {form.isSaving ? 'Saving…' : `Save as v${next}`} <kbd>⌘S</kbd>
           </button>
           {rule !== undefined && isChanged && (
             <button type="button" className="button" onClick={() => setText(saved ?? '')}>
@@ -129,10 +138,7 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
             endpointId={endpoint.id}
             actionId={actionId}
             rule={rule}
-            onRestored={async () => {
-              forget()
-              await refresh()
-            }}
+            onRestored={() => showStored(rule.id)}
           />
         )}
       </div>
@@ -140,6 +146,8 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
     </section>
   )
 }
+
+const textOf = ({ rule }: Rule) => JSON.stringify(rule, null, 2)
 
 /** A rule to begin with: one that redacts the path that the reader came with. */
 function startOf(path: string | null): string {

@@ -1,5 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useAddress } from '../address.ts'
 import {
   ALWAYS_TEXT,
@@ -9,11 +8,11 @@ import {
 } from '../conditions/ConditionField.tsx'
 import { EMPTY_LEAF } from '../conditions/model.ts'
 import { Field } from '../parts/Field.tsx'
+import { FormFoot } from '../parts/FormFoot.tsx'
 import { toast } from '../parts/toasts.ts'
-import { usePersisted } from '../parts/usePersisted.ts'
+import { useForm, useRemoval } from '../parts/useForm.ts'
 import { endpointsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
-import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { DurationInput } from './DurationInput.tsx'
 import { Suggestion } from './Suggestion.tsx'
 import { WhoIsTold } from './WhoIsTold.tsx'
@@ -52,24 +51,18 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
   const queries = useQueryClient()
   const [params] = useAddress()
   const endpoints = useQuery(endpointsQuery)
-  const [draft, setDraft, forget] = usePersisted(`watchdog ${watchdog?.id ?? `new ${params}`}`, () =>
-    draftOf(watchdog, params),
-  )
-  const [isRemoving, setRemoving] = useState(false)
-  const endpointId = draft.endpointId || endpoints.data?.items[0]?.id || ''
-  const close = () => {
-    forget()
-    onClose()
-  }
-  const done = async (words: string) => {
-    await queries.invalidateQueries({ queryKey: ['watchdogs'] })
-    toast(words)
-    close()
-  }
-  const match = documentOfText(draft.match)
-  const save = useMutation({
-    mutationFn: () => {
+  const endpointOf = (draft: { readonly endpointId: string }) =>
+    draft.endpointId || endpoints.data?.items[0]?.id || ''
+  const form = useForm({
+    keptAs: `watchdog ${watchdog?.id ?? `new ${params}`}`,
+    begin: () => draftOf(watchdog, params),
+    stored:
+      watchdog === undefined
+        ? undefined
+        : async () => draftOf(await creel.watchdogs.get.query({ id: watchdog.id }), params),
+    save: (draft) => {
       const grace = secondsOf(draft.grace)
+      const match = documentOfText(draft.match)
       const members = {
         ...(draft.name.trim() === '' ? {} : { name: draft.name.trim() }),
         match: isRecord(match) ? match : {},
@@ -78,32 +71,37 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
         alertContactIds: [...draft.contacts],
       }
       return watchdog === undefined
-        ? creel.watchdogs.create.mutate({ endpointId, ...members })
+        ? creel.watchdogs.create.mutate({ endpointId: endpointOf(draft), ...members })
         : creel.watchdogs.update.mutate({ id: watchdog.id, ...members })
     },
-    onSuccess: ({ name }) => done(`${name} watches`),
+    onSaved: ({ name }) => done(`${name} watches`),
   })
-  const remove = useMutation({
-    mutationFn: (id: string) => creel.watchdogs.remove.mutate({ id }),
-    onSuccess: () => done('Deleted'),
-  })
-  const error = save.error ?? remove.error
-  const problem = error === null ? null : problemOf(error)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    save.mutate()
+  const { change, draft, problem } = form
+  const endpointId = endpointOf(draft)
+  const close = () => {
+    form.forget()
+    onClose()
   }
+  const done = async (words: string) => {
+    await queries.invalidateQueries({ queryKey: ['watchdogs'] })
+    toast(words)
+    close()
+  }
+  const removal = useRemoval(
+    () => creel.watchdogs.remove.mutate({ id: watchdog?.id ?? '' }),
+    () => done('Deleted'),
+  )
   return (
-    <form className="form card" onSubmit={submit} aria-label={watchdog?.name ?? 'New watchdog'}>
+    <form className="form card" onSubmit={form.submit} aria-label={watchdog?.name ?? 'New watchdog'}>
       <div className="row-2">
-        <Field label="Endpoint" problem={problemAt(problem, 'endpointId')}>
+        <Field label="Endpoint" problem={form.at('endpointId')}>
           {(ids) => (
             <select
               {...ids}
               className="select"
               disabled={watchdog !== undefined}
               value={endpointId}
-              onChange={({ target }) => setDraft({ ...draft, endpointId: target.value })}
+              onChange={({ target }) => change({ endpointId: target.value })}
             >
               {endpoints.data?.items.map(({ id, name }) => (
                 <option key={id} value={id}>
@@ -113,18 +111,14 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
             </select>
           )}
         </Field>
-        <Field
-          label="Name"
-          problem={problemAt(problem, 'name')}
-          hint="Left out, it is called as its endpoint."
-        >
+        <Field label="Name" problem={form.at('name')} hint="Left out, it is called as its endpoint.">
           {(ids) => (
             <input
               {...ids}
               className="input"
               placeholder="Nightly export"
               value={draft.name}
-              onChange={({ target }) => setDraft({ ...draft, name: target.value })}
+              onChange={({ target }) => change({ name: target.value })}
             />
           )}
         </Field>
@@ -137,58 +131,42 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
             member="match"
             problem={problem}
             value={draft.match}
-            onChange={(next) => setDraft({ ...draft, match: next })}
+            onChange={(next) => change({ match: next })}
           />
           <Suggestion
             endpointId={endpointId}
-            match={match}
-            onUse={(every, grace) => setDraft({ ...draft, every: inUnits(every), grace: inUnits(grace) })}
+            match={documentOfText(draft.match)}
+            onUse={(every, grace) => change({ every: inUnits(every), grace: inUnits(grace) })}
           />
         </>
       )}
       <div className="row-2">
         <DurationInput
           label="Expected every"
-          problem={problemAt(problem, 'expectedIntervalSeconds')}
+          problem={form.at('expectedIntervalSeconds')}
           value={draft.every}
-          onChange={(every) => setDraft({ ...draft, every })}
+          onChange={(every) => change({ every })}
         />
         <DurationInput
           label="May be late by"
-          problem={problemAt(problem, 'graceSeconds')}
+          problem={form.at('graceSeconds')}
           hint="Left out: a fifth of the interval."
           value={draft.grace}
-          onChange={(grace) => setDraft({ ...draft, grace })}
+          onChange={(grace) => change({ grace })}
         />
       </div>
       <WhoIsTold
-        problem={problemAt(problem, 'alertContactIds')}
+        problem={form.at('alertContactIds')}
         chosen={draft.contacts}
-        onChange={(contacts) => setDraft({ ...draft, contacts })}
+        onChange={(contacts) => change({ contacts })}
       />
-      {problemBeside(problem, MEMBERS).map((detail) => (
-        <p key={detail} className="problem" role="alert">
-          {detail}
-        </p>
-      ))}
-      <div className="form-foot">
-        <button type="submit" className="button primary" disabled={save.isPending}>
-          {save.isPending ? 'Saving…' : watchdog === undefined ? 'Arm it' : 'Save'}
-        </button>
-        <button type="button" className="button" onClick={close}>
-          Cancel
-        </button>
-        <span className="grow" />
-        {watchdog !== undefined && (
-          <button
-            type="button"
-            className="button danger"
-            onClick={() => (isRemoving ? remove.mutate(watchdog.id) : setRemoving(true))}
-          >
-            {isRemoving ? 'Really delete it' : 'Delete…'}
-          </button>
-        )}
-      </div>
+      <FormFoot
+        form={form}
+        shown={MEMBERS}
+        submit={watchdog === undefined ? 'Arm it' : 'Save'}
+        onCancel={close}
+        removal={watchdog === undefined ? undefined : removal}
+      />
     </form>
   )
 }

@@ -30,6 +30,7 @@ export const followEvents = {
   captured: z.object({ requests: z.array(WholeRequest).max(100) }).meta({
     description: 'With `whole`, in place of `arrived`: the same requests with target, headers and body',
   }),
+  passed: z.object({ count: z.int() }).meta({ description: 'With filters: so many came that do not match' }),
   changed: z
     .object({ states: z.array(RequestState) })
     .meta({ description: 'Deliveries moved; also of requests that the filters passed over' }),
@@ -84,6 +85,7 @@ async function* events(
   { filters, after: begin, follower, stream }: Followed,
 ): AsyncGenerator<FollowEvent, void> {
   const asked = JSON.stringify(filters)
+  const hasFilters = Object.values(filters).some((value) => value !== undefined)
   let after = begin
   try {
     for (;;) {
@@ -103,6 +105,9 @@ async function* events(
           forgetKnown(follower.moved, arrivals)
           const requests = arrivals.rows.map((row) => RequestSummary.parse(summaryView(row, endpoint.id)))
           yield tracked(String(after), { kind: 'arrived', requests })
+        }
+        if (hasFilters && arrivals.passedCount > 0) {
+          yield tracked(String(after), { kind: 'passed', count: arrivals.passedCount })
         }
       } while (arrivals.hasMore && !stream.ended.aborted)
       const states = takeStates(follower.moved, after)

@@ -17,6 +17,8 @@ export interface Arrivals {
   readonly lastId: number
   /** There are more after these. */
   readonly hasMore: boolean
+  /** How many of those up to `lastId` do not match, deleted ones among them. */
+  readonly passedCount: number
   /** So many more that the follower is to read pages; then `rows` is empty and `lastId` the newest. */
   readonly isBehind: boolean
 }
@@ -39,7 +41,7 @@ export async function newestRequestId(db: Db, endpointId: string): Promise<numbe
 const COUNT_AFTER = statement(
   'count requests after',
   `select count(*)::int as count from (
-    select from requests where endpoint_id = $1::uuid and id > $2::bigint limit $3::int
+    select from requests where endpoint_id = $1::uuid and id > $2::bigint and id <= $3::bigint limit $4::int
   ) found`,
 )
 
@@ -54,10 +56,11 @@ export async function listArrivals(
   afterId: number,
 ): Promise<Arrivals> {
   const newestId = await newestRequestId(db, endpointId)
-  if (newestId <= afterId) return { rows: [], lastId: afterId, hasMore: false, isBehind: false }
-  const [later] = await run<{ count: number }>(db, COUNT_AFTER, [endpointId, afterId, BEHIND_MAX + 1])
-  if ((later?.count ?? 0) > BEHIND_MAX) {
-    return { rows: [], lastId: newestId, hasMore: false, isBehind: true }
+  if (newestId <= afterId)
+    return { rows: [], lastId: afterId, hasMore: false, isBehind: false, passedCount: 0 }
+  const count = await countBetween(db, endpointId, afterId, newestId)
+  if (count > BEHIND_MAX) {
+    return { rows: [], lastId: newestId, hasMore: false, isBehind: true, passedCount: 0 }
   }
   const rows = await applyFilters(summaries(db, endpointId), { ...filters, afterId })
     .where('r.id', '<=', newestId)
@@ -65,12 +68,21 @@ export async function listArrivals(
     .limit(ARRIVALS_MAX)
     .execute()
   const last = rows.length < ARRIVALS_MAX ? undefined : rows.at(-1)
+  const lastId = last?.id ?? newestId
+  const lookedAt = lastId === newestId ? count : await countBetween(db, endpointId, afterId, lastId)
   return {
     rows,
-    lastId: last?.id ?? newestId,
-    hasMore: last !== undefined && last.id < newestId,
+    lastId,
+    hasMore: lastId < newestId,
     isBehind: false,
+    passedCount: Math.max(0, lookedAt - rows.length),
   }
+}
+
+/** At most one more than {@link BEHIND_MAX}. */
+async function countBetween(db: Db, endpointId: string, afterId: number, lastId: number): Promise<number> {
+  const [found] = await run<{ count: number }>(db, COUNT_AFTER, [endpointId, afterId, lastId, BEHIND_MAX + 1])
+  return found?.count ?? 0
 }
 
 /** Where the deliveries of these requests stand; deleted ones are left out. */

@@ -1,0 +1,231 @@
+/**
+ * `bun bench/console.ts [seconds]`: the console with 10,000 rows at 200 captures a second, how soon a capture is seen, and
+ * what 200 open pages cost captures. Browser, senders and service share the machine.
+ */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Page } from 'playwright-core'
+import { openBrowser } from './support/browser.ts'
+import { percentile, report } from './support/report.ts'
+import { type BenchEndpoint, startBenchService } from './support/workspace.ts'
+
+const seconds = Number(process.argv[2] ?? 10)
+const ROWS = 10_000
+const FLOOD_PER_SECOND = 200
+const FILL = { perSecond: 500, batch: 10 } as const
+const SEEN_SAMPLES = 40
+const SEEN_EVERY_MS = 150
+const PAGES = 200
+/** Streams that one session may hold. */
+const PAGES_OF_SESSION = 8
+const SENDERS = 16
+const group = 'console'
+
+/** Runs in the page: notes when each label is first drawn. */
+const WATCH_LABELS = `(() => {
+  const shownAt = window.shownAt = {}
+  const note = () => {
+    for (const row of document.querySelectorAll('.list [role="row"]')) {
+      const label = /seen-\\d+/.exec(row.textContent)?.[0]
+      if (label !== undefined) shownAt[label] ??= Date.now()
+    }
+  }
+  new MutationObserver(note).observe(document.body, { childList: true, subtree: true, characterData: true })
+})()`
+/** A screen every quarter of a second, down and up again. */
+const SCROLL = `list.scrollTop = Math.abs(((frames * 60) % 120000) - 60000)`
+
+await using service = await startBenchService()
+const endpoint = await service.endpoint({ name: 'bench' })
+
+const browser = await openBrowser()
+try {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } })
+  await context.request.post(`${service.baseUrl}/console/session`, {
+    data: { key: service.key },
+    headers: { Origin: service.baseUrl, 'Sec-Fetch-Site': 'same-origin' },
+  })
+  const page = await context.newPage()
+  page.setDefaultTimeout(120_000)
+  await page.goto(`${service.baseUrl}/console/e/${endpoint.id}`)
+  await page.getByText('Live', { exact: true }).waitFor()
+
+  await seen(page)
+  await fill(page)
+  report({
+    group,
+    name: `${ROWS.toLocaleString('en')} rows, ${FLOOD_PER_SECOND} captures/s, at the top`,
+    value: await framesDuring(page, ''),
+    unit: 'fps',
+    goal: { atLeast: 55 },
+  })
+  report({
+    group,
+    name: 'the same while scrolling',
+    value: await framesDuring(page, SCROLL),
+    unit: 'fps',
+    goal: { atLeast: 50 },
+  })
+  await context.close()
+} finally {
+  await browser.close()
+}
+await costOfPages()
+
+/** How long it takes until a capture stands in the list, at a pace at which each is shown by itself. */
+async function seen(page: Page): Promise<void> {
+  await page.evaluate(WATCH_LABELS)
+  const sentAt: number[] = []
+  for (let sample = 0; sample < SEEN_SAMPLES; sample += 1) {
+    sentAt.push(Date.now())
+    await send(endpoint, { type: `seen-${sample}` })
+    await sleep(SEEN_EVERY_MS)
+  }
+  await page
+    .getByText(`seen-${SEEN_SAMPLES - 1}`, { exact: true })
+    .first()
+    .waitFor()
+  const shownAt = Object(await page.evaluate('window.shownAt'))
+  const delays = sentAt.map((at, sample) => Number(shownAt[`seen-${sample}`]) - at).filter(Number.isFinite)
+  report({
+    group,
+    name: 'capture to seen, p50',
+    value: percentile(delays, 0.5),
+    unit: 'ms',
+    goal: { atMost: 100 },
+  })
+  report({ group, name: 'capture to seen, p95', value: percentile(delays, 0.95), unit: 'ms' })
+}
+
+async function fill(page: Page): Promise<void> {
+  const began = performance.now()
+  for (let sent = 0; sent < ROWS; sent += FILL.batch) {
+    await Promise.all(
+      Array.from({ length: FILL.batch }, (_, at) => send(endpoint, { type: `row-${sent + at}` })),
+    )
+    const ahead = (sent / FILL.perSecond) * 1000 - (performance.now() - began)
+    if (ahead > 0) await sleep(ahead)
+  }
+  await page.getByText(/^1\d\s\d{3}\s+stored$/).waitFor()
+}
+
+/** Frames a second while captures arrive; `work` is what the page does meanwhile. */
+async function framesDuring(page: Page, work: string): Promise<number> {
+  const flood = sendSteadily()
+  await sleep(500)
+  const frames = Number(
+    await page.evaluate(`(async () => {
+      let frames = 0
+      const list = document.querySelector('.list')
+      const end = performance.now() + ${seconds * 1000}
+      while (performance.now() < end) {
+        await new Promise((resolve) => requestAnimationFrame(resolve))
+        frames += 1
+        ${work}
+      }
+      return frames
+    })()`),
+  )
+  flood.stop()
+  await flood.done
+  return frames / seconds
+}
+
+function sendSteadily() {
+  let isOver = false
+  const run = async () => {
+    const began = performance.now()
+    for (let sent = 0; !isOver; sent += 1) {
+      void send(endpoint, { type: `flood-${sent}` })
+      const ahead = (sent / FLOOD_PER_SECOND) * 1000 - (performance.now() - began)
+      if (ahead > 0) await sleep(ahead)
+    }
+  }
+  return {
+    done: run(),
+    stop() {
+      isOver = true
+    },
+  }
+}
+
+/** The rate of captures with and without readers of their stream, in turns, so that a busy machine is busy for both. */
+async function costOfPages(): Promise<void> {
+  const rates = { alone: 0, watched: 0 }
+  for (let round = 0; round < 2; round += 1) {
+    const watched = await service.endpoint({ name: `rate ${round}` })
+    rates.alone += await captureRate(watched)
+    const pages = await openPages(watched)
+    rates.watched += await captureRate(watched)
+    await pages.close()
+  }
+  report({ group, name: 'captures, alone', value: rates.alone / 2, unit: '/s' })
+  report({ group, name: `captures, with ${PAGES} open pages`, value: rates.watched / 2, unit: '/s' })
+  report({
+    group,
+    name: `what ${PAGES} open pages take of the rate, readers included`,
+    value: Math.max(0, 100 * (1 - rates.watched / rates.alone)),
+    unit: '%',
+    goal: { atMost: 10 },
+  })
+}
+
+async function captureRate(watched: BenchEndpoint): Promise<number> {
+  const end = performance.now() + seconds * 1000
+  let sent = 0
+  await Promise.all(
+    Array.from({ length: SENDERS }, async () => {
+      while (performance.now() < end) {
+        await send(watched, { type: 'rate' })
+        sent += 1
+      }
+    }),
+  )
+  return sent / seconds
+}
+
+/** What pages do: each session signs in, and holds streams of the endpoint. */
+async function openPages(watched: BenchEndpoint) {
+  const abort = new AbortController()
+  const own = { 'Sec-Fetch-Site': 'same-origin', Origin: service.baseUrl }
+  const readers: Promise<void>[] = []
+  for (let opened = 0; opened < PAGES; opened += PAGES_OF_SESSION) {
+    const session = await fetch(`${service.baseUrl}/console/session`, {
+      method: 'POST',
+      headers: { ...own, 'Content-Type': 'application/json' },
+      body: JSON.stringify({ key: service.key }),
+    })
+    const cookie = session.headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
+    const input = encodeURIComponent(JSON.stringify({ endpointId: watched.id }))
+    for (let stream = 0; stream < PAGES_OF_SESSION; stream += 1) {
+      const answer = await fetch(`${service.baseUrl}/trpc/requests.follow?input=${input}`, {
+        headers: { ...own, Cookie: cookie, Accept: 'text/event-stream' },
+        signal: abort.signal,
+      })
+      if (!answer.ok) throw new Error(`A stream was refused: ${answer.status}`)
+      readers.push(drain(answer))
+    }
+  }
+  return {
+    async close() {
+      abort.abort()
+      await Promise.all(readers)
+    },
+  }
+}
+
+async function drain(answer: Response): Promise<void> {
+  try {
+    for await (const _chunk of answer.body ?? []);
+  } catch {
+    // It was closed.
+  }
+}
+
+async function send({ url }: BenchEndpoint, body: object): Promise<void> {
+  const answer = await fetch(url, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  await answer.body?.cancel()
+}

@@ -1,0 +1,51 @@
+import type { Conflict } from './useForm.ts'
+
+/** Somebody else saved meanwhile: what they saved beside what is typed, and a choice. */
+export function ConflictNote({ conflict }: { conflict: Conflict }) {
+  const { keepMine, mine, takeTheirs, theirs } = conflict
+  const names = [...new Set([...Object.keys(theirs), ...Object.keys(mine)])].filter(
+    (name) => shown(theirs, name) !== shown(mine, name),
+  )
+  return (
+    <section className="problem conflict" role="alert" aria-label="Changed meanwhile">
+      <p>
+        <b>Somebody else saved this meanwhile.</b> Nothing was overwritten.
+      </p>
+      <table className="changes">
+        <thead>
+          <tr>
+            <th scope="col">Member</th>
+            <th scope="col">Saved by them</th>
+            <th scope="col">Typed here</th>
+          </tr>
+        </thead>
+        <tbody>
+          {names.map((name) => (
+            <tr key={name}>
+              <th scope="row">{name}</th>
+              <td>
+                <pre>{shown(theirs, name)}</pre>
+              </td>
+              <td>
+                <pre>{shown(mine, name)}</pre>
+              </td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+      <p className="acts">
+        <button type="button" className="button" onClick={takeTheirs}>
+          Take theirs
+        </button>
+        <button type="button" className="button" onClick={keepMine}>
+          Keep what is typed here
+        </button>
+      </p>
+    </section>
+  )
+}
+
+function shown(draft: object, name: string): string {
+  const value: unknown = Reflect.get(draft, name)
+  return typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? '')
+}

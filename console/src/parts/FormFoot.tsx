@@ -1,0 +1,58 @@
+import { ConflictNote } from './ConflictNote.tsx'
+import type { Form, useRemoval } from './useForm.ts'
+
+interface Props {
+  readonly form: Pick<Form<object, unknown>, 'beside' | 'conflict' | 'isSaving'>
+  /** Members whose problems are shown at their fields. */
+  readonly shown: readonly string[]
+  /** What the button that saves is called. */
+  readonly submit: string
+  /** Whether nothing can be saved yet. */
+  readonly isOff?: boolean
+  readonly onCancel: () => void
+  /** Undefined where there is nothing to delete. */
+  readonly removal?: ReturnType<typeof useRemoval> | undefined
+  /** What the second press says. */
+  readonly removalWords?: string
+}
+
+/** The end of a form: what is wrong with the whole, save, cancel, delete. */
+export function FormFoot({
+  form,
+  shown,
+  submit,
+  isOff = false,
+  onCancel,
+  removal,
+  removalWords = 'Really delete it',
+}: Props) {
+  const wrong = [...form.beside(shown), ...(removal?.problems ?? [])]
+  return (
+    <>
+      {form.conflict !== null && <ConflictNote conflict={form.conflict} />}
+      {wrong.map((detail) => (
+        <p key={detail} className="problem" role="alert">
+          {detail}
+        </p>
+      ))}
+      <div className="form-foot">
+        <button
+          type="submit"
+          className="button primary"
+          disabled={form.isSaving || isOff || form.conflict !== null}
+        >
+          {form.isSaving ? 'Saving…' : submit}
+        </button>
+        <button type="button" className="button" onClick={onCancel}>
+          Cancel
+        </button>
+        <span className="grow" />
+        {removal !== undefined && (
+          <button type="button" className="button danger" onClick={removal.press}>
+            {removal.isAsked ? removalWords : 'Delete…'}
+          </button>
+        )}
+      </div>
+    </>
+  )
+}
