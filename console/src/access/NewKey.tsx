@@ -1,12 +1,11 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
-import { type FormEvent, useState } from 'react'
+import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Dialog } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
-import { Problem } from '../parts/Problem.tsx'
+import { FormFoot } from '../parts/FormFoot.tsx'
 import { Segments } from '../parts/Segments.tsx'
+import { useForm } from '../parts/useForm.ts'
 import { endpointsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
-import { problemAt, problemOf } from '../words/problem.ts'
 import { MadeKey, mayOf } from './MadeKey.tsx'
 
 const SCOPES = [
@@ -18,17 +17,23 @@ const SCOPES = [
 const DAY_MS = 86_400_000
 const LIVES = [0, 1, 30, 90, 365] as const
 
+interface Draft {
+  readonly name: string
+  readonly scope: (typeof SCOPES)[number]['value']
+  /** Empty: every endpoint. */
+  readonly endpointId: string
+  /** 0: for ever. */
+  readonly days: number
+  readonly networks: string
+}
+
 /** Makes a key, with the bounds that are chosen. */
 export function NewKey({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
   const endpoints = useQuery(endpointsQuery)
-  const [name, setName] = useState('')
-  const [scope, setScope] = useState<(typeof SCOPES)[number]['value']>('write')
-  const [endpointId, setEndpointId] = useState('')
-  const [days, setDays] = useState<number>(0)
-  const [networks, setNetworks] = useState('')
-  const create = useMutation({
-    mutationFn: () => {
+  const form = useForm({
+    begin: (): Draft => ({ name: '', scope: 'write', endpointId: '', days: 0, networks: '' }),
+    save: ({ days, endpointId, name, networks, scope }) => {
       const allowedNetworks = networks.split(/[\s,]+/).filter((network) => network !== '')
       return creel.keys.create.mutate({
         name: name.trim(),
@@ -38,22 +43,18 @@ export function NewKey({ onClose }: { onClose: () => void }) {
         ...(allowedNetworks.length === 0 ? {} : { allowedNetworks }),
       })
     },
-    onSuccess: () => queries.invalidateQueries({ queryKey: ['keys'] }),
+    onSaved: () => queries.invalidateQueries({ queryKey: ['keys'] }),
   })
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    create.mutate()
+  const { change } = form
+  const { days, endpointId, name, networks, scope } = form.draft
+  if (form.saved !== undefined) {
+    return <MadeKey value={form.saved.key} may={mayOf(form.saved)} onClose={onClose} />
   }
-  if (create.data !== undefined) {
-    return <MadeKey value={create.data.key} may={mayOf(create.data)} onClose={onClose} />
-  }
-  const problem = create.error === null ? null : problemOf(create.error)
-  const networkProblem = problemAt(problem, 'allowedNetworks')
-  const isShownAtField = problemAt(problem, 'name') !== '' || networkProblem !== ''
+  const networkProblem = form.at('allowedNetworks')
   return (
     <Dialog title="New key" onClose={onClose}>
-      <form className="form" onSubmit={submit}>
-        <Field label="Name" problem={problemAt(problem, 'name')} hint="What uses it: ci, billing-worker…">
+      <form className="form" onSubmit={form.submit}>
+        <Field label="Name" problem={form.at('name')} hint="What uses it: ci, billing-worker…">
           {(ids) => (
             <input
               {...ids}
@@ -61,11 +62,16 @@ export function NewKey({ onClose }: { onClose: () => void }) {
               required
               value={name}
               autoComplete="off"
-              onChange={({ target }) => setName(target.value)}
+              onChange={({ target }) => change({ name: target.value })}
             />
           )}
         </Field>
-        <Segments label="What it may do" value={scope} options={SCOPES} onChange={setScope} />
+        <Segments
+          label="What it may do"
+          value={scope}
+          options={SCOPES}
+          onChange={(next) => change({ scope: next })}
+        />
         <Field label="Endpoint" hint="With one, it sees nothing of the others.">
           {(ids) => (
             <select
@@ -73,7 +79,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
               className="input"
               value={scope === 'admin' ? '' : endpointId}
               disabled={scope === 'admin'}
-              onChange={({ target }) => setEndpointId(target.value)}
+              onChange={({ target }) => change({ endpointId: target.value })}
             >
               <option value="">All of the workspace</option>
               {endpoints.data?.items.map((endpoint) => (
@@ -90,7 +96,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
               {...ids}
               className="input"
               value={days}
-              onChange={({ target }) => setDays(Number(target.value))}
+              onChange={({ target }) => change({ days: Number(target.value) })}
             >
               {LIVES.map((life) => (
                 <option key={life} value={life}>
@@ -111,19 +117,11 @@ export function NewKey({ onClose }: { onClose: () => void }) {
               className="input"
               value={networks}
               autoComplete="off"
-              onChange={({ target }) => setNetworks(target.value)}
+              onChange={({ target }) => change({ networks: target.value })}
             />
           )}
         </Field>
-        {!isShownAtField && <Problem error={create.error} />}
-        <div className="dialog-foot">
-          <button type="button" className="button" onClick={onClose}>
-            Cancel
-          </button>
-          <button type="submit" className="button primary" disabled={create.isPending}>
-            {create.isPending ? 'Making…' : 'Make the key'}
-          </button>
-        </div>
+        <FormFoot form={form} shown={['name', 'allowedNetworks']} submit="Make the key" onCancel={onClose} />
       </form>
     </Dialog>
   )
