@@ -1,16 +1,18 @@
 /**
- * `bun run docs`: writes the pages that are made from the code: docs/errors.md, docs/plans.md,
+ * `bun run docs`: writes the pages that are made from the code: docs/errors.md, docs/metrics.md, docs/plans.md,
  * docs/providers.md, docs/routes.md and docs/rules-functions.md. A test fails when they are stale.
  */
 import { join } from 'node:path'
 import { functionsPage } from '../core/src/engine/rules/functions/docs.ts'
 import { ERRORS, ROUTES, STREAMS, scopeOf } from '../core/src/index.ts'
 import { plansPage } from '../core/src/plans/docs.ts'
+import { metricsPage } from '../core/src/platform/metrics/docs.ts'
 import { providersPage } from '../core/src/providers/docs.ts'
 
 /** The generated pages by their path from the repository's root. */
-export const PAGES: Readonly<Record<string, () => string>> = {
+export const PAGES: Readonly<Record<string, () => string | Promise<string>>> = {
   'docs/errors.md': errors,
+  'docs/metrics.md': metricsPage,
   'docs/plans.md': plansPage,
   'docs/providers.md': providersPage,
   'docs/routes.md': routes,
@@ -69,5 +71,7 @@ ${streams.join('\n')}
 }
 
 if (import.meta.main) {
-  for (const [path, page] of Object.entries(PAGES)) await Bun.write(join(import.meta.dir, '..', path), page())
+  for (const [path, page] of Object.entries(PAGES)) {
+    await Bun.write(join(import.meta.dir, '..', path), await page())
+  }
 }

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
 
-const WRITER = `
+const written = (code: string) => `
   const { createLog } = await import(${JSON.stringify(join(import.meta.dir, 'log.ts'))})
-  createLog("info").info({ token: "hidden" }, "hello")`
+  ${code}`
+const HELLO = 'createLog("info").info({ token: "hidden" }, "hello")'
 
 /** What a process with this stderr writes as its log. */
-function logged(environment: Readonly<Record<string, string>>, onTerminal: boolean): string {
-  const command = [process.execPath, '-e', WRITER]
+function logged(environment: Readonly<Record<string, string>>, onTerminal: boolean, code = HELLO): string {
+  const command = [process.execPath, '-e', written(code)]
   const quoted = command.map((word) => `'${word}'`).join(' ')
   const words = onTerminal ? ['script', '-qec', quoted, '/dev/null'] : command
   const { stdout, stderr } = Bun.spawnSync(words, {
@@ -19,6 +20,29 @@ function logged(environment: Readonly<Record<string, string>>, onTerminal: boole
 describe('the log', () => {
   test('is JSON lines where nobody looks', () => {
     expect(JSON.parse(logged({}, false))).toMatchObject({ level: 'info', token: '[secret]', msg: 'hello' })
+  })
+
+  test('has one line a second of a database that is away, and nothing that the driver dumps', () => {
+    const text = logged(
+      {},
+      false,
+      `const log = createLog("info")
+      const away = Object.assign(new Error("terminating connection"), { code: "57P01", routine: "dumped" })
+      for (let count = 0; count < 50; count += 1) log.warn({ err: away }, "away " + count)
+      log.error({ err: Object.assign(new Error("ours"), { code: "22001", query: "dumped" }) }, "ours")`,
+    )
+    const [first = '', second = '', ...others] = text.trim().split('\n')
+    expect(others).toEqual([])
+    expect(JSON.parse(first)).toMatchObject({
+      msg: 'away 0',
+      err: { type: 'Error', code: '57P01', message: 'terminating connection' },
+    })
+    expect(JSON.parse(second)).toMatchObject({
+      msg: 'ours',
+      err: { code: '22001', stack: expect.any(String) },
+    })
+    expect(text).not.toContain('dumped')
+    expect(first).not.toContain('stack')
   })
 
   test.skipIf(Bun.which('script') === null)(

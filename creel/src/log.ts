@@ -1,3 +1,4 @@
+import { isDatabaseOutage } from '@creel/core/platform/db'
 import { pino } from 'pino'
 import pretty from 'pino-pretty'
 import type { Config } from './config/index.ts'
@@ -36,10 +37,43 @@ export function createLog(level: Config['CREEL_LOG_LEVEL']): pino.Logger {
       }),
       censor: '[secret]',
     },
-    hooks: { streamWrite: withoutSecrets },
+    serializers: { err: errorMembers },
+    hooks: { streamWrite: withoutSecrets, logMethod: outageOnceASecond() },
   }
   if (process.stderr.isTTY !== true) return pino(options, pino.destination({ dest: 2, sync: true }))
   const colorize = (process.env.NO_COLOR ?? '') === ''
   // In this thread: pino's transports load files at run time, which a single executable does not have.
   return pino(options, pretty({ destination: 2, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }))
+}
+
+/** What is said of an error: of the database's, no more than its words and its code, since the driver's own members hold statements. */
+function errorMembers(error: unknown): Readonly<Record<string, unknown>> {
+  if (!(error instanceof Error)) return { message: String(error) }
+  const code = 'code' in error ? error.code : undefined
+  const said = {
+    type: error.name,
+    message: error.message || String(code),
+    ...(code !== undefined && { code }),
+  }
+  return isDatabaseOutage(error) ? said : { ...said, stack: error.stack }
+}
+
+const OUTAGE_LINE_MS = 1000
+
+/** While the database is out of reach, everything that misses it would say so: one line a second is enough. */
+function outageOnceASecond() {
+  let lastAt = Number.NEGATIVE_INFINITY
+  return function hook(this: pino.Logger, args: Parameters<pino.LogFn>, method: pino.LogFn): void {
+    const members: unknown = args[0]
+    if (
+      typeof members === 'object' &&
+      members !== null &&
+      'err' in members &&
+      isDatabaseOutage(members.err)
+    ) {
+      if (performance.now() - lastAt < OUTAGE_LINE_MS) return
+      lastAt = performance.now()
+    }
+    method.apply(this, args)
+  }
 }

@@ -5,6 +5,10 @@ import type { Logger } from 'pino'
 /** Queues by name, in the table's order. */
 export const queueNames = Object.keys(QUEUES) as QueueName[]
 
+/** Of a process that works, unless told, and of one that only sends. */
+const WORKING_CONNECTIONS = 6
+const SENDING_CONNECTIONS = 2
+
 /** How often jobs of dead workers are looked for. */
 const SUPERVISE_SECONDS = 10
 
@@ -12,16 +16,26 @@ const SUPERVISE_SECONDS = 10
  * A pg-boss that sends; {@link startWorkers} makes it work. Every process needs one: core enqueues through it.
  *
  * @param url the database; pg-boss opens its own small pool and, with workers, one LISTEN connection
- * @param options `clock` for tests; spies are on with it
+ * @param options `clock` for tests; spies are on with it; `connections` bounds the pool of a process that works
  */
 export function createBoss(
   url: string,
-  { log, works, clock }: { log: Logger; works: boolean; clock?: NonNullable<ConstructorOptions['clock']> },
+  {
+    log,
+    works,
+    clock,
+    connections = WORKING_CONNECTIONS,
+  }: {
+    log: Logger
+    works: boolean
+    clock?: NonNullable<ConstructorOptions['clock']>
+    connections?: number
+  },
 ): PgBoss {
   const boss = new PgBoss({
     connectionString: url,
     application_name: 'creel-jobs',
-    max: works ? 6 : 2,
+    max: works ? connections : SENDING_CONNECTIONS,
     useListenNotify: works,
     schedule: works,
     supervise: works,

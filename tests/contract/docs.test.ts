@@ -23,6 +23,6 @@ describe('documents', () => {
   })
 
   test.each(Object.entries(PAGES))('%s is as the code would write it now', async (path, page) => {
-    expect(await Bun.file(ROOT + path).text()).toBe(page())
+    expect(await Bun.file(ROOT + path).text()).toBe(await page())
   })
 })

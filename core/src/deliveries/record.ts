@@ -65,6 +65,27 @@ export async function recordAttempts(services: Services, ended: readonly Ended[]
     deliveryAttempts.inc({ state: verdict.state })
     deliveryAttemptSeconds.observe(result.durationMs / 1000)
   }
+  for (const each of evaluated) if (each.verdict.state !== 'Succeeded') logFailure(services, each)
+}
+
+/** Ids and outcome only: what was sent and answered is in the attempt's record. */
+function logFailure({ log }: Pick<Services, 'log'>, { attempt, result, verdict }: Evaluated): void {
+  log.info(
+    {
+      workspaceId: attempt.workspaceId,
+      endpointId: attempt.endpoint.id,
+      requestId: attempt.requestId,
+      actionId: attempt.action.id,
+      attemptId: attempt.id,
+      attempt: attempt.attemptNumber,
+      state: verdict.state,
+      status: result.received?.statusCode,
+      error: result.error ?? undefined,
+      durationMs: result.durationMs,
+      nextAttemptAt: verdict.nextAttemptAt ?? undefined,
+    },
+    'delivery failed',
+  )
 }
 
 /** What most batches are: successes from which nothing follows. One round trip to the database. */

@@ -41,7 +41,12 @@ async function serve(
   let connected: Connected | undefined
   let exitCode: number = EXIT.ok
   const stopAsked = listenForStop({ log, stopWhen, abandon: () => connected?.abandon() })
-  connected = await connectAsOwner({ config, log, runtime })
+  connected = await connectAsOwner({
+    config,
+    log,
+    runtime,
+    maxConnections: config.CREEL_DATABASE_CONNECTIONS,
+  })
   try {
     await bringUpToDate(connected)
     const [secretKey, ...formerSecretKeys] = await secretKeysOf(config, connected.database.db)
@@ -72,6 +77,7 @@ async function serve(
         ...(config.CREEL_CONNECTIONS_MAX && { connectionsMax: config.CREEL_CONNECTIONS_MAX }),
         connectionsPerAddressMax: config.CREEL_CONNECTIONS_PER_ADDRESS,
       },
+      queueConnections: config.CREEL_QUEUE_CONNECTIONS,
       log,
       clock: systemClock,
       version: VERSION,

@@ -21,6 +21,13 @@ const Count = z
   .regex(/^[1-9]\d{0,6}$/, 'must be a number from 1 to 9999999')
   .transform(Number)
 
+const PoolSize = (min: number) =>
+  z
+    .string()
+    .regex(/^\d{1,3}$/, `must be a number from ${min} to 999`)
+    .transform(Number)
+    .refine((count) => count >= min, `must be a number from ${min} to 999`)
+
 const PublicUrl = z
   .string()
   .refine(isPublicUrl, 'must be an http or https URL without query, fragment and credentials')
@@ -111,6 +118,8 @@ export const Variables = z.object({
     .transform(Number)
     .default(365),
   CREEL_CONSOLE: z.enum(['on', 'off'], 'must be on or off').default('on'),
+  CREEL_DATABASE_CONNECTIONS: PoolSize(4).default(16),
+  CREEL_QUEUE_CONNECTIONS: PoolSize(2).default(6),
   CREEL_CONNECTIONS_MAX: Count.optional(),
   CREEL_CONNECTIONS_PER_ADDRESS: Count.default(2000),
 })

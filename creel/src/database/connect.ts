@@ -4,9 +4,11 @@ import type { Config } from '../config/index.ts'
 import {
   DataFolderInUse,
   findEmbeddedPostgres,
+  hasEmbeddedPostgres,
   type RuntimeSource,
   startEmbeddedPostgres,
 } from '../embeddedPostgres/index.ts'
+import { StartupError } from '../startupError.ts'
 import { requireServer } from './serverVersion.ts'
 
 const TURN_SECONDS_MAX = 15
@@ -55,11 +57,19 @@ export async function connectAsOwner(options: ConnectOptions): Promise<Connected
 
 /**
  * For a command: the database of a service that runs, or one that is started for as long as the command takes. Where
- * another command or a service is starting or stopping one, this waits for it.
+ * another command or a service is starting or stopping one, this waits for it. Only a service makes a data folder.
+ *
+ * @throws StartupError where there is none
  */
 export async function connectAsGuest(options: ConnectOptions): Promise<Connected> {
   const { config } = options
   if (config.DATABASE_URL !== undefined) return connectAsOwner(options)
+  if (!(await hasEmbeddedPostgres(config.CREEL_DATA_DIR))) {
+    throw new StartupError(
+      `There is no service and no data folder in ${config.CREEL_DATA_DIR}: nothing was changed. Start one with \`creel serve\`, ` +
+        'go to the folder where it was started, or name its data folder in CREEL_DATA_DIR or its database in DATABASE_URL.',
+    )
+  }
   for (const deadline = performance.now() + TURN_SECONDS_MAX * 1000; ; ) {
     const url = await findEmbeddedPostgres(config.CREEL_DATA_DIR)
     if (url !== undefined) return connect(url, options)

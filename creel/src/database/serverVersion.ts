@@ -12,8 +12,8 @@ const PASSING_CODES = new Set(['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', 'ETIMEDOUT
 /**
  * Waits for the database to answer, and makes sure that it is new enough.
  *
- * @param warn hears once why we wait, and when the database's encoding is not UTF8
- * @throws StartupError when it is too old, refuses us, or is not there within 30 s
+ * @param warn hears once why we wait
+ * @throws StartupError when it is too old, does not store UTF8, refuses us, or is not there within 30 s
  */
 export async function requireServer(db: Db, warn: (words: string) => void): Promise<void> {
   const deadline = performance.now() + WAIT_SECONDS_MAX * 1000
@@ -24,7 +24,12 @@ export async function requireServer(db: Db, warn: (words: string) => void): Prom
       `.execute(db)
       const [{ version, encoding } = { version: '0', encoding: '' }] = rows
       const major = Math.floor(Number(version) / 10_000)
-      if (encoding !== 'UTF8') warn(`the database's encoding is ${encoding}: text is meant to be UTF8`)
+      if (encoding !== 'UTF8') {
+        throw new StartupError(
+          `The database's encoding is ${encoding}; creel needs UTF8, since it stores what senders send in any language. ` +
+            "Make one with `create database creel encoding 'UTF8' template template0`.",
+        )
+      }
       if (major >= OLDEST_MAJOR_VERSION) return
       throw new StartupError(
         `DATABASE_URL is a PostgreSQL ${major}; creel needs ${OLDEST_MAJOR_VERSION} or newer.`,

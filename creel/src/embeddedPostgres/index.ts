@@ -5,5 +5,6 @@ export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   findEmbeddedPostgres,
+  hasEmbeddedPostgres,
   startEmbeddedPostgres,
 } from './start.ts'

@@ -104,6 +104,11 @@ export async function findEmbeddedPostgres(dataDir: string): Promise<string | un
   return (await answers(url)) ? url : undefined
 }
 
+/** Whether a service has begun to keep a database in the data folder. Changes nothing. */
+export async function hasEmbeddedPostgres(dataDir: string): Promise<boolean> {
+  return (await findHome(dataDir)) !== undefined
+}
+
 /**
  * A postmaster that outlived its owner goes on for the new one, if it answers where we would look for it and runs the
  * binaries that we would run. Others are stopped.

@@ -53,6 +53,8 @@ export interface ServiceOptions {
   readonly connectionLimits?: Partial<HttpLimits>
   /** For so long entries of the audit log are kept; a year by default. */
   readonly auditRetentionDays?: number
+  /** The most connections of the job queue's own; 6 by default, in a process that works. */
+  readonly queueConnections?: number
   readonly log: Logger
   readonly clock: Clock
   /** The clock of the job queue, where it is not the system's. */

@@ -44,6 +44,7 @@ export async function openServices(
   const boss = createBoss(databaseUrl, {
     log,
     works: parts.has('jobs'),
+    ...(options.queueConnections === undefined ? {} : { connections: options.queueConnections }),
     ...(jobClock === undefined ? {} : { clock: jobClock }),
   })
   await boss.start()

@@ -1,4 +1,4 @@
-import type { Clock } from '@creel/core'
+import type { Clock, Services } from '@creel/core'
 import type { CaptureResult, CaptureSettings, Captures, EvaluatedCapture } from '@creel/core/capture'
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import type { CapturedRequest } from '@creel/core/engine/message'
@@ -19,6 +19,8 @@ export interface CaptureOptions {
   readonly clock: Clock
   /** Who asks in vain too often. */
   readonly strangers: Strangers
+  /** Gets a line for each capture, at `debug`. */
+  readonly log: Services['log']
   /** Receives what went wrong with a capture, beyond what its sender sees. */
   readonly onError: (error: unknown) => void
 }
@@ -37,8 +39,14 @@ export function createCaptureHandler({
   captures,
   clock,
   strangers,
+  log,
   onError,
 }: CaptureOptions): RequestHandler {
+  const conclude = (exchange: Exchange, result: CaptureResult) => {
+    answerCapture(exchange, result)
+    if (log.isLevelEnabled('debug')) logCapture(log, exchange, result)
+  }
+
   const budget = createBodyBudget({ bytesMax: BUFFERED_BYTES_MAX, shareBytesMax: BUFFERED_BYTES_SHARE })
 
   const receive = (exchange: Exchange, target: CaptureTarget, settings: CaptureSettings) => {
@@ -174,8 +182,30 @@ const counters = {
 }
 
 /** Counts what became of a capture, and tells its sender; one that came to nothing need not be read to its end. */
-function conclude(exchange: Exchange, result: CaptureResult): void {
+function answerCapture(exchange: Exchange, result: CaptureResult): void {
   const isOversize = result.state === 'stored' && result.capture.row.bodyTruncated
   counters[isOversize ? 'oversize' : result.state].inc()
   exchange.answer(answerTo(result), true)
+}
+
+/** Neither query, headers nor body: they may hold secrets. */
+function logCapture(log: Services['log'], exchange: Exchange, result: CaptureResult): void {
+  const { head, traceId, address } = exchange
+  const stored = result.state === 'stored' ? result.capture : undefined
+  log.debug(
+    {
+      traceId,
+      endpointId: parseTarget(pathOf(head.target))?.endpointId,
+      method: head.method,
+      outcome: result.state,
+      requestId: result.state === 'stored' ? (result.id ?? undefined) : undefined,
+      sizeBytes: stored?.row.sizeBytes,
+      verdict: stored?.row.verdict ?? undefined,
+      dispatch: stored?.dispatchState,
+      durationMs:
+        stored === undefined ? undefined : Math.max(0, Date.now() - stored.row.receivedAt.getTime()),
+      address,
+    },
+    'capture',
+  )
 }

@@ -7,6 +7,8 @@ import concepts from '../../../docs/concepts.md' with { type: 'text' }
 import console from '../../../docs/console.md' with { type: 'text' }
 import errors from '../../../docs/errors.md' with { type: 'text' }
 import keys from '../../../docs/keys.md' with { type: 'text' }
+import logs from '../../../docs/logs.md' with { type: 'text' }
+import metrics from '../../../docs/metrics.md' with { type: 'text' }
 import operations from '../../../docs/operations.md' with { type: 'text' }
 import plans from '../../../docs/plans.md' with { type: 'text' }
 import providers from '../../../docs/providers.md' with { type: 'text' }
@@ -76,6 +78,12 @@ export const PAGES: readonly Page[] = [
     about: 'several processes behind nginx, the database at a provider',
     text: quickstartNginx,
   },
+  {
+    file: 'logs.md',
+    about: 'every kind of log line, and how to find a call, a capture or a delivery',
+    text: logs,
+  },
+  { file: 'metrics.md', about: 'every metric of /metrics', text: metrics },
 ]
 
 /** The title of a page: its first heading. */

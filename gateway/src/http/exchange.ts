@@ -17,6 +17,8 @@ export interface Exchange {
   readonly head: RequestHead
   /** Who sent it, as far as we believe proxies. */
   readonly address: string | null
+  /** 32 hex digits, which a ready answer carries. */
+  readonly traceId: string
   /** Of the body when all of it has arrived with the head: then there is no need to receive it. */
   takeWhole(): Buffer | undefined
   /** Begins to read the body: until then none of it is taken from the client. At most once. */

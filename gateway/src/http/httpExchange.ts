@@ -2,6 +2,7 @@ import type { AnswerStream, BodyReceiver, Exchange } from './exchange.ts'
 import type { ReadyAnswer } from './readyAnswer.ts'
 import type { RequestHead } from './requestHead.ts'
 import type { SocketWriter } from './socketWriter.ts'
+import { nextTraceId } from './traceIds.ts'
 
 /** What an exchange asks of its connection, as long as it is the connection's turn. */
 export interface ExchangeConnection {
@@ -29,10 +30,16 @@ export class HttpExchange implements Exchange, AnswerStream {
   #isOver = false
   #hasBegun = false
   #onHangUp: (() => void) | undefined
+  #traceId: string | undefined
 
   constructor(connection: ExchangeConnection, head: RequestHead) {
     this.#connection = connection
     this.head = head
+  }
+
+  get traceId(): string {
+    this.#traceId ??= nextTraceId()
+    return this.#traceId
   }
 
   takeWhole(): Buffer | undefined {
@@ -55,7 +62,7 @@ export class HttpExchange implements Exchange, AnswerStream {
     if (this.#isOver) return
     const isHead = this.head.method === 'HEAD'
     this.closes = this.#connection.beginAnswer(this.head.keepAlive, closes)
-    this.#connection.writer.write(answer.bytes({ isHead, closes: this.closes }))
+    this.#connection.writer.write(answer.bytes({ isHead, closes: this.closes, traceId: this.traceId }))
     this.end()
   }
 

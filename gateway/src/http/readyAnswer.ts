@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http'
+import { nextTraceId } from './traceIds.ts'
 
 /** How an answer goes out. */
 export interface AnswerForm {
@@ -6,16 +7,19 @@ export interface AnswerForm {
   readonly isHead: boolean
   /** The connection ends with this answer. */
   readonly closes: boolean
+  /** 32 hex digits, for `creel-trace-id`; a new one unless told. */
+  readonly traceId?: string
 }
 
 const CLOSE = 'Connection: close\r\n'
+const TRACE_PLACE = '0'.repeat(32)
 const DATE_PLACE = 'Thu, 01 Jan 1970 00:00:00 GMT'
 const KEEP_ALIVE_SECONDS = 75
 const KEEP_ALIVE = `Connection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_SECONDS}\r\n`
 
 /**
  * An answer worked out once and sent any number of times: its bytes are ready, and only the date in them changes, once a
- * second.
+ * second, and the trace id.
  */
 export class ReadyAnswer {
   readonly #status: number
@@ -34,19 +38,20 @@ export class ReadyAnswer {
   }
 
   /** The bytes to send now; to be written before anything else is asked of this answer. */
-  bytes({ isHead, closes }: AnswerForm): Buffer {
+  bytes({ isHead, closes, traceId = nextTraceId() }: AnswerForm): Buffer {
     const form = (isHead ? 1 : 0) + (closes ? 2 : 0)
     const made = this.#forms[form] ?? this.#make(isHead, closes)
     this.#forms[form] = made
-    return made.at(currentDate())
+    return made.at(currentDate(), traceId)
   }
 
   #make(isHead: boolean, closes: boolean): DatedBytes {
     const start = statusLine(this.#status)
     const rest = `${this.#head}${closes ? CLOSE : KEEP_ALIVE}\r\n`
-    const head = Buffer.from(`${start}Date: ${DATE_PLACE}\r\n${rest}`, 'latin1')
+    const lead = `${start}Date: ${DATE_PLACE}\r\ncreel-trace-id: `
+    const head = Buffer.from(`${lead}${TRACE_PLACE}\r\n${rest}`, 'latin1')
     const body = isHead ? Buffer.alloc(0) : Buffer.from(this.#body)
-    return new DatedBytes(Buffer.concat([head, body]), start.length + 'Date: '.length)
+    return new DatedBytes(Buffer.concat([head, body]), start.length + 'Date: '.length, lead.length)
   }
 }
 
@@ -56,9 +61,11 @@ class DatedBytes {
   constructor(
     readonly bytes: Buffer,
     readonly dateAt: number,
+    readonly traceIdAt: number,
   ) {}
 
-  at(date: string): Buffer {
+  at(date: string, traceId: string): Buffer {
+    this.bytes.write(traceId, this.traceIdAt, 'latin1')
     if (date !== this.#date) {
       this.bytes.write(date, this.dateAt, 'latin1')
       this.#date = date

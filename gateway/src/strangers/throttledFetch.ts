@@ -18,7 +18,7 @@ interface Credential {
 /**
  * Refuses strangers from addresses that asked in vain too often, before they cost the database anything: 429 with the seconds
  * until they are heard again. Whoever shows a good key or a live session is never refused; one that this process has not seen is
- * looked up first, with those of all others that wait.
+ * looked up first, with those of all others that wait. Every answer carries the id under which it is logged.
  */
 export function throttledFetch(fetch: FetchHandler, services: Services, strangers: Strangers): FetchHandler {
   const keys = createHeldKeys((presented) => knownKeys(services, presented))
@@ -29,7 +29,7 @@ export function throttledFetch(fetch: FetchHandler, services: Services, stranger
     const token = presentedSession(services.urls, request)
     return token === null ? undefined : { text: token, held: sessions }
   }
-  return async (request, client) => {
+  const answer: FetchHandler = async (request, client) => {
     const address = client?.address ?? null
     const credential = credentialOf(request)
     const waitSeconds = strangers.waitOf(address)
@@ -42,6 +42,11 @@ export function throttledFetch(fetch: FetchHandler, services: Services, stranger
     const response = await fetch(request, client)
     if (isOfCaller(request)) credential?.held.remember(credential.text)
     else if (response.status === 401 || response.status === 404) strangers.note(address)
+    return response
+  }
+  return async (request, client) => {
+    const response = await answer(request, client)
+    response.headers.set('creel-trace-id', traceIdOf(request))
     return response
   }
 }

@@ -1,0 +1,40 @@
+import { registry } from './metrics.ts'
+import { startMetrics } from './startMetrics.ts'
+
+/** The page of every metric that `/metrics` serves (`docs/metrics.md`), in Markdown. */
+export async function metricsPage(): Promise<string> {
+  startMetrics('0.0.0', [])
+  const metrics = (await registry.getMetricsAsJSON()).sort((a, b) => a.name.localeCompare(b.name))
+  const own = metrics.filter(({ name }) => name.startsWith('creel_'))
+  const ofProcess = metrics.filter(({ name }) => !name.startsWith('creel_'))
+  const rows = (of: typeof metrics) =>
+    of.map(({ name, type, help }) => `| \`${name}\` | ${type} | ${help.replaceAll('|', '\\|')} |`).join('\n')
+  return `# Metrics
+
+\`/metrics\` answers in Prometheus' text format, without a key; \`CREEL_METRICS_PORT\` gives it a port of its own. Every process counts for itself:
+sum over them. Counters start at 0 with the process. A dashboard and alert rules stand in \`deploy/\`.
+
+This page is made from the code by \`bun run docs\`. A histogram \`x\` is served as \`x_bucket\`, \`x_sum\` and \`x_count\`.
+
+## Of Creel
+
+| metric | type | |
+|---|---|---|
+${rows(own)}
+
+- \`creel_captures_total\`: \`outcome\` is \`stored\`, \`oversize\`, \`not_found\`, \`rate_limited\` (429), \`unavailable\` (503).
+- \`creel_evicted_requests_total\`: \`limit\` is \`requests\` (an endpoint's \`storedRequestsMax\`), \`bytes\` (a workspace's \`storedBytesMax\`),
+  \`storage\` (\`CREEL_STORAGE_MAX\`).
+- \`creel_swept_rows_total\`: \`sweep\` is \`retention\`, \`bin\`, \`hidden\`, \`attempts\`, \`details\`, \`endpoints\`.
+- \`creel_refused_requests_total\`: \`reason\` is the status of what was no good HTTP (\`400\`, \`405\`, \`431\`, \`505\`), \`503\` for connections that
+  there was no room for, \`throttled\` for callers without a good key from an address that was wrong too often.
+- \`creel_api_request_seconds\`: \`route\` is the procedure (\`endpoints.list\`), \`status\` the answer's, 429 included.
+- \`creel_delivery_attempts_total\`: \`state\` is the attempt's (\`Succeeded\`, \`Failed\`, \`Errored\`, \`DeadLetter\`, \`Interrupted\`).
+
+## Of the process
+
+| metric | type | |
+|---|---|---|
+${rows(ofProcess)}
+`
+}

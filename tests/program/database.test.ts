@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
+import { readdir } from 'node:fs/promises'
+import { fencesOf, textOf } from '../docs/markdown.ts'
+import { atEnd } from '../support/atEnd.ts'
+import { adminUrl } from '../support/database.ts'
+import { eventually } from '../support/eventually.ts'
+import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { administer, urlOfDatabase } from '../support/templateDatabase.ts'
+
+const RUN_BY = 'run-by: tests/program/database.test.ts'
+
+/** The statements of the page, for names of this run. */
+function grantsFor(name: string): string[] {
+  const fence = fencesOf(textOf('docs/operations.md')).find(
+    ({ language, remark }) => language === 'sql' && remark === RUN_BY,
+  )
+  return (fence?.code ?? '')
+    .replaceAll(/^--.*$/gm, '')
+    .replaceAll('creel_service', name)
+    .replaceAll(/\bdatabase creel\b/g, `database ${name}`)
+    .replaceAll('choose one', 'secret')
+    .split(';')
+    .map((statement) => statement.trim())
+    .filter((statement) => statement !== '')
+}
+
+const newName = () => `test_${randomBytes(8).toString('hex')}`
+
+describe('the database', () => {
+  test('is served by a role with exactly the documented grants, and a connection that ends is opened again', async () => {
+    const name = newName()
+    const admin = adminUrl()
+    const grants = grantsFor(name)
+    expect(grants).toHaveLength(5)
+    atEnd('databases', async () => {
+      await administer(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`, `DROP ROLE IF EXISTS ${name}`)
+    })
+    await administer(admin, ...grants.slice(0, 4))
+    await administer(urlOfDatabase(admin, name), ...grants.slice(4))
+    const url = urlOfDatabase(admin, name).replace(/\/\/(?:[^@/]*@)?/, `//${name}:secret@`)
+
+    const creel = await startProcess({
+      database: { url },
+      env: { CREEL_LOG_LEVEL: 'info', CREEL_DATABASE_CONNECTIONS: '5', CREEL_QUEUE_CONNECTIONS: '3' },
+    })
+    const captureUrl = creel.first?.captureUrl ?? ''
+    const capture = async () => (await fetch(captureUrl, { method: 'POST', body: '{}' })).status
+    expect(await capture()).toBe(200)
+    await administer(
+      admin,
+      `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+    )
+    await eventually('captures again', async () => (await capture()) === 200)
+    expect(await creel.stop()).toBe(0)
+    expect(creel.stderr()).not.toMatch(/"stack"|\n\s+at /)
+  })
+
+  test('is refused with a sentence when it does not store UTF8', async () => {
+    const name = newName()
+    const admin = adminUrl()
+    atEnd('databases', () => administer(admin, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+    await administer(
+      admin,
+      `CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE_PROVIDER libc LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0`,
+    )
+    const refused = await runCreel(['serve'], { database: { url: urlOfDatabase(admin, name) } })
+    expect(refused.exitCode).toBe(1)
+    expect(refused.stderr).toContain("The database's encoding is LATIN1; creel needs UTF8")
+    expect(refused.stderr).not.toMatch(/\n\s+at /)
+  })
+})
+
+describe('a command where there is no service and no data folder', () => {
+  test.each([
+    [['workspace', 'list']],
+    [['key', 'create', '--workspace', 'default', '--name', 'x']],
+    [['migrate']],
+  ])('%p says so, and changes nothing', async (words) => {
+    const cwd = await temporaryFolder()
+    const { exitCode, stdout, stderr } = await runCreel(words, { cwd })
+    expect(exitCode).toBe(1)
+    expect(stdout).toBe('')
+    expect(stderr).toContain('There is no service and no data folder')
+    expect(stderr).toContain('creel serve')
+    expect(await readdir(cwd)).toEqual([])
+  })
+})
