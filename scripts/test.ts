@@ -29,7 +29,7 @@ const { verify } = await import('./verify.ts')
 
 const { isUnit, isWhole, paths } = readArguments(process.argv.slice(2))
 
-const unverified = isWhole ? verify() : []
+const unverified = isWhole ? await verify() : []
 if (unverified.length > 0) {
   process.stderr.write(`${unverified.join(' and ')} failed; the tests were not run\n`)
   finish(0, unverified.length)
