@@ -7,7 +7,7 @@ type Shell = (typeof SHELLS)[number]
 
 const BASH = `_creel() {
   local IFS=$'\\n'
-  COMPREPLY=($(creel complete -- "\${COMP_WORDS[@]:1:\$COMP_CWORD}" 2>/dev/null))
+  COMPREPLY=($(creel complete -- "\${COMP_WORDS[@]:1:$COMP_CWORD}" 2>/dev/null))
 }
 complete -F _creel creel`
 
