@@ -127,7 +127,7 @@ describe('whatever the sender calls a JSON body', () => {
   test('of a form they leave none either, however often a field stands there and however it is escaped', () => {
     fc.assert(
       fc.property(form, ({ name, others, times, encoded, op }) => {
-        const escape = (text: string) =>
+        const encode = (text: string) =>
           encoded
             ? [...Buffer.from(text)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('')
             : encodeURIComponent(text.toWellFormed())
@@ -136,7 +136,7 @@ describe('whatever the sender calls a JSON body', () => {
           ...Array.from({ length: times }, () => [name, SECRET] as const),
           ['kept', 'yes'] as const,
         ]
-        const body = pairs.map(([field, value]) => `${escape(field)}=${escape(value)}`).join('&')
+        const body = pairs.map(([field, value]) => `${encode(field)}=${encode(value)}`).join('&')
         const paths = [op === 'keep' ? 'body.kept' : `body[${JSON.stringify(name)}]`]
         const { output, rules } = runOn({ body, contentType: 'application/x-www-form-urlencoded' }, [
           ruleOf([{ op, paths }]),
