@@ -1,11 +1,12 @@
 /**
  * `bun run build [--target linux-x64|linux-arm64|darwin-x64|darwin-arm64|all] [--outdir dist]`: one self-contained
  * executable with migrations, PostgreSQL and the console inside, `creel` for this machine and `creel-<target>` for another.
+ * Beside them: `SHA256SUMS`, and what they are made of (`creel.cdx.json`). The same sources make the same bytes.
  */
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join, relative, resolve } from 'node:path'
+import { basename, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { installMissing } from './install.ts'
 
@@ -22,6 +23,9 @@ const ARCHIVE = join(ROOT, 'dist', 'postgres.tar.zst')
 
 /** The console's files: the same for every target. */
 const CONSOLE_PACK = join(ROOT, 'dist', 'console.pack')
+
+/** What the executable is made of. */
+const SBOM = 'creel.cdx.json'
 
 const TARGETS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'] as const
 type Target = (typeof TARGETS)[number]
@@ -40,6 +44,9 @@ const { values } = parseArgs({
 const outdir = resolve(values.outdir)
 const wanted = values.target === 'all' ? TARGETS : [values.target]
 
+/** Names of the files that were made, in `outdir`. */
+const built: string[] = []
+
 await mkdir(join(ROOT, 'dist'), { recursive: true })
 await mkdir(outdir, { recursive: true })
 try {
@@ -48,8 +55,11 @@ try {
     if (!isTarget(target)) {
       throw new BuildError(`nothing is built for ${target}: choose one of ${TARGETS.join(', ')}, all.`)
     }
-    await build(target)
+    built.push(await build(target))
   }
+  const { sbomText } = await import('./sbom.ts')
+  await writeFile(join(outdir, SBOM), await sbomText())
+  await writeChecksums([...built, SBOM])
 } catch (error) {
   if (!(error instanceof BuildError)) throw error
   process.stderr.write(`build: ${error.message}\n`)
@@ -59,7 +69,18 @@ try {
   await rm(CONSOLE_PACK, { force: true })
 }
 
-async function build(target: Target): Promise<void> {
+/** `SHA256SUMS`, as `sha256sum --check` reads it. */
+async function writeChecksums(names: readonly string[]): Promise<void> {
+  const lines = []
+  for (const name of names) {
+    const digest = createHash('sha256').update(await readFile(join(outdir, name)))
+    lines.push(`${digest.digest('hex')}  ${name}\n`)
+  }
+  await writeFile(join(outdir, 'SHA256SUMS'), lines.join(''))
+}
+
+/** @returns the name of the file that was made */
+async function build(target: Target): Promise<string> {
   const scratch = await mkdtemp(join(tmpdir(), 'creel-build-'))
   try {
     const source = target === own ? await packageRuntime() : await foreignRuntime(target, scratch)
@@ -93,6 +114,7 @@ async function build(target: Target): Promise<void> {
     process.stdout.write(
       `${relative(process.cwd(), outfile)}: ${megabytes} MB, PostgreSQL ${source.version}\n`,
     )
+    return basename(outfile)
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }

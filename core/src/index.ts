@@ -21,7 +21,7 @@ export {
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { ITEM_CODES } from './engine/issues.ts'
 export { authenticate, knownKeys, type Presented } from './keys/index.ts'
-export { applyChangedPlans } from './planLimits/index.ts'
+export { applyChangedPlans, hasChangedPlans } from './planLimits/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'
 export type { EndpointChanges } from './platform/changes/index.ts'
 export {

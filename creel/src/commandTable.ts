@@ -112,6 +112,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./commands/migrate.ts')).addMigrateCommand,
       },
       {
+        name: 'upgrade-check',
+        description: 'what starting this version would do here; changes nothing',
+        load: async () => (await import('./commands/upgradeCheck.ts')).addUpgradeCheckCommand,
+      },
+      {
         name: 'config',
         description: 'print the effective configuration, secrets masked',
         load: async () => (await import('./commands/config.ts')).addConfigCommand,

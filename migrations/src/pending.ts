@@ -7,6 +7,8 @@ export interface MigrationState {
   readonly pending: string[]
   /** Migrations that the database has and this build does not know: a newer version made them. */
   readonly unknown: string[]
+  /** Nothing was ever applied. */
+  readonly isEmpty: boolean
 }
 
 /** Compares the database with this build; changes nothing, also in a database that is empty. */
@@ -15,6 +17,7 @@ export async function migrationState<Database>(db: Kysely<Database>): Promise<Mi
   return {
     pending: Object.keys(MIGRATIONS).filter((name) => !applied.has(name)),
     unknown: [...applied].filter((name) => !(name in MIGRATIONS)),
+    isEmpty: applied.size === 0,
   }
 }
 

@@ -80,7 +80,7 @@ describe('signing in', () => {
     const browser = new TestBrowser(service)
     expect((await browser.signIn({ link: tokens[0] ?? '' })).status).toBe(204)
     expect(await browser.query('sessions.current')).toMatchObject({ data: { session: { role: 'key' } } })
-    expect(await browser.query('keys.list')).toMatchObject({ status: 403, code: 'forbidden' })
+    expect(await browser.query('sessions.list')).toMatchObject({ status: 403, code: 'forbidden' })
     const prefix = client.key.slice(0, 17)
     await service.operator.keys.revoke({ workspace: client.workspaceId, key: prefix })
     expect(await browser.query('sessions.current')).toMatchObject({ status: 401 })

@@ -45,21 +45,29 @@ const APPLIED = 'applied plans'
  * an operator changed `CREEL_PLANS_FILE` or a release changed the table. Safe in several processes at once.
  */
 export async function applyChangedPlans(services: LimitServices & { readonly db: Db }): Promise<void> {
-  const digest = digestOf(services.plans)
-  const applied = await services.db
-    .selectFrom('installation')
-    .where('name', '=', APPLIED)
-    .select('value')
-    .executeTakeFirst()
-  if (applied?.value.equals(digest)) return
+  if (!(await hasChangedPlans(services))) return
   const workspaces = await services.db.selectFrom('workspaces').select('id').execute()
   for (const { id } of workspaces) await reapplyPlanLimits(services, id)
   // Last: a start that is cut off does it again.
+  const digest = digestOf(services.plans)
   await services.db
     .insertInto('installation')
     .values({ name: APPLIED, value: digest })
     .onConflict((conflict) => conflict.column('name').doUpdateSet({ value: digest }))
     .execute()
+}
+
+/** Whether the numbers of the plans are not those that were applied at the last start. */
+export async function hasChangedPlans({
+  db,
+  plans,
+}: Pick<LimitServices, 'plans'> & { readonly db: Db }): Promise<boolean> {
+  const applied = await db
+    .selectFrom('installation')
+    .where('name', '=', APPLIED)
+    .select('value')
+    .executeTakeFirst()
+  return applied?.value.equals(digestOf(plans)) !== true
 }
 
 function digestOf(plans: Plans): Buffer {

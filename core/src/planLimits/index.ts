@@ -1,6 +1,7 @@
 export {
   applyChangedPlans,
   applyPlanLimits,
+  hasChangedPlans,
   type LimitServices,
   reapplyPlanLimits,
 } from './applyPlanLimits.ts'
