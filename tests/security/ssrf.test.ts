@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import type { TestEndpoint } from '../support/client.ts'
+import { Client, type TestEndpoint } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /**
@@ -97,5 +97,31 @@ describe('our own hosts', () => {
       const answer = await alice.post(own.at('/actions'), { kind: 'forward', url })
       expect([url, answer.status]).toEqual([url, 400])
     }
+  })
+})
+
+describe('the setting that allows a private address', () => {
+  const url = 'http://127.0.0.1:9/hooks'
+  const details = async (target: TestService, own: TestEndpoint) => [
+    (await target.alice.post(own.at('/actions'), { kind: 'forward', url })).text,
+    (await target.alice.patch(own.at(''), { forwardUrl: url })).text,
+  ]
+
+  test("is named to callers on the operator's own machine", async () => {
+    for (const detail of await details(service, endpoint))
+      expect(detail).toContain('CREEL_ALLOW_DESTINATIONS')
+  })
+
+  test('is not named where the API is reached from elsewhere', async () => {
+    const baseUrl = 'https://creel.example.test'
+    const remote = await startService({ allowDestinations: [], baseUrl })
+    const client = new Client(
+      `http://127.0.0.1:${remote.running.port}`,
+      remote.captureUrl,
+      remote.alice.key,
+      '',
+    )
+    const answer = await client.post('/api/v1/endpoints', { forwardUrl: url })
+    expect([answer.status, answer.text]).toEqual([400, expect.not.stringContaining('CREEL_')])
   })
 })

@@ -79,6 +79,29 @@ test('an alarm and its recovery go to channels and to the named contacts, as one
   await service.stop()
 })
 
+test('watchdogs of a few seconds alarm within 3 s of their time, without being asked', async () => {
+  const service = await startService()
+  const endpoint = await service.alice.endpoint()
+  const made = await Promise.all(
+    [1, 1, 2, 2, 3].map((seconds) =>
+      makeWatchdog(endpoint, { expectedIntervalSeconds: seconds, graceSeconds: seconds - 1 }),
+    ),
+  )
+  const lateness: number[] = []
+  for (const watchdog of made) {
+    const { alarmedAt } = await eventually('an alarm', async () => {
+      const read = await readWatchdog(service.alice, watchdog)
+      return read.state === 'alarmed' && read
+    })
+    lateness.push(Date.parse(alarmedAt ?? '') - Date.parse(watchdog.alarmAt ?? ''))
+    expect(await raised(service, watchdog)).toEqual(['watchdog.alarmed'])
+  }
+  // The machine may stumble over two of them; a check that comes too seldom is late for all.
+  const [, , third] = lateness.toSorted((one, other) => one - other)
+  expect(third).toBeWithin(0, 3000)
+  await service.stop()
+})
+
 describe('several workers', () => {
   // Not through the queue: it would hand the jobs out one by one.
   const look = ({ running }: TestService) => checkWatchdogs(running.services, new AbortController().signal)

@@ -1,13 +1,13 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Caller, KeyScope } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
-import type { Services } from '../api/services.ts'
+import { aheadMs, type Services } from '../api/services.ts'
 import { type Plan, planOf } from '../plans/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { fingerprint } from './key.ts'
 
 /** The API budget's window. */
-const WINDOW_MS = 60_000
+const WINDOW_SECONDS = 60
 
 interface KeyRow {
   id: string
@@ -21,7 +21,8 @@ interface KeyRow {
   endpointId: string | null
   expiresAt: Date | null
   isHere: boolean
-  startedAt: Date
+  /** Until the window ends, by the database's clock. */
+  secondsLeft: number
   callCount: number
 }
 
@@ -37,7 +38,7 @@ export interface Presented {
  * Opens a call: finds the key and takes `cost` calls from its budget, in one statement.
  *
  * The window starts with its first call and is fixed; a refused call neither counts nor moves it, so sleeping
- * `Retry-After` always recovers. Counted in Postgres, so it holds across processes.
+ * `Retry-After` always recovers. Counted in Postgres and by its clock, so it holds across processes whose clocks differ.
  *
  * @param cost calls to take at once: 1, or the procedures of a tRPC batch
  * @throws DomainError `unauthorized`, then `forbidden` from a network that the key is not for, then `api_access_disabled`,
@@ -60,8 +61,7 @@ export async function authenticate(
   const plan = planOf(services.plans, row.planKey)
   requireApi(plan)
   if (row.callCount > plan.limits.apiRatePerMinute) {
-    const windowEnd = row.startedAt.getTime() + WINDOW_MS
-    const retryAfterSeconds = Math.max(1, Math.ceil((windowEnd - services.clock.now().getTime()) / 1000))
+    const retryAfterSeconds = Math.max(1, Math.ceil(row.secondsLeft))
     throw new DomainError(
       'rate_limited',
       `The key's budget of ${plan.limits.apiRatePerMinute} calls a minute is spent.`,
@@ -125,24 +125,27 @@ export async function recheckKey(
 }
 
 /**
- * `$1` the key's SHA-256, `$2` the plans' budgets, `$3` now, `$4` the cost, `$5` when a window began that ends now, `$6` where
- * the call came from. A call from elsewhere than the key may be used takes nothing.
+ * `$1` the key's SHA-256, `$2` the plans' budgets, `$3` see `aheadMs`, `$4` the cost, `$5` where the call came from. A call from
+ * elsewhere than the key may be used takes nothing.
  */
 const TAKE_FROM_BUDGET = statement(
   'take from budget',
-  `with caller as (
+  `with clock as (
+    select now() + $3::float8 * interval '1 ms' as at, interval '${WINDOW_SECONDS} s' as length
+  ), caller as (
     select k.id, k.name, k.prefix, k.sha256, w.id as workspace_id, w.name as workspace_name, w.plan as plan_key,
-           k.scope, k.endpoint_id, k.expires_at, ${isHere('$6')} as is_here,
+           k.scope, k.endpoint_id, k.expires_at, ${isHere('$5')} as is_here,
            coalesce(($2::jsonb ->> w.plan)::int, 0) as budget
     from api_keys k join workspaces w on w.id = k.workspace_id
-    where k.sha256 = $1 and ${isLive('$3')}
+    where k.sha256 = $1 and ${isLive('(select at from clock)')}
   ), taken as (
     insert into api_key_windows as win (api_key_id, started_at, call_count)
-    select id, $3::timestamptz, $4::int from caller where $4::int <= budget and is_here
+    select id, at, $4::int from caller, clock where $4::int <= budget and is_here
     on conflict (api_key_id) do update set
-      started_at = case when win.started_at <= $5::timestamptz then excluded.started_at else win.started_at end,
-      call_count = case when win.started_at <= $5::timestamptz then $4::int else win.call_count + $4::int end
-    where win.started_at <= $5::timestamptz or win.call_count + $4::int <= (select budget from caller)
+      started_at = case when win.started_at <= (select at - length from clock) then excluded.started_at else win.started_at end,
+      call_count = case when win.started_at <= (select at - length from clock) then $4::int else win.call_count + $4::int end
+    where win.started_at <= (select at - length from clock)
+      or win.call_count + $4::int <= (select budget from caller)
     returning started_at, call_count
   ), used as (
     update api_keys k set last_used_at = t.started_at from taken t, caller c
@@ -150,9 +153,9 @@ const TAKE_FROM_BUDGET = statement(
   )
   select c.id, c.name, c.prefix, c.sha256, c.workspace_id, c.workspace_name, c.plan_key,
          c.scope, c.endpoint_id, c.expires_at, c.is_here,
-         coalesce(t.started_at, win.started_at, $3::timestamptz) as started_at,
+         extract(epoch from coalesce(t.started_at, win.started_at, at) + length - at)::float8 as seconds_left,
          coalesce(t.call_count, c.budget + 1) as call_count
-  from caller c
+  from clock, caller c
   left join taken t on true
   left join api_key_windows win on win.api_key_id = c.id`,
 )
@@ -162,12 +165,10 @@ async function takeFromBudget(
   services: Services,
   { sha256, address, cost }: { sha256: Buffer; address: string | null; cost: number },
 ): Promise<KeyRow | undefined> {
-  const now = services.clock.now()
-  const windowStart = new Date(now.getTime() - WINDOW_MS)
   const budgets = Object.fromEntries(
     Object.values(services.plans).map((plan) => [plan.key, plan.limits.apiRatePerMinute]),
   )
-  const values = [sha256, JSON.stringify(budgets), now, cost, windowStart, address]
+  const values = [sha256, JSON.stringify(budgets), aheadMs(services.clock), cost, address]
   const [row] = await run<KeyRow>(services.db, TAKE_FROM_BUDGET, values)
   return row
 }

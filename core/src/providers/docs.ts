@@ -24,7 +24,10 @@ Schemes that sign the URL need \`CREEL_CAPTURE_URL\` to be the address that the 
 
 Challenges ("handshake") are answered in place of the configured response; one marked *secret* needs the signing secret
 to be set, one marked *token* the handshake token; one marked *learns* delivers the signing secret, which is stored
-while none is set.
+while none is set. \`GET /api/v1/providers\` says it in one word, \`handshake\`: \`none\`, \`automatic\` (nothing of yours is
+needed) or \`token\`. An answer that signs takes challenges of 1 to 128 characters of \`A-Z a-z 0-9 + / = _ . ~ -\` only (LinkedIn:
+a UUID); anything else is a capture like any other, and no signature over such a text counts. So nobody can have a body
+signed by asking for it.
 
 This page is made from the code by \`bun run docs\`.
 

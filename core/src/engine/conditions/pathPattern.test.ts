@@ -49,7 +49,7 @@ describe('the pattern of paths', () => {
       }),
       { numRuns: 2000 },
     )
-    expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(80)
+    expect(Math.min(seen.taken, seen.refused)).toBeGreaterThan(30)
   })
 
   test('answers at once on a text that almost is one', () => {

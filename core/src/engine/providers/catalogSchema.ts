@@ -137,6 +137,8 @@ export const SchemeRow = z.strictObject({
   urlVariants: z.array(z.enum(['as-is', 'with-port', 'without-port'])).optional(),
   /** Every value found at the signature's place must match, not just one. */
   every: z.boolean().optional(),
+  /** A list in the JSON body whose elements are signed each on its own; paths of the row name its `[0]`. */
+  items: z.string().optional(),
   /** JWT: the accepted algorithms, the claims that must be equal, the claim that holds the body's hex SHA-256. */
   algs: z.array(z.enum(['HS256', 'RS256'])).optional(),
   claims: z.record(Text, Text).optional(),

@@ -5,7 +5,7 @@ import type { Key } from './keys.ts'
 import { candidateMatcher } from './matching.ts'
 import { readsBody, sha256Hex } from './message.ts'
 import type { PreparedScheme } from './prepare.ts'
-import { type Candidate, candidatesOf, type FoundSignature, findSignature } from './signatures.ts'
+import { type Candidate, candidatesOf, type FoundSignature, findSignature, placeName } from './signatures.ts'
 import { checkTimestamp, timestampText } from './timestamps.ts'
 
 /** What came of checking one scheme. `where` is the place of the signature, in words. */
@@ -26,7 +26,13 @@ export type CheckResult =
       readonly toleranceSeconds: number
     }
   /** `reason` says what is wrong when that is plain without comparing further. */
-  | { readonly kind: 'differs'; readonly where: string; readonly reason: string | undefined }
+  | {
+      readonly kind: 'differs'
+      readonly where: string
+      readonly reason: string | undefined
+      /** The element whose signature is wrong, where each of a list has its own. */
+      readonly item?: Evidence
+    }
   | { readonly kind: 'unverifiable'; readonly reason: string }
 
 const ABSENT: CheckResult = { kind: 'absent' }
@@ -34,8 +40,37 @@ const ABSENT: CheckResult = { kind: 'absent' }
 /** Public-key signatures are slow to check: no more of them are. */
 const PUBLIC_KEY_CANDIDATES_MAX = 3
 
+/** More elements than this are not looked at: none of the providers sends so many. */
+const ITEMS_MAX = 100
+
 /** Checks a request by one scheme. Bounded: few signatures, few messages, one pass over the body for each. */
 export function checkScheme(scheme: PreparedScheme, evidence: Evidence): CheckResult {
+  const { items } = scheme.row
+  if (items === undefined || !evidence.isParsable) return checkOne(scheme, evidence)
+  const count = evidence.itemCount(items)
+  if (count > ITEMS_MAX) {
+    return { kind: 'unverifiable', reason: `More than ${ITEMS_MAX} items are not checked.` }
+  }
+  return count < 2 ? checkOne(scheme, evidence) : checkItems(scheme, items, count, evidence)
+}
+
+/** Of a list whose elements are signed each on its own, one wrong or missing signature is enough to fail. */
+function checkItems(scheme: PreparedScheme, list: string, count: number, evidence: Evidence): CheckResult {
+  const checked = Array.from({ length: count }, (_, index) => {
+    const item = evidence.ofItem(list, index)
+    const result = checkOne(scheme, item)
+    const where = evidence.ofItem(list, index).inItem(placeName(scheme.row.signature))
+    return { item, result, where }
+  })
+  if (checked.every(({ result }) => result.kind === 'absent')) return ABSENT
+  const wrong = checked.find(({ result }) => result.kind !== 'matches')
+  if (wrong === undefined) return checked[0]?.result ?? ABSENT
+  const { item, result, where } = wrong
+  if (result.kind === 'absent') return { kind: 'differs', where, reason: 'not every item carries it', item }
+  return result.kind === 'differs' ? { ...result, where, item } : result
+}
+
+function checkOne(scheme: PreparedScheme, evidence: Evidence): CheckResult {
   const { row, key } = scheme
   if (needsParsedBody(row) && !evidence.isParsable) {
     return { kind: 'unverifiable', reason: 'The body is too long to be read for what is signed.' }
@@ -43,7 +78,8 @@ export function checkScheme(scheme: PreparedScheme, evidence: Evidence): CheckRe
   const found = findSignature(row.signature, evidence)
   if (found === undefined || !holds(row, found, evidence)) return ABSENT
   if ('problem' in key) return { kind: 'unverifiable', reason: key.problem }
-  const candidates = candidatesOf(row.signature, found.values, row.every ? found.values.length : undefined)
+  const limit = row.every ? found.values.length : undefined
+  const candidates = candidatesOf(row.signature, found.values, limit, found.names)
   const reason = obstacle(row, found, candidates, evidence)
   if (reason !== undefined) return { kind: 'differs', where: found.where, reason }
   return row.mac === 'jwt'
@@ -129,7 +165,7 @@ function checkMessages(
   }
   return right === undefined
     ? { kind: 'differs', where, reason: undefined }
-    : timely(row, where, right, evidence)
+    : timely(row, right.where ?? where, right, evidence)
 }
 
 /** A right signature is still refused when its timestamp is too far from the time of receipt. */

@@ -5,8 +5,8 @@ import { type CheckResult, checkScheme } from './check.ts'
 import { Evidence } from './evidence.ts'
 import { noteOf } from './note.ts'
 import type { PreparedScheme, PreparedVerification } from './prepare.ts'
-import { placeName } from './signatures.ts'
-import { ageWords, spanWords } from './timestamps.ts'
+import { findSignature, placeName } from './signatures.ts'
+import { ageWords, staleWords } from './timestamps.ts'
 
 /**
  * The verdict on a captured request, evaluated at receipt.
@@ -41,7 +41,7 @@ function evaluateSchemes(prepared: PreparedVerification, evidence: Evidence): Ve
     failed ??= { scheme, result }
     if (scheme.row.onFail !== 'next') break
   }
-  if (failed === undefined) return unsigned(prepared, evidence)
+  if (failed === undefined) return wrongLength(prepared, evidence) ?? unsigned(prepared, evidence)
   return explained(prepared, failed.scheme, failed.result, evidence)
 }
 
@@ -63,15 +63,14 @@ function explained(
   evidence: Evidence,
 ): Verification {
   if (result.kind === 'stale') {
-    const limit = spanWords(result.toleranceSeconds)
-    const age = ageWords(result.ageSeconds)
+    const { age, limit } = staleWords(result.ageSeconds, result.toleranceSeconds)
     return verification(
       'failed',
       `${result.where} matches, but its timestamp is ${age}; at most ${limit} is accepted`,
     )
   }
   if (result.kind !== 'differs') return verification('failed', 'The signature does not match')
-  const cause = likelyCause(prepared, scheme, evidence)
+  const cause = likelyCause(prepared, scheme, result.item ?? evidence)
   if (cause !== undefined) return verification('failed', `${result.where} does not match: ${cause}`)
   if (result.reason !== undefined) return verification('failed', `${result.where}: ${result.reason}`)
   const isSecretItself = scheme.row.mac === 'token' || scheme.row.mac === 'basic'
@@ -81,9 +80,25 @@ function explained(
   return verification('failed', `${result.where} does not match: ${why}`)
 }
 
+/** Where a scheme is told by the length of its signature: a signature of another length is one that was cut. */
+function wrongLength({ schemes }: PreparedVerification, evidence: Evidence): Verification | undefined {
+  const lengths = schemes.flatMap(({ row }) => {
+    const found = row.when?.signatureLength === undefined ? undefined : findSignature(row.signature, evidence)
+    const length = found?.values[0]?.length
+    return found === undefined || length === undefined
+      ? []
+      : [{ where: found.where, length, wanted: row.when?.signatureLength }]
+  })
+  const [first] = lengths
+  if (first === undefined) return undefined
+  const wanted = lengths.map((each) => each.wanted).join(' or ')
+  return verification('failed', `${first.where}: it has ${first.length} characters, not ${wanted}`)
+}
+
 /** Names where a signature was looked for and, if one stands elsewhere, where: the provider may be another one. */
 function unsigned({ schemes }: PreparedVerification, evidence: Evidence): Verification {
-  const places = [...new Set(schemes.map(({ row }) => placeName(row.signature)))].join(', ')
+  const names = schemes.map(({ row }) => placeName(row.signature).replace(/^the /, ''))
+  const places = [...new Set(names)].join(', ')
   const known = new Set(places.toLowerCase().split(', '))
   const other = evidence.request.headers.find(
     ([name]) => SIGNATURE_HEADERS.has(name.toLowerCase()) && !known.has(name.toLowerCase()),

@@ -25,6 +25,8 @@ export class Evidence {
   constructor(
     readonly request: CapturedRequest,
     readonly url: string,
+    /** What paths into the JSON body mean by `[0]` of a list whose elements are signed each on its own. */
+    private readonly item?: { readonly list: string; readonly index: number },
   ) {}
 
   get body(): Uint8Array {
@@ -39,7 +41,25 @@ export class Evidence {
   /** The same request as it would be with another body or under another URL. */
   with(changes: { readonly body?: Uint8Array; readonly url?: string }): Evidence {
     const body = changes.body ?? this.body
-    return new Evidence({ ...this.request, body }, changes.url ?? this.url)
+    return new Evidence({ ...this.request, body }, changes.url ?? this.url, this.item)
+  }
+
+  /** How many elements a list of the JSON body has; 0 for what is no list. */
+  itemCount(list: string): number {
+    const value = valueAt(this.json(), list)
+    return Array.isArray(value) ? value.length : 0
+  }
+
+  /** The same request for a look at one element of a list: paths that name its `[0]` lead into that one. */
+  ofItem(list: string, index: number): Evidence {
+    return new Evidence(this.request, this.url, { list, index })
+  }
+
+  /** A path or words that name `[0]` of the list, for the element that is looked at. */
+  inItem(text: string): string {
+    return this.item === undefined
+      ? text
+      : text.replace(`${this.item.list}[0]`, `${this.item.list}[${this.item.index}]`)
   }
 
   /** Every value of a header in wire order, names compared without case, blanks around values dropped. */
@@ -56,12 +76,12 @@ export class Evidence {
     return field === undefined ? undefined : trimBlanks(field[1])
   }
 
-  /** The values of headers that are called `prefix` and a number. */
-  numberedHeaders(prefix: string): string[] {
+  /** The headers that are called `prefix` and a number, with their values. */
+  numberedHeaders(prefix: string): (readonly [name: string, value: string])[] {
     const start = prefix.toLowerCase()
     return this.request.headers
       .filter(([name]) => name.toLowerCase().startsWith(start) && /^\d+$/.test(name.slice(prefix.length)))
-      .map(([, value]) => trimBlanks(value))
+      .map(([name, value]) => [name, trimBlanks(value)])
   }
 
   query(name: string): string | undefined {
@@ -77,7 +97,7 @@ export class Evidence {
 
   /** The texts that a path addresses in the JSON body; undefined for what is missing. */
   jsonTexts(path: string): (string | undefined)[] {
-    return valuesAt(this.json(), path).map(scalarText)
+    return valuesAt(this.json(), this.inItem(path)).map(scalarText)
   }
 
   /** The fields of a form body, URL-encoded or multipart, in wire order and decoded to Unicode; else none. */

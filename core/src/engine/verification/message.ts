@@ -114,11 +114,6 @@ function functionPiece(name: string): Piece {
       return ({ evidence, scheme }) => plivoV3(evidence, scheme.nonceHeader ?? '')
     case 'contentful-canonical':
       return ({ evidence }) => contentfulCanonical(evidence)
-    case 'only-adyen-item':
-      return ({ evidence }) =>
-        evidence.jsonTexts('notificationItems[*].NotificationRequestItem.pspReference').length === 1
-          ? bytesOf('')
-          : { missing: 'a single item in notificationItems: only the first would be checked' }
     case 'first-json-item':
       return ({ evidence }) => firstJsonItem(evidence.body) ?? { missing: 'JSON array in the body' }
     default:

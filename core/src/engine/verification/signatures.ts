@@ -15,6 +15,8 @@ export interface Candidate {
   readonly timestamp: string | undefined
   /** The digest that its prefix names, if it does. */
   readonly hash: HashName | undefined
+  /** Where this one stands, when there are several places. */
+  readonly where?: string
 }
 
 /** What stands at a signature's place. */
@@ -23,13 +25,24 @@ export interface FoundSignature {
   readonly where: string
   /** The values as they stand there; undefined for an element that lacks one (`value[*].clientState`). */
   readonly values: readonly (string | undefined)[]
+  /** Of headers that are told apart by a number: the name of each, as it was sent. */
+  readonly names?: readonly string[]
 }
 
 /** Looks where a scheme's signature stands; undefined when nothing stands there. */
 export function findSignature(place: SignaturePlace, evidence: Evidence): FoundSignature | undefined {
-  const found = { where: placeName(place), values: valuesOf(place, evidence) }
+  const found =
+    place.in === 'header' && place.numberedName !== undefined
+      ? inNumbered(place.numberedName, evidence)
+      : { where: placeName(place), values: valuesOf(place, evidence) }
   const isSigned = found.values.some((value) => value !== undefined && value !== place.unsignedValue)
   return isSigned ? found : undefined
+}
+
+function inNumbered(prefix: string, evidence: Evidence): FoundSignature {
+  const headers = evidence.numberedHeaders(prefix)
+  const names = headers.map(([name]) => name)
+  return { where: names.join(', '), values: headers.map(([, value]) => value), names }
 }
 
 function valuesOf(place: SignaturePlace, evidence: Evidence): (string | undefined)[] {
@@ -37,9 +50,7 @@ function valuesOf(place: SignaturePlace, evidence: Evidence): (string | undefine
   const path = place.path ?? ''
   switch (place.in) {
     case 'header':
-      return place.numberedName === undefined
-        ? evidence.headers(name)
-        : evidence.numberedHeaders(place.numberedName)
+      return evidence.headers(name)
     case 'query':
       return [evidence.query(name)]
     case 'body':
@@ -81,11 +92,16 @@ export function candidatesOf(
   place: SignaturePlace,
   values: readonly (string | undefined)[],
   limit = CANDIDATES_MAX,
+  names: readonly string[] = [],
 ): Candidate[] {
-  return values
-    .filter((value) => value !== undefined)
+  const named = values.map((value, index) => [value, names[index]] as const)
+  return named
+    .filter(([value]) => value !== undefined)
     .slice(0, limit)
-    .flatMap((value) => candidatesIn(place, value))
+    .flatMap(([value, where]) => {
+      const candidates = candidatesIn(place, value ?? '')
+      return where === undefined ? candidates : candidates.map((candidate) => ({ ...candidate, where }))
+    })
     .slice(0, limit)
 }
 

@@ -95,8 +95,16 @@ export function ageWords(ageSeconds: number): string {
   return `${spanWords(Math.abs(ageSeconds))} ${ageSeconds < -0.5 ? 'ahead' : 'old'}`
 }
 
+/** How old a stale timestamp is and what is accepted: in seconds where larger units would call both the same. */
+export function staleWords(ageSeconds: number, toleranceSeconds: number): { age: string; limit: string } {
+  const limit = spanWords(toleranceSeconds)
+  if (spanWords(Math.abs(ageSeconds)) !== limit) return { age: ageWords(ageSeconds), limit }
+  const age = `${Math.ceil(Math.abs(ageSeconds))} s ${ageSeconds < 0 ? 'ahead' : 'old'}`
+  return { age, limit: `${toleranceSeconds} s` }
+}
+
 /** A span in words, in its largest whole unit. */
-export function spanWords(seconds: number): string {
+function spanWords(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`
   if (seconds < 172_800) return `${Math.round(seconds / 3600)} h`

@@ -1,5 +1,6 @@
-import { CamelCasePlugin, Kysely, PostgresDialect, type PostgresPool } from 'kysely'
+import { CamelCasePlugin, Kysely, type PostgresPool } from 'kysely'
 import pg from 'pg'
+import { CancellingDialect } from './cancelling.ts'
 import type { Db } from './handles.ts'
 import { preparing } from './statement.ts'
 import type { Database } from './tables.ts'
@@ -100,7 +101,7 @@ export function onConnection(client: pg.PoolClient): Db {
 
 function kyselyOver(pool: PostgresPool): Db {
   return new Kysely<Database>({
-    dialect: new PostgresDialect({ pool }),
+    dialect: new CancellingDialect({ pool }),
     plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
   })
 }
