@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { processorMilliseconds } from './support/creelProcess.ts'
 import { percentile, report } from './support/report.ts'
 import { startBenchService } from './support/workspace.ts'
 
@@ -49,11 +50,13 @@ const env = { HOME: home, CREEL_URL: service.baseUrl, CREEL_KEY: service.key }
 
 const { id: started } = await service.endpoint({ name: 'started' })
 const firstLines: number[] = []
+const firstLineCosts: number[] = []
 for (let start = 0; start < STARTS; start += 1) {
   const at = performance.now()
   const listener = listen(started, 1)
   await listener.firstLine
   firstLines.push(performance.now() - at)
+  firstLineCosts.push(await processorMilliseconds(listener.pid))
   await listener.stop()
 }
 report({
@@ -62,6 +65,13 @@ report({
   value: percentile(firstLines, 0.5),
   unit: 'ms',
   goal: { atMost: 300 },
+})
+
+report({
+  group,
+  name: 'processor time until then, p50',
+  value: percentile(firstLineCosts, 0.5),
+  unit: 'ms',
 })
 
 await measured(STEADY.concurrency, STEADY.perSecond)
@@ -85,6 +95,12 @@ report({ group, name: `${load}: captured`, value: fast.perSecond, unit: '/s' })
 report({ group, name: `${load}: capture to local server, p50`, value: percentile(delays, 0.5), unit: 'ms' })
 report({
   group,
+  name: `${load}: processor time of a capture in the listener`,
+  value: fast.costMicros,
+  unit: 'µs',
+})
+report({
+  group,
   name: `${load}: from the last capture until all have arrived`,
   value: fast.drainMs,
   unit: 'ms',
@@ -97,6 +113,8 @@ await local.stop(true)
 interface Run {
   readonly perSecond: number
   readonly drainMs: number
+  /** Processor time of the listener for each capture. */
+  readonly costMicros: number
 }
 
 /** Sends so many captures a second while a listener follows, and waits until each has arrived. */
@@ -108,14 +126,16 @@ async function measured(concurrency: number, perSecond: number): Promise<Run> {
   await paced(url, perSecond, 1)
   await arrived()
   delays.length = 0
+  const spentBefore = await processorMilliseconds(listener.pid)
   const at = performance.now()
   const count = await paced(url, perSecond, seconds)
   const sentMs = performance.now() - at
   const endedAt = performance.now()
   await arrived()
   const drainMs = performance.now() - endedAt
+  const costMicros = (((await processorMilliseconds(listener.pid)) - spentBefore) * 1000) / count
   await listener.stop()
-  return { perSecond: (count / sentMs) * 1000, drainMs }
+  return { perSecond: (count / sentMs) * 1000, drainMs, costMicros }
 }
 
 /** @returns how many were captured, once all were acknowledged */
@@ -161,6 +181,7 @@ function listen(endpoint: string, concurrency: number) {
   void read(child.stdout, (text) => text.includes('\n') && lines.out.resolve())
   void read(child.stderr, (text) => text.includes('connected') && lines.err.resolve())
   return {
+    pid: child.pid,
     firstLine: lines.out.promise,
     connected: lines.err.promise,
     async stop() {
