@@ -27,13 +27,14 @@ const places = (): Readonly<Record<string, readonly [path: string, sign: string]
     captures: [home, '.row'],
     body: [`${home}?r=${requestId}`, '.line'],
     deliveries: [`${home}?r=${requestId}&tab=deliveries`, '#panel-deliveries'],
-    actions: [`${home}/actions/new`, 'form'],
+    edited: [`${home}?r=${requestId}&edit=1`, '.sending .cm-content'],
+    actions: [`${home}/actions/new`, '.condition-test'],
     rules: [`${home}/rules`, '.cm-content'],
     settings: [`${home}/settings`, '#provider'],
-    watchdogs: ['/watchdogs', '.card'],
+    watchdogs: ['/watchdogs', '.timeline svg'],
     alerts: ['/alerts', 'main h2'],
     bin: ['/bin', 'main h1'],
-    usage: ['/usage', '.meter'],
+    usage: ['/usage', '.days'],
     access: ['/access', '.banner'],
   }
 }
@@ -64,6 +65,8 @@ test('every place is accessible, in both themes, wide and narrow', async () => {
       await page.locator(sign).first().waitFor()
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+        // Colours are the same at every width.
+        if (colorScheme === 'dark' && width < 1440) continue
         const rules = colorScheme === 'light' ? { runOnly: RULES } : { runOnly: ['color-contrast'] }
         const wrong = await violations(page, rules)
         found.push(...wrong.map((what) => `${name}, ${colorScheme}, ${width}: ${what}`))
