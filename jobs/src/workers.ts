@@ -41,7 +41,7 @@ export const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Wo
  */
 const DISPATCH = {
   batchSize: 200,
-  localConcurrency: 2,
+  localConcurrency: 4,
   burstWhenBatchFull: true,
   pollingIntervalSeconds: 1,
   // A retry that falls due is announced by nobody.

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { DestinationLimiter } from './destinationLimiter.ts'
 
-const limits = { total: 10, perAction: 4, perDeadAction: 2, bytes: 1000 }
+const limits = { total: 10, perAction: 4, perFastAction: 6, perDeadAction: 2, bytes: 1000 }
 const to = (actionId: string, bodyBytes = 1) => ({ actionId, bodyBytes })
 const fill = (limiter: DestinationLimiter, actionId: string, count: number) =>
   Array.from({ length: count }, () => limiter.admit(to(actionId), 0))
@@ -12,6 +12,29 @@ describe('DestinationLimiter', () => {
     expect(fill(limiter, 'a', 5)).toEqual(['start', 'start', 'start', 'start', 'wait'])
     limiter.release(to('a'), { durationMs: 3, answered: true }, 0)
     expect(limiter.admit(to('a'), 0)).toBe('start')
+  })
+
+  test('an action that is known to answer soon may have more claimed than it has connections', () => {
+    const limiter = new DestinationLimiter(limits)
+    fill(limiter, 'a', 4)
+    limiter.release(to('a'), { durationMs: 3, answered: true }, 0)
+    expect(fill(limiter, 'a', 4)).toEqual(['start', 'start', 'start', 'wait'])
+    limiter.release(to('a'), { durationMs: 15_000, answered: false }, 0)
+    limiter.release(to('a'), { durationMs: 15_000, answered: false }, 0)
+    expect(limiter.admit(to('a'), 0)).toMatchObject({ afterMs: expect.any(Number) })
+  })
+
+  test('what nobody has queued comes first only where nothing stands in line', () => {
+    const limiter = new DestinationLimiter(limits)
+    expect(limiter.admitAhead(to('a'), 0)).toBe(true)
+    expect(limiter.admitAhead(to('a'), 0)).toBe(true)
+    expect(limiter.admitAhead(to('a'), 0)).toBe(false)
+    fill(limiter, 'a', 3)
+    for (let i = 0; i < 3; i++) limiter.release(to('a'), { durationMs: 3, answered: true }, 1)
+    expect(limiter.admitAhead(to('a'), 999)).toBe(false)
+    expect(limiter.admitAhead(to('a'), 1000)).toBe(true)
+    limiter.release(to('a'), { durationMs: 15_000, answered: false }, 1000)
+    expect(limiter.admitAhead(to('a'), 1000)).toBe(false)
   })
 
   test('a full destination leaves the others alone', () => {

@@ -2,18 +2,24 @@
 export interface DestinationLimits {
   /** Attempts under way, over all actions. */
   readonly total: number
-  /** Attempts under way to one action that answers. */
+  /** Attempts under way to one action: as many as may have a connection. */
   readonly perAction: number
+  /** The same for one that is known to answer soon: those beyond {@link perAction} are claimed, and wait for a connection. */
+  readonly perFastAction: number
   /** The same for an action that does not. */
   readonly perDeadAction: number
   /** Bytes of bodies under way; one body is let through however large it is. */
   readonly bytes: number
 }
 
-/** The default limits of a process: 1024 attempts and 256 MiB of bodies at once. */
+/**
+ * The limits of a process by default: 1536 attempts and 256 MiB of bodies at once. Should a fast destination fall
+ * silent, what is claimed ahead waits for three rounds of timeouts of 15 s, which is well within a lease.
+ */
 export const DESTINATION_LIMITS: DestinationLimits = {
-  total: 1024,
+  total: 1536,
   perAction: 128,
+  perFastAction: 512,
   perDeadAction: 16,
   bytes: 256 * 1024 * 1024,
 }
@@ -22,6 +28,8 @@ export const DESTINATION_LIMITS: DestinationLimits = {
 const FAST_MS = 1000
 /** A destination that has not answered yet counts as stuck after this: its attempts must not hold up those of others for long. */
 const UNPROVEN_MS = 250
+/** An action whose attempts take less than this may have some claimed ahead: they wait for a second at most. */
+const AHEAD_MS = 250
 /** So long after an attempt has waited for a slot, there may be others in line. */
 const LINE_MS = 1000
 /** The longest time for which an attempt is deferred because its action has no free slot. */
@@ -134,7 +142,9 @@ export class DestinationLimiter {
     this.bytes -= one.bodyBytes
     if (held !== null) {
       const isFast = held.answered && held.durationMs < FAST_MS
-      destination.averageMs = isFast ? held.durationMs : (destination.averageMs + held.durationMs) / 2
+      destination.averageMs = isFast
+        ? Math.max(1, held.durationMs)
+        : (destination.averageMs + held.durationMs) / 2
       destination.failures = held.answered ? 0 : destination.failures + 1
       if (isFast) destination.freeAtMs = 0
     }
@@ -143,9 +153,10 @@ export class DestinationLimiter {
   }
 
   private limitOf(destination: Destination): number {
-    return destination.failures >= this.limits.perDeadAction
-      ? this.limits.perDeadAction
-      : this.limits.perAction
+    const { failures, averageMs } = destination
+    if (failures >= this.limits.perDeadAction) return this.limits.perDeadAction
+    const isFast = failures === 0 && averageMs > 0 && averageMs < AHEAD_MS
+    return isFast ? this.limits.perFastAction : this.limits.perAction
   }
 
   /** Attempts that are deferred queue up in time: each gets the next place. */

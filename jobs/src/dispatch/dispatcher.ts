@@ -11,15 +11,16 @@ import {
   sendAttempt,
 } from '@creel/core/deliveries'
 import { sleep } from '@creel/core/platform/time'
-import { DestinationLimiter } from './destinationLimiter.ts'
+import { DESTINATION_LIMITS, DestinationLimiter } from './destinationLimiter.ts'
 import { Recorder } from './recorder.ts'
+import { SendingTurns } from './sendingTurns.ts'
 
 /** How long a batch waits for slots of limiter that answer, before its rest is deferred. */
 const PATIENCE_MS = 1000
 /** The same when this many batches wait already: there must be workers left for every other destination. */
 const LITTLE_PATIENCE_MS = 150
-const PATIENT_BATCHES = 1
-const GATHER_MS = 10
+const PATIENT_BATCHES = 2
+const GATHER_MS = 2
 /** How often attempts without a result are looked for, so that none waits much longer than its lease or a dead process. */
 const RECOVER_EVERY_MS = 2000
 
@@ -44,6 +45,7 @@ export interface Dispatcher {
  */
 export function startDispatcher(services: Services): Dispatcher {
   const limiter = new DestinationLimiter()
+  const turns = new SendingTurns(DESTINATION_LIMITS.perAction)
   const recorder = new Recorder(services)
   const stopping = new AbortController()
   let freed = Promise.withResolvers<void>()
@@ -61,10 +63,19 @@ export function startDispatcher(services: Services): Dispatcher {
     freed = Promise.withResolvers()
   }
 
+  async function send(attempt: Attempt, actionId: string) {
+    await turns.take(actionId)
+    try {
+      return await sendAttempt(services, attempt, stopping.signal)
+    } finally {
+      turns.give(actionId)
+    }
+  }
+
   async function run(attempt: Attempt, due: SlotRequest): Promise<void> {
     let held: Parameters<DestinationLimiter['release']>[1] = null
     try {
-      const result = await sendAttempt(services, attempt, stopping.signal)
+      const result = await send(attempt, due.actionId)
       // Cut off by the end of this process: it has no result, and is given up when the process leaves.
       if (stopping.signal.aborted && result.received === null) return
       if (result.sent !== null) held = { durationMs: result.durationMs, answered: result.received !== null }
