@@ -1,175 +1,179 @@
 /**
- * `bun run bench:capture [seconds]`: durable captures against a bare echo, on the same machine, in the same run, under the same
- * load. Each figure of Creel stands beside the echo's of the moment before, so the ratio holds on a busy machine too.
+ * `bun run bench:capture [--rounds 3] [--seconds 1] [--connections 1,64,256] [--peer name=url]…`: durable captures against a bare
+ * echo, in bursts that take turns, so that what else happens on the machine falls on all of them. Of each burst the rate, the
+ * latency and the processor time of gateway and PostgreSQL are taken; reported are the median rate and latency, the median of the
+ * ratios within a round, and the lower quartile of the processor time, which other work on the machine can only raise.
+ *
+ * A peer is any URL that takes a POST: it is sent the same, in the same turns.
  *
  * Ends with an error when a stored request is missing or too many: stored plus evicted must equal acknowledged.
  */
 import { join } from 'node:path'
-import { z } from 'zod'
+import { parseArgs } from 'node:util'
+import { findEmbeddedPostgres } from '@creel/program'
+import { BODY, CAP, captureVariants, everStored, HEADERS, type Variant } from './support/captureVariants.ts'
+import { cpuMicroseconds, postgresProcesses } from './support/cpuTime.ts'
 import { residentMegabytes, startCreel } from './support/creelProcess.ts'
 import { type LoadResult, load } from './support/load.ts'
-import { report } from './support/report.ts'
-import {
-  type BenchEndpoint,
-  type BenchWorkspace,
-  openBenchFolder,
-  openWorkspace,
-} from './support/workspace.ts'
+import { percentile, report } from './support/report.ts'
+import { openBenchFolder } from './support/workspace.ts'
 
-const CONNECTIONS = [1, 16, 64, 256]
-/** The goals are for 64 connections. */
-const GOAL_CONNECTIONS = 64
-const WARMUP_SECONDS = 1
-const BODY_BYTES = 1024
-const CAP = 1_000
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '1' },
+    connections: { type: 'string', default: '1,64,256' },
+    peer: { type: 'string', multiple: true, default: [] },
+  },
+})
+const seconds = Number(values.seconds)
+const peers = values.peer.map((text) => {
+  const at = text.indexOf('=')
+  return { name: text.slice(0, at), url: text.slice(at + 1) }
+})
+const WARMUP_SECONDS = 0.3
 
-const Stats = z.object({ storage: z.object({ storedRequestCount: z.int(), evictedCount: z.int() }) })
+type Goal = { readonly atLeast: number } | { readonly atMost: number }
+/** By variant, number of connections and figure. */
+const GOALS: Readonly<Record<string, Goal>> = {
+  'below cap, 64 connections, against the echo': { atLeast: 0.4 },
+  'at cap, 64 connections, against the echo': { atLeast: 0.3 },
+  'all features, 64 connections, against the echo': { atLeast: 0.3 },
+  'below cap, 256 connections, against the echo': { atLeast: 0.5 },
+  'at cap, 256 connections, against the echo': { atLeast: 0.4 },
+  'all features, 256 connections, against the echo': { atLeast: 0.4 },
+  'below cap, 64 connections, gateway and PostgreSQL': { atMost: 50 },
+  'below cap, 64 connections': { atLeast: 10_000 },
+  'below cap, 64 connections, p99': { atMost: 12 },
+  'below cap, 1 connection, p50': { atMost: 0.7 },
+}
 
-const seconds = Number(process.argv[2] ?? 5)
-const body = JSON.stringify({ id: 'evt_bench', type: 'bench', data: '' })
-const padded = body.replace('"data":""', `"data":"${'x'.repeat(BODY_BYTES - body.length)}"`)
-
-const SECRET = 'a secret of the benchmark'
-const SIGNATURE_HEADER = 'X-Bench-Signature'
-const signature = new Bun.CryptoHasher('sha256', SECRET).update(padded).digest('hex')
+/** One burst: its load, and the processor time a capture. */
+interface Burst extends LoadResult {
+  readonly gatewayUs: number
+  readonly postgresUs: number
+}
 
 await using folder = await openBenchFolder({ pro: { storedRequestsMax: CAP } })
 const echo = Bun.spawn([process.execPath, join(import.meta.dir, 'support/echoServer.ts')], {
   stdio: ['ignore', 'pipe', 'inherit'],
 })
-const echoPort = Number(await firstLine(echo.stdout))
+const echoUrl = `http://127.0.0.1:${await firstLine(echo.stdout)}/hook`
 
 try {
   const first = await startCreel(folder.env)
-  report({
-    group: 'boot',
-    name: 'first boot to ready',
-    value: first.bootMs / 1000,
-    unit: 's',
-    goal: { atMost: 3 },
-  })
+  const group = 'boot'
+  report({ group, name: 'first boot to ready', value: first.bootMs / 1000, unit: 's', goal: { atMost: 3 } })
   await first.stop()
   const service = await startCreel(folder.env)
-  report({
-    group: 'boot',
-    name: 'later boot to ready',
-    value: service.bootMs / 1000,
-    unit: 's',
-    goal: { atMost: 1 },
-  })
+  report({ group, name: 'later boot to ready', value: service.bootMs / 1000, unit: 's', goal: { atMost: 1 } })
   const idle = await residentMegabytes(service.pid)
-  report({
-    group: 'boot',
-    name: 'idle resident memory, without Postgres',
-    value: idle,
-    unit: 'MB',
-    goal: { atMost: 120 },
-  })
+  const memory = 'idle resident memory, without Postgres'
+  report({ group, name: memory, value: idle, unit: 'MB', goal: { atMost: 120 } })
 
-  const belowCap = await measuredOn('team')
-  const atCap = await measuredOn('pro')
-  const withAll = await measuredOn('pro')
-  await addFeatures(withAll)
-  await run({ url: atCap.url, connections: 16, seconds: 0, warmupSeconds: 1 })
-
-  for (const connections of CONNECTIONS) {
-    for (const [name, endpoint] of [
-      ['below cap', belowCap],
-      ['at cap', atCap],
-      // At cap; a signature is checked, a condition is evaluated, a watchdog notices each capture.
-      ['all features', withAll],
-    ] as const) {
-      const bare = await run({ url: `http://127.0.0.1:${echoPort}/hook`, connections })
-      const storedBefore = await everStored(endpoint)
-      const measured = await run({ url: endpoint.url, connections })
-      if (name === 'below cap') reportLoad(`bare echo, ${connections} connections`, bare)
-      reportLoad(`${name}, ${connections} connections`, measured)
-      reportRatio(name, connections, measured.perSecond / bare.perSecond)
-      const stored = (await everStored(endpoint)) - storedBefore
-      if (stored !== measured.acknowledged || measured.refused > 0) {
-        throw new Error(
-          `${measured.acknowledged} acknowledged, ${measured.refused} refused, but ${stored} stored`,
-        )
-      }
-    }
+  const variants = await captureVariants(service.baseUrl, folder.env)
+  const postgres = await postgresProcesses((await findEmbeddedPostgres(folder.dataDir)) ?? '')
+  // What the interpreter learns first falls on nobody's figures.
+  for (const { url } of variants) await load({ ...order(url, 64), seconds: 0, warmupSeconds: 1 })
+  for (const connections of values.connections.split(',').map(Number)) {
+    await measure(connections, variants, { service: service.pid, postgres })
   }
   const loaded = await residentMegabytes(service.pid)
   report({ group: 'capture', name: 'resident memory after the load', value: loaded, unit: 'MB' })
-  console.log('stored = acknowledged in every run')
+  console.log('stored = acknowledged in every burst')
   await service.stop()
-
-  async function measuredOn(plan: string): Promise<Measured> {
-    const workspace = await openWorkspace(service.baseUrl, folder.env, plan)
-    return { ...(await workspace.endpoint()), workspace }
-  }
 } finally {
   echo.kill()
 }
 
-function run(order: {
-  url: string
-  connections: number
-  seconds?: number
-  warmupSeconds?: number
-}): Promise<LoadResult> {
-  return load({
-    seconds,
-    warmupSeconds: WARMUP_SECONDS,
-    body: padded,
-    headers: { [SIGNATURE_HEADER]: signature },
-    ...order,
-  })
+interface Pids {
+  readonly service: number
+  readonly postgres: readonly number[]
 }
 
-interface Measured extends BenchEndpoint {
-  readonly workspace: BenchWorkspace
+async function measure(connections: number, variants: readonly Variant[], pids: Pids): Promise<void> {
+  const bursts = new Map<string, Burst[]>()
+  const ratios = new Map<string, number[]>()
+  const add = <Value>(to: Map<string, Value[]>, name: string, value: Value) =>
+    to.set(name, [...(to.get(name) ?? []), value])
+  for (let round = 0; round < Number(values.rounds); round += 1) {
+    const bare = await load(order(echoUrl, connections))
+    add(bursts, 'bare echo', { ...bare, gatewayUs: 0, postgresUs: 0 })
+    for (const variant of variants) {
+      const storedBefore = await everStored(variant)
+      const burst = await burstOn(variant.url, connections, pids)
+      const stored = (await everStored(variant)) - storedBefore
+      if (stored !== burst.acknowledged || burst.refused > 0) {
+        throw new Error(`${burst.acknowledged} acknowledged, ${burst.refused} refused, but ${stored} stored`)
+      }
+      add(bursts, variant.name, burst)
+      add(ratios, variant.name, burst.perSecond / bare.perSecond)
+    }
+    for (const { name, url } of peers) {
+      const result = await load(order(url, connections))
+      add(bursts, name, { ...result, gatewayUs: 0, postgresUs: 0 })
+      add(ratios, name, result.perSecond / bare.perSecond)
+    }
+  }
+  for (const [name, taken] of bursts) {
+    const where = `${name}, ${connections} ${connections === 1 ? 'connection' : 'connections'}`
+    const say = (figure: string, value: number, unit: string) => {
+      const goal = GOALS[`${where}${figure}`]
+      report({
+        group: 'capture',
+        name: `${where}${figure}`,
+        value,
+        unit,
+        ...(goal === undefined ? {} : { goal }),
+      })
+    }
+    const of = (read: (burst: Burst) => number, share: number) => percentile(taken.map(read), share)
+    say(
+      '',
+      of(({ perSecond }) => perSecond, 0.5),
+      '/s',
+    )
+    const ratio = ratios.get(name)
+    if (ratio !== undefined) say(', against the echo', percentile(ratio, 0.5), '×')
+    say(
+      ', p50',
+      of(({ p50Ms }) => p50Ms, 0.5),
+      'ms',
+    )
+    say(
+      ', p99',
+      of(({ p99Ms }) => p99Ms, 0.5),
+      'ms',
+    )
+    if (!variants.some((variant) => variant.name === name)) continue
+    say(
+      ', gateway',
+      of(({ gatewayUs }) => gatewayUs, 0.25),
+      'µs',
+    )
+    say(
+      ', gateway and PostgreSQL',
+      of((burst) => burst.gatewayUs + burst.postgresUs, 0.25),
+      'µs',
+    )
+  }
 }
 
-async function addFeatures({ id, workspace }: Measured): Promise<void> {
-  const path = `/api/v1/endpoints/${id}`
-  await workspace.call('PATCH', path, { signatureHeader: SIGNATURE_HEADER, signingSecret: SECRET })
-  // It must pass the check on save; nothing is ever sent to it.
-  await workspace.call('POST', `${path}/actions`, {
-    kind: 'forward',
-    url: 'http://127.0.0.1:9/',
-    condition: { path: 'body.type', op: 'eq', value: 'never' },
-  })
-  await workspace.call('POST', '/api/v1/watchdogs', { endpointId: id, expectedIntervalSeconds: 3600 })
+/** The service's processor time includes that of its jobs, which have nothing to do meanwhile. */
+async function burstOn(url: string, connections: number, { service, postgres }: Pids): Promise<Burst> {
+  const [gatewayBefore, postgresBefore] = [await cpuMicroseconds([service]), await cpuMicroseconds(postgres)]
+  const result = await load(order(url, connections))
+  const gateway = (await cpuMicroseconds([service])) - gatewayBefore
+  const database = (await cpuMicroseconds(postgres)) - postgresBefore
+  return {
+    ...result,
+    gatewayUs: gateway / result.acknowledged,
+    postgresUs: database / result.acknowledged,
+  }
 }
 
-async function everStored({ id, workspace }: Measured): Promise<number> {
-  const { storage } = Stats.parse(await workspace.call('GET', `/api/v1/endpoints/${id}/stats`))
-  return storage.storedRequestCount + storage.evictedCount
-}
-
-function reportLoad(name: string, { perSecond, p50Ms, p99Ms }: LoadResult): void {
-  const isGoal = name === `below cap, ${GOAL_CONNECTIONS} connections`
-  report({
-    group: 'capture',
-    name,
-    value: perSecond,
-    unit: '/s',
-    ...(isGoal ? { goal: { atLeast: 10_000 } } : {}),
-  })
-  report({ group: 'capture', name: `${name}, p50`, value: p50Ms, unit: 'ms' })
-  report({
-    group: 'capture',
-    name: `${name}, p99`,
-    value: p99Ms,
-    unit: 'ms',
-    ...(isGoal ? { goal: { atMost: 25 } } : {}),
-  })
-}
-
-function reportRatio(name: string, connections: number, value: number): void {
-  const goal = connections === GOAL_CONNECTIONS ? { goal: { atLeast: 0.4 } } : {}
-  report({
-    group: 'capture',
-    name: `${name}, ${connections} connections, against the echo`,
-    value,
-    unit: '×',
-    ...goal,
-  })
+function order(url: string, connections: number) {
+  return { url, connections, seconds, warmupSeconds: WARMUP_SECONDS, body: BODY, headers: HEADERS }
 }
 
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {

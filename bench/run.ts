@@ -20,19 +20,18 @@ const { values, positionals } = parseArgs({
 /** What each script is told, in the order of the table: nothing for its own defaults. */
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
   ? {
-      capture: ['2'],
-      delivery: ['10000'],
+      capture: ['--rounds', '2'],
+      delivery: ['10000', '1'],
       transform: ['1'],
       search: [],
       await: [],
       listen: ['3'],
       transfer: ['2000'],
-      scale: ['3'],
+      gateways: ['3'],
       watchdogs: ['2'],
       sweep: ['100000', '5'],
       verification: [],
       console: ['3'],
-      peers: ['3'],
       soak: ['1'],
     }
   : {
@@ -46,9 +45,8 @@ const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
       await: [],
       listen: [],
       transfer: [],
-      scale: [],
+      gateways: [],
       console: [],
-      peers: [],
       soak: [],
     }
 const writes = positionals.length === 0 || values.write

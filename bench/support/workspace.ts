@@ -10,6 +10,8 @@ const UNLIMITED = 2_000_000_000
 const LIFTED = {
   apiRatePerMinute: UNLIMITED,
   captureRatePerMinute: UNLIMITED,
+  captureBytesPerMinute: 1e15,
+  storedBytesMax: 1e15,
   storedRequestsMax: UNLIMITED,
   parallelAwaitsMax: UNLIMITED,
   endpointsMax: UNLIMITED,

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { type EvaluatedRequest, headerText, headerValues } from '../engine/message/index.ts'
+import { type EvaluatedRequest, headerText, type WireHeader } from '../engine/message/index.ts'
 
 /** A evaluated request in the words of its row (migration `requests`). */
 export interface CaptureRow {
@@ -29,19 +29,19 @@ export interface CaptureRow {
 export function captureRow(request: EvaluatedRequest): CaptureRow {
   const { headers, body, label, verification } = request
   const text = readText(body, request.bodyTruncated)
-  const [userAgent] = headerValues(headers, 'user-agent')
+  const { names, values, userAgent } = headerColumns(headers)
   return {
     endpointId: request.endpointId,
     receivedAt: request.receivedAt,
     method: request.method,
     path: storable(request.path),
     queryString: request.queryString === null ? null : storable(request.queryString),
-    headerNames: headers.map(([name]) => name).join('\n'),
-    headerValues: headers.map(([, value]) => value).join('\n'),
+    headerNames: names,
+    headerValues: values,
     contentType: request.contentType === null ? null : storable(headerText(request.contentType)),
     sizeBytes: request.sizeBytes,
     ip: request.ip,
-    userAgent: userAgent === undefined ? null : storable(userAgent),
+    userAgent: userAgent === null ? null : storable(headerText(userAgent)),
     label: label === null ? null : storable(label),
     body,
     bodyTruncated: request.bodyTruncated,
@@ -51,6 +51,26 @@ export function captureRow(request: EvaluatedRequest): CaptureRow {
     verdictNote: verification === null ? null : storable(verification.note),
   }
 }
+
+/** In one walk: names and values as they are stored, and the first `User-Agent` as it was sent. */
+function headerColumns(headers: readonly WireHeader[]) {
+  let names = ''
+  let values = ''
+  let userAgent: string | null = null
+  for (const [name, value] of headers) {
+    if (names !== '') {
+      names += '\n'
+      values += '\n'
+    }
+    names += name
+    values += value
+    if (userAgent === null && name.length === USER_AGENT.length && name.toLowerCase() === USER_AGENT)
+      userAgent = value
+  }
+  return { names, values, userAgent }
+}
+
+const USER_AGENT = 'user-agent'
 
 /** Postgres's text holds every character but NUL. */
 function storable(text: string): string {

@@ -120,18 +120,16 @@ const FINISH = statement(
       finished_at = case when f.disposition = 'deadLettered' then $1::timestamptz end,
       dead_lettered_at = case when f.disposition = 'deadLettered' then $1::timestamptz end
     from finished f where d.id = f.delivery_id and f.disposition <> 'over'
-  ), notified as (
-    select pg_notify('creel_endpoints', endpoint_id::text) from (select distinct endpoint_id from finished) f
   )
-  select f.id, (select count(*) from notified) from finished f
+  select f.id from finished f
   union all
-  select null, null from incident`,
+  select null from incident`,
 )
 
 /**
- * Finishes rows that are still Pending, keeps what was sent and received, ends, dead-letters or reschedules their deliveries,
- * and wakes whoever waits for a state: one statement for a whole batch, because every round trip of the
- * recorder is time in which deliveries wait for slots.
+ * Finishes rows that are still Pending, keeps what was sent and received, and ends, dead-letters or reschedules their deliveries:
+ * one statement for a whole batch, because every round trip of the recorder is time in which deliveries wait for slots. Whoever
+ * waits for a state is for the caller to tell, once it is committed.
  *
  * @returns the attempts that were finished; the others ended otherwise in the meantime, and nothing of them changed
  */

@@ -61,6 +61,7 @@ export async function recordAttempts(services: Services, ended: readonly Ended[]
       await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
     })
   }
+  services.endpointChanges.announce(evaluated.map(({ attempt }) => attempt.endpoint.id))
   for (const { verdict, result } of evaluated) {
     deliveryAttempts.inc({ state: verdict.state })
     deliveryAttemptSeconds.observe(result.durationMs / 1000)

@@ -21,9 +21,9 @@ const BATCH = 500
 export async function recoverInterrupted(services: Services): Promise<number> {
   if (services.workerId !== null) await giveUpDeadWorkers(services.db, services.workerId)
   const now = services.clock.now()
-  return await services.db.transaction().execute(async (trx) => {
+  const recovered = await services.db.transaction().execute(async (trx) => {
     const overdue = await lockOverdue(trx, now, BATCH)
-    if (overdue.length === 0) return 0
+    if (overdue.length === 0) return overdue
     const deliveryIds = overdue.flatMap(({ deliveryId }) => (deliveryId === null ? [] : [deliveryId]))
     const open = deliveryIds.length === 0 ? [] : await findOpenDeliveries(trx, { ids: deliveryIds })
     const deliveries = new Map(open.map((delivery) => [delivery.id, delivery]))
@@ -66,6 +66,8 @@ export async function recoverInterrupted(services: Services): Promise<number> {
         payload: { deliveryId: id, attempt: attemptNumber + 1, actionId, bodyBytes },
       })),
     )
-    return overdue.length
+    return overdue
   })
+  services.endpointChanges.announce(recovered.map(({ endpointId }) => endpointId))
+  return recovered.length
 }

@@ -1,0 +1,26 @@
+import { expect, test } from 'bun:test'
+import { openDatabase } from '@creel/core'
+import { sql } from 'kysely'
+import { createTestDatabase } from '../support/database.ts'
+
+/** What grows with captures: a database that spreads rows over machines can spread these by their endpoint. */
+const GROWING = ['attempt_details', 'delivery_attempts', 'requests']
+
+test('what grows with captures is keyed by endpoint, and no foreign key ties it to one machine', async () => {
+  const database = await createTestDatabase()
+  const { db, close } = openDatabase(database.url, 1)
+  const { rows } = await sql<{ table: string; kind: string; first: string; to: string }>`
+    select c.conrelid::regclass::text as "table", c.contype as kind, a.attname as first, c.confrelid::regclass::text as "to"
+    from pg_constraint c
+    join pg_attribute a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
+    where c.connamespace = 'public'::regnamespace and c.contype in ('p', 'f')`.execute(db)
+  await close()
+  const keys = rows.filter(({ table, kind }) => kind === 'p' && GROWING.includes(table))
+  expect(keys.map(({ table, first }) => `${table} by ${first}`).sort()).toEqual(
+    GROWING.map((table) => `${table} by endpoint_id`),
+  )
+  const ties = rows.filter(
+    ({ table, kind, to }) => kind === 'f' && [table, to].some((end) => GROWING.includes(end)),
+  )
+  expect(ties).toEqual([])
+})
