@@ -16,6 +16,7 @@ import * as imports from './20261122T1500_imports.ts'
 import * as fieldWords from './20261122T1650_field_words.ts'
 import * as deliveryWorkers from './20261122T1700_delivery_workers.ts'
 import * as windowBytes from './20261122T1710_window_bytes.ts'
+import * as senders from './20261122T1715_senders.ts'
 import * as keySignInLinks from './20261122T1730_key_sign_in_links.ts'
 import * as keyScopes from './20261122T1750_key_scopes.ts'
 import * as auditLog from './20261122T1751_audit_log.ts'
@@ -42,6 +43,7 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1650_field_words': fieldWords,
   '20261122T1700_delivery_workers': deliveryWorkers,
   '20261122T1710_window_bytes': windowBytes,
+  '20261122T1715_senders': senders,
   '20261122T1730_key_sign_in_links': keySignInLinks,
   '20261122T1750_key_scopes': keyScopes,
   '20261122T1751_audit_log': auditLog,

@@ -2086,6 +2086,8 @@ export interface components {
          *       "responseHeaders": {},
          *       "responseBody": "{\"received\":true}",
          *       "provider": "stripe",
+         *       "rejectUnverified": false,
+         *       "allowedSenders": [],
          *       "forwardingEnabled": true,
          *       "forwardUrl": "https://app.acme.dev/hooks",
          *       "forwardSigning": {
@@ -2127,6 +2129,8 @@ export interface components {
             };
             responseBody: string;
             provider: string | null;
+            rejectUnverified: boolean;
+            allowedSenders: string[];
             /** @deprecated */
             forwardingEnabled: boolean;
             /** @deprecated */
@@ -2179,7 +2183,10 @@ export interface components {
          *         "requestsLastHourCount": 12,
          *         "requestsLastDayCount": 201,
          *         "rejectedCount": 5,
-         *         "lastRejectedAt": "2026-11-20T12:00:00.000Z"
+         *         "lastRejectedAt": "2026-11-20T12:00:00.000Z",
+         *         "refusedCount": 0,
+         *         "lastRefusedAt": null,
+         *         "lastRefusal": null
          *       },
          *       "retention": {
          *         "retentionDays": 14,
@@ -2213,6 +2220,11 @@ export interface components {
                 /** @description Captures answered 429 since creation */
                 rejectedCount: number;
                 lastRejectedAt: string | null;
+                /** @description Captures not taken from their senders (401, 403) since creation */
+                refusedCount: number;
+                lastRefusedAt: string | null;
+                /** @description Who sent the last of them, and why it was refused */
+                lastRefusal: string | null;
             };
             retention: {
                 retentionDays: number;
@@ -3072,6 +3084,10 @@ export interface operations {
                     /** @description Of a manual scheme; "" is the default, hex */
                     signatureEncoding?: ("hex" | "base64" | "base64url" | "") | null;
                     signaturePrefix?: string | null;
+                    /** @description Captures that are not `verified` are answered 401 and not stored; needs verification to be set up */
+                    rejectUnverified?: boolean | null;
+                    /** @description Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears */
+                    allowedSenders?: string[] | null;
                     /**
                      * @deprecated
                      * @description URL of the first forward action; "" deletes it
@@ -3362,6 +3378,10 @@ export interface operations {
                     /** @description Of a manual scheme; "" is the default, hex */
                     signatureEncoding?: ("hex" | "base64" | "base64url" | "") | null;
                     signaturePrefix?: string | null;
+                    /** @description Captures that are not `verified` are answered 401 and not stored; needs verification to be set up */
+                    rejectUnverified?: boolean | null;
+                    /** @description Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears */
+                    allowedSenders?: string[] | null;
                     /**
                      * @deprecated
                      * @description URL of the first forward action; "" deletes it

@@ -40,6 +40,10 @@ export type HandInResult =
   | { readonly state: 'gone' }
   /** Over the endpoint's capture rate. */
   | { readonly state: 'limited'; readonly retryAfterSeconds: number }
+  /** The endpoint takes verified captures only. */
+  | { readonly state: 'unverified' }
+  /** The endpoint takes nothing from this sender. */
+  | { readonly state: 'foreign' }
   /** Nothing can be stored now, or this process takes no captures. */
   | { readonly state: 'unavailable' }
 

@@ -2,6 +2,7 @@ import { type LoadedAction, loadDispatchActions } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
 import { type ServedResponse, safeResponse, storedSettings } from '../endpoints/index.ts'
 import { ConditionSet, storedCondition } from '../engine/conditions/index.ts'
+import { networkMatcher } from '../engine/networks.ts'
 import { type PreparedVerification, prepareVerification } from '../engine/verification/index.ts'
 import { planOf } from '../plans/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
@@ -19,6 +20,10 @@ export interface CaptureSettings {
   readonly storedRequestsMax: number
   readonly captureRatePerMinute: number
   readonly captureBytesPerMinute: number
+  /** Captures that are not verified are answered 401. */
+  readonly rejectUnverified: boolean
+  /** Undefined: from anywhere. */
+  readonly isAllowedSender: ((address: string | null) => boolean) | undefined
   readonly response: ServedResponse
   /** Holds decrypted keys: never to be logged. */
   readonly verification: PreparedVerification
@@ -68,6 +73,8 @@ export async function loadCaptureSettings(
         storedRequestsMax: limits.storedRequestsMax,
         captureRatePerMinute: limits.captureRatePerMinute,
         captureBytesPerMinute: limits.captureBytesPerMinute,
+        rejectUnverified: endpoint.rejectUnverified,
+        isAllowedSender: allowedSendersOf(endpoint.allowedSenders),
         response: safeResponse({
           ...endpoint,
           responseHeaders: JSON.parse(endpoint.responseHeaders),
@@ -81,4 +88,9 @@ export async function loadCaptureSettings(
       return [endpoint.id, settings]
     }),
   )
+}
+
+function allowedSendersOf(stored: string): CaptureSettings['isAllowedSender'] {
+  const networks: string[] = JSON.parse(stored)
+  return networks.length === 0 ? undefined : networkMatcher(networks)
 }

@@ -8,6 +8,7 @@ import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { evaluateSafely } from './evaluateSafely.ts'
 import { createRateRefusals, type EarlyRefusal } from './rateRefusals.ts'
+import { createSenderRefusals } from './senderRefusals.ts'
 import { createSettingsCache } from './settingsCache.ts'
 
 /** What to answer a sender. */
@@ -18,6 +19,10 @@ export type CaptureResult =
   | { readonly state: 'gone' }
   /** Over the endpoint's capture rate: 429. */
   | { readonly state: 'limited'; readonly retryAfterSeconds: number }
+  /** The endpoint takes verified captures only: 401. */
+  | { readonly state: 'unverified' }
+  /** The endpoint takes nothing from this sender: 403. */
+  | { readonly state: 'foreign' }
   /** Nothing can be stored now: 503. */
   | { readonly state: 'unavailable' }
 
@@ -37,6 +42,15 @@ export interface Captures {
    * @returns undefined at once where it is not; else what became of it, or undefined when it takes captures again
    */
   refuseEarly(settings: CaptureSettings): Promise<EarlyRefusal | undefined> | undefined
+  /**
+   * Refuses a capture from an address that the endpoint takes none from.
+   *
+   * @returns undefined at once where it takes them; else what became of it, or undefined when the settings have changed since
+   */
+  refuseForeign(
+    settings: CaptureSettings,
+    address: string | null,
+  ): Promise<CaptureResult | undefined> | undefined
   /**
    * Evaluates and stores a request. Settles when it is committed, or will not be. Never rejects.
    *
@@ -68,6 +82,18 @@ export function createCaptures(
   const cache = createSettingsCache((ids) => loadCaptureSettings(services, ids))
   const queue = createCaptureQueue({ ...services, firstAttempts }, pool)
   const refusals = createRateRefusals(services)
+  const senders = createSenderRefusals(services)
+
+  /** Old settings are forgotten: by newer ones it may be taken. */
+  const refuseSender = async (settings: CaptureSettings, address: string | null, reason: string) => {
+    try {
+      const isRefused = await senders.refuse(settings, traceOf(address, reason))
+      if (!isRefused) cache.forget(settings.endpointId)
+      return isRefused
+    } catch {
+      return 'unavailable' as const
+    }
+  }
 
   const capture: Captures['capture'] = async (given, request, { needsId } = { needsId: false }) => {
     const publicUrl = publicUrlOf(services.urls.captureUrl, request)
@@ -76,6 +102,18 @@ export function createCaptures(
       if (settings === undefined) return { state: 'gone' }
       const evaluated = evaluateSafely(services, settings, request, publicUrl)
       if (evaluated === undefined) return { state: 'unavailable' }
+      if (settings.rejectUnverified && isUnverified(evaluated)) {
+        if (evaluated.handshake !== null) return await concluded(evaluated, null)
+        const refused = await refuseSender(settings, request.ip, evaluated.row.verdictNote ?? '')
+        if (refused === 'unavailable') return { state: 'unavailable' }
+        if (refused) return { state: 'unverified' }
+        try {
+          settings = await cache.find(settings.endpointId)
+        } catch {
+          return { state: 'unavailable' }
+        }
+        continue
+      }
       const outcome = await queue.submit(needsId ? { ...evaluated, needsId } : evaluated)
       if (outcome.state === 'stored') return await concluded(evaluated, outcome.id)
       if (outcome.state === 'limited') refusals.note(settings, outcome.retryAfterSeconds)
@@ -107,9 +145,27 @@ export function createCaptures(
     peekSettings: cache.peek,
     findSettings: cache.find,
     refuseEarly: (settings) => (refusals.isOver(settings) ? refusals.refuse(settings) : undefined),
+    refuseForeign(settings, address) {
+      if (settings.isAllowedSender === undefined || settings.isAllowedSender(address)) return undefined
+      return refuseSender(settings, address, 'not an allowed sender').then((refused) => {
+        if (refused === 'unavailable') return { state: 'unavailable' }
+        return refused ? { state: 'foreign' } : undefined
+      })
+    },
     capture,
     close: queue.close,
   }
+}
+
+/** Nothing to check counts as verified: then the setting asks for nothing. */
+function isUnverified({ row }: EvaluatedCapture): boolean {
+  return row.verdict !== null && row.verdict !== 'verified'
+}
+
+const TRACE_CHARACTERS_MAX = 300
+
+function traceOf(address: string | null, reason: string): string {
+  return `${address ?? 'unknown address'}: ${reason}`.slice(0, TRACE_CHARACTERS_MAX)
 }
 
 function publicUrlOf(captureUrl: string, { endpointId, path, queryString }: CapturedRequest): string {

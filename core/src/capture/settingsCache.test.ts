@@ -15,6 +15,8 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   storedRequestsMax: 1,
   captureRatePerMinute: 1_000,
   captureBytesPerMinute: 1_000,
+  rejectUnverified: false,
+  isAllowedSender: undefined,
   response: safeResponse({
     responseStatusCode: 200,
     responseContentType: 'text/plain',

@@ -20,7 +20,7 @@ const SELECT_ENDPOINTS = `
   select e.id, e.workspace_id, e.name, e.is_active, e.suspended_by_plan, e.created_at, e.expires_at, e.deleted_at,
          e.response_status_code, e.response_content_type, e.response_headers, e.response_body, e.provider,
          e.signing_secret, e.signing_secret_set_at, e.handshake_token, e.signature_header, e.signature_algorithm,
-         e.signature_encoding, e.signature_prefix, c.stored_request_count, c.last_request_at,
+         e.signature_encoding, e.signature_prefix, e.reject_unverified, e.allowed_senders, c.stored_request_count, c.last_request_at,
          first.id as forward_action_id, first.url as forward_url,
          first.signing_secret_set_at as forward_signing_set_at,
          exists (

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { optional, Timestamp } from '../api/route.ts'
+import { networkOf } from '../engine/networks.ts'
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../engine/verification/index.ts'
 
 /** The bounds of an endpoint's members; part of the API. */
@@ -14,6 +15,17 @@ export const DEFAULT_RESPONSE = {
 } as const
 
 const headerToken = z.string().max(100)
+
+/** A CIDR or an address, in its one spelling. */
+const Network = z
+  .string()
+  .max(100)
+  .transform((text, context) => {
+    const network = networkOf(text)
+    if (network !== undefined) return network
+    context.addIssue({ code: 'custom', message: `"${text}" is no network or address.` })
+    return z.NEVER
+  })
 
 /** Members that create and update share; bounds of the response members are evaluated by responseRules.ts. */
 const writable = {
@@ -38,6 +50,14 @@ const writable = {
     description: 'Of a manual scheme; "" is the default, hex',
   }),
   signaturePrefix: optional(z.string().max(32)),
+  rejectUnverified: optional(z.boolean()).meta({
+    description:
+      'Captures that are not `verified` are answered 401 and not stored; needs verification to be set up',
+  }),
+  allowedSenders: optional(z.array(Network).max(100)).meta({
+    description:
+      'Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears',
+  }),
   forwardUrl: optional(z.string().max(2048)).meta({
     deprecated: true,
     description: 'URL of the first forward action; "" deletes it',
@@ -104,6 +124,8 @@ export const Endpoint = z
     responseHeaders: z.record(z.string(), z.string()),
     responseBody: z.string(),
     provider: z.string().nullable(),
+    rejectUnverified: z.boolean(),
+    allowedSenders: z.array(z.string()),
     forwardingEnabled: z.boolean().meta({ deprecated: true }),
     forwardUrl: z.string().nullable().meta({ deprecated: true }),
     forwardSigning: z.object({ signed: z.boolean(), setAt: Timestamp.nullable() }).meta({ deprecated: true }),

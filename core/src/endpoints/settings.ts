@@ -20,6 +20,8 @@ export function settingsColumns(
   if (input.responseContentType !== undefined) columns.responseContentType = input.responseContentType
   if (input.responseHeaders !== undefined) columns.responseHeaders = JSON.stringify(input.responseHeaders)
   if (input.responseBody !== undefined) columns.responseBody = input.responseBody
+  if (input.rejectUnverified !== undefined) columns.rejectUnverified = input.rejectUnverified
+  if (input.allowedSenders !== undefined) columns.allowedSenders = JSON.stringify(input.allowedSenders)
   if (input.signingSecret !== undefined) {
     const cleared = input.signingSecret === ''
     columns.signingSecret = cleared ? null : secrets.seal(input.signingSecret, workspaceId)

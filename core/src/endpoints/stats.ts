@@ -23,6 +23,14 @@ export const EndpointStats = z
       requestsLastDayCount: z.int(),
       rejectedCount: z.int().meta({ description: 'Captures answered 429 since creation' }),
       lastRejectedAt: Timestamp.nullable(),
+      refusedCount: z
+        .int()
+        .meta({ description: 'Captures not taken from their senders (401, 403) since creation' }),
+      lastRefusedAt: Timestamp.nullable(),
+      lastRefusal: z
+        .string()
+        .nullable()
+        .meta({ description: 'Who sent the last of them, and why it was refused' }),
     }),
     retention: z.object({ retentionDays: z.int(), expiresAt: Timestamp.nullable() }),
     backlog: z.object({
@@ -42,6 +50,9 @@ interface StatsRow {
   evictedCount: number
   rejectedCount: number
   lastRejectedAt: Date | null
+  refusedCount: number
+  lastRefusedAt: Date | null
+  lastRefusal: string | null
   lastRequestAt: Date | null
   oldestRequestAt: Date | null
   requestsLastHourCount: number
@@ -63,7 +74,7 @@ export async function endpointStats(
   const now = ctx.clock.now().getTime()
   const { rows } = await sql<StatsRow>`
     select c.stored_request_count, c.stored_bytes, c.binned_request_count, c.evicted_count, c.rejected_count,
-           c.last_rejected_at, c.last_request_at, oldest.received_at as oldest_request_at,
+           c.last_rejected_at, c.refused_count, c.last_refused_at, c.last_refusal, c.last_request_at, oldest.received_at as oldest_request_at,
            day.last_hour as requests_last_hour_count, day.last_day as requests_last_day_count,
            open.pending_count, open.retrying_count, open.oldest_pending_at, open.next_attempt_at,
            parked.parked_count
@@ -111,6 +122,9 @@ export async function endpointStats(
       requestsLastDayCount: row.requestsLastDayCount,
       rejectedCount: row.rejectedCount,
       lastRejectedAt: row.lastRejectedAt,
+      refusedCount: row.refusedCount,
+      lastRefusedAt: row.lastRefusedAt,
+      lastRefusal: row.lastRefusal,
     },
     retention: { retentionDays: ctx.plan.limits.retentionDays, expiresAt: endpoint.expiresAt },
     backlog: {

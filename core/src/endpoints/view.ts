@@ -31,6 +31,8 @@ export function endpointView(
     responseHeaders: JSON.parse(row.responseHeaders),
     responseBody: row.responseBody,
     provider: row.provider,
+    rejectUnverified: row.rejectUnverified,
+    allowedSenders: JSON.parse(row.allowedSenders),
     forwardingEnabled: row.forwardingEnabled,
     forwardUrl: row.forwardUrl,
     forwardSigning: { signed: row.forwardSigningSetAt !== null, setAt: row.forwardSigningSetAt },

@@ -89,6 +89,15 @@ export async function sendSample(ctx: Context, endpoint: EndpointRow, order: Sam
       throw new DomainError('rate_limited', 'The endpoint takes no more captures in this minute.', {
         retryAfterSeconds: result.retryAfterSeconds,
       })
+    case 'unverified':
+    case 'foreign':
+      throw validationFailed([
+        {
+          path: ['badSignature'],
+          code: 'not_allowed',
+          detail: 'The endpoint takes verified captures only, so this sample was refused and counted.',
+        },
+      ])
     case 'unavailable':
       throw new Error('A sample could not be captured.')
   }

@@ -6,6 +6,10 @@ const UNAVAILABLE_SECONDS = 2
 
 /** There is nobody to capture for. */
 export const NOT_FOUND = ownAnswer(404, 'not_found')
+/** The endpoint takes verified captures only. */
+export const UNVERIFIED = ownAnswer(401, 'unverified')
+/** The endpoint takes nothing from this sender. */
+export const FOREIGN = ownAnswer(403, 'sender_not_allowed')
 /** Nothing can be stored now. */
 export const UNAVAILABLE = ownAnswer(503, 'unavailable', UNAVAILABLE_SECONDS)
 

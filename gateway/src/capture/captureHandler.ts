@@ -8,7 +8,7 @@ import type { ReadyAnswer } from '../http/readyAnswer.ts'
 import { pathOf } from '../http/requestHead.ts'
 import type { Strangers } from '../strangers/strangers.ts'
 import { createBodyBudget } from './bodyBudget.ts'
-import { answerOf, NOT_FOUND, rateLimited, UNAVAILABLE } from './captureAnswers.ts'
+import { answerOf, FOREIGN, NOT_FOUND, rateLimited, UNAVAILABLE, UNVERIFIED } from './captureAnswers.ts'
 import { type CapturedBody, receiveBody } from './capturedBody.ts'
 import { type CaptureTarget, parseTarget } from './captureTarget.ts'
 import { nextTurn } from './nextTurn.ts'
@@ -50,9 +50,21 @@ export function createCaptureHandler({
   const budget = createBodyBudget({ bytesMax: BUFFERED_BYTES_MAX, shareBytesMax: BUFFERED_BYTES_SHARE })
 
   const receive = (exchange: Exchange, target: CaptureTarget, settings: CaptureSettings) => {
+    const foreign = captures.refuseForeign(settings, exchange.address)
+    if (foreign !== undefined) return void refuseForeign(exchange, target, foreign)
     const refusal = captures.refuseEarly(settings)
     if (refusal === undefined) receiveBodyOf(exchange, target, settings)
     else void refuseUnread(exchange, target, settings, refusal)
+  }
+
+  const refuseForeign = async (
+    exchange: Exchange,
+    target: CaptureTarget,
+    refusal: Promise<CaptureResult | undefined>,
+  ) => {
+    const result = await refusal
+    if (result === undefined) await receiveUnknown(exchange, target)
+    else conclude(exchange, result)
   }
 
   const refuseUnread = async (
@@ -156,6 +168,10 @@ function answerTo(result: CaptureResult): ReadyAnswer {
       return NOT_FOUND
     case 'limited':
       return rateLimited(result.retryAfterSeconds)
+    case 'unverified':
+      return UNVERIFIED
+    case 'foreign':
+      return FOREIGN
     case 'unavailable':
       return UNAVAILABLE
   }
@@ -178,6 +194,8 @@ const counters = {
   oversize: captureCounter.labels('oversize'),
   gone: captureCounter.labels('not_found'),
   limited: captureCounter.labels('rate_limited'),
+  unverified: captureCounter.labels('unverified'),
+  foreign: captureCounter.labels('sender_not_allowed'),
   unavailable: captureCounter.labels('unavailable'),
 }
 

@@ -173,6 +173,8 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
     responseHeaders: {},
     responseBody: '{"received":true}',
     provider: 'stripe',
+    rejectUnverified: false,
+    allowedSenders: [],
     forwardingEnabled: true,
     forwardUrl: 'https://app.acme.dev/hooks',
     forwardSigning: { signed: true, setAt: '2026-11-21T09:00:00.000Z' },
@@ -241,6 +243,9 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
       requestsLastDayCount: 201,
       rejectedCount: 5,
       lastRejectedAt: '2026-11-20T12:00:00.000Z',
+      refusedCount: 0,
+      lastRefusedAt: null,
+      lastRefusal: null,
     },
     retention: { retentionDays: 14, expiresAt: null },
     backlog: {

@@ -218,6 +218,9 @@ export interface EndpointCountersTable {
   rejectionAlertedAt: Date | null
   rejectedSinceAlert: Generated<number>
   windowBytes: Generated<number>
+  refusedCount: Generated<number>
+  lastRefusedAt: Date | null
+  lastRefusal: string | null
 }
 
 export interface EndpointRevisionsTable {
@@ -246,6 +249,8 @@ export interface EndpointsTable {
   signatureAlgorithm: string | null
   signatureEncoding: string | null
   signaturePrefix: string | null
+  rejectUnverified: Generated<boolean>
+  allowedSenders: Generated<string>
 }
 
 export interface GatewayHeartbeatsTable {

@@ -22,7 +22,8 @@ This page is made from the code by \`bun run docs\`. A histogram \`x\` is served
 |---|---|---|
 ${rows(own)}
 
-- \`creel_captures_total\`: \`outcome\` is \`stored\`, \`oversize\`, \`not_found\`, \`rate_limited\` (429), \`unavailable\` (503).
+- \`creel_captures_total\`: \`outcome\` is \`stored\`, \`oversize\`, \`not_found\`, \`rate_limited\` (429), \`unverified\` (401),
+  \`sender_not_allowed\` (403), \`unavailable\` (503).
 - \`creel_evicted_requests_total\`: \`limit\` is \`requests\` (an endpoint's \`storedRequestsMax\`), \`bytes\` (a workspace's \`storedBytesMax\`),
   \`storage\` (\`CREEL_STORAGE_MAX\`).
 - \`creel_swept_rows_total\`: \`sweep\` is \`retention\`, \`bin\`, \`hidden\`, \`attempts\`, \`details\`, \`endpoints\`.

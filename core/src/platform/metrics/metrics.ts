@@ -23,7 +23,7 @@ export const internalErrors = new Counter({
   registers,
 })
 
-/** Answers to senders. `outcome`: `stored`, `oversize`, `not_found`, `rate_limited`, `unavailable`. */
+/** Answers to senders. `outcome`: `stored`, `oversize`, `not_found`, `rate_limited`, `unverified`, `sender_not_allowed`, `unavailable`. */
 export const captures = new Counter({
   name: 'creel_captures_total',
   help: 'Answers to senders, by what became of the capture',

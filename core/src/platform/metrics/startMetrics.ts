@@ -23,7 +23,15 @@ const V8_ONLY = [
  */
 export function startMetrics(version: string, channelKinds: readonly string[]): void {
   buildInfo.labels(version, Bun.version).set(1)
-  for (const outcome of ['stored', 'oversize', 'not_found', 'rate_limited', 'unavailable']) {
+  for (const outcome of [
+    'stored',
+    'oversize',
+    'not_found',
+    'rate_limited',
+    'unverified',
+    'sender_not_allowed',
+    'unavailable',
+  ]) {
     captures.labels(outcome).inc(0)
   }
   for (const state of ['Succeeded', 'Failed', 'Errored', 'DeadLetter', 'Interrupted']) {

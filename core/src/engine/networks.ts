@@ -19,3 +19,18 @@ export function networkOf(text: string): string | undefined {
   if (address instanceof ipaddr.IPv6 && address.zoneId) return undefined
   return `${address}/${address.kind() === 'ipv4' ? 32 : 128}`
 }
+
+/**
+ * Tells whether an address lies in one of the networks.
+ *
+ * @param networks as {@link networkOf} spells them
+ * @returns takes an address in its usual spelling; one that nobody knows lies in none
+ */
+export function networkMatcher(networks: readonly string[]): (address: string | null) => boolean {
+  const ranges = networks.map((network) => ipaddr.parseCIDR(network))
+  return (text) => {
+    if (text === null || !ipaddr.isValid(text)) return false
+    const address = ipaddr.process(text)
+    return ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))
+  }
+}
