@@ -5,6 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import type { BunFile } from 'bun'
 import { report } from './support/report.ts'
 import { type BenchEndpoint, startBenchService } from './support/workspace.ts'
 
@@ -14,7 +15,6 @@ const FILL_LINES = 500
 const group = 'transfer'
 
 await using service = await startBenchService()
-const file = join(service.folder.dataDir, 'history.ndjson')
 
 for (const { requests, kilobytes } of [
   { requests: count, kilobytes: 1 },
@@ -24,12 +24,17 @@ for (const { requests, kilobytes } of [
   const source = await service.endpoint()
   await fill(source, requests, kilobytes)
   const target = await service.endpoint()
+  // One of its own: a shorter text would leave the rest of a longer one.
+  const file = join(service.folder.dataDir, `${source.id}.ndjson`)
   const what = `${requests.toLocaleString('en')} requests of ${kilobytes} KB`
   for (const [verb, words] of [
     ['export', ['export', '-e', source.id]],
     ['import', ['import', file, '-e', target.id]],
   ] as const) {
-    const { seconds, serviceMegabytes, commandMegabytes } = await measured(words, verb === 'export')
+    const { seconds, serviceMegabytes, commandMegabytes } = await measured(
+      words,
+      verb === 'export' ? Bun.file(file) : 'ignore',
+    )
     const name = `${verb} of ${what}`
     if (kilobytes === 1) report({ group, name, value: seconds, unit: 's', goal: { atMost: 20 } })
     report({ group, name: `${name}: highest memory of the service`, value: serviceMegabytes, unit: 'MB' })
@@ -56,14 +61,14 @@ async function fill({ id }: BenchEndpoint, requests: number, kilobytes: number):
 }
 
 /** Runs one command and notes how long it takes, and the highest resident memory of both sides meanwhile. */
-async function measured(words: readonly string[], isToFile: boolean) {
+async function measured(words: readonly string[], stdout: BunFile | 'ignore') {
   const { pid } = service.process
   // From here on the system notes the peak anew.
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
   const startedAt = performance.now()
   const child = Bun.spawn([process.execPath, MAIN, 'requests', ...words], {
     env: { HOME: service.folder.dataDir, CREEL_URL: service.baseUrl, CREEL_KEY: service.key },
-    stdio: ['ignore', isToFile ? Bun.file(file) : 'ignore', 'inherit'],
+    stdio: ['ignore', stdout, 'inherit'],
   })
   if ((await child.exited) !== 0) throw new Error(`creel requests ${words.join(' ')} failed.`)
   return {
