@@ -1,7 +1,7 @@
 /**
  * `bun run build [--target linux-x64|linux-arm64|darwin-x64|darwin-arm64|all] [--outdir dist]`: one self-contained
  * executable with migrations, PostgreSQL and the console inside, `creel` for this machine and `creel-<target>` for another.
- * Beside them: `SHA256SUMS`, and what they are made of (`creel.cdx.json`). The same sources make the same bytes.
+ * Beside them: `SHA256SUMS`, and what they are made of (`creel.cdx.json`).
  */
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'

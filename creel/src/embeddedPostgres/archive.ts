@@ -46,6 +46,24 @@ export async function packRuntime(folder: string): Promise<Uint8Array<ArrayBuffe
     .sort()
   const files: Record<string, Uint8Array> = {}
   for (const name of names) files[name] = await readFile(join(folder, name))
-  const tar = await new Bun.Archive(files).bytes()
+  const tar = withoutTimes(await new Bun.Archive(files).bytes())
   return new Uint8Array(await Bun.zstdCompress(tar, { level: 12 }))
+}
+
+const BLOCK = 512
+/** Where a tar's header keeps its fields, in bytes. */
+const FIELD = { size: [124, 136], time: [136, 148], checksum: [148, 156] } as const
+
+/** The same tar with every file of the year 1970: packed twice, the same files make the same bytes. */
+function withoutTimes(tar: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+  const bytes = Buffer.from(tar)
+  for (let at = 0; at + BLOCK <= bytes.length && bytes[at] !== 0; ) {
+    const header = bytes.subarray(at, at + BLOCK)
+    const size = Number.parseInt(header.toString('latin1', ...FIELD.size), 8)
+    header.fill('0', ...FIELD.time).fill(' ', ...FIELD.checksum)
+    const checksum = header.reduce((sum, byte) => sum + byte, 0)
+    header.write(`${checksum.toString(8).padStart(6, '0')}\0 `, FIELD.checksum[0], 'latin1')
+    at += BLOCK + Math.ceil(size / BLOCK) * BLOCK
+  }
+  return new Uint8Array(bytes)
 }
