@@ -38,7 +38,7 @@ async function run(...command: string[]): Promise<void> {
 export async function startDebianPostgres(bin: string): Promise<DebianPostgres> {
   const folder = await ownedFolder()
   const data = join(folder, 'data')
-  await run(join(bin, 'initdb'), '-D', data, '-U', 'creel', '--auth=trust', '--no-sync')
+  await run(join(bin, 'initdb'), '-D', data, '-U', 'creel', '-E', 'UTF8', '--auth=trust', '--no-sync')
   return await startCluster(bin, folder, 'max_wal_senders=4')
 }
 

@@ -30,10 +30,11 @@ export function atEnd(stage: Stage, task: () => Promise<unknown>): () => void {
   return () => stageTasks?.delete(task)
 }
 
-/** This file is preloaded, so that this comes after all files of a process, not after the first. */
+/** This file is preloaded: a hook of one test file would not come after the others of its process. */
 afterAll(async () => {
   cleanings.push(clean(tasks))
-  const errors = (await Promise.all(cleanings)).flat()
+  tasks = noTasks()
+  const errors = (await Promise.all(cleanings.splice(0))).flat()
   if (errors.length > 0) throw new AggregateError(errors, 'The tests could not clean up after themselves.')
 })
 

@@ -99,7 +99,7 @@ describe('@trpc/client', () => {
       await codes(
         creel.endpoints.create.mutate({ ttlSeconds: 1 }),
         typedClient(baseUrl, bob.key).me.get.query(),
-        creel.keys.list.query(),
+        creel.sessions.list.query(),
         creel.endpoints.get.query({ endpointId: 'none' }),
         creel.transformations.removeFirst.mutate({ endpointId: id }),
       ),

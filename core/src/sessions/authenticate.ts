@@ -1,6 +1,6 @@
 import type { Caller } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
-import type { Services } from '../api/services.ts'
+import { aheadMs, type Services } from '../api/services.ts'
 import { requireApi, requireHere } from '../keys/index.ts'
 import { planOf } from '../plans/index.ts'
 import { findLiveSession, takeFromSessionBudget } from './queries.ts'
@@ -8,8 +8,6 @@ import { tokenFingerprint } from './token.ts'
 
 /** Calls a minute of one session: looking never eats the budget of a key. */
 export const SESSION_CALLS_PER_MINUTE = 1_200
-
-const WINDOW_MS = 60_000
 
 const SIGNED_OUT = 'You are signed out: sign in again.'
 
@@ -26,25 +24,22 @@ export async function authenticateSession(
   { token, address }: { readonly token: string; readonly address: string | null },
   cost = 1,
 ): Promise<Caller> {
-  const now = services.clock.now()
   const row = await takeFromSessionBudget(services.db, {
     sha256: tokenFingerprint(token),
-    now,
+    aheadMs: aheadMs(services.clock),
     address,
     cost,
     budget: SESSION_CALLS_PER_MINUTE,
-    windowStart: new Date(now.getTime() - WINDOW_MS),
   })
   if (row === undefined) throw new DomainError('unauthorized', SIGNED_OUT)
   requireHere(row.isHere)
   const plan = planOf(services.plans, row.planKey)
   if (row.apiKeyId !== null) requireApi(plan)
   if (row.callCount > SESSION_CALLS_PER_MINUTE) {
-    const waitMs = row.startedAt.getTime() + WINDOW_MS - now.getTime()
     throw new DomainError(
       'rate_limited',
       `The session's budget of ${SESSION_CALLS_PER_MINUTE} calls a minute is spent.`,
-      { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) },
+      { retryAfterSeconds: Math.max(1, Math.ceil(row.secondsLeft)) },
     )
   }
   const { apiKeyId, keyName, keyPrefix, keyExpiresAt } = row

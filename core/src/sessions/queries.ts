@@ -3,6 +3,9 @@ import { isHere, isLive } from '../keys/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { IDLE_DAYS } from './lifetimes.ts'
 
+/** The window of a session's budget. */
+const WINDOW_SECONDS = 60
+
 /** A session that may call, with what its call took from its budget. */
 export interface SessionRow {
   readonly id: string
@@ -17,33 +20,41 @@ export interface SessionRow {
   readonly keyExpiresAt: Date | null
   /** Whether the key, if there is one, may be used from where the call came from. */
   readonly isHere: boolean
-  readonly startedAt: Date
+  /** Until the window ends, by the database's clock. */
+  readonly secondsLeft: number
   /** Above the budget: refused, and nothing was taken. */
   readonly callCount: number
 }
 
-/** Sessions that have not ended: by age, by idleness, or with the key that they were made with. `$1` is now, `$2` where the call came from. */
-const LIVE_SESSIONS = `
+/**
+ * Sessions that have not ended: by age, by idleness, or with the key that they were made with.
+ *
+ * @param now an expression: the time that they are live at
+ * @param address an expression: where the call came from; may be null
+ */
+const liveSessions = (now: string, address: string) => `
   select s.id, s.workspace_id, w.name as workspace_name, w.plan as plan_key, s.api_key_id, k.name as key_name,
          k.prefix as key_prefix, k.scope as key_scope, k.endpoint_id as key_endpoint_id, k.expires_at as key_expires_at,
-         (s.api_key_id is null or ${isHere('$2')}) as is_here, s.sha256
+         (s.api_key_id is null or ${isHere(address)}) as is_here, s.sha256
   from sessions s
   join workspaces w on w.id = s.workspace_id
   left join api_keys k on k.id = s.api_key_id
-  where s.expires_at > $1::timestamptz and s.seen_at > $1::timestamptz - interval '${IDLE_DAYS} days'
-    and (s.api_key_id is null or (${isLive('$1')}))`
+  where s.expires_at > ${now}::timestamptz and s.seen_at > ${now}::timestamptz - interval '${IDLE_DAYS} days'
+    and (s.api_key_id is null or (${isLive(now)}))`
 
-/** `$3` the cost, `$4` the budget, `$5` when a window began that ends now, `$6` the token's SHA-256. */
+/** `$1` see `aheadMs`, `$2` where the call came from, `$3` the cost, `$4` the budget, `$5` the token's SHA-256. */
 const TAKE_FROM_BUDGET = statement(
   'take from session budget',
-  `with caller as (${LIVE_SESSIONS} and s.sha256 = $6),
+  `with clock as (
+    select now() + $1::float8 * interval '1 ms' as at, interval '${WINDOW_SECONDS} s' as length
+  ), caller as (${liveSessions('(select at from clock)', '$2')} and s.sha256 = $5),
   taken as (
     insert into session_windows as win (session_id, started_at, call_count)
-    select id, $1::timestamptz, $3::int from caller where $3::int <= $4::int and is_here
+    select id, at, $3::int from caller, clock where $3::int <= $4::int and is_here
     on conflict (session_id) do update set
-      started_at = case when win.started_at <= $5::timestamptz then excluded.started_at else win.started_at end,
-      call_count = case when win.started_at <= $5::timestamptz then $3::int else win.call_count + $3::int end
-    where win.started_at <= $5::timestamptz or win.call_count + $3::int <= $4::int
+      started_at = case when win.started_at <= (select at - length from clock) then excluded.started_at else win.started_at end,
+      call_count = case when win.started_at <= (select at - length from clock) then $3::int else win.call_count + $3::int end
+    where win.started_at <= (select at - length from clock) or win.call_count + $3::int <= $4::int
     returning started_at, call_count
   ), seen as (
     update sessions s set seen_at = t.started_at from taken t, caller c
@@ -51,31 +62,31 @@ const TAKE_FROM_BUDGET = statement(
   )
   select c.id, c.workspace_id, c.workspace_name, c.plan_key, c.api_key_id, c.key_name, c.key_prefix,
          c.key_scope, c.key_endpoint_id, c.key_expires_at, c.is_here,
-         coalesce(t.started_at, win.started_at, $1::timestamptz) as started_at,
+         extract(epoch from coalesce(t.started_at, win.started_at, at) + length - at)::float8 as seconds_left,
          coalesce(t.call_count, $4::int + 1) as call_count
-  from caller c
+  from clock, caller c
   left join taken t on true
   left join session_windows win on win.session_id = c.id`,
 )
 
-/** Finds a live session by its token's fingerprint and takes `cost` calls from its budget. */
+/** Finds a live session by its token's fingerprint and takes `cost` calls from its budget, by the database's clock. */
 export async function takeFromSessionBudget(
   db: Db,
   of: {
     sha256: Buffer
-    now: Date
+    /** See `aheadMs`. */
+    aheadMs: number
     address: string | null
     cost: number
     budget: number
-    windowStart: Date
   },
 ): Promise<SessionRow | undefined> {
-  const values = [of.now, of.address, of.cost, of.budget, of.windowStart, of.sha256]
+  const values = [of.aheadMs, of.address, of.cost, of.budget, of.sha256]
   const [row] = await run<SessionRow>(db, TAKE_FROM_BUDGET, values)
   return row
 }
 
-const IS_LIVE = statement('is session live', `${LIVE_SESSIONS} and s.id = $3::uuid`)
+const IS_LIVE = statement('is session live', `${liveSessions('$1', '$2')} and s.id = $3::uuid`)
 
 /** The live session, looked at without taking anything from its budget. */
 export async function findLiveSession(
@@ -90,7 +101,10 @@ export async function findLiveSession(
   return row
 }
 
-const LIVE_TOKENS = statement('live session tokens', `${LIVE_SESSIONS} and s.sha256 = any ($2::bytea[])`)
+const LIVE_TOKENS = statement(
+  'live session tokens',
+  `${liveSessions('$1', 'null')} and s.sha256 = any ($2::bytea[])`,
+)
 
 /** Those of the tokens' fingerprints that are of live sessions. */
 export async function findLiveTokens(db: Db, fingerprints: readonly Buffer[], now: Date): Promise<Buffer[]> {
@@ -112,8 +126,8 @@ export interface ListedSession {
 const LIST = statement(
   'list sessions',
   `select s.id, s.api_key_id, l.key_name, s.user_agent, s.created_at, s.seen_at, s.expires_at
-  from (${LIVE_SESSIONS}) l join sessions s on s.id = l.id
-  where l.workspace_id = $3::uuid
+  from (${liveSessions('$1', 'null')}) l join sessions s on s.id = l.id
+  where l.workspace_id = $2::uuid
   order by s.created_at desc, s.id`,
 )
 
@@ -123,7 +137,7 @@ export async function listSessions(
   workspaceId: string,
   now: Date,
 ): Promise<readonly ListedSession[]> {
-  return await run<ListedSession>(db, LIST, [now, null, workspaceId])
+  return await run<ListedSession>(db, LIST, [now, workspaceId])
 }
 
 /** The columns of a session before it is written; of its token only the digest is stored. */
