@@ -20,6 +20,7 @@ import * as senders from './20261122T1715_senders.ts'
 import * as keySignInLinks from './20261122T1730_key_sign_in_links.ts'
 import * as keyScopes from './20261122T1750_key_scopes.ts'
 import * as auditLog from './20261122T1751_audit_log.ts'
+import * as captureUrls from './20261122T1755_capture_urls.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -47,4 +48,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1730_key_sign_in_links': keySignInLinks,
   '20261122T1750_key_scopes': keyScopes,
   '20261122T1751_audit_log': auditLog,
+  '20261122T1755_capture_urls': captureUrls,
 }

@@ -93,6 +93,8 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'DELETE /api/v1/keys/{}',
   'POST /api/v1/keys/{}/rotate',
 
+  'POST /api/v1/endpoints/{}/rotate-url',
+
   'POST /api/v1/sign-in-links',
 
   'GET /api/v1/endpoints/{}/traffic',

@@ -68,6 +68,7 @@ const STEPS: Readonly<Record<string, Step>> = {
     run: (world) =>
       world.client.patch(at(world), { name: 'renamed', provider: 'stripe', signingSecret: SECRET }),
   },
+  'endpoints.rotateUrl': { run: (world) => world.client.post(at(world, '/rotate-url'), {}) },
   'actions.create': {
     run: (world) =>
       world.client.post(at(world, '/actions'), {

@@ -90,7 +90,7 @@ export interface Services {
   readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
   readonly endpointChanges: EndpointChanges
   /** Captures a request as if it had come to the capture URL: evaluated, counted and acted upon alike. Never rejects. */
-  readonly handIn: (request: CapturedRequest) => Promise<HandInResult>
+  readonly handIn: (request: CapturedRequest, captureId: string) => Promise<HandInResult>
   /** Aborted when the process begins to stop: calls that wait for something answer at once. */
   readonly stopping: AbortSignal
   /** What attempts of this process are marked with, see `deliveries/workers.ts`; null where none are made. */

@@ -136,9 +136,10 @@ export class BatchDeliveries {
       slot.release()
       return undefined
     }
-    const { workspaceId, endpointName, plan } = capture.settings
+    const { workspaceId, endpointName, captureId, plan } = capture.settings
     const request = asStored(capture)
-    return { ...started, slot, attemptId, request, workspaceId, endpointName, plan, action, now: this.#now }
+    const endpoint = { endpointName, captureId }
+    return { ...started, ...endpoint, slot, attemptId, request, workspaceId, plan, action, now: this.#now }
   }
 }
 

@@ -10,6 +10,11 @@ import { listCriteria } from '../watchdogs/index.ts'
 /** Everything of an endpoint that a capture is evaluated and answered by. */
 export interface CaptureSettings {
   readonly endpointId: string
+  /** What its capture URL is called by. */
+  readonly captureId: string
+  /** What its capture URL was called by before, which goes on until `previousCaptureUntil`; null: there was none. */
+  readonly previousCaptureId: string | null
+  readonly previousCaptureUntil: Date | null
   readonly endpointName: string
   readonly workspaceId: string
   /** The key of the workspace's plan. */
@@ -36,20 +41,30 @@ export interface CaptureSettings {
 /**
  * Reads the settings of endpoints that are not deleted; expiry and the like are the capture statement's to evaluate.
  *
- * @param ids well-formed uuids
- * @returns by id; unknown ids are absent
+ * @param captureIds well-formed uuids that capture URLs are called by
+ * @returns by every capture id that is in use by the endpoints that were found; unknown ones are absent
  */
 export async function loadCaptureSettings(
-  services: Pick<Services, 'db' | 'plans' | 'secrets'>,
-  ids: readonly string[],
+  services: Pick<Services, 'clock' | 'db' | 'plans' | 'secrets'>,
+  captureIds: readonly string[],
 ): Promise<Map<string, CaptureSettings>> {
-  const { db, plans, secrets } = services
+  const { clock, db, plans, secrets } = services
+  const now = clock.now()
   // The revision is read before what it counts: what is read later can only be newer, and then reads as stale.
   const endpoints = await db
     .selectFrom('endpoints as e')
     .innerJoin('endpointRevisions as v', 'v.endpointId', 'e.id')
     .innerJoin('workspaces as w', 'w.id', 'e.workspaceId')
-    .where('e.id', 'in', ids)
+    .where((where) =>
+      where.or([
+        where.and([where('e.id', 'in', captureIds), where('e.captureId', 'is', null)]),
+        where('e.captureId', 'in', captureIds),
+        where.and([
+          where('e.previousCaptureId', 'in', captureIds),
+          where('e.previousCaptureUntil', '>', now),
+        ]),
+      ]),
+    )
     .where('e.deletedAt', 'is', null)
     .selectAll('e')
     .select(['v.revision', 'w.plan'])
@@ -61,10 +76,13 @@ export async function loadCaptureSettings(
     Promise.all(found.map((id) => listCriteria(db, id))),
   ])
   return new Map(
-    endpoints.map((endpoint, index) => {
+    endpoints.flatMap((endpoint, index) => {
       const { limits } = planOf(plans, endpoint.plan)
       const settings: CaptureSettings = {
         endpointId: endpoint.id,
+        captureId: endpoint.captureId ?? endpoint.id,
+        previousCaptureId: endpoint.previousCaptureId,
+        previousCaptureUntil: endpoint.previousCaptureUntil,
         endpointName: endpoint.name,
         workspaceId: endpoint.workspaceId,
         plan: endpoint.plan,
@@ -85,9 +103,16 @@ export async function loadCaptureSettings(
           (criteria[index] ?? []).map(({ id, match }) => ({ item: id, condition: storedCondition(match) })),
         ),
       }
-      return [endpoint.id, settings]
+      return captureIdsOf(settings, now).map((id) => [id, settings] as const)
     }),
   )
+}
+
+/** Under one object for all of them, so that what is known of the endpoint's rate is known under each. */
+function captureIdsOf({ captureId, previousCaptureId, previousCaptureUntil }: CaptureSettings, now: Date) {
+  if (previousCaptureId === null || previousCaptureUntil === null || previousCaptureUntil <= now)
+    return [captureId]
+  return [captureId, previousCaptureId]
 }
 
 function allowedSendersOf(stored: string): CaptureSettings['isAllowedSender'] {

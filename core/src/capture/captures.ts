@@ -1,7 +1,7 @@
 import type pg from 'pg'
-import type { Services } from '../api/services.ts'
+import type { Services, Urls } from '../api/services.ts'
 import { type FirstAttempts, NO_FIRST_ATTEMPTS } from '../deliveries/index.ts'
-import { learnSigningSecret } from '../endpoints/index.ts'
+import { captureUrlOf, learnSigningSecret } from '../endpoints/index.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import { createCaptureQueue } from './captureQueue.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
@@ -29,13 +29,13 @@ export type CaptureResult =
 /** Takes captures for one process. */
 export interface Captures {
   /** What is remembered of the endpoint, at once; undefined: ask {@link Captures.findSettings}. */
-  peekSettings(endpointId: string): CaptureSettings | undefined
+  peekSettings(captureId: string): CaptureSettings | undefined
   /**
-   * @param endpointId a well-formed uuid, lower case
-   * @returns undefined when there is no such endpoint
+   * @param captureId what the capture URL is called by: a well-formed uuid, lower case
+   * @returns undefined when there is no such capture URL, or its time is over
    * @throws what the database threw
    */
-  findSettings(endpointId: string): Promise<CaptureSettings | undefined>
+  findSettings(captureId: string): Promise<CaptureSettings | undefined>
   /**
    * Refuses a capture before its body is read, where the endpoint is known to be over its rate.
    *
@@ -55,12 +55,12 @@ export interface Captures {
    * Evaluates and stores a request. Settles when it is committed, or will not be. Never rejects.
    *
    * @param settings what the body was read under
-   * @param options `needsId`: the caller must know the id, which costs the short way of storing
+   * @param options `captureId`: of the URL that it was sent to; `needsId`: the caller must know the id, which costs the short way of storing
    */
   capture(
     settings: CaptureSettings,
     request: CapturedRequest,
-    options?: { readonly needsId: boolean },
+    options: { readonly captureId: string; readonly needsId?: boolean },
   ): Promise<CaptureResult>
   /** Commits what waits. */
   close(): Promise<void>
@@ -79,7 +79,7 @@ export function createCaptures(
   pool: pg.Pool,
   firstAttempts: FirstAttempts = NO_FIRST_ATTEMPTS,
 ): Captures {
-  const cache = createSettingsCache((ids) => loadCaptureSettings(services, ids))
+  const cache = createSettingsCache((ids) => loadCaptureSettings(services, ids), services.clock)
   const queue = createCaptureQueue({ ...services, firstAttempts }, pool)
   const refusals = createRateRefusals(services)
   const senders = createSenderRefusals(services)
@@ -88,15 +88,15 @@ export function createCaptures(
   const refuseSender = async (settings: CaptureSettings, address: string | null, reason: string) => {
     try {
       const isRefused = await senders.refuse(settings, traceOf(address, reason))
-      if (!isRefused) cache.forget(settings.endpointId)
+      if (!isRefused) cache.forget(settings)
       return isRefused
     } catch {
       return 'unavailable' as const
     }
   }
 
-  const capture: Captures['capture'] = async (given, request, { needsId } = { needsId: false }) => {
-    const publicUrl = publicUrlOf(services.urls.captureUrl, request)
+  const capture: Captures['capture'] = async (given, request, { captureId, needsId = false }) => {
+    const publicUrl = publicUrlOf(services.urls, captureId, request)
     let settings: CaptureSettings | undefined = given
     for (let evaluations = 0; evaluations < EVALUATIONS_MAX; evaluations += 1) {
       if (settings === undefined) return { state: 'gone' }
@@ -108,7 +108,7 @@ export function createCaptures(
         if (refused === 'unavailable') return { state: 'unavailable' }
         if (refused) return { state: 'unverified' }
         try {
-          settings = await cache.find(settings.endpointId)
+          settings = await cache.find(captureId)
         } catch {
           return { state: 'unavailable' }
         }
@@ -118,10 +118,10 @@ export function createCaptures(
       if (outcome.state === 'stored') return await concluded(evaluated, outcome.id)
       if (outcome.state === 'limited') refusals.note(settings, outcome.retryAfterSeconds)
       if (outcome.state === 'limited' || outcome.state === 'unavailable') return outcome
-      cache.forget(settings.endpointId)
+      cache.forget(settings)
       if (outcome.state === 'gone') return outcome
       try {
-        settings = await cache.find(settings.endpointId)
+        settings = await cache.find(captureId)
       } catch {
         return { state: 'unavailable' }
       }
@@ -168,6 +168,6 @@ function traceOf(address: string | null, reason: string): string {
   return `${address ?? 'unknown address'}: ${reason}`.slice(0, TRACE_CHARACTERS_MAX)
 }
 
-function publicUrlOf(captureUrl: string, { endpointId, path, queryString }: CapturedRequest): string {
-  return `${captureUrl}/hook/${endpointId}${path}${queryString === null ? '' : `?${queryString}`}`
+function publicUrlOf(urls: Urls, captureId: string, { path, queryString }: CapturedRequest): string {
+  return `${captureUrlOf(urls, captureId)}${path}${queryString === null ? '' : `?${queryString}`}`
 }

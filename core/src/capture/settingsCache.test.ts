@@ -7,6 +7,9 @@ import { createSettingsCache } from './settingsCache.ts'
 
 const settingsOf = (endpointId: string): CaptureSettings => ({
   endpointId,
+  captureId: endpointId,
+  previousCaptureId: null,
+  previousCaptureUntil: null,
   endpointName: 'cached',
   plan: 'team',
   workspaceId: 'w',
@@ -37,11 +40,14 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
 function database() {
   const asked: (readonly string[])[] = []
   let failing = false
-  const cache = createSettingsCache(async (ids) => {
-    asked.push(ids)
-    if (failing) throw new Error('away')
-    return new Map(ids.filter((id) => id.startsWith('e')).map((id) => [id, settingsOf(id)]))
-  })
+  const cache = createSettingsCache(
+    async (ids) => {
+      asked.push(ids)
+      if (failing) throw new Error('away')
+      return new Map(ids.filter((id) => id.startsWith('e')).map((id) => [id, settingsOf(id)]))
+    },
+    { now: () => new Date() },
+  )
   return { cache, asked, fail: (does: boolean) => (failing = does) }
 }
 
@@ -66,7 +72,7 @@ describe('the settings cache', () => {
   test('asks anew for what was invalidated', async () => {
     const { cache, asked } = database()
     await cache.find('e1')
-    cache.forget('e1')
+    cache.forget(settingsOf('e1'))
     await cache.find('e1')
     expect(asked).toEqual([['e1'], ['e1']])
   })

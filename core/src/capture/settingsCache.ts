@@ -1,18 +1,19 @@
+import type { Clock } from '../api/services.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 
-/** What a gateway remembers of the endpoints that it captures for. */
+/** What a gateway remembers of the endpoints that it captures for, by what their capture URLs are called by. */
 export interface SettingsCache {
-  /** What is remembered, at once; undefined when it must be read. */
-  peek(endpointId: string): CaptureSettings | undefined
+  /** What is remembered, at once; undefined when it must be read, as for an old URL whose time is over. */
+  peek(captureId: string): CaptureSettings | undefined
   /**
    * What is remembered, else what the database says.
    *
    * @returns undefined when there is no such endpoint; never remembered, so that a new endpoint works at once
    * @throws what the database threw
    */
-  find(endpointId: string): Promise<CaptureSettings | undefined>
-  /** Forgets settings that turned out to be old. */
-  forget(endpointId: string): void
+  find(captureId: string): Promise<CaptureSettings | undefined>
+  /** Forgets settings that turned out to be old, under every id. */
+  forget(settings: CaptureSettings): void
 }
 
 /** Some kilobytes each: their secrets, conditions and response body. */
@@ -20,7 +21,7 @@ const REMEMBERED_MAX = 5_000
 /** In one query; the rest waits for the next, so that strangers' random ids cost few queries at a time. */
 const LOADED_AT_ONCE_MAX = 200
 
-type Load = (endpointIds: readonly string[]) => Promise<Map<string, CaptureSettings>>
+type Load = (captureIds: readonly string[]) => Promise<Map<string, CaptureSettings>>
 
 /**
  * Remembers settings by revision. Nothing invalidates it: the capture statement notices old settings and makes
@@ -28,18 +29,18 @@ type Load = (endpointIds: readonly string[]) => Promise<Map<string, CaptureSetti
  *
  * Misses of one moment are read together, and one read is under way at a time.
  */
-export function createSettingsCache(load: Load): SettingsCache {
+export function createSettingsCache(load: Load, clock: Clock): SettingsCache {
   // In the order of last use: a Map keeps the order in which keys were set.
   const remembered = new Map<string, CaptureSettings>()
   const waiting = new Map<string, PromiseWithResolvers<CaptureSettings | undefined>>()
   let loading = false
 
-  const peek = (endpointId: string) => {
-    const settings = remembered.get(endpointId)
-    if (settings !== undefined) {
-      remembered.delete(endpointId)
-      remembered.set(endpointId, settings)
-    }
+  const peek = (captureId: string) => {
+    const settings = remembered.get(captureId)
+    if (settings === undefined) return undefined
+    remembered.delete(captureId)
+    if (settings.previousCaptureId === captureId && hasEnded(settings, clock)) return undefined
+    remembered.set(captureId, settings)
     return settings
   }
 
@@ -69,14 +70,21 @@ export function createSettingsCache(load: Load): SettingsCache {
 
   return {
     peek,
-    find(endpointId) {
-      const known = peek(endpointId)
+    find(captureId) {
+      const known = peek(captureId)
       if (known !== undefined) return Promise.resolve(known)
-      const asked = waiting.get(endpointId) ?? Promise.withResolvers<CaptureSettings | undefined>()
-      waiting.set(endpointId, asked)
+      const asked = waiting.get(captureId) ?? Promise.withResolvers<CaptureSettings | undefined>()
+      waiting.set(captureId, asked)
       if (!loading) void loadWaiting()
       return asked.promise
     },
-    forget: (endpointId) => void remembered.delete(endpointId),
+    forget({ captureId, previousCaptureId }) {
+      remembered.delete(captureId)
+      if (previousCaptureId !== null) remembered.delete(previousCaptureId)
+    },
   }
+}
+
+function hasEnded({ previousCaptureUntil }: CaptureSettings, clock: Clock): boolean {
+  return previousCaptureUntil !== null && previousCaptureUntil <= clock.now()
 }

@@ -14,7 +14,7 @@ export interface Attempt {
   readonly attemptNumber: number
   readonly trigger: Trigger
   readonly workspaceId: string
-  readonly endpoint: { readonly id: string; readonly name: string }
+  readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
   readonly action: ForwardAction
   readonly requestId: number
   readonly request: EvaluatedRequest

@@ -34,7 +34,7 @@ export function attemptOf(
     attemptNumber: row.attempt,
     trigger: row.attempt === 1 ? triggerOf(row.trigger) : 'retry',
     workspaceId: row.workspaceId,
-    endpoint: { id: row.endpointId, name: row.endpointName },
+    endpoint: { id: row.endpointId, name: row.endpointName, captureId: row.captureId },
     action: forwardAction(services.secrets, row, now),
     requestId: row.requestId,
     request,

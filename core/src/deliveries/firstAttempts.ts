@@ -52,6 +52,8 @@ export interface ClaimedFirst {
   readonly request: EvaluatedRequest
   readonly workspaceId: string
   readonly endpointName: string
+  /** What the endpoint's capture URL is called by. */
+  readonly captureId: string
   readonly plan: string
   readonly action: ForwardSettings & { readonly id: string; readonly name: string }
   /** When it was claimed. */

@@ -45,10 +45,19 @@ export async function startNotify(
   trx: Trx,
   notify: NotifyAttempt,
 ): Promise<void> {
-  const { workspaceId, endpointId, endpointName, requestId, actionId, actionName, messageTemplate } = notify
+  const {
+    workspaceId,
+    endpointId,
+    endpointName,
+    captureId,
+    requestId,
+    actionId,
+    actionName,
+    messageTemplate,
+  } = notify
   const message = notifyMessage(services.urls, {
     workspaceId,
-    endpoint: { id: endpointId, name: endpointName },
+    endpoint: { id: endpointId, name: endpointName, captureId },
     requestId,
     request: storedRequest(notify),
     action: { id: actionId, name: actionName, messageTemplate },
@@ -62,7 +71,7 @@ export async function startNotify(
 /** What a notify action's message is made of. */
 export interface NotifyFacts {
   readonly workspaceId: string
-  readonly endpoint: { readonly id: string; readonly name: string }
+  readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
   readonly requestId: number
   readonly request: EvaluatedRequest
   readonly action: { readonly id: string; readonly name: string; readonly messageTemplate: string | null }
@@ -76,7 +85,7 @@ export function notifyMessage(urls: Urls, facts: NotifyFacts) {
   const query = request.queryString === null ? '' : `?${request.queryString}`
   const root = requestRoot(request, {
     'request.id': requestId,
-    'request.url': `${captureUrlOf(urls, endpoint.id)}${request.path}${query}`,
+    'request.url': `${captureUrlOf(urls, endpoint.captureId)}${request.path}${query}`,
     'request.receivedAt': request.receivedAt.toISOString(),
     'endpoint.id': endpoint.id,
     'endpoint.name': endpoint.name,

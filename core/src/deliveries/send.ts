@@ -90,7 +90,7 @@ function shapedByRules(attempt: Attempt, urls: Urls): SetResult {
     },
     facts: {
       'request.id': requestId,
-      'request.url': `${captureUrlOf(urls, endpoint.id)}${request.path}${query}`,
+      'request.url': `${captureUrlOf(urls, endpoint.captureId)}${request.path}${query}`,
       'request.receivedAt': request.receivedAt.toISOString(),
       'endpoint.id': endpoint.id,
       'endpoint.name': endpoint.name,

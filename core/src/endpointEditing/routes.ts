@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { route, router } from '../api/route.ts'
-import { createInput, Endpoint, findsEndpoint, updateInput } from '../endpoints/index.ts'
+import { createInput, Endpoint, findsEndpoint, rotateUrlInput, updateInput } from '../endpoints/index.ts'
 import { checkNewEndpoint, createEndpoint } from './create.ts'
 import { removeEndpoint } from './remove.ts'
+import { rotateCaptureUrl } from './rotateUrl.ts'
 import { changeEndpoint, checkEndpointChange } from './update.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
@@ -33,6 +34,17 @@ export const endpointEditingRoutes = router({
     finds: findsEndpoint,
     check: (ctx, input) => checkEndpointChange(ctx, ctx.endpoint, input),
   }).mutation(({ ctx, input }) => changeEndpoint(ctx, ctx.endpoint, input)),
+
+  rotateUrl: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/rotate-url',
+    summary: 'Give an endpoint a new capture URL; the old one goes on for a while',
+    description:
+      'Id, settings and stored requests stay. After `previousUrlUntil` the old URL answers 404. Only the URL before the present one goes on: another rotation ends an older one at once.',
+    input: rotateUrlInput,
+    output: Endpoint,
+    finds: findsEndpoint,
+  }).mutation(({ ctx, input }) => rotateCaptureUrl(ctx, ctx.endpoint.id, input.overlapSeconds)),
 
   remove: route({
     method: 'DELETE',

@@ -22,6 +22,7 @@ export {
   createInput,
   DEFAULT_RESPONSE,
   Endpoint,
+  rotateUrlInput,
   type UpdateInput,
   updateInput,
 } from './schema.ts'

@@ -4,6 +4,8 @@ import { type Db, type EndpointsTable, run, statement, type Trx } from '../platf
 
 /** An endpoint with its counts and what its first forward action says for the deprecated members. */
 export interface EndpointRow extends Selectable<EndpointsTable> {
+  /** What its capture URL is called by: its own id until the URL is rotated. */
+  readonly captureId: string
   readonly storedRequestCount: number
   readonly lastRequestAt: Date | null
   readonly forwardingEnabled: boolean
@@ -20,7 +22,9 @@ const SELECT_ENDPOINTS = `
   select e.id, e.workspace_id, e.name, e.is_active, e.suspended_by_plan, e.created_at, e.expires_at, e.deleted_at,
          e.response_status_code, e.response_content_type, e.response_headers, e.response_body, e.provider,
          e.signing_secret, e.signing_secret_set_at, e.handshake_token, e.signature_header, e.signature_algorithm,
-         e.signature_encoding, e.signature_prefix, e.reject_unverified, e.allowed_senders, c.stored_request_count, c.last_request_at,
+         e.signature_encoding, e.signature_prefix, e.reject_unverified, e.allowed_senders,
+         coalesce(e.capture_id, e.id) as capture_id, e.previous_capture_id, e.previous_capture_until,
+         c.stored_request_count, c.last_request_at,
          first.id as forward_action_id, first.url as forward_url,
          first.signing_secret_set_at as forward_signing_set_at,
          exists (

@@ -80,6 +80,20 @@ export const createInput = z.object({
   }),
 })
 
+/** How long a replaced capture URL goes on. */
+const OVERLAP_SECONDS = { max: 2_592_000, default: 86_400 } as const
+
+/** Input of the route that replaces the capture URL. */
+export const rotateUrlInput = z.object({
+  endpointId: z.string().meta({ format: 'uuid', description: 'Id of the endpoint' }),
+  overlapSeconds: z
+    .int()
+    .min(0)
+    .max(OVERLAP_SECONDS.max)
+    .default(OVERLAP_SECONDS.default)
+    .meta({ description: 'For so long the old URL goes on; 0 ends it at once' }),
+})
+
 /** Input of the update route: a member that is left out stays as it is. */
 export const updateInput = z.object({
   endpointId: z.string(),
@@ -130,5 +144,8 @@ export const Endpoint = z
     forwardUrl: z.string().nullable().meta({ deprecated: true }),
     forwardSigning: z.object({ signed: z.boolean(), setAt: Timestamp.nullable() }).meta({ deprecated: true }),
     verification: Verification,
+    previousUrlUntil: Timestamp.nullable().meta({
+      description: 'So long the capture URL before the present one goes on; null: there is none that does',
+    }),
   })
   .meta({ id: 'Endpoint' })

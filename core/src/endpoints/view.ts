@@ -5,9 +5,9 @@ import type { EndpointRow } from './queries.ts'
 import type { Endpoint } from './schema.ts'
 import { storedFacts } from './storedVerification.ts'
 
-/** The capture URL of an endpoint. */
-export function captureUrlOf(urls: Urls, endpointId: string): string {
-  return `${urls.captureUrl}/hook/${endpointId}`
+/** The capture URL that is called by a capture id. */
+export function captureUrlOf(urls: Urls, captureId: string): string {
+  return `${urls.captureUrl}/hook/${captureId}`
 }
 
 /** The row in the words of the API. Secrets stay behind. */
@@ -15,10 +15,11 @@ export function endpointView(
   row: EndpointRow,
   { urls, clock }: Pick<Services, 'urls' | 'clock'>,
 ): z.input<typeof Endpoint> {
+  const until = row.previousCaptureUntil
   return {
     id: row.id,
     name: row.name,
-    url: captureUrlOf(urls, row.id),
+    url: captureUrlOf(urls, row.captureId),
     isActive: row.isActive,
     suspendedByPlan: row.suspendedByPlan,
     createdAt: row.createdAt,
@@ -37,5 +38,6 @@ export function endpointView(
     forwardUrl: row.forwardUrl,
     forwardSigning: { signed: row.forwardSigningSetAt !== null, setAt: row.forwardSigningSetAt },
     verification: verificationView(storedFacts(row)),
+    previousUrlUntil: until !== null && until > clock.now() ? until : null,
   }
 }

@@ -1,4 +1,5 @@
 import type { Urls } from '../api/services.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import type { RequestFilters } from '../requests/index.ts'
 import { exportedRequest } from './exportedRequest.ts'
@@ -31,7 +32,7 @@ export interface ExportOptions {
  */
 export async function* exportMany(
   db: Db,
-  endpointId: string,
+  { id: endpointId, captureId }: Pick<EndpointRow, 'id' | 'captureId'>,
   { filters, format, includeSecrets, urls, signal }: ExportOptions,
 ): AsyncGenerator<string, void, undefined> {
   const untilId = await newestMatchingId(db, endpointId, filters)
@@ -45,7 +46,7 @@ export async function* exportMany(
       const rows = await findRequestsByIds(db, endpointId, ids)
       const texts = rows.map((row) => {
         if (format === 'ndjson') return lineOf(row, { includeSecrets })
-        const entry = separator + harEntry(exportedRequest(row, { urls, includeSecrets }))
+        const entry = separator + harEntry(exportedRequest(row, { captureId, urls, includeSecrets }))
         separator = ',\n'
         return entry
       })

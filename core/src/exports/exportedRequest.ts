@@ -24,14 +24,18 @@ export interface ExportedRequest {
 /** What a row says, for the formats. */
 export function exportedRequest(
   row: RequestRow,
-  { urls, includeSecrets }: { readonly urls: Urls; readonly includeSecrets: boolean },
+  {
+    captureId,
+    urls,
+    includeSecrets,
+  }: { readonly captureId: string; readonly urls: Urls; readonly includeSecrets: boolean },
 ): ExportedRequest {
   const query = row.queryString === null ? '' : `?${row.queryString}`
   const headers = storedHeaders(row)
   return {
     receivedAt: row.receivedAt,
     method: row.method,
-    url: `${captureUrlOf(urls, row.endpointId)}${row.path}${query}`,
+    url: `${captureUrlOf(urls, captureId)}${row.path}${query}`,
     headers: includeSecrets ? headers : withoutSecrets(headers),
     contentType: row.contentType,
     label: row.label,

@@ -42,6 +42,7 @@ export const exportRoutes = router({
   }).query(({ ctx, input }) => {
     const format: Format = FORMATS[input.format]
     const request = exportedRequest(ctx.request, {
+      captureId: ctx.endpoint.captureId,
       urls: ctx.urls,
       includeSecrets: input.includeSecrets ?? false,
     })
@@ -80,7 +81,7 @@ export const transferRoutes = router({
     return {
       contentType: format === 'ndjson' ? NDJSON : 'application/json',
       fileName: `requests.${format}`,
-      parts: exportMany(ctx.db, ctx.endpoint.id, { ...options, signal }),
+      parts: exportMany(ctx.db, ctx.endpoint, { ...options, signal }),
     }
   }),
 

@@ -22,7 +22,7 @@ import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 export interface ReplayTarget {
   readonly workspaceId: string
   readonly plan: Plan
-  readonly endpoint: { readonly id: string; readonly name: string }
+  readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
   readonly requestId: number
   readonly request: EvaluatedRequest
   /** Set when the request is not the captured one any more. */

@@ -6,7 +6,7 @@ import { type EndpointRow, findEndpoint } from '../endpoints/index.ts'
 import { awaitsWaiting } from '../platform/metrics/index.ts'
 import { requestView } from './find.ts'
 import { findAwaited } from './queries.ts'
-import { findRequest } from './reads.ts'
+import { readRequest } from './reads.ts'
 import type { RequestDetail, RequestFilters } from './schema.ts'
 
 /** The bounds of a wait; part of the API. */
@@ -117,6 +117,10 @@ async function lookFor(ctx: Context, endpointId: string, filters: RequestFilters
     if ((await findEndpoint(ctx.db, ctx.workspace.id, endpointId)) === undefined) throw notFound('endpoint')
     return null
   }
-  const request = await findRequest(ctx.db, endpointId, id)
-  return request === undefined ? null : await requestView(ctx, endpointId, request)
+  const request = await readRequest(ctx.db, ctx.workspace.id, endpointId, {
+    id,
+    bodyBytesMax: Number.MAX_SAFE_INTEGER,
+  })
+  if (request === undefined || request === null) return null
+  return await requestView(ctx, { id: endpointId, captureId: request.captureId }, request)
 }

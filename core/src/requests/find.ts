@@ -5,9 +5,9 @@ import { parseInt64 } from '../api/int64.ts'
 import type { Finds } from '../api/route.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import type { RequestRow } from './queries.ts'
-import { findRequest, readRequest } from './reads.ts'
+import { findRequest, type ReadRequest, readRequest } from './reads.ts'
 import { deliveriesOfRequest } from './requestDeliveries.ts'
-import { detailView } from './view.ts'
+import { type CapturedFor, detailView } from './view.ts'
 
 /** Whether text can be the id of an endpoint. */
 export function isUuid(text: string): boolean {
@@ -29,13 +29,13 @@ export const findsRequest: Finds<{ endpoint: EndpointRow; request: RequestRow }>
 /** The public view of a request that was found. */
 export async function requestView(
   ctx: Pick<Context, 'db' | 'urls'>,
-  endpointId: string,
+  endpoint: CapturedFor,
   request: RequestRow,
 ) {
   // Attempts stay when a delivery ends, and an open one makes the request Pending.
   const hasDeliveries = request.attemptCount > 0 || request.state === 'Pending'
-  const deliveries = hasDeliveries ? await deliveriesOfRequest(ctx.db, endpointId, request.id) : []
-  return detailView(request, { endpointId, urls: ctx.urls, deliveries })
+  const deliveries = hasDeliveries ? await deliveriesOfRequest(ctx.db, endpoint.id, request.id) : []
+  return detailView(request, { endpoint, urls: ctx.urls, deliveries })
 }
 
 /**
@@ -49,7 +49,7 @@ export async function requestOf(
     requestId,
     bodyBytesMax = Number.MAX_SAFE_INTEGER,
   }: { readonly endpointId: string; readonly requestId: number; readonly bodyBytesMax?: number | undefined },
-): Promise<RequestRow> {
+): Promise<ReadRequest> {
   const request = isUuid(endpointId)
     ? await readRequest(ctx.db, ctx.workspace.id, endpointId, { id: requestId, bodyBytesMax })
     : undefined

@@ -66,7 +66,7 @@ async function* events(
       hasMore = arrivals.hasMore
       if (arrivals.rows.length === 0) continue
       const requests = arrivals.rows.map((row) =>
-        WholeRequest.parse(detailView(row, { endpointId: endpoint.id, urls: ctx.urls, deliveries: [] })),
+        WholeRequest.parse(detailView(row, { endpoint, urls: ctx.urls, deliveries: [] })),
       )
       yield tracked(String(after), { kind: 'captured', requests })
     }

@@ -39,7 +39,8 @@ const SHORT_BODY = `
 /** The same with the question whether the endpoint is one of the workspace `$3`: no row says that it is not. */
 const READ_REQUEST = statement(
   'read request',
-  `select r.* from endpoints e left join lateral (${detailWith(SHORT_BODY)}) r on true
+  `select coalesce(e.capture_id, e.id) as capture_id, r.*
+   from endpoints e left join lateral (${detailWith(SHORT_BODY)}) r on true
    where e.id = $1::uuid and e.workspace_id = $3::uuid and e.deleted_at is null`,
 )
 
@@ -67,6 +68,11 @@ const LIST_REQUESTS = statement(
 /** A row of an outer join: without a request every column of it is null. */
 type Maybe<Row> = Row | { readonly [Name in keyof Row]: null }
 
+/** A request with what the capture URL of its endpoint is called by. */
+export interface ReadRequest extends RequestRow {
+  readonly captureId: string
+}
+
 /** The whole request, unless it is absent, deleted or of another endpoint. */
 export async function findRequest(db: Db, endpointId: string, id: number): Promise<RequestRow | undefined> {
   const [row] = await run<RequestRow>(db, FIND_REQUEST, [endpointId, id])
@@ -83,8 +89,8 @@ export async function readRequest(
   workspaceId: string,
   endpointId: string,
   { id, bodyBytesMax }: { readonly id: number; readonly bodyBytesMax: number },
-): Promise<RequestRow | null | undefined> {
-  const [row] = await run<Maybe<RequestRow>>(db, READ_REQUEST, [endpointId, id, workspaceId, bodyBytesMax])
+): Promise<ReadRequest | null | undefined> {
+  const [row] = await run<Maybe<ReadRequest>>(db, READ_REQUEST, [endpointId, id, workspaceId, bodyBytesMax])
   return row?.id === null ? null : row
 }
 

@@ -144,7 +144,7 @@ export const requestRoutes = router({
     findsWhenWrong: findsRequest,
   }).query(async ({ ctx, input }) => {
     const request = await requestOf(ctx, input)
-    return await requestView(ctx, request.endpointId, request)
+    return await requestView(ctx, { id: request.endpointId, captureId: request.captureId }, request)
   }),
 
   body: route({

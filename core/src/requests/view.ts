@@ -38,20 +38,26 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
   }
 }
 
+/** The endpoint of a request, with what its capture URL is called by. */
+export interface CapturedFor {
+  readonly id: string
+  readonly captureId: string
+}
+
 /** The whole request. `headers` joins what `rawHeaders` keeps apart. */
 export function detailView(
   row: RequestRow,
   {
-    endpointId,
+    endpoint,
     urls,
     deliveries,
-  }: { endpointId: string; urls: Urls; deliveries: readonly DeliveryOfRequestRow[] },
+  }: { endpoint: CapturedFor; urls: Urls; deliveries: readonly DeliveryOfRequestRow[] },
 ): z.input<typeof RequestDetail> {
   const headers = storedHeaders(row)
   const query = row.queryString === null ? '' : `?${row.queryString}`
   return {
-    ...summaryView(row, endpointId),
-    url: `${captureUrlOf(urls, endpointId)}${row.path}${query}`,
+    ...summaryView(row, endpoint.id),
+    url: `${captureUrlOf(urls, endpoint.captureId)}${row.path}${query}`,
     queryString: row.queryString,
     query: valuesByName(urlEncodedPairs(row.queryString ?? '')),
     headers: joinedHeaders(headers),

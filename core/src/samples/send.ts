@@ -73,14 +73,14 @@ export async function sendSample(ctx: Context, endpoint: EndpointRow, order: Sam
   const sample = samples === undefined ? undefined : eventNamed(samples, order.event)
   if (samples === undefined || sample === undefined) throw validationFailed(checkOrder(order))
   const { request, isSigned } = sampleRequest(ctx, endpoint, { samples, sample, order })
-  const result = await ctx.handIn(request)
+  const result = await ctx.handIn(request, endpoint.captureId)
   switch (result.state) {
     case 'stored':
       return {
         requestId: result.id,
         provider: samples.provider,
         event: sample.event,
-        url: captureUrlOf(ctx.urls, endpoint.id),
+        url: captureUrlOf(ctx.urls, endpoint.captureId),
         signed: isSigned,
       }
     case 'gone':
@@ -113,7 +113,7 @@ function sampleRequest(
   const isForm = samples.isForm === true
   const body = sample.body(facts)
   setMembers(body, order.set)
-  const url = captureUrlOf(urls, endpoint.id)
+  const url = captureUrlOf(urls, endpoint.captureId)
   const own: WireHeader[] = [
     ['Host', new URL(url).host],
     ['User-Agent', 'creel-sample/1'],

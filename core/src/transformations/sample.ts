@@ -72,7 +72,7 @@ export async function previewRequest(
 ): Promise<PreviewRequest> {
   const request = await requestOf(ctx, source, endpoint)
   const id = source.sample === undefined ? (source.requestId ?? 0) : 0
-  const url = captureUrlOf(ctx.urls, endpoint?.id ?? NO_ID)
+  const url = captureUrlOf(ctx.urls, endpoint?.captureId ?? NO_ID)
   const query = request.queryString === null ? '' : `?${request.queryString}`
   return {
     request,

@@ -85,11 +85,11 @@ export async function openServices(
       mailer,
       alertApiUrls: options.alertApiUrls,
       endpointChanges,
-      handIn: async (request) => {
-        const settings = await captures?.findSettings(request.endpointId)
+      handIn: async (request, captureId) => {
+        const settings = await captures?.findSettings(captureId)
         if (captures === undefined) return { state: 'unavailable' }
         if (settings === undefined) return { state: 'gone' }
-        const result = await captures.capture(settings, request, { needsId: true })
+        const result = await captures.capture(settings, request, { captureId, needsId: true })
         if (result.state !== 'stored') return result
         return result.id === null ? { state: 'unavailable' } : { state: 'stored', id: result.id }
       },

@@ -42,16 +42,16 @@ export function createCaptureHandler({
   log,
   onError,
 }: CaptureOptions): RequestHandler {
-  const conclude = (exchange: Exchange, result: CaptureResult) => {
+  const conclude = (exchange: Exchange, result: CaptureResult, settings?: CaptureSettings) => {
     answerCapture(exchange, result)
-    if (log.isLevelEnabled('debug')) logCapture(log, exchange, result)
+    if (log.isLevelEnabled('debug')) logCapture(log, exchange, result, settings)
   }
 
   const budget = createBodyBudget({ bytesMax: BUFFERED_BYTES_MAX, shareBytesMax: BUFFERED_BYTES_SHARE })
 
   const receive = (exchange: Exchange, target: CaptureTarget, settings: CaptureSettings) => {
     const foreign = captures.refuseForeign(settings, exchange.address)
-    if (foreign !== undefined) return void refuseForeign(exchange, target, foreign)
+    if (foreign !== undefined) return void refuseForeign(exchange, { settings, target }, foreign)
     const refusal = captures.refuseEarly(settings)
     if (refusal === undefined) receiveBodyOf(exchange, target, settings)
     else void refuseUnread(exchange, target, settings, refusal)
@@ -59,12 +59,12 @@ export function createCaptureHandler({
 
   const refuseForeign = async (
     exchange: Exchange,
-    target: CaptureTarget,
+    { settings, target }: { readonly settings: CaptureSettings; readonly target: CaptureTarget },
     refusal: Promise<CaptureResult | undefined>,
   ) => {
     const result = await refusal
     if (result === undefined) await receiveUnknown(exchange, target)
-    else conclude(exchange, result)
+    else conclude(exchange, result, settings)
   }
 
   const refuseUnread = async (
@@ -75,20 +75,20 @@ export function createCaptureHandler({
   ) => {
     const result = await refusal
     if (result === undefined) receiveBodyOf(exchange, target, settings)
-    else conclude(exchange, result)
+    else conclude(exchange, result, settings)
   }
 
   const receiveBodyOf = (exchange: Exchange, target: CaptureTarget, settings: CaptureSettings) => {
-    const share = budget.open(target.endpointId, exchange.address)
+    const share = budget.open(settings.endpointId, exchange.address)
     const store = async (body: CapturedBody) => {
       try {
-        const captured = capturedRequest(exchange, target, body, clock.now())
-        const result = await captures.capture(settings, captured)
+        const captured = capturedRequest(exchange, { settings, target }, body, clock.now())
+        const result = await captures.capture(settings, captured, { captureId: target.captureId })
         if (result.state === 'gone') concludeGone(exchange)
-        else conclude(exchange, result)
+        else conclude(exchange, result, settings)
       } catch (error) {
         onError(error)
-        conclude(exchange, { state: 'unavailable' })
+        conclude(exchange, { state: 'unavailable' }, settings)
       } finally {
         share.release()
       }
@@ -98,7 +98,7 @@ export function createCaptureHandler({
       { bytesMax: Math.min(settings.payloadBytesMax, BODY_BYTES_MAX), share },
       {
         onBody: (body) => void store(body),
-        onRefused: () => conclude(exchange, { state: 'unavailable' }),
+        onRefused: () => conclude(exchange, { state: 'unavailable' }, settings),
       },
     )
   }
@@ -107,7 +107,7 @@ export function createCaptureHandler({
     try {
       // Its settings may still be there: then it is only delayed.
       if (strangers.waitOf(exchange.address) !== undefined) await nextTurn()
-      const settings = await captures.findSettings(target.endpointId)
+      const settings = await captures.findSettings(target.captureId)
       if (settings === undefined) concludeGone(exchange)
       else receive(exchange, target, settings)
     } catch {
@@ -131,7 +131,7 @@ export function createCaptureHandler({
       concludeGone(exchange)
       return
     }
-    const settings = captures.peekSettings(target.endpointId)
+    const settings = captures.peekSettings(target.captureId)
     if (settings === undefined) void receiveUnknown(exchange, target)
     else receive(exchange, target, settings)
   }
@@ -139,12 +139,12 @@ export function createCaptureHandler({
 
 function capturedRequest(
   { head, address }: Exchange,
-  target: CaptureTarget,
+  { settings, target }: { readonly settings: CaptureSettings; readonly target: CaptureTarget },
   body: CapturedBody,
   receivedAt: Date,
 ): CapturedRequest {
   return {
-    endpointId: target.endpointId,
+    endpointId: settings.endpointId,
     path: target.path,
     queryString: target.queryString,
     receivedAt,
@@ -207,13 +207,18 @@ function answerCapture(exchange: Exchange, result: CaptureResult): void {
 }
 
 /** Neither query, headers nor body: they may hold secrets. */
-function logCapture(log: Services['log'], exchange: Exchange, result: CaptureResult): void {
+function logCapture(
+  log: Services['log'],
+  exchange: Exchange,
+  result: CaptureResult,
+  settings: CaptureSettings | undefined,
+): void {
   const { head, traceId, address } = exchange
   const stored = result.state === 'stored' ? result.capture : undefined
   log.debug(
     {
       traceId,
-      endpointId: parseTarget(pathOf(head.target))?.endpointId,
+      endpointId: settings?.endpointId ?? parseTarget(pathOf(head.target))?.captureId,
       method: head.method,
       outcome: result.state,
       requestId: result.state === 'stored' ? (result.id ?? undefined) : undefined,

@@ -2,8 +2,8 @@ import { headerText } from '@creel/core/engine/message'
 
 /** What a target under `/hook/` names. */
 export interface CaptureTarget {
-  /** Lower case. */
-  readonly endpointId: string
+  /** What the capture URL is called by; lower case. */
+  readonly captureId: string
   /** The raw part after the id, `''` when none. */
   readonly path: string
   /** Raw, without `?`; null when the target had none. */
@@ -17,10 +17,10 @@ const TARGET = /^\/hook\/([0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12})(
  * @returns undefined when there is no well-formed id
  */
 export function parseTarget(path: string): CaptureTarget | undefined {
-  const [, endpointId, suffix = '', queryString] = TARGET.exec(path) ?? []
-  if (endpointId === undefined) return undefined
+  const [, captureId, suffix = '', queryString] = TARGET.exec(path) ?? []
+  if (captureId === undefined) return undefined
   return {
-    endpointId: endpointId.toLowerCase(),
+    captureId: captureId.toLowerCase(),
     path: headerText(suffix),
     queryString: queryString === undefined ? null : headerText(queryString),
   }

@@ -76,6 +76,7 @@ export const BODY_EXAMPLES: Readonly<Record<string, Json>> = {
   'keys.create': { name: 'ci', scope: 'write', allowedNetworks: ['203.0.113.0/24'] },
   'keys.update': { name: 'ci', expiresAt: '2027-01-01T00:00:00Z' },
   'keys.rotate': { overlapSeconds: 3600 },
+  'endpoints.rotateUrl': { overlapSeconds: 3600 },
   'conditions.try': {
     condition: { all: [{ path: 'body.type', op: 'startsWith', value: 'invoice.' }] },
     last: 100,
@@ -189,6 +190,7 @@ export const ANSWER_EXAMPLES: Readonly<Record<string, Json>> = {
       handshakeTokenNeeded: false,
       manual: null,
     },
+    previousUrlUntil: null,
   },
   CapturedRequestSummary: SUMMARY,
   CapturedRequest: {

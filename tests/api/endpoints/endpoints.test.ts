@@ -32,6 +32,8 @@ describe('POST /api/v1/endpoints', () => {
       responseHeaders: {},
       responseBody: '{"ok":true}',
       provider: null,
+      rejectUnverified: false,
+      allowedSenders: [],
       forwardingEnabled: false,
       forwardUrl: null,
       forwardSigning: { signed: false, setAt: null },
@@ -46,6 +48,7 @@ describe('POST /api/v1/endpoints', () => {
         handshakeTokenNeeded: false,
         manual: null,
       },
+      previousUrlUntil: null,
     })
   })
 

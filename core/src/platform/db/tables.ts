@@ -251,6 +251,9 @@ export interface EndpointsTable {
   signaturePrefix: string | null
   rejectUnverified: Generated<boolean>
   allowedSenders: Generated<string>
+  captureId: string | null
+  previousCaptureId: string | null
+  previousCaptureUntil: Date | null
 }
 
 export interface GatewayHeartbeatsTable {

@@ -53,8 +53,10 @@ export async function chooseEndpoint(api: ApiClient, wanted: string | undefined)
 
 /** The endpoints that a word fits, by the first way in which it fits any. */
 function fitting(endpoints: readonly Endpoint[], wanted: string): readonly Endpoint[] {
-  const id = /\/hook\/([0-9a-f-]+)/i.exec(wanted)?.[1] ?? wanted
+  const captureId = /\/hook\/([0-9a-f-]+)/i.exec(wanted)?.[1]?.toLowerCase()
+  const id = captureId ?? wanted
   const ways: readonly ((endpoint: Endpoint) => boolean)[] = [
+    (endpoint) => captureId !== undefined && endpoint.url.endsWith(`/hook/${captureId}`),
     (endpoint) => endpoint.id === id.toLowerCase(),
     (endpoint) => endpoint.name === wanted,
     (endpoint) => endpoint.name.toLowerCase() === wanted.toLowerCase(),

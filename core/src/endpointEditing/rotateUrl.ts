@@ -1,0 +1,35 @@
+import { randomUUID } from 'node:crypto'
+import type { Context } from '../api/context.ts'
+import { notFound } from '../api/errors.ts'
+import { recordChange } from '../audit/index.ts'
+import { endpointView, findEndpoint, updateEndpoint } from '../endpoints/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
+import { endpointChange } from './change.ts'
+
+/**
+ * Gives an endpoint a new capture URL; its id, settings and requests stay. The URL before it goes on for a while, in place of
+ * an older one that still did: at most one old URL works at a time.
+ *
+ * @param overlapSeconds for so long the old URL goes on; 0: not at all
+ * @throws DomainError `not_found` when the endpoint was deleted meanwhile
+ */
+export async function rotateCaptureUrl(ctx: Context, endpointId: string, overlapSeconds: number) {
+  return await ctx.db.transaction().execute(async (trx) => {
+    // Two rotations at once follow one another: each leaves the URL behind that it found.
+    await lockWorkspace(trx, ctx.workspace.id)
+    const before = await findEndpoint(trx, ctx.workspace.id, endpointId)
+    if (before === undefined) throw notFound('endpoint')
+    await updateEndpoint(trx, endpointId, {
+      captureId: randomUUID(),
+      previousCaptureId: before.captureId,
+      previousCaptureUntil: new Date(ctx.clock.now().getTime() + overlapSeconds * 1000),
+    })
+    await announceEndpointChange(trx, endpointId)
+    const after = await findEndpoint(trx, ctx.workspace.id, endpointId)
+    if (after === undefined) throw notFound('endpoint')
+    const view = endpointView(after, ctx)
+    await recordChange(trx, ctx, endpointChange(ctx, 'endpoints.rotateUrl', endpointView(before, ctx), view))
+    return view
+  })
+}
