@@ -127,6 +127,9 @@ describe('GET /api/v1/endpoints/{endpointId}/stats', () => {
         requestsLastDayCount: 2,
         rejectedCount: 1,
         lastRejectedAt: expect.any(String),
+        refusedCount: 0,
+        lastRefusedAt: null,
+        lastRefusal: null,
       },
       retention: { retentionDays: 90, expiresAt: null },
       backlog: {
