@@ -64,6 +64,9 @@ describe('creel key', () => {
       key: expect.stringMatching(/^creel_live_/),
       prefix: expect.any(String),
       name: 'ci',
+      scope: 'admin',
+      endpointId: null,
+      expiresAt: null,
     })
     expect(made.key).toStartWith(made.prefix)
 

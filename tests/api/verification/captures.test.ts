@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { PLANS } from '@creel/core'
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { startVerificationService, subject } from './support.ts'
@@ -51,10 +52,10 @@ describe('the verdict on a capture', () => {
   })
 
   test('is unverifiable on an oversize trace where there is something to check, else null', async () => {
-    const free = await service.newClient('team')
+    const free = await service.newClient('pro')
     const checked = await subject(service, free, { provider: 'github', signingSecret: SECRET })
     const unchecked = await subject(service, free, {})
-    const body = 'x'.repeat(10_485_761)
+    const body = 'x'.repeat(PLANS.pro.limits.payloadBytesMax + 1)
     expect(await checked.send(signed(body))).toMatchObject({
       verdict: 'unverifiable',
       note: 'body over the size cap',
