@@ -398,11 +398,14 @@ export const InstantInput = z
   .max(64)
   .transform((text, context) => {
     const instant = parseInstant(text)
-    if (instant !== undefined) return new Date(millisecondsOf(instant))
+    const date = instant === undefined ? undefined : new Date(millisecondsOf(instant))
+    // Before the first year begins a period that would end in it; after the last no answer could show it.
+    if (date !== undefined && date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999) return date
     context.addIssue({
       code: 'custom',
       params: { code: 'bad_format' },
-      message: 'A timestamp is needed, like 2026-11-21T09:15:00Z, 2026-11-21T09:15Z or 2026-11-21.',
+      message:
+        'A timestamp of the years 1 to 9999 is needed, like 2026-11-21T09:15:00Z, 2026-11-21T09:15Z or 2026-11-21.',
     })
     return z.NEVER
   })
