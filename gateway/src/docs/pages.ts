@@ -20,6 +20,7 @@ import routes from '../../../docs/routes.md' with { type: 'text' }
 import rules from '../../../docs/rules.md' with { type: 'text' }
 import rulesExamples from '../../../docs/rules-examples.md' with { type: 'text' }
 import rulesFunctions from '../../../docs/rules-functions.md' with { type: 'text' }
+import scale from '../../../docs/scale.md' with { type: 'text' }
 import security from '../../../docs/security.md' with { type: 'text' }
 import terminal from '../../../docs/terminal.md' with { type: 'text' }
 
@@ -61,6 +62,7 @@ export const PAGES: readonly Page[] = [
   },
   { file: 'plans.md', about: 'every number of every plan, and how limits act', text: plans },
   { file: 'security.md', about: 'what Creel guards against, and how', text: security },
+  { file: 'scale.md', about: 'what limits how much, and what to do past one machine', text: scale },
   { file: 'operations.md', about: 'configuration, deployment, monitoring and backups', text: operations },
   {
     file: 'quickstarts/ci.md',

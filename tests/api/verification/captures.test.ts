@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { PLANS } from '@creel/core'
 import { createHmac } from 'node:crypto'
+import { PLANS } from '@creel/core'
 import { z } from 'zod'
 import { startVerificationService, subject } from './support.ts'
 
