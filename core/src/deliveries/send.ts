@@ -8,6 +8,7 @@ import { applyRules, NO_RULES, type SetResult } from '../transformations/index.t
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
 import { creelHeaders, hopsOf, originMark } from './forwardHeaders.ts'
+import { ruleTurns } from './ruleTurns.ts'
 import { targetUrl } from './targetUrl.ts'
 
 /** What a send needs of the process. */
@@ -27,7 +28,8 @@ export async function sendAttempt(
 ): Promise<AttemptResult> {
   if (attempt.refusal !== null) return notSent(attempt.refusal, clock.now())
   const { request, action } = attempt
-  const shaped = attempt.rules.length === 0 ? null : shapedByRules(attempt, urls)
+  const shaped =
+    attempt.rules.length === 0 ? null : await ruleTurns.run(action.id, () => shapedByRules(attempt, urls))
   if (shaped !== null && shaped.output === null) {
     const { error, applied, ends } = shaped
     return { ...notSent(error ?? 'rule_fault', clock.now()), rules: applied, ruleEnds: ends }

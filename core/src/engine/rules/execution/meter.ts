@@ -47,9 +47,11 @@ const LARGEST_PIECE = 10
 /** How much of a rule's time reading the body may use up, in milliseconds: as long as 1 MiB takes. */
 const READING = 25
 
-/** Counts what a run has taken and stops it: time for each rule, written bytes for the whole set. */
+/** Counts what a run has taken and stops it: time for each rule and for the whole set, written bytes for the whole set. */
 export class Meter {
   private until = 0
+  /** What the rules of the set have left together. */
+  private setUntil: number | null = null
   private ticks = 0
   private written = 0
 
@@ -61,7 +63,9 @@ export class Meter {
    * @param left what `timeLeft` said when it stopped
    */
   startRule(left: number = RUN_LIMITS.milliseconds - LARGEST_PIECE): void {
-    this.until = this.stopwatch.worked() + left
+    const now = this.stopwatch.worked()
+    this.setUntil ??= now + RUN_LIMITS.setMilliseconds - LARGEST_PIECE
+    this.until = Math.min(now + left, this.setUntil)
   }
 
   /** Milliseconds that the present rule may still work. */
@@ -73,7 +77,9 @@ export class Meter {
   reading<Body>(read: () => Body): Body {
     const before = this.stopwatch.worked()
     const body = read()
-    this.until += Math.max(0, this.stopwatch.worked() - before - READING)
+    const excused = Math.max(0, this.stopwatch.worked() - before - READING)
+    this.until += excused
+    if (this.setUntil !== null) this.setUntil += excused
     return body
   }
 
@@ -86,7 +92,10 @@ export class Meter {
   /** @throws Fault `too_slow` */
   checkTime(): void {
     if (this.stopwatch.worked() > this.until) {
-      throw new Fault('too_slow', `The rule does not end within ${RUN_LIMITS.milliseconds} ms.`)
+      throw new Fault(
+        'too_slow',
+        `The rule does not end within ${RUN_LIMITS.milliseconds} ms, or its set within ${RUN_LIMITS.setMilliseconds} ms.`,
+      )
     }
   }
 

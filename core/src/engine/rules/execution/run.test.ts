@@ -294,21 +294,24 @@ describe('bounds', () => {
     expect(bodyAfter(half, steps)).toBe('fault: too_large')
   })
 
-  test('a rule has 100 ms of work, each its own', () => {
+  test('a rule has 100 ms of work, each its own, and a set 250 ms', () => {
     const rule = ruleOf([
       { op: 'set', path: 'body.a', value: 1 },
       { op: 'set', path: 'body.b', value: 1 },
     ])
-    const after = (millisecondsPerLook: number) => {
+    const after = (millisecondsPerLook: number, count = 3) => {
       let time = 0
       const worked = () => {
         time += millisecondsPerLook
         return time
       }
-      return textOf(runOn({ body: '{}' }, [rule, rule, rule], { stopwatch: { worked } }))
+      const rules = Array.from({ length: count }, () => rule)
+      return textOf(runOn({ body: '{}' }, rules, { stopwatch: { worked } }))
     }
     expect(after(20)).toBe('{"a":1,"b":1}')
     expect(after(60)).toBe('fault: too_slow')
+    // Each within its own time, all together beyond that of the set.
+    expect(after(20, 10)).toBe('fault: too_slow')
   })
 
   test('steps that read the raw body have what is left of the time of their rule', () => {

@@ -20,6 +20,8 @@ export const RUN_LIMITS = {
   writtenBytes: 32 * 1024 * 1024,
   /** For the steps of one rule. Reading and writing the body is not counted: its size is bounded already. */
   milliseconds: 100,
+  /** For the steps of all rules of a set together: so long at most it keeps other work of the process waiting. */
+  setMilliseconds: 250,
   listParts: 1000,
   padLength: 200,
 } as const

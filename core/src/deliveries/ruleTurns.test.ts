@@ -1,0 +1,56 @@
+import { expect, test } from 'bun:test'
+import { createRuleTurns } from './ruleTurns.ts'
+
+/** Works for so long. */
+function busy(milliseconds: number): void {
+  for (const until = performance.now() + milliseconds; performance.now() < until; );
+}
+
+test('cheap rules run at once, in the same tick', async () => {
+  const turns = createRuleTurns()
+  const order: string[] = []
+  void turns.run('a', () => order.push('rules'))
+  order.push('after')
+  expect(order).toEqual(['rules', 'after'])
+})
+
+test('expensive rules leave the event loop to others four fifths of the time', async () => {
+  const turns = createRuleTurns()
+  let ran = 0
+  const expensive = () => {
+    busy(8)
+    ran += 1
+  }
+  await turns.run('a', expensive)
+  const startedAt = performance.now()
+  await Promise.all(Array.from({ length: 5 }, () => turns.run('a', expensive)))
+  expect(ran).toBe(6)
+  // Five runs of 8 ms, each after a rest of 32 ms.
+  expect(performance.now() - startedAt).toBeGreaterThan(5 * 8 * 4)
+})
+
+test('a cheap action does not wait behind an expensive one, and a fault is its own', async () => {
+  const turns = createRuleTurns()
+  await turns.run('slow', () => busy(10))
+  const slow = turns.run('slow', () => {
+    busy(10)
+    throw new Error('of the slow one')
+  })
+  expect(await turns.run('quick', () => 'now')).toBe('now')
+  expect(slow).rejects.toThrow('of the slow one')
+  expect(await turns.run('slow', () => 'again')).toBe('again')
+})
+
+test('after a wait of 20 s there is no rest: the attempt has a lease', async () => {
+  let now = 0
+  const turns = createRuleTurns(() => now)
+  const takes = (milliseconds: number) => () => {
+    now += milliseconds
+  }
+  await turns.run('a', takes(10_000))
+  // The rest would be 40 s; this one runs when it has waited its 20 s, which the clock says at once.
+  const waiting = turns.run('a', takes(1))
+  now += 20_000
+  await waiting
+  expect(now).toBe(30_001)
+})
