@@ -16,6 +16,8 @@ const TEST_SECONDS_MAX = 120
 const LAST_WORDS_MILLISECONDS = 1_000
 /** Where tests stand beside the code. They need no database. */
 const UNIT_FOLDERS = ['./core', './gateway', './jobs', './creel', './migrations', './scripts']
+/** They hold how long others wait while a service is attacked, so a whole run gives them the machine to themselves. */
+const ALONE = ['tests/security/bystander.test.ts', 'tests/security/search.test.ts']
 /** How long each file took in an earlier run: the slowest begin first, so that no worker idles at the end. */
 const TIMINGS = 'tests/timings.json'
 
@@ -50,7 +52,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 try {
-  const { passed, failed } = await runTests({
+  const environment = {
     TMPDIR: folder.temporary,
     ...(database === undefined
       ? {}
@@ -59,7 +61,18 @@ try {
           CREEL_TEST_TEMPLATE: await makeTemplateDatabase(database.url),
         }),
     ...(isWhole ? { CREEL_TEST_EXECUTABLE: buildExecutable() } : {}),
-  })
+  }
+  const runs = isWhole
+    ? [
+        await runTests(environment, [`--path-ignore-patterns={${ALONE.join(',')}}`]),
+        await runTests(
+          environment,
+          ALONE.map((path) => `./${path}`),
+        ),
+      ]
+    : [await runTests(environment, paths)]
+  const passed = runs.reduce((sum, run) => sum + run.passed, 0)
+  const failed = runs.reduce((sum, run) => sum + run.failed, 0)
   const left = await leftovers()
   for (const line of left) process.stderr.write(`the tests have left behind: ${line}\n`)
   await end()
@@ -109,16 +122,21 @@ function buildExecutable(): string {
   return join(folder.executables, 'creel')
 }
 
-async function runTests(environment: Record<string, string>): Promise<{ passed: number; failed: number }> {
+/** @param words the files, and flags besides the usual ones */
+async function runTests(
+  environment: Record<string, string>,
+  words: readonly string[],
+): Promise<{ passed: number; failed: number }> {
   const options = [
-    `--parallel=${PARALLEL}`,
+    // Those that run alone do so one after the other, too.
+    `--parallel=${words.some((word) => ALONE.includes(word.slice(2))) ? 1 : PARALLEL}`,
     // Loading the program anew for each file is a third of what the tests of routes cost.
     '--no-isolate',
     `--timeout=${TEST_SECONDS_MAX * 1000}`,
     `--timings=${TIMINGS}`,
     ...(process.env.CREEL_TEST_UPDATE_TIMINGS === '1' ? ['--update-timings'] : []),
   ]
-  const child = Bun.spawn([process.execPath, 'test', ...options, ...paths], {
+  const child = Bun.spawn([process.execPath, 'test', ...options, ...words], {
     cwd: ROOT,
     env: {
       ...process.env,
