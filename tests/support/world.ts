@@ -23,7 +23,8 @@ export async function makeWorld(client: Client): Promise<World> {
     endpointId: endpoint.id,
     requestId: String(request.id),
     n: '1',
-    keyId: client.keyId,
+    // A key that nobody calls with: calls at random revoke it.
+    keyId: await made('/api/v1/keys', { name: 'spare' }),
   }
   ids.watchdogId = await made('/api/v1/watchdogs', { endpointId: endpoint.id, expectedIntervalSeconds: 3600 })
   ids.alertChannelId = await made('/api/v1/alert-channels', {

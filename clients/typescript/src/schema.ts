@@ -5578,7 +5578,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `action_inactive`: A replay was asked for to an action that is not switched on, or suspended by the plan.
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `action_inactive`: A replay was asked for to an action that is not switched on, or suspended by the plan.
              *
              *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */

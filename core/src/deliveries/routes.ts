@@ -54,7 +54,7 @@ export const deliveryRoutes = router({
       })
       .meta({ id: 'RetryNow' }),
     status: 202,
-    errors: ['action_inactive'],
+    errors: ['validation_failed', 'action_inactive'],
     finds: findsAttempt,
   }).mutation(({ ctx }) => retryNow(ctx, ctx.endpoint.id, ctx.attempt.id)),
 
