@@ -20,7 +20,7 @@ export class CancellingDialect extends PostgresDialect {
   }
 }
 
-/** An error of a query whose caller is gone reaches nobody; every other is thrown as before. */
+/** An error of a query whose caller is gone reaches nobody, nor does one of cancelling it; every other is thrown as before. */
 function leaveQuietly(connection: DatabaseConnection): void {
   const execute = connection.executeQuery.bind(connection)
   connection.executeQuery = async (query, options) => {
@@ -30,5 +30,11 @@ function leaveQuietly(connection: DatabaseConnection): void {
       if (options?.signal?.aborted !== true) throw error
       return { rows: [] }
     }
+  }
+  const cancel = connection.cancelQuery?.bind(connection)
+  if (cancel === undefined) return
+  // Kysely fails on a query that ended while the cancelling connection was opened: then nothing is left to cancel.
+  connection.cancelQuery = async (provider) => {
+    await cancel(provider).catch(() => undefined)
   }
 }
