@@ -1,18 +1,13 @@
 import { type ActionRow, isOn, listActions, planDispatch } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
 import { DomainError, notFound, validationFailed } from '../api/errors.ts'
-import { takeSlot } from '../api/slots.ts'
 import type { AttemptRow } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { storedCondition } from '../engine/conditions/index.ts'
 import type { RequestRow } from '../requests/index.ts'
 import { storedRequest } from '../requests/index.ts'
+import { inReplaySlot } from './replaySlot.ts'
 import { type ReplayTarget, replayThrough } from './replayThrough.ts'
-
-/** Inline replays of a workspace at once. */
-export const PARALLEL_REPLAYS = 10
-/** A replay answers within this time. */
-export const REPLAY_SECONDS = 20
 
 /** What a replay did with an action: the attempt that it made, or none because the condition did not match. */
 export interface Outcome {
@@ -52,24 +47,16 @@ export async function replayRequest(
     request: storedRequest(request),
   }
   const runs = actionId === undefined ? matchingIds(chosen, target) : new Set([actionId])
-  const slot = await takeSlot(ctx, {
-    scope: `replay:${ctx.workspace.id}`,
-    max: PARALLEL_REPLAYS,
-    longestMs: REPLAY_SECONDS * 1000,
-    noun: 'replays',
-  })
-  try {
+  return await inReplaySlot(ctx, async (signal) => {
     const tried = await replayThrough(
       ctx,
       target,
       chosen.filter(({ id }) => runs.has(id)),
-      AbortSignal.timeout(REPLAY_SECONDS * 1000),
+      signal,
     )
     const outcomes = chosen.map((action) => ({ action, attempt: tried.get(action.id) ?? null }))
     return { state: worstOf(outcomes), outcomes }
-  } finally {
-    await slot.free()
-  }
+  })
 }
 
 /**

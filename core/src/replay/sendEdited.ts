@@ -1,12 +1,12 @@
 import { listActions } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound, validationFailed } from '../api/errors.ts'
-import { takeSlot } from '../api/slots.ts'
 import { attemptWithRecord, findAttempt } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { type RequestRow, storedRequest } from '../requests/index.ts'
 import { type Edits, editedRequest } from './editedRequest.ts'
-import { chooseActions, PARALLEL_REPLAYS, REPLAY_SECONDS, refusedAsOversize } from './replayRequest.ts'
+import { chooseActions, refusedAsOversize } from './replayRequest.ts'
+import { inReplaySlot } from './replaySlot.ts'
 import { replayForward } from './replayThrough.ts'
 
 /** What is sent, and how. */
@@ -37,13 +37,7 @@ export async function sendEdited(
   if (action.kind !== 'forward') throw refusedAsNotify()
   const request = editedRequest(storedRequest(row), edits)
   if (request.bodyTruncated) throw refusedAsOversize()
-  const slot = await takeSlot(ctx, {
-    scope: `replay:${ctx.workspace.id}`,
-    max: PARALLEL_REPLAYS,
-    longestMs: REPLAY_SECONDS * 1000,
-    noun: 'replays',
-  })
-  try {
+  return await inReplaySlot(ctx, async (signal) => {
     const id = await replayForward(
       ctx,
       {
@@ -55,14 +49,12 @@ export async function sendEdited(
         edited: { sign, transform },
       },
       action,
-      AbortSignal.timeout(REPLAY_SECONDS * 1000),
+      signal,
     )
     const attempt = await findAttempt(ctx.db, endpoint.id, id)
     if (attempt === undefined) throw notFound('request')
     return await attemptWithRecord(ctx.db, endpoint.id, attempt)
-  } finally {
-    await slot.free()
-  }
+  })
 }
 
 function refusedAsNotify() {
