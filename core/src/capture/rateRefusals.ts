@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { aheadMs, type Services } from '../api/services.ts'
 import type { CaptureSettings } from './captureSettings.ts'
+import { gatherCounts } from './gatheredCounts.ts'
 import { type CountedRefusal, countRefused } from './refusalStatement.ts'
 import { tellOfRejections } from './rejections.ts'
 
@@ -25,14 +25,6 @@ export interface RateRefusals {
   refuse(settings: CaptureSettings): Promise<EarlyRefusal | undefined>
 }
 
-interface Waiting {
-  count: number
-  readonly answer: PromiseWithResolvers<EarlyRefusal | undefined>
-}
-
-/** Between two counts: a flood shares them. */
-const REST_MS = 20
-
 /**
  * What is believed is checked by the statement that counts: a window that has ended, or settings that have changed, let the very
  * next capture through.
@@ -42,21 +34,17 @@ export function createRateRefusals(
 ): RateRefusals {
   const { db, clock } = services
   const overUntil = new WeakMap<CaptureSettings, number>()
-  let waiting = new Map<CaptureSettings, Waiting>()
-  let counting = false
 
-  const countWaiting = async () => {
-    counting = true
-    while (waiting.size > 0) {
-      const batch = waiting
-      waiting = new Map()
-      await settle(batch)
-      await sleep(REST_MS)
+  const answerOf = (settings: CaptureSettings, counted: ReadonlyMap<string, CountedRefusal>) => {
+    const refusal = counted.get(settings.endpointId)
+    if (refusal !== undefined) {
+      return { state: 'limited', retryAfterSeconds: refusal.retryAfterSeconds } as const
     }
-    counting = false
+    overUntil.delete(settings)
+    return undefined
   }
 
-  const settle = async (batch: ReadonlyMap<CaptureSettings, Waiting>) => {
+  const refuse = gatherCounts<EarlyRefusal | undefined>(async (batch) => {
     const refused = [...batch].map(([settings, { count }]) => ({ settings, count }))
     try {
       const counted = await countRefused(db, refused, aheadMs(clock))
@@ -68,16 +56,7 @@ export function createRateRefusals(
       services.log.debug({ err: error }, 'refused captures could not be counted')
       for (const { answer } of batch.values()) answer.resolve({ state: 'unavailable' })
     }
-  }
-
-  const answerOf = (settings: CaptureSettings, counted: ReadonlyMap<string, CountedRefusal>) => {
-    const refusal = counted.get(settings.endpointId)
-    if (refusal !== undefined) {
-      return { state: 'limited', retryAfterSeconds: refusal.retryAfterSeconds } as const
-    }
-    overUntil.delete(settings)
-    return undefined
-  }
+  })
 
   return {
     note: (settings, retryAfterSeconds) =>
@@ -86,16 +65,6 @@ export function createRateRefusals(
       const until = overUntil.get(settings)
       return until !== undefined && clock.now().getTime() < until
     },
-    refuse(settings) {
-      const known = waiting.get(settings)
-      if (known !== undefined) {
-        known.count += 1
-        return known.answer.promise
-      }
-      const entry: Waiting = { count: 1, answer: Promise.withResolvers() }
-      waiting.set(settings, entry)
-      if (!counting) void countWaiting()
-      return entry.answer.promise
-    },
+    refuse: (settings) => refuse(settings),
   }
 }

@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Services } from '../api/services.ts'
 import { encodeArray, INT4, run, statement, TEXT, UUID } from '../platform/db/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
+import { gatherCounts } from './gatheredCounts.ts'
 
 /** Counts captures that an endpoint does not take from their senders; of each endpoint's last one a trace is kept. */
 export interface SenderRefusals {
@@ -34,32 +34,9 @@ const COUNT = statement(
   returning c.endpoint_id`,
 )
 
-interface Waiting {
-  count: number
-  trace: string
-  readonly answer: PromiseWithResolvers<boolean>
-}
-
-/** Between two counts: a flood shares them. */
-const REST_MS = 20
-
 /** Costs nothing while nobody is refused. */
 export function createSenderRefusals({ db, clock }: Pick<Services, 'db' | 'clock'>): SenderRefusals {
-  let waiting = new Map<CaptureSettings, Waiting>()
-  let counting = false
-
-  const countWaiting = async () => {
-    counting = true
-    while (waiting.size > 0) {
-      const batch = waiting
-      waiting = new Map()
-      await settle(batch)
-      await sleep(REST_MS)
-    }
-    counting = false
-  }
-
-  const settle = async (batch: ReadonlyMap<CaptureSettings, Waiting>) => {
+  const refuse = gatherCounts<boolean>(async (batch) => {
     const refused = [...batch]
     try {
       const counted = await run<{ readonly endpointId: string }>(db, COUNT, [
@@ -74,20 +51,6 @@ export function createSenderRefusals({ db, clock }: Pick<Services, 'db' | 'clock
     } catch (error) {
       for (const [, { answer }] of refused) answer.reject(error)
     }
-  }
-
-  return {
-    refuse(settings, trace) {
-      const known = waiting.get(settings)
-      if (known !== undefined) {
-        known.count += 1
-        known.trace = trace
-        return known.answer.promise
-      }
-      const entry: Waiting = { count: 1, trace, answer: Promise.withResolvers() }
-      waiting.set(settings, entry)
-      if (!counting) void countWaiting()
-      return entry.answer.promise
-    },
-  }
+  })
+  return { refuse: (settings, trace) => refuse(settings, trace) }
 }
