@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import { RESEAL_ROWS, type Resealed, resealedColumns } from '../platform/secrets/index.ts'
+import { type Resealed, resealTable } from '../platform/secrets/index.ts'
 
 const COLUMNS = ['signingSecret', 'handshakeToken'] as const
 
@@ -9,29 +9,25 @@ const COLUMNS = ['signingSecret', 'handshakeToken'] as const
  * @param counts are added to
  */
 export async function resealEndpoints(
-  { db, secrets }: Pick<Services, 'db' | 'secrets'>,
+  services: Pick<Services, 'db' | 'secrets'>,
   counts: Resealed,
 ): Promise<void> {
-  for (let after = '00000000-0000-0000-0000-000000000000'; ; ) {
-    const from = after
-    const lastId = await db.transaction().execute(async (trx) => {
-      const rows = await trx
-        .selectFrom('endpoints')
-        .select(['id', 'workspaceId', ...COLUMNS])
-        .where('id', '>', from)
-        .where((where) => where.or(COLUMNS.map((column) => where(column, 'is not', null))))
-        .orderBy('id')
-        .limit(RESEAL_ROWS)
-        .forNoKeyUpdate()
-        .execute()
-      for (const row of rows) {
-        const written = resealedColumns(secrets, row, COLUMNS, counts)
-        if (Object.keys(written).length === 0) continue
-        await trx.updateTable('endpoints').set(written).where('id', '=', row.id).execute()
-      }
-      return rows.length < RESEAL_ROWS ? undefined : rows.at(-1)?.id
-    })
-    if (lastId === undefined) return
-    after = lastId
-  }
+  await resealTable(
+    services,
+    {
+      columns: COLUMNS,
+      next: (trx, afterId, limit) =>
+        trx
+          .selectFrom('endpoints')
+          .select(['id', 'workspaceId', ...COLUMNS])
+          .where('id', '>', afterId)
+          .where((where) => where.or(COLUMNS.map((column) => where(column, 'is not', null))))
+          .orderBy('id')
+          .limit(limit)
+          .forNoKeyUpdate()
+          .execute(),
+      write: (trx, id, columns) => trx.updateTable('endpoints').set(columns).where('id', '=', id).execute(),
+    },
+    counts,
+  )
 }

@@ -1,3 +1,4 @@
+import type { Db, Trx } from '../db/index.ts'
 import type { SecretBox } from './secretBox.ts'
 
 /** What became of stored secrets that were looked at. */
@@ -8,23 +9,52 @@ export interface Resealed {
   unreadableCount: number
 }
 
-/** A row whose sealed columns are looked at. */
-interface SealedRow {
-  readonly id: string
-  readonly workspaceId: string
+/** A row of a table that stores secrets. */
+type SealedRow<Column extends string> = { readonly id: string; readonly workspaceId: string } & Readonly<
+  Record<Column, Buffer | null>
+>
+
+/** A table that stores secrets, as its noun reads and writes it. */
+export interface SealedTable<Column extends string> {
+  /** Its sealed columns. */
+  readonly columns: readonly Column[]
+  /** Reads and locks rows with a secret, by rising id, from behind `afterId` on; at most `limit`. */
+  next(trx: Trx, afterId: string, limit: number): Promise<readonly SealedRow<Column>[]>
+  /** Writes the columns of a row that were sealed anew. */
+  write(trx: Trx, id: string, columns: Partial<Record<Column, Buffer>>): Promise<unknown>
 }
 
 /** Rows that one transaction seals anew. */
-export const RESEAL_ROWS = 100
+const ROWS_AT_ONCE = 100
+const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 /**
- * The columns of a row that are to be written: those that another key sealed, or no key id tells of.
+ * Seals the stored secrets of a table anew with the newest key, in batches, while the service runs.
  *
  * @param counts are added to
  */
-export function resealedColumns<Row extends SealedRow, Column extends keyof Row & string>(
+export async function resealTable<Column extends string>(
+  { db, secrets }: { readonly db: Db; readonly secrets: SecretBox },
+  table: SealedTable<Column>,
+  counts: Resealed,
+): Promise<void> {
+  for (let afterId: string | undefined = BEFORE_ALL; afterId !== undefined; ) {
+    const from: string = afterId
+    afterId = await db.transaction().execute(async (trx) => {
+      const rows = await table.next(trx, from, ROWS_AT_ONCE)
+      for (const row of rows) {
+        const written = resealedColumns(secrets, row, table.columns, counts)
+        if (Object.keys(written).length > 0) await table.write(trx, row.id, written)
+      }
+      return rows.length < ROWS_AT_ONCE ? undefined : rows.at(-1)?.id
+    })
+  }
+}
+
+/** The columns of a row that are to be written: those that another key sealed, or that name no key. */
+function resealedColumns<Column extends string>(
   secrets: SecretBox,
-  row: Row & Readonly<Record<Column, Buffer | null>>,
+  row: SealedRow<Column>,
   columns: readonly Column[],
   counts: Resealed,
 ): Partial<Record<Column, Buffer>> {
