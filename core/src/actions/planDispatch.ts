@@ -1,7 +1,6 @@
-import type { Selectable } from 'kysely'
+import type { ForwardSettings } from '../deliveries/index.ts'
 import { type Condition, matches } from '../engine/conditions/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
-import type { ActionsTable } from '../platform/db/index.ts'
 
 /** What dispatching needs to know of an action. */
 export interface DispatchAction {
@@ -14,17 +13,7 @@ export interface DispatchAction {
 }
 
 /** An action as the capture path keeps it: besides, what its forwards need. Its secrets are sealed. */
-export interface LoadedAction
-  extends DispatchAction,
-    Pick<
-      Selectable<ActionsTable>,
-      | 'url'
-      | 'appendPath'
-      | 'appendQuery'
-      | 'signingSecret'
-      | 'previousSigningSecret'
-      | 'previousSigningSecretUntil'
-    > {}
+export type LoadedAction = DispatchAction & ForwardSettings
 
 /** What a request sets in motion: `state` is the request's until an attempt has a row. */
 export type DispatchPlan<Action = DispatchAction> =

@@ -5,7 +5,7 @@ import type { SecretBox } from '../platform/secrets/index.ts'
 import type { StoredRequestRow } from '../requests/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
 import { type Attempt, type ForwardAction, LEASE_SECONDS, type Refusal } from './attempt.ts'
-import { type DueRow, isOff } from './dueAttempts.ts'
+import { type DueRow, type ForwardSettings, isOff } from './dueAttempts.ts'
 import { isLoop } from './forwardHeaders.ts'
 import { TRIGGERS, type Trigger } from './states.ts'
 
@@ -58,18 +58,7 @@ export function refusalOf(
 /** The action with its secrets in the clear: for 24 h after a rotation the previous one signs too. */
 export function forwardAction(
   secrets: SecretBox,
-  row: Pick<
-    DueRow,
-    | 'workspaceId'
-    | 'actionId'
-    | 'actionName'
-    | 'url'
-    | 'appendPath'
-    | 'appendQuery'
-    | 'signingSecret'
-    | 'previousSigningSecret'
-    | 'previousSigningSecretUntil'
-  >,
+  row: ForwardSettings & Pick<DueRow, 'workspaceId' | 'actionId' | 'actionName'>,
   now: Date,
 ): ForwardAction {
   const { signingSecret, previousSigningSecret, previousSigningSecretUntil } = row

@@ -9,20 +9,22 @@ export type DueAttempt = Payload<'deliveries.attempt'>
 /** How long a queued delivery waits for its action to be switched on again. */
 export const ACTION_OFF_HOURS = 24
 
-type ActionColumns = Pick<
+/** What forwards need of their action's row. Its secrets are sealed. */
+export type ForwardSettings = Pick<
   Selectable<ActionsTable>,
   | 'url'
   | 'appendPath'
   | 'appendQuery'
-  | 'isActive'
-  | 'suspendedByPlan'
-  | 'offSince'
   | 'signingSecret'
   | 'previousSigningSecret'
   | 'previousSigningSecretUntil'
-  | 'alertChannelId'
-  | 'messageTemplate'
 >
+
+type ActionColumns = ForwardSettings &
+  Pick<
+    Selectable<ActionsTable>,
+    'isActive' | 'suspendedByPlan' | 'offSince' | 'alertChannelId' | 'messageTemplate'
+  >
 
 /** A due attempt with everything that it needs, in one row. */
 export interface DueRow extends StoredRequestRow, ActionColumns {

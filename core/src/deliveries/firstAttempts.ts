@@ -2,7 +2,8 @@ import type { Services } from '../api/services.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
-import { attemptOf, type ClaimedDelivery } from './attemptOf.ts'
+import { attemptOf } from './attemptOf.ts'
+import type { ForwardSettings } from './dueAttempts.ts'
 
 /** What a slot is asked for: an attempt through an action, with a body of so many bytes. */
 export interface SlotRequest {
@@ -29,17 +30,6 @@ export interface FirstAttempts {
 
 /** A process without jobs makes no attempts. */
 export const NO_FIRST_ATTEMPTS: FirstAttempts = { hold: () => undefined }
-
-/** The columns of a forward action that a first attempt needs: those under the capture's revision. */
-export type ForwardSettings = Pick<
-  ClaimedDelivery,
-  | 'url'
-  | 'appendPath'
-  | 'appendQuery'
-  | 'signingSecret'
-  | 'previousSigningSecret'
-  | 'previousSigningSecretUntil'
->
 
 /** A first attempt that the transaction of its capture claimed, now committed. */
 export interface ClaimedFirst {

@@ -3,7 +3,7 @@ export { forwardAction, leaseFrom, refusalOf } from './attemptOf.ts'
 export { attemptWithRecord } from './attemptRecord.ts'
 export { claimForwards } from './claim.ts'
 export { claimDeferred } from './claimDeferred.ts'
-export type { DueAttempt } from './dueAttempts.ts'
+export type { DueAttempt, ForwardSettings } from './dueAttempts.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
 export { finishNotify } from './finishNotify.ts'
 export {
@@ -11,7 +11,6 @@ export {
   beginFirstAttempts,
   type ClaimedFirst,
   type FirstAttempts,
-  type ForwardSettings,
   NO_FIRST_ATTEMPTS,
   type SlotRequest,
 } from './firstAttempts.ts'
