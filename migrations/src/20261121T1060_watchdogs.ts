@@ -67,7 +67,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       (old.active, old.paused_by_plan, old.criteria_id)
     ) execute function count_endpoint_revision('endpoint_id')`.execute(db)
 
-  // A gateway writes here while it can take captures: the gaps are our own downtime (CONTRACT R45).
+  // A gateway writes here while it can take captures: the gaps are our own downtime, for which no watchdog alarms.
   await sql`
     create table gateway_heartbeats (
       gateway_id uuid primary key,
