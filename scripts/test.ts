@@ -17,7 +17,7 @@ const LAST_WORDS_MILLISECONDS = 1_000
 /** Where tests stand beside the code. They need no database. */
 const UNIT_FOLDERS = ['./core', './gateway', './jobs', './creel', './migrations', './scripts']
 /** They hold how long others wait while a service is attacked, so a whole run gives them the machine to themselves. */
-const ALONE = ['tests/security/bystander.test.ts', 'tests/security/search.test.ts']
+const ALONE = ['./tests/security/bystander.test.ts', './tests/security/search.test.ts']
 /** How long each file took in an earlier run: the slowest begin first, so that no worker idles at the end. */
 const TIMINGS = 'tests/timings.json'
 
@@ -64,11 +64,10 @@ try {
   }
   const runs = isWhole
     ? [
-        await runTests(environment, [`--path-ignore-patterns={${ALONE.join(',')}}`]),
-        await runTests(
-          environment,
-          ALONE.map((path) => `./${path}`),
-        ),
+        await runTests(environment, [
+          `--path-ignore-patterns={${ALONE.map((path) => path.slice(2)).join(',')}}`,
+        ]),
+        await runTests(environment, ALONE, 1),
       ]
     : [await runTests(environment, paths)]
   const passed = runs.reduce((sum, run) => sum + run.passed, 0)
@@ -122,14 +121,17 @@ function buildExecutable(): string {
   return join(folder.executables, 'creel')
 }
 
-/** @param words the files, and flags besides the usual ones */
+/**
+ * @param words the files, and flags besides the usual ones
+ * @param parallel how many files run at once
+ */
 async function runTests(
   environment: Record<string, string>,
   words: readonly string[],
+  parallel = PARALLEL,
 ): Promise<{ passed: number; failed: number }> {
   const options = [
-    // Those that run alone do so one after the other, too.
-    `--parallel=${words.some((word) => ALONE.includes(word.slice(2))) ? 1 : PARALLEL}`,
+    `--parallel=${parallel}`,
     // Loading the program anew for each file is a third of what the tests of routes cost.
     '--no-isolate',
     `--timeout=${TEST_SECONDS_MAX * 1000}`,
