@@ -1,7 +1,6 @@
 import type { Services } from '../api/services.ts'
+import { DAY_MS } from '../platform/time/index.ts'
 import { sweepEntries } from './queries.ts'
-
-const DAY_MS = 86_400_000
 
 /** Deletes entries that are older than the operator keeps them. May be cut off at any time. */
 export async function sweepAudit(

@@ -1,5 +1,6 @@
 import type { Context } from '../api/context.ts'
 import { storedCondition } from '../engine/conditions/index.ts'
+import { DAY_MS } from '../platform/time/index.ts'
 import { newestMatching } from '../requests/index.ts'
 import { listAlarms, listOutages, type WatchdogRow } from './queries.ts'
 
@@ -16,7 +17,7 @@ export interface Period {
 
 const INTERVALS_SHOWN = 8
 const SHORTEST_MS = 60_000
-const LONGEST_MS = 62 * 86_400_000
+const LONGEST_MS = 62 * DAY_MS
 
 /** The period that is meant: eight intervals up to now by default, a minute to 62 days. */
 export function timelinePeriod(

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { within } from '@creel/core/platform/time'
 import type { ApiClient } from '../api/apiClient.ts'
 import { requestsPath } from '../api/requests.ts'
 import { ClientError } from '../clientError.ts'
@@ -60,10 +60,7 @@ export function createReporter(
       last = last.then(() => report(shown))
     },
     async finish() {
-      const limit = new AbortController()
-      const late = sleep(FINISH_MILLISECONDS, undefined, { signal: limit.signal }).catch(() => undefined)
-      await Promise.race([last, late])
-      limit.abort()
+      await within(last, FINISH_MILLISECONDS)
       const missingCount = droppedCount + waitingCount
       ended.abort()
       return missingCount
