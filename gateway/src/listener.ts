@@ -9,6 +9,7 @@ import { answerWithFetch } from './http/fetchAnswer.ts'
 import type { HttpExchange } from './http/httpExchange.ts'
 import { defaultHttpLimits, type HttpLimits } from './http/httpLimits.ts'
 import { ReadyAnswer } from './http/readyAnswer.ts'
+import { countReceived } from './http/receivedMemory.ts'
 import { pathOf, type Refusal } from './http/requestHead.ts'
 import type { ConnectionSocket } from './http/socketWriter.ts'
 
@@ -135,7 +136,10 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       open: (socket) => {
         socket.data = accept(socket)
       },
-      data: ({ data: connection }, bytes) => connection.receive(bytes),
+      data({ data: connection }, bytes) {
+        connection.receive(bytes)
+        countReceived(bytes.length)
+      },
       drain: ({ data: connection }) => connection.drain(),
       end: ({ data: connection }) => connection.peerEnd(),
       error: ({ data: connection }) => connection.terminate(),

@@ -8,7 +8,7 @@ import type { Account, Innocent } from './innocent.ts'
 
 /**
  * While somebody attacks, another client of another workspace keeps capturing and reading: its worst answer stays under a
- * second, the service's memory within 250 MB of what it was, and afterwards everything answers. The service is a process of its
+ * second, the service's memory within 200 MB of what it was, and afterwards everything answers. The service is a process of its
  * own, so that the attack and the service do not share one event loop.
  */
 
@@ -17,7 +17,7 @@ const WORST_MS = 1000
 const MEDIANS_OF_QUIET = 25
 const WORSTS_OF_QUIET = 5
 /** Far below what the attacks took without bounds (3,300 MB). */
-const MORE_MEGABYTES_MAX = 250
+const MORE_MEGABYTES_MAX = 200
 
 /** The attacker and the innocent stand behind the same proxy. */
 const ATTACKER = '198.51.100.66'
