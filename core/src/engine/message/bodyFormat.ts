@@ -40,6 +40,7 @@ function mediaType(contentType: string | null): string {
 }
 
 function labelOf(contentType: string | null): Label {
+  if (contentType === 'application/json') return 'json'
   const type = mediaType(contentType)
   if (type.endsWith('/json') || type.endsWith('+json') || type === 'application/x-json') return 'json'
   if (type === 'application/x-www-form-urlencoded') return 'form'

@@ -1,5 +1,5 @@
 import { membersOf } from '../json/index.ts'
-import { type CapturedRequest, headerText, jsonBody, parsedBody } from '../message/index.ts'
+import { type CapturedRequest, headerText, jsonBody, parsedBody, type WireHeader } from '../message/index.ts'
 import { type EventTypePlace, type ProviderRow, valueAt } from '../providers/index.ts'
 import { Evidence } from './evidence.ts'
 import { unverifiedClaims } from './jwt.ts'
@@ -7,9 +7,10 @@ import { unverifiedClaims } from './jwt.ts'
 /** The longest label. */
 export const LABEL_LENGTH_MAX = 200
 
-/** Where an endpoint without a provider looks, in this order. */
-const GENERIC_HEADERS = ['X-GitHub-Event', 'X-Event-Type', 'Ce-Type', 'X-Event-Key', 'X-Shopify-Topic']
+/** Where an endpoint without a provider looks, in this order; lower case. */
+const GENERIC_HEADERS = ['x-github-event', 'x-event-type', 'ce-type', 'x-event-key', 'x-shopify-topic']
 const GENERIC_MEMBERS = ['type', 'event', 'event_type']
+const GENERIC_HEADER_LENGTHS: ReadonlySet<number> = new Set(GENERIC_HEADERS.map(({ length }) => length))
 
 /**
  * The event type of a capture: where the endpoint's provider announces it, else in the usual places. Only texts of 1
@@ -18,8 +19,12 @@ const GENERIC_MEMBERS = ['type', 'event', 'event_type']
  * @param provider of the endpoint; undefined: the generic order. A provider that announces none gives null
  */
 export function labelOf(provider: ProviderRow | undefined, request: CapturedRequest): string | null {
-  const candidates = provider === undefined ? genericLabels(request) : providerLabels(provider, request)
-  for (const candidate of candidates) if (isLabel(candidate)) return candidate
+  if (provider === undefined) return genericLabel(request)
+  const evidence = new Evidence(request, '')
+  for (const place of provider.eventTypes) {
+    const value = eventTypeAt(place, evidence)
+    if (isLabel(value)) return value
+  }
   return null
 }
 
@@ -29,16 +34,26 @@ function isLabel(value: unknown): value is string {
   return value.isWellFormed() && !value.includes('\0')
 }
 
-function* genericLabels(request: CapturedRequest): Generator<unknown> {
-  const evidence = new Evidence(request, '')
-  for (const name of GENERIC_HEADERS) yield headerLabel(evidence, name)
+function genericLabel(request: CapturedRequest): string | null {
+  // Most captures have none of these headers, so they are looked at once, not once a name.
+  if (request.headers.some(isGenericHeader)) {
+    const evidence = new Evidence(request, '')
+    for (const name of GENERIC_HEADERS) {
+      const value = headerLabel(evidence, name)
+      if (isLabel(value)) return value
+    }
+  }
   const { kind, value } = parsedBody(request)
-  if (kind !== 'none') for (const name of GENERIC_MEMBERS) yield valueAt(value, name)
+  if (kind === 'none') return null
+  for (const name of GENERIC_MEMBERS) {
+    const member = valueAt(value, name)
+    if (isLabel(member)) return member
+  }
+  return null
 }
 
-function* providerLabels({ eventTypes }: ProviderRow, request: CapturedRequest): Generator<unknown> {
-  const evidence = new Evidence(request, '')
-  for (const place of eventTypes) yield eventTypeAt(place, evidence)
+function isGenericHeader([name]: WireHeader): boolean {
+  return GENERIC_HEADER_LENGTHS.has(name.length) && GENERIC_HEADERS.includes(name.toLowerCase())
 }
 
 function headerLabel(evidence: Evidence, name: string): string | undefined {
