@@ -28,6 +28,7 @@ const group = 'scale'
 
 const Page = z.object({
   totalCount: z.int(),
+  next: z.string().nullable(),
   items: z.array(z.object({ id: z.int(), bodyPreview: z.string().nullable() })),
 })
 
@@ -137,18 +138,33 @@ async function reads(endpoint: string, stored: number): Promise<Readonly<Record<
   const at = (rest: string) => `/api/v1/endpoints/${endpoint}/requests${rest}`
   const newest = Page.parse(await workplace.call('GET', at('')))
   const id = newest.items[0]?.id ?? 0
-  const middle = id - Math.floor(stored / 2)
-  const late = Page.parse(await workplace.call('GET', at('?q=marker-1-')))
-  if (newest.totalCount !== stored || late.totalCount !== 1) throw new Error('A list answers something else.')
+  const middle = Page.parse(
+    await workplace.call('GET', at(`?beforeId=${id - Math.floor(stored / 2)}&pageSize=1`)),
+  )
+  const late = await searchToTheEnd(at('?q=marker-1-'))
+  if (newest.totalCount !== stored || late.found !== 1) throw new Error('A list answers something else.')
   return {
     'page 1': await median(at('')),
     'page 100': await median(at('?page=100')),
-    'half way down, by beforeId': await median(at(`?beforeId=${middle}`)),
+    'half way down, by cursor': await median(at(`?before=${middle.next}`)),
     'following, by afterId': await median(at(`?afterId=${id - 10}`)),
     detail: await median(at(`/${id}`)),
     'an await that is met': await median(at(`/await?afterId=${id - 10}&timeoutSeconds=1`)),
-    'a search that finds the oldest': await median(at('?q=marker-1-')),
+    'a search that finds the oldest, a call': await median(at('?q=marker-1-')),
+    'the same to its end': late.milliseconds,
   }
+}
+
+/** Follows `next` until everything was looked through. */
+async function searchToTheEnd(path: string): Promise<{ found: number; milliseconds: number }> {
+  const beganAt = performance.now()
+  let page = Page.parse(await workplace.call('GET', path))
+  let found = page.items.length
+  while (page.next !== null) {
+    page = Page.parse(await workplace.call('GET', `${path}&before=${page.next}`))
+    found += page.items.length
+  }
+  return { found, milliseconds: performance.now() - beganAt }
 }
 
 async function median(path: string): Promise<number> {

@@ -62,10 +62,10 @@ export class Endpoints {
 
   /** Newest first, read page by page as the loop goes on. */
   async *list(options: CallOptions = {}): AsyncGenerator<Endpoint, void, undefined> {
-    const all = itemsOf((page) =>
+    const all = itemsOf((from) =>
       dataOf(
         this.#transport.api.GET('/api/v1/endpoints', {
-          params: { query: { page, pageSize: PAGE_SIZE } },
+          params: { query: { ...from, pageSize: PAGE_SIZE } },
           ...signalOf(options),
         }),
       ),
@@ -85,10 +85,10 @@ export class Watchdogs {
 
   /** Newest first, read page by page as the loop goes on. */
   list(options: CallOptions = {}): AsyncIterable<Watchdog> {
-    return itemsOf((page) =>
+    return itemsOf((from) =>
       dataOf(
         this.#transport.api.GET('/api/v1/watchdogs', {
-          params: { query: { page, pageSize: PAGE_SIZE } },
+          params: { query: { ...from, pageSize: PAGE_SIZE } },
           ...signalOf(options),
         }),
       ),

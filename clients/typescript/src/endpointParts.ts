@@ -72,10 +72,13 @@ export class Deliveries extends EndpointPart {
   /** Newest first, read page by page as the loop goes on. */
   list(options: DeliveryFilters & CallOptions = {}): AsyncIterable<DeliveryAttempt> {
     const { signal, ...filters } = options
-    return itemsByIdOf((page) =>
+    return itemsByIdOf((from) =>
       dataOf(
         this.transport.api.GET('/api/v1/endpoints/{endpointId}/deliveries', {
-          params: { path: { endpointId: this.endpointId }, query: { ...filters, page, pageSize: PAGE_SIZE } },
+          params: {
+            path: { endpointId: this.endpointId },
+            query: { ...filters, ...from, pageSize: PAGE_SIZE },
+          },
           ...(signal === undefined ? {} : { signal }),
         }),
       ),

@@ -56,12 +56,12 @@ export class Requests {
   /** Stored requests, newest first, read page by page as the loop goes on. */
   list(options: RequestFilters & CallOptions = {}): AsyncIterable<CapturedRequestSummary> {
     const { signal, ...filters } = options
-    return itemsByIdOf((page) =>
+    return itemsByIdOf((from) =>
       dataOf(
         this.#transport.api.GET('/api/v1/endpoints/{endpointId}/requests', {
           params: {
             path: { endpointId: this.#endpointId },
-            query: { ...filters, page, pageSize: PAGE_SIZE },
+            query: { ...filters, ...from, pageSize: PAGE_SIZE },
           },
           ...(signal === undefined ? {} : { signal }),
         }),
@@ -208,10 +208,17 @@ export class Requests {
       const options = signal === undefined ? {} : { signal }
       const query = { ...filters, afterId, pageSize: PAGE_SIZE }
       let page = await this.#page(query, options)
-      while (page.page < page.totalPages) {
+      // A search whose time was up has not seen the oldest: then the list is walked to its end.
+      const items: CapturedRequestSummary[] = []
+      const isWhole = page.search?.complete !== false
+      while (!isWhole && page.next !== null) {
+        items.push(...page.items)
+        page = await this.#page({ ...query, before: page.next }, options)
+      }
+      while (isWhole && page.page < page.totalPages) {
         page = await this.#page({ ...query, page: page.totalPages }, options)
       }
-      const oldestFirst = [...page.items].reverse()
+      const oldestFirst = [...items, ...page.items].reverse()
       yield* oldestFirst
       const last = oldestFirst.at(-1)
       if (last === undefined) return
@@ -219,7 +226,7 @@ export class Requests {
     }
   }
 
-  #page(query: RequestFilters & { page?: number; pageSize: number }, options: CallOptions) {
+  #page(query: RequestFilters & { page?: number; before?: string; pageSize: number }, options: CallOptions) {
     return dataOf(
       this.#transport.api.GET('/api/v1/endpoints/{endpointId}/requests', {
         params: { path: { endpointId: this.#endpointId }, query },

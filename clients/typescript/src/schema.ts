@@ -219,7 +219,7 @@ export interface paths {
         };
         /**
          * List and search captured requests, newest first
-         * @description All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order.
+         * @description All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search with filters ends after some seconds with what it has found: `search` says how far it came, and `next` goes on.
          *
          *     Needs a key with the scope `read`.
          */
@@ -1523,12 +1523,16 @@ export interface components {
         };
         AlertChannelPage: {
             items: components["schemas"]["AlertChannel"][];
-            /** @description Everything the query matches after filters */
+            /** @description Everything the query matches after filters, wherever a cursor stands */
             totalCount: number;
             page: number;
             pageSize: number;
             /** @description 0 when nothing matches */
             totalPages: number;
+            /** @description Cursor of what follows this page: give it as `before`. Null when nothing follows */
+            next: string | null;
+            /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
+            previous: string | null;
         };
         AlertChannelTestResult: {
             delivered: boolean;
@@ -1588,12 +1592,16 @@ export interface components {
         };
         AlertDeliveryPage: {
             items: components["schemas"]["AlertDelivery"][];
-            /** @description Everything the query matches after filters */
+            /** @description Everything the query matches after filters, wherever a cursor stands */
             totalCount: number;
             page: number;
             pageSize: number;
             /** @description 0 when nothing matches */
             totalPages: number;
+            /** @description Cursor of what follows this page: give it as `before`. Null when nothing follows */
+            next: string | null;
+            /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
+            previous: string | null;
         };
         AlertEvent: {
             /** @enum {string} */
@@ -1706,12 +1714,16 @@ export interface components {
         };
         AuditEntryPage: {
             items: components["schemas"]["AuditEntry"][];
-            /** @description Everything the query matches after filters */
+            /** @description Everything the query matches after filters, wherever a cursor stands */
             totalCount: number;
             page: number;
             pageSize: number;
             /** @description 0 when nothing matches */
             totalPages: number;
+            /** @description Cursor of what follows this page: give it as `before`. Null when nothing follows */
+            next: string | null;
+            /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
+            previous: string | null;
         };
         /**
          * @example {
@@ -1750,12 +1762,16 @@ export interface components {
         };
         BinnedRequestPage: {
             items: components["schemas"]["BinnedRequest"][];
-            /** @description Everything the query matches after filters */
+            /** @description Everything the query matches after filters, wherever a cursor stands */
             totalCount: number;
             page: number;
             pageSize: number;
             /** @description 0 when nothing matches */
             totalPages: number;
+            /** @description Cursor of what follows this page: give it as `before`. Null when nothing follows */
+            next: string | null;
+            /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
+            previous: string | null;
         };
         BulkReplayResult: {
             /** @description Requests queued */
@@ -1936,12 +1952,23 @@ export interface components {
         };
         CapturedRequestSummaryPage: {
             items: components["schemas"]["CapturedRequestSummary"][];
-            /** @description Everything the query matches after filters */
+            /** @description Everything the query matches after filters, wherever a cursor stands */
             totalCount: number;
             page: number;
             pageSize: number;
             /** @description 0 when nothing matches */
             totalPages: number;
+            /** @description Cursor of what follows this page: give it as `before`. Null when nothing follows */
+            next: string | null;
+            /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
+            previous: string | null;
+            /** @description Null without filters */
+            search: {
+                /** @description Everything was looked through. Else `totalCount` is what was found so far, and `next` goes on, also from a page that is not full */
+                complete: boolean;
+                /** @description How many stored requests this call has looked through */
+                lookedThrough: number;
+            } | null;
         };
         ConditionPreview: {
             /** @description Fewer than asked for where fewer are stored, or they are large */
@@ -2084,12 +2111,16 @@ export interface components {
         };
         DeliveryAttemptPage: {
             items: components["schemas"]["DeliveryAttempt"][];
-            /** @description Everything the query matches after filters */
+            /** @description Everything the query matches after filters, wherever a cursor stands */
             totalCount: number;
             page: number;
             pageSize: number;
             /** @description 0 when nothing matches */
             totalPages: number;
+            /** @description Cursor of what follows this page: give it as `before`. Null when nothing follows */
+            next: string | null;
+            /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
+            previous: string | null;
         };
         /**
          * @example {
@@ -2185,12 +2216,16 @@ export interface components {
         };
         EndpointPage: {
             items: components["schemas"]["Endpoint"][];
-            /** @description Everything the query matches after filters */
+            /** @description Everything the query matches after filters, wherever a cursor stands */
             totalCount: number;
             page: number;
             pageSize: number;
             /** @description 0 when nothing matches */
             totalPages: number;
+            /** @description Cursor of what follows this page: give it as `before`. Null when nothing follows */
+            next: string | null;
+            /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
+            previous: string | null;
         };
         /**
          * @example {
@@ -2315,12 +2350,16 @@ export interface components {
         };
         IncidentPage: {
             items: components["schemas"]["Incident"][];
-            /** @description Everything the query matches after filters */
+            /** @description Everything the query matches after filters, wherever a cursor stands */
             totalCount: number;
             page: number;
             pageSize: number;
             /** @description 0 when nothing matches */
             totalPages: number;
+            /** @description Cursor of what follows this page: give it as `before`. Null when nothing follows */
+            next: string | null;
+            /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
+            previous: string | null;
         };
         InnerCondition: components["schemas"]["Leaf"] | {
             all: components["schemas"]["InnerCondition"][];
@@ -2864,12 +2903,16 @@ export interface components {
         };
         WatchdogPage: {
             items: components["schemas"]["Watchdog"][];
-            /** @description Everything the query matches after filters */
+            /** @description Everything the query matches after filters, wherever a cursor stands */
             totalCount: number;
             page: number;
             pageSize: number;
             /** @description 0 when nothing matches */
             totalPages: number;
+            /** @description Cursor of what follows this page: give it as `before`. Null when nothing follows */
+            next: string | null;
+            /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
+            previous: string | null;
         };
         /**
          * @example {
@@ -2992,10 +3035,14 @@ export interface operations {
     endpoints_list: {
         parameters: {
             query?: {
-                /** @description 1-based; past the end answers no items */
+                /** @description 1-based, from the cursor if there is one; past the end answers no items */
                 page?: number;
                 /** @description Items a page */
                 pageSize?: number;
+                /** @description Cursor, `next` of a page: only what follows that page. Costs the same at any depth */
+                before?: string;
+                /** @description Cursor, `previous` of a page: only what is newer than that page */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -4293,10 +4340,14 @@ export interface operations {
                 verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
                 /** @description Exact event type */
                 label?: string;
-                /** @description 1-based; past the end answers no items */
+                /** @description 1-based, from the cursor if there is one; past the end answers no items */
                 page?: number;
                 /** @description Items a page */
                 pageSize?: number;
+                /** @description Cursor, `next` of a page: only what follows that page. Costs the same at any depth */
+                before?: string;
+                /** @description Cursor, `previous` of a page: only what is newer than that page */
+                after?: string;
                 /** @description Only requests with a lower id */
                 beforeId?: number;
             };
@@ -5463,10 +5514,14 @@ export interface operations {
     deliveries_list: {
         parameters: {
             query?: {
-                /** @description 1-based; past the end answers no items */
+                /** @description 1-based, from the cursor if there is one; past the end answers no items */
                 page?: number;
                 /** @description Items a page */
                 pageSize?: number;
+                /** @description Cursor, `next` of a page: only what follows that page. Costs the same at any depth */
+                before?: string;
+                /** @description Cursor, `previous` of a page: only what is newer than that page */
+                after?: string;
                 /** @description Only attempts in this state */
                 state?: "Pending" | "Succeeded" | "Failed" | "Errored" | "Interrupted" | "DeadLetter";
                 /** @description Only attempts of this request */
@@ -6060,10 +6115,14 @@ export interface operations {
     alertChannels_list: {
         parameters: {
             query?: {
-                /** @description 1-based; past the end answers no items */
+                /** @description 1-based, from the cursor if there is one; past the end answers no items */
                 page?: number;
                 /** @description Items a page */
                 pageSize?: number;
+                /** @description Cursor, `next` of a page: only what follows that page. Costs the same at any depth */
+                before?: string;
+                /** @description Cursor, `previous` of a page: only what is newer than that page */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -6455,10 +6514,14 @@ export interface operations {
     alertChannels_deliveries: {
         parameters: {
             query?: {
-                /** @description 1-based; past the end answers no items */
+                /** @description 1-based, from the cursor if there is one; past the end answers no items */
                 page?: number;
                 /** @description Items a page */
                 pageSize?: number;
+                /** @description Cursor, `next` of a page: only what follows that page. Costs the same at any depth */
+                before?: string;
+                /** @description Cursor, `previous` of a page: only what is newer than that page */
+                after?: string;
                 /** @description Of this channel, also when it was deleted */
                 channelId?: string;
                 eventKind?: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify" | "channel.test";
@@ -6883,10 +6946,14 @@ export interface operations {
             query?: {
                 /** @description Only requests of this endpoint */
                 endpointId?: string;
-                /** @description 1-based; past the end answers no items */
+                /** @description 1-based, from the cursor if there is one; past the end answers no items */
                 page?: number;
                 /** @description Items a page */
                 pageSize?: number;
+                /** @description Cursor, `next` of a page: only what follows that page. Costs the same at any depth */
+                before?: string;
+                /** @description Cursor, `previous` of a page: only what is newer than that page */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -8664,10 +8731,14 @@ export interface operations {
     watchdogs_list: {
         parameters: {
             query?: {
-                /** @description 1-based; past the end answers no items */
+                /** @description 1-based, from the cursor if there is one; past the end answers no items */
                 page?: number;
                 /** @description Items a page */
                 pageSize?: number;
+                /** @description Cursor, `next` of a page: only what follows that page. Costs the same at any depth */
+                before?: string;
+                /** @description Cursor, `previous` of a page: only what is newer than that page */
+                after?: string;
             };
             header?: never;
             path?: never;
@@ -9937,10 +10008,14 @@ export interface operations {
     audit_list: {
         parameters: {
             query?: {
-                /** @description 1-based; past the end answers no items */
+                /** @description 1-based, from the cursor if there is one; past the end answers no items */
                 page?: number;
                 /** @description Items a page */
                 pageSize?: number;
+                /** @description Cursor, `next` of a page: only what follows that page. Costs the same at any depth */
+                before?: string;
+                /** @description Cursor, `previous` of a page: only what is newer than that page */
+                after?: string;
                 /** @description Only this, such as `endpoints.update` */
                 action?: string;
                 actorKind?: "key" | "session" | "operator" | "service";
@@ -10098,10 +10173,14 @@ export interface operations {
     incidents_list: {
         parameters: {
             query?: {
-                /** @description 1-based; past the end answers no items */
+                /** @description 1-based, from the cursor if there is one; past the end answers no items */
                 page?: number;
                 /** @description Items a page */
                 pageSize?: number;
+                /** @description Cursor, `next` of a page: only what follows that page. Costs the same at any depth */
+                before?: string;
+                /** @description Cursor, `previous` of a page: only what is newer than that page */
+                after?: string;
                 /** @description Only those in this state */
                 state?: "open" | "closed";
             };

@@ -55,9 +55,9 @@ export type NewWatchdog = NonNullable<BodyOf<'watchdogs_create'>>
 export type WatchdogChange = NonNullable<BodyOf<'watchdogs_update'>>
 
 /** Which requests a list or an await is about; all combine with AND. */
-export type RequestFilters = Omit<QueryOf<'requests_list'>, 'page' | 'pageSize'>
+export type RequestFilters = Omit<QueryOf<'requests_list'>, 'page' | 'pageSize' | 'before' | 'after'>
 /** Which attempts a list is about. */
-export type DeliveryFilters = Omit<QueryOf<'deliveries_list'>, 'page' | 'pageSize'>
+export type DeliveryFilters = Omit<QueryOf<'deliveries_list'>, 'page' | 'pageSize' | 'before' | 'after'>
 
 /** The ways to write one request down. */
 export type ExportFormat = QueryOf<'requests_export'>['format']

@@ -33,12 +33,21 @@ export interface Follower {
   ended(status: number | undefined): void
 }
 
+/** From where downwards older captures are read: by an id, or by the cursor of a page. */
+export type Below = { readonly beforeId: number } | { readonly before: string }
+
+/** Some captures, newest first, and from where others follow; null when none do. There may be some although none came yet. */
+export interface Loaded {
+  readonly items: readonly RequestSummary[]
+  readonly below: Below | null
+}
+
 /** Where a list of captures gets them from. */
 export interface CaptureSource {
   /** The newest captures that match, and how many do. Up to `lastId` nothing that matches is missing. */
-  newest(limit: number): Promise<{ items: readonly RequestSummary[]; totalCount: number; lastId: number }>
-  /** Those with smaller ids, newest first. */
-  older(beforeId: number, limit: number): Promise<readonly RequestSummary[]>
+  newest(limit: number): Promise<Loaded & { totalCount: number; lastId: number }>
+  /** Those further down. */
+  older(below: Below, limit: number): Promise<Loaded>
   /** Everything that comes after `afterId`, as it comes. */
   follow(afterId: number, follower: Follower): () => void
 }
@@ -51,11 +60,17 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
       // First, so that nothing that comes between the two calls is passed over.
       const before = isFiltered ? await creel.requests.list.query({ endpointId, page: 1, pageSize: 1 }) : null
       const list = await creel.requests.list.query({ endpointId, ...filters, page: 1, pageSize: limit })
-      return { ...list, lastId: Math.max(0, before?.items[0]?.id ?? 0, list.items[0]?.id ?? 0) }
+      const below = list.next === null ? null : { before: list.next }
+      return { ...list, below, lastId: Math.max(0, before?.items[0]?.id ?? 0, list.items[0]?.id ?? 0) }
     },
-    async older(beforeId, limit) {
-      const { items } = await creel.requests.older.query({ endpointId, ...filters, beforeId, limit })
-      return items
+    async older(below, limit) {
+      const { items, nextBeforeId } = await creel.requests.older.query({
+        endpointId,
+        ...filters,
+        ...below,
+        limit,
+      })
+      return { items, below: nextBeforeId === null ? null : { beforeId: nextBeforeId } }
     },
     follow(afterId, follower) {
       const { unsubscribe } = creel.requests.follow.subscribe(

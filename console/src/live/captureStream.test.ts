@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { RequestSummary } from '../trpc.ts'
-import type { CaptureSource, Follower } from './captureSource.ts'
+import type { Below, CaptureSource, Follower, Loaded } from './captureSource.ts'
 import { CaptureStream, type Surroundings } from './captureStream.ts'
 
 const row = (id: number, state: RequestSummary['state'] = 'NotAttempted'): RequestSummary => ({
@@ -31,6 +31,8 @@ class World implements CaptureSource {
   timers: { run: () => void; ms: number }[] = []
   isHidden = false
   connects = true
+  /** Above this id, older captures take more than one call to search. */
+  findsNothingDownTo = Number.POSITIVE_INFINITY
   status: number | undefined
   visibilityChanged = () => {}
 
@@ -55,13 +57,25 @@ class World implements CaptureSource {
   newest(limit: number) {
     return Promise.resolve({
       items: this.stored.slice(0, limit),
+      below: this.#belowLast(this.stored, limit),
       totalCount: this.stored.length,
       lastId: this.stored[0]?.id ?? 0,
     })
   }
 
-  older(beforeId: number, limit: number) {
-    return Promise.resolve(this.stored.filter(({ id }) => id < beforeId).slice(0, limit))
+  older(below: Below, limit: number): Promise<Loaded> {
+    const beforeId = 'beforeId' in below ? below.beforeId : Number(below.before)
+    // As a long search does whose time is up.
+    if (this.findsNothingDownTo < beforeId - 1) {
+      return Promise.resolve({ items: [], below: { beforeId: this.findsNothingDownTo } })
+    }
+    const left = this.stored.filter(({ id }) => id < beforeId)
+    return Promise.resolve({ items: left.slice(0, limit), below: this.#belowLast(left, limit) })
+  }
+
+  #belowLast(left: readonly RequestSummary[], limit: number): Below | null {
+    const last = left[limit - 1]
+    return last === undefined || left.length === limit ? null : { beforeId: last.id }
   }
 
   follow(afterId: number, follower: Follower) {
@@ -227,5 +241,16 @@ describe('the list of captures', () => {
     await stream.loadOlder()
     await stream.loadOlder()
     expect(ids()).toEqual(Array.from({ length: 250 }, (_, at) => 250 - at))
+  })
+
+  test('a search that has found none yet goes on below', async () => {
+    const world = new World()
+    world.arrive(...Array.from({ length: 150 }, (_, at) => at + 1))
+    const { ids, stream } = await opened(world)
+    world.findsNothingDownTo = 40
+    await stream.loadOlder()
+    expect([ids().length, stream.get().below]).toEqual([100, { beforeId: 40 }])
+    await stream.loadOlder()
+    expect([ids().at(-1), ids().length, stream.get().below]).toEqual([1, 139, null])
   })
 })

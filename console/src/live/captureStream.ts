@@ -1,6 +1,6 @@
 import type { RequestSummary } from '../trpc.ts'
 import { type Bar, counted } from './bars.ts'
-import type { CaptureSource, FollowEvent } from './captureSource.ts'
+import type { Below, CaptureSource, FollowEvent } from './captureSource.ts'
 import { Store } from './store.ts'
 
 /** What the list shows. A new object with every change. */
@@ -12,6 +12,8 @@ export interface Captures {
   /** How many came since the list was opened that do not match. */
   readonly others: number
   readonly isLoading: boolean
+  /** From where others follow below the rows; null when all are loaded. */
+  readonly below: Below | null
   /** Why nothing can be shown. */
   readonly problem: string | null
   readonly connection: 'connecting' | 'live' | 'lost'
@@ -51,6 +53,7 @@ const NONE: Captures = {
   totalCount: 0,
   others: 0,
   isLoading: true,
+  below: null,
   problem: null,
   connection: 'connecting',
   isPaused: false,
@@ -67,7 +70,6 @@ export class CaptureStream extends Store<Captures> {
   #failures = 0
   #isAway = false
   #isLoadingOlder = false
-  #hasAll = false
   #leaveSource = () => {}
   #leaveVisibility = () => {}
   #cancelHiding = () => {}
@@ -107,14 +109,14 @@ export class CaptureStream extends Store<Captures> {
   async open(): Promise<void> {
     const opening = ++this.#opening
     try {
-      const { items, lastId, totalCount } = await this.source.newest(PAGE)
+      const { items, below, lastId, totalCount } = await this.source.newest(PAGE)
       if (opening !== this.#opening) return
       this.#newest = Math.max(this.#newest, lastId)
-      this.#hasAll = items.length < PAGE
       this.#waiting = []
       this.#held = []
       this.#change({
         rows: items,
+        below,
         totalCount,
         others: 0,
         isLoading: false,
@@ -141,15 +143,17 @@ export class CaptureStream extends Store<Captures> {
 
   /** Loads the next rows below; does nothing when all are there. Never rejects. */
   async loadOlder(): Promise<void> {
-    const oldest = this.get().rows.at(-1)
-    if (this.#isLoadingOlder || this.#hasAll || oldest === undefined || this.get().rows.length >= ROWS_MAX)
-      return
+    const { below: from, rows: shown } = this.get()
+    if (this.#isLoadingOlder || from === null || shown.length >= ROWS_MAX) return
     this.#isLoadingOlder = true
+    const opening = this.#opening
     try {
-      const items = await this.source.older(oldest.id, PAGE)
-      this.#hasAll = items.length < PAGE
-      const last = this.get().rows.at(-1)?.id ?? 0
-      this.#change({ rows: [...this.get().rows, ...items.filter(({ id }) => id < last)] })
+      const { items, below } = await this.source.older(from, PAGE)
+      // What was let go meanwhile is read anew from there.
+      if (opening !== this.#opening || this.get().below !== from) return
+      const last = this.get().rows.at(-1)?.id ?? Number.POSITIVE_INFINITY
+      const rows = [...this.get().rows, ...items.filter(({ id }) => id < last)]
+      this.#change({ rows, below, totalCount: Math.max(rows.length, this.get().totalCount) })
     } catch {
       // The next scroll asks again.
     } finally {
@@ -287,13 +291,12 @@ export class CaptureStream extends Store<Captures> {
     this.#waiting = []
     const now = this.get()
     const rows = fresh.concat(now.rows)
-    if (rows.length > ROWS_MAX) {
-      rows.length = ROWS_MAX
-      this.#hasAll = false
-    }
+    const oldest = rows.length > ROWS_MAX ? rows[ROWS_MAX - 1] : undefined
+    rows.length = Math.min(rows.length, ROWS_MAX)
     const newFrom = Math.min(now.newFrom, fresh.at(-1)?.id ?? Number.POSITIVE_INFINITY)
     this.#change({
       rows,
+      ...(oldest === undefined ? {} : { below: { beforeId: oldest.id } }),
       newFrom: isFlood ? Number.POSITIVE_INFINITY : newFrom,
       totalCount: now.totalCount + fresh.length,
       bars: counted(now.bars, fresh),

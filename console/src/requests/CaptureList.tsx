@@ -26,7 +26,7 @@ const ANNOUNCE_MS = 10_000
 /** Newest first. At the top it follows; further down it stays where the reader is, and says how many came. */
 export const CaptureList = memo(function CaptureList({ stream, selected, picked, onOpen, onPick }: Props) {
   const captures = useSyncExternalStore(stream.subscribe, stream.get)
-  const { rows, totalCount } = captures
+  const { rows, totalCount, below } = captures
   const box = useRef<HTMLDivElement>(null)
   const virtual = useVirtualizer({
     count: rows.length,
@@ -47,8 +47,9 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
-    if (last >= rows.length - 20 && rows.length < totalCount) void stream.loadOlder()
-  }, [last, rows.length, totalCount, stream])
+    // A long search may have found none yet: then it goes on from another place.
+    if (last >= rows.length - 20 && below !== null) void stream.loadOlder()
+  }, [last, rows.length, below, stream])
 
   const toTop = () => {
     box.current?.scrollTo({ top: 0 })

@@ -108,9 +108,9 @@ async function* chunks(endpointId: string, chosen: Chosen): AsyncGenerator<reado
       limit: CHUNK,
       ...(beforeId === undefined ? {} : { beforeId }),
     }
-    const { ids } = await creel.requests.select.query(input)
+    const { ids, nextBeforeId } = await creel.requests.select.query(input)
     if (ids.length > 0) yield ids
-    beforeId = ids.at(-1)
-    if (ids.length < CHUNK || beforeId === undefined) return
+    if (nextBeforeId === null) return
+    beforeId = nextBeforeId
   }
 }

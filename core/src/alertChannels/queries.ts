@@ -1,4 +1,5 @@
 import { type Insertable, sql, type Updateable } from 'kysely'
+import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import type { AlertChannelsTable, Db, Trx } from '../platform/db/index.ts'
 import type { ChannelRow } from './channel.ts'
@@ -26,12 +27,13 @@ export function lockChannelRow(trx: Trx, workspaceId: string, id: string): Promi
 }
 
 /** One page, newest first. */
-export async function listChannelRows(db: Db, workspaceId: string, page: Page) {
+export async function listChannelRows(db: Db, workspaceId: string, page: Page & Between<TimePlace>) {
   const { limit, offset } = window(page)
   const rows = await db
     .selectFrom('alertChannels')
     .selectAll()
     .where('workspaceId', '=', workspaceId)
+    .where(isBetween('createdAt', 'id', page))
     .orderBy('createdAt', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)

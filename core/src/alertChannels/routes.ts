@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { EVENT_KINDS, EVENTS, SUBSCRIBABLE_KINDS } from '../alerts/index.ts'
-import { envelope, paged, pageInput, window } from '../api/pagination.ts'
+import { idCursor, idCursorInput, timeCursor, timeCursorInput } from '../api/cursors.ts'
+import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { hasFeature, requireFeature } from '../api/planGates.ts'
 import { optional, route, router } from '../api/route.ts'
 import { recordChange } from '../audit/index.ts'
@@ -50,15 +51,14 @@ export const alertChannelRoutes = router({
     method: 'GET',
     path: '/api/v1/alert-channels',
     summary: 'List alert channels, newest first',
-    input: z.object(pageInput),
+    input: z.object({ ...pageInput, ...timeCursorInput }),
     output: envelope(AlertChannel),
   }).query(async ({ ctx, input }) => {
-    const { rows, totalCount } = await listChannelRows(ctx.db, ctx.workspace.id, input)
-    return paged(
-      rows.map((row) => channelView(channelOf(row, ctx.secrets))),
-      totalCount,
-      input,
-    )
+    const found = await listChannelRows(ctx.db, ctx.workspace.id, input)
+    return paged(found, input, {
+      view: (row) => channelView(channelOf(row, ctx.secrets)),
+      cursorOf: ({ createdAt, id: last }) => timeCursor({ at: createdAt, id: last }),
+    })
   }),
 
   create: route({
@@ -97,14 +97,15 @@ export const alertChannelRoutes = router({
     summary: 'Every send of the last 30 days, newest first',
     input: z.object({
       ...pageInput,
+      ...idCursorInput,
       channelId: optional(z.guid()).meta({ description: 'Of this channel, also when it was deleted' }),
       eventKind: optional(z.enum(EVENT_KINDS)),
       outcome: optional(z.enum(OUTCOMES)),
     }),
     output: envelope(AlertDelivery),
   }).query(async ({ ctx, input }) => {
-    const { rows, totalCount } = await listHistory(ctx.db, ctx.workspace.id, input, window(input))
-    return paged(rows.map(historyView), totalCount, input)
+    const found = await listHistory(ctx.db, ctx.workspace.id, input, input)
+    return paged(found, input, { view: historyView, cursorOf: (row) => idCursor(row.id) })
   }),
 
   get: route({

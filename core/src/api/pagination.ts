@@ -2,7 +2,11 @@ import { z } from 'zod'
 
 /** `page` and `pageSize` of every list. */
 export const pageInput = {
-  page: z.int().min(1).default(1).meta({ description: '1-based; past the end answers no items' }),
+  page: z
+    .int()
+    .min(1)
+    .default(1)
+    .meta({ description: '1-based, from the cursor if there is one; past the end answers no items' }),
   pageSize: z.int().min(1).max(100).default(50).meta({ description: 'Items a page' }),
 }
 
@@ -12,14 +16,30 @@ export interface Page {
   readonly pageSize: number
 }
 
-/** The pagination envelope around an item schema; named after it. */
-export function envelope<Item extends z.ZodType>(item: Item) {
+const nextAndPrevious = {
+  next: z.string().nullable().meta({
+    description: 'Cursor of what follows this page: give it as `before`. Null when nothing follows',
+  }),
+  previous: z.string().nullable().meta({
+    description: 'Cursor of what is newer than this page: give it as `after`. Null when the page is empty',
+  }),
+}
+
+/** The pagination envelope around an item schema; named after it. `more`: further members of the envelope. */
+export function envelope<Item extends z.ZodType, More extends z.core.$ZodLooseShape = Record<never, never>>(
+  item: Item,
+  more?: More,
+) {
   const page = z.object({
     items: z.array(item),
-    totalCount: z.int().meta({ description: 'Everything the query matches after filters' }),
+    totalCount: z
+      .int()
+      .meta({ description: 'Everything the query matches after filters, wherever a cursor stands' }),
     page: z.int(),
     pageSize: z.int(),
     totalPages: z.int().meta({ description: '0 when nothing matches' }),
+    ...nextAndPrevious,
+    ...(more ?? ({} as More)),
   })
   const name = z.globalRegistry.get(item)?.id
   return name === undefined ? page : page.meta({ id: `${name}Page` })
@@ -30,7 +50,33 @@ export function window({ page, pageSize }: Page): { limit: number; offset: numbe
   return { limit: pageSize, offset: (page - 1) * pageSize }
 }
 
-/** Wraps one page of items. `totalPages` is 0 when nothing matches. */
-export function paged<Item>(items: Item[], totalCount: number, { page, pageSize }: Page) {
-  return { items, totalCount, page, pageSize, totalPages: Math.ceil(totalCount / pageSize) }
+/** One page of rows, and how many rows the query matches. */
+export interface Rows<Row> {
+  readonly rows: readonly Row[]
+  readonly totalCount: number
+}
+
+/** How a row is shown, and the cursor of its place. */
+export interface Shown<Row, Item> {
+  readonly view: (row: Row) => Item
+  readonly cursorOf: (row: Row) => string
+}
+
+/** Wraps one page of rows. `totalPages` is 0 when nothing matches; a page that is not full is the last. */
+export function paged<Row, Item>(
+  { rows, totalCount }: Rows<Row>,
+  { page, pageSize }: Page,
+  { view, cursorOf }: Shown<Row, Item>,
+) {
+  const first = rows[0]
+  const last = rows.length < pageSize ? undefined : rows.at(-1)
+  return {
+    items: rows.map(view),
+    totalCount,
+    page,
+    pageSize,
+    totalPages: Math.ceil(totalCount / pageSize),
+    next: last === undefined ? null : cursorOf(last),
+    previous: first === undefined ? null : cursorOf(first),
+  }
 }

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import { type Between, type IdPlace, isBetweenIds } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import type { Db } from '../platform/db/index.ts'
 
@@ -19,7 +20,12 @@ export interface AuditFilters {
  *
  * @param workspaceId whose entries; null: of all workspaces, and those about the installation
  */
-export async function listEntries(db: Db, workspaceId: string | null, filters: AuditFilters, page: Page) {
+export async function listEntries(
+  db: Db,
+  workspaceId: string | null,
+  filters: AuditFilters,
+  page: Page & Between<IdPlace>,
+) {
   const { limit, offset } = window(page)
   const { action, actorKind, actorId, subjectType, subjectId, endpointId, since, until } = filters
   const matching = db
@@ -33,7 +39,13 @@ export async function listEntries(db: Db, workspaceId: string | null, filters: A
     .$if(endpointId !== undefined, (query) => query.where('endpointId', '=', endpointId ?? null))
     .$if(since !== undefined, (query) => query.where('at', '>=', since ?? new Date(0)))
     .$if(until !== undefined, (query) => query.where('at', '<', until ?? new Date(0)))
-  const rows = await matching.selectAll().orderBy('id', 'desc').limit(limit).offset(offset).execute()
+  const rows = await matching
+    .selectAll()
+    .where(isBetweenIds('id', page))
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
   const { count } = await matching
     .select((of) => of.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()

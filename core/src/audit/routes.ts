@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { idCursor } from '../api/cursors.ts'
 import { envelope, paged } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { listEntries } from './queries.ts'
@@ -15,8 +16,8 @@ export const auditRoutes = router({
     scope: 'admin',
     input: z.object(listInput),
     output: envelope(AuditEntry.meta({ id: 'AuditEntry' })),
-  }).query(async ({ ctx, input: { page, pageSize, ...filters } }) => {
-    const { rows, totalCount } = await listEntries(ctx.db, ctx.workspace.id, filters, { page, pageSize })
-    return paged(rows.map(entryView), totalCount, { page, pageSize })
+  }).query(async ({ ctx, input }) => {
+    const found = await listEntries(ctx.db, ctx.workspace.id, input, input)
+    return paged(found, input, { view: entryView, cursorOf: ({ id }) => idCursor(id) })
   }),
 })

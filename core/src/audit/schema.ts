@@ -1,5 +1,6 @@
 import type { Selectable } from 'kysely'
 import { z } from 'zod'
+import { idCursorInput } from '../api/cursors.ts'
 import { pageInput } from '../api/pagination.ts'
 import { InstantInput, Int64, optional, Timestamp } from '../api/route.ts'
 import { ACTOR_KINDS } from '../api/services.ts'
@@ -45,7 +46,7 @@ export const auditFilters = {
 }
 
 /** The input of the list. */
-export const listInput = { ...pageInput, ...auditFilters }
+export const listInput = { ...pageInput, ...idCursorInput, ...auditFilters }
 
 /** A stored entry in the words of the API. */
 export function entryView(row: Selectable<AuditEntriesTable>): z.input<typeof AuditEntry> {

@@ -1,4 +1,5 @@
 import { type SqlBool, sql } from 'kysely'
+import { type Between, type IdPlace, isBetweenIds } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import type { Db } from '../platform/db/index.ts'
 import { RECORDED_BODY_BYTES } from './details.ts'
@@ -76,9 +77,15 @@ function withColumns(db: Db, endpointId: string, filters?: AttemptFilters) {
 }
 
 /** One page, newest first, over every request, retries and replays alike. */
-export async function listAttempts(db: Db, endpointId: string, filters: AttemptFilters, page: Page) {
+export async function listAttempts(
+  db: Db,
+  endpointId: string,
+  filters: AttemptFilters,
+  page: Page & Between<IdPlace>,
+) {
   const { limit, offset } = window(page)
   const rows: AttemptRow[] = await withColumns(db, endpointId, filters)
+    .where(isBetweenIds('t.id', page))
     .orderBy('t.id', 'desc')
     .limit(limit)
     .offset(offset)
@@ -87,7 +94,7 @@ export async function listAttempts(db: Db, endpointId: string, filters: AttemptF
 }
 
 /** By the deleted requests, which are few, and not by the request of each attempt. */
-async function countAttempts(db: Db, endpointId: string, { state, requestId }: AttemptFilters) {
+async function countAttempts(db: Db, endpointId: string, { state, requestId, actionId }: AttemptFilters) {
   const { count } = await db
     .selectFrom('deliveryAttempts as t')
     .where('t.endpointId', '=', endpointId)
@@ -97,6 +104,7 @@ async function countAttempts(db: Db, endpointId: string, { state, requestId }: A
     )
     .$if(state !== undefined, (query) => query.where('t.state', '=', state ?? ''))
     .$if(requestId !== undefined, (query) => query.where('t.requestId', '=', requestId ?? 0))
+    .$if(actionId !== undefined, (query) => query.where('t.actionId', '=', actionId ?? ''))
     .select((of) => of.fn.countAll<number>().as('count'))
     .executeTakeFirstOrThrow()
   return count

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { idCursor } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import { parseInt64 } from '../api/int64.ts'
 import { envelope, paged } from '../api/pagination.ts'
@@ -35,8 +36,8 @@ export const deliveryRoutes = router({
     output: envelope(DeliveryAttempt),
     finds: findsEndpoint,
   }).query(async ({ ctx, input }) => {
-    const { rows, totalCount } = await listAttempts(ctx.db, ctx.endpoint.id, input, input)
-    return paged(rows.map(attemptView), totalCount, input)
+    const found = await listAttempts(ctx.db, ctx.endpoint.id, input, input)
+    return paged(found, input, { view: attemptView, cursorOf: ({ id }) => idCursor(id) })
   }),
 
   retryNow: route({

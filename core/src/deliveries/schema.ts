@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { idCursorInput } from '../api/cursors.ts'
 import { pageInput } from '../api/pagination.ts'
 import { byName, Int64, Int64Filter, optional, Timestamp } from '../api/route.ts'
 import { ATTEMPT_STATES, TRIGGERS } from './states.ts'
@@ -6,6 +7,7 @@ import { ATTEMPT_STATES, TRIGGERS } from './states.ts'
 /** Paging and filters of the list of attempts; filters combine with AND. */
 export const listInput = {
   ...pageInput,
+  ...idCursorInput,
   state: optional(z.enum(ATTEMPT_STATES)).meta({ description: 'Only attempts in this state' }),
   requestId: optional(Int64Filter).meta({ description: 'Only attempts of this request' }),
   actionId: optional(z.guid().toLowerCase()).meta({ description: 'Only attempts of this action' }),

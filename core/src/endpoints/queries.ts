@@ -1,4 +1,5 @@
 import type { Insertable, Selectable, Updateable } from 'kysely'
+import type { Between, TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, type EndpointsTable, run, statement, type Trx } from '../platform/db/index.ts'
 
@@ -43,6 +44,8 @@ const FIND_ENDPOINT = statement('find endpoint', `${SELECT_ENDPOINTS} and e.id =
 const LIST_ENDPOINTS = statement(
   'list endpoints',
   `${SELECT_ENDPOINTS} and ($4::uuid is null or e.id = $4::uuid)
+  and (e.created_at, e.id) < (coalesce($5::timestamptz, 'infinity'), coalesce($6::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff'))
+  and (e.created_at, e.id) > (coalesce($7::timestamptz, '-infinity'), coalesce($8::uuid, '00000000-0000-0000-0000-000000000000'))
   order by e.created_at desc, e.id desc limit $2::int offset $3::bigint`,
 )
 
@@ -61,9 +64,24 @@ export async function findEndpoint(
  *
  * @param onlyId nothing but this endpoint, if given
  */
-export async function listEndpoints(db: Db, workspaceId: string, page: Page, onlyId: string | null) {
+export async function listEndpoints(
+  db: Db,
+  workspaceId: string,
+  page: Page & Between<TimePlace>,
+  onlyId: string | null,
+) {
   const { limit, offset } = window(page)
-  const rows = await run<EndpointRow>(db, LIST_ENDPOINTS, [workspaceId, limit, offset, onlyId])
+  const { before, after } = page
+  const rows = await run<EndpointRow>(db, LIST_ENDPOINTS, [
+    workspaceId,
+    limit,
+    offset,
+    onlyId,
+    before?.at ?? null,
+    before?.id ?? null,
+    after?.at ?? null,
+    after?.id ?? null,
+  ])
   const { count } = await db
     .selectFrom('endpoints')
     .where('workspaceId', '=', workspaceId)

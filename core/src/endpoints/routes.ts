@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { timeCursor, timeCursorInput } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { findsEndpoint } from './find.ts'
@@ -15,16 +16,15 @@ export const endpointRoutes = router({
     method: 'GET',
     path: '/api/v1/endpoints',
     summary: 'List endpoints, newest first',
-    input: z.object(pageInput),
+    input: z.object({ ...pageInput, ...timeCursorInput }),
     output: envelope(Endpoint),
     narrows: true,
   }).query(async ({ ctx, input }) => {
-    const { rows, totalCount } = await listEndpoints(ctx.db, ctx.workspace.id, input, ctx.onlyEndpointId)
-    return paged(
-      rows.map((row) => endpointView(row, ctx)),
-      totalCount,
-      input,
-    )
+    const found = await listEndpoints(ctx.db, ctx.workspace.id, input, ctx.onlyEndpointId)
+    return paged(found, input, {
+      view: (row) => endpointView(row, ctx),
+      cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),
+    })
   }),
 
   get: route({

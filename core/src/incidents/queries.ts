@@ -1,4 +1,5 @@
 import type { Context } from '../api/context.ts'
+import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 
 /** States that the list can be narrowed to; an incident is open until `closedAt` is set. */
@@ -8,7 +9,7 @@ export const INCIDENT_STATES = ['open', 'closed'] as const
 export async function listIncidents(
   { db, workspace, onlyEndpointId }: Pick<Context, 'db' | 'workspace' | 'onlyEndpointId'>,
   state: (typeof INCIDENT_STATES)[number] | undefined,
-  page: Page,
+  page: Page & Between<TimePlace>,
 ) {
   const { limit, offset } = window(page)
   const matching = db
@@ -20,6 +21,7 @@ export async function listIncidents(
   const rows = await matching
     .select(['id', 'kind', 'severity', 'subjectType', 'subjectId', 'subjectName', 'endpointId'])
     .select(['endpointName', 'count', 'reason', 'openedAt', 'closedAt'])
+    .where(isBetween('openedAt', 'id', page))
     .orderBy('openedAt', 'desc')
     .orderBy('id', 'desc')
     .limit(limit)

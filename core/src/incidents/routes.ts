@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { timeCursor, timeCursorInput } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { optional, route, router, Timestamp } from '../api/route.ts'
 import { INCIDENT_STATES, listIncidents } from './queries.ts'
@@ -32,16 +33,16 @@ export const incidentRoutes = router({
       'One an outage of a subject, with a running count; closed ones are kept as long as alerts are.',
     input: z.object({
       ...pageInput,
+      ...timeCursorInput,
       state: optional(z.enum(INCIDENT_STATES)).meta({ description: 'Only those in this state' }),
     }),
     output: envelope(Incident),
     narrows: true,
   }).query(async ({ ctx, input }) => {
-    const { rows, totalCount } = await listIncidents(ctx, input.state, input)
-    return paged(
-      rows.map((row) => ({ ...row, state: row.closedAt === null ? ('open' as const) : ('closed' as const) })),
-      totalCount,
-      input,
-    )
+    const found = await listIncidents(ctx, input.state, input)
+    return paged(found, input, {
+      view: (row) => ({ ...row, state: row.closedAt === null ? ('open' as const) : ('closed' as const) }),
+      cursorOf: ({ openedAt, id }) => timeCursor({ at: openedAt, id }),
+    })
   }),
 })

@@ -1,4 +1,5 @@
 import { type SelectQueryBuilder, sql } from 'kysely'
+import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import type { Database, Db, Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
@@ -52,7 +53,7 @@ export async function listBin(
   db: Db,
   scope: BinScope,
   endpointId: string | undefined,
-  page: Page,
+  page: Page & Between<TimePlace>,
 ): Promise<{ rows: BinnedRow[]; totalCount: number }> {
   const { limit, offset } = window(page)
   const all = restorable(db, scope)
@@ -60,6 +61,7 @@ export async function listBin(
   const rows = await matching
     .select(['r.id', 'r.endpointId', 'e.name as endpointName', 'r.method', 'r.path', 'r.label'])
     .select(['r.contentType', 'r.sizeBytes', 'r.receivedAt', 'r.deletedAt'])
+    .where(isBetween('r.deletedAt', 'r.id', page))
     .orderBy('r.deletedAt', 'desc')
     .orderBy('r.id', 'desc')
     .limit(limit)

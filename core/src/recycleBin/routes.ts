@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { timeAndIdCursorInput, timeCursor } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { findsNamedEndpoint } from '../endpoints/index.ts'
@@ -14,15 +15,17 @@ export const recycleBinRoutes = router({
     method: 'GET',
     path: '/api/v1/recycle-bin',
     summary: 'List deleted requests that can be restored, the last deleted first',
-    input: z.object({ ...binFilters, ...pageInput }),
+    input: z.object({ ...binFilters, ...pageInput, ...timeAndIdCursorInput }),
     output: envelope(BinnedRequest),
     errors: ['not_found'],
     finds: findsNamedEndpoint,
   }).query(async ({ ctx, input }) => {
     const scope = binScope(ctx)
-    const { rows, totalCount } = await listBin(ctx.db, scope, ctx.namedEndpoint?.id, input)
-    const items = rows.map((row) => ({ ...row, purgesAt: purgesAt(row, scope.retentionMs) }))
-    return paged(items, totalCount, input)
+    const found = await listBin(ctx.db, scope, ctx.namedEndpoint?.id, input)
+    return paged(found, input, {
+      view: (row) => ({ ...row, purgesAt: purgesAt(row, scope.retentionMs) }),
+      cursorOf: ({ deletedAt, id }) => timeCursor({ at: deletedAt, id: String(id) }),
+    })
   }),
 
   restore: route({

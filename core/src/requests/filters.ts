@@ -1,6 +1,6 @@
-import { type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import type { Database } from '../platform/db/index.ts'
-import type { ListFilters } from './schema.ts'
+import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
+import type { Database, Db } from '../platform/db/index.ts'
+import type { ListFilters, RequestFilters } from './schema.ts'
 import { containsText } from './search.ts'
 
 /** What the attempts of a request add up to; looked up per row through `delivery_attempts_by_request`. */
@@ -20,24 +20,54 @@ type FilteredTables = Database & { r: Database['requests']; d: DeliverySummary }
 export const requestState = sql<string>`coalesce(d.latest_state,
   case when d.is_open then 'Pending' when r.dispatch_state = 'Skipped' then 'Skipped' else 'NotAttempted' end)`
 
+/** What the deliveries of `requests as r` add up to: a row for each. */
+export function deliverySummary(db: Db) {
+  return (
+    db
+      // Each is looked up only where a query names it.
+      .selectNoFrom([
+        sql<string | null>`(select of.state from delivery_attempts of
+          where of.endpoint_id = r.endpoint_id and of.request_id = r.id order by of.id desc limit 1)`.as(
+          'latestState',
+        ),
+        // Not "exists", for which a page of rows may have the whole queue read into a hash table.
+        sql<boolean | null>`(select true from deliveries of
+          where of.endpoint_id = r.endpoint_id and of.request_id = r.id and of.finished_at is null limit 1)`.as(
+          'isOpen',
+        ),
+        sql<number>`(select count(*)::int from delivery_attempts of
+          where of.endpoint_id = r.endpoint_id and of.request_id = r.id)`.as('attemptCount'),
+      ])
+      .$castTo<DeliverySummary>()
+  )
+}
+
 /** Narrows a query over visible requests; one implementation for list, await and suggest. */
 export function applyFilters<Output>(
   query: SelectQueryBuilder<FilteredTables, 'r' | 'd', Output>,
   filters: ListFilters,
 ): SelectQueryBuilder<FilteredTables, 'r' | 'd', Output> {
+  const { afterId, beforeId } = filters
   let filtered = query
-  const { method, state, q, since, until, afterId, beforeId, verification, label } = filters
   if (afterId !== undefined) filtered = filtered.where('r.id', '>', afterId)
   if (beforeId !== undefined) filtered = filtered.where('r.id', '<', beforeId)
-  if (method !== undefined) filtered = filtered.where(sql<SqlBool>`upper(r.method) = upper(${method})`)
-  if (since !== undefined) filtered = filtered.where('r.receivedAt', '>=', since)
-  if (until !== undefined) filtered = filtered.where('r.receivedAt', '<', until)
-  if (label !== undefined) filtered = filtered.where('r.label', '=', label)
-  if (verification === 'none') filtered = filtered.where('r.verdict', 'is', null)
-  else if (verification !== undefined) filtered = filtered.where('r.verdict', '=', verification)
-  if (state !== undefined) filtered = filtered.where(requestState, '=', state)
-  if (q !== undefined) filtered = filtered.where(containsText(q))
+  for (const condition of contentConditions(filters)) filtered = filtered.where(condition)
   return filtered
+}
+
+/** What the filters ask of `requests as r` with `deliverySummary as d`, but for its id; the cheap first. */
+export function contentConditions(filters: Partial<RequestFilters>): RawBuilder<SqlBool>[] {
+  const { method, state, q, since, until, verification, label } = filters
+  const conditions: RawBuilder<SqlBool>[] = []
+  if (method !== undefined) conditions.push(sql`upper(r.method) = upper(${method})`)
+  if (since !== undefined) conditions.push(sql`r.received_at >= ${since}`)
+  if (until !== undefined) conditions.push(sql`r.received_at < ${until}`)
+  if (label !== undefined) conditions.push(sql`r.label = ${label}`)
+  if (verification === 'none') conditions.push(sql`r.verdict is null`)
+  else if (verification !== undefined) conditions.push(sql`r.verdict = ${verification}`)
+  if (state !== undefined) conditions.push(sql`${requestState} = ${state}`)
+  if (q !== undefined) conditions.push(containsText(q))
+  return conditions
 }
 
 /** Whether any filter but `afterId` needs the rows themselves. */

@@ -1,13 +1,28 @@
 import type { Context } from '../api/context.ts'
+import { type Between, type IdPlace, idCursor } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
-import type { Page } from '../api/pagination.ts'
+import { type Page, window } from '../api/pagination.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { hasFilters } from './filters.ts'
 import { isUuid } from './find.ts'
-import { olderIds, olderRequests, type RequestSummaryRow, searchRequests } from './queries.ts'
+import { type RequestSummaryRow, summariesOf } from './queries.ts'
 import { readPage } from './reads.ts'
+import { scanRequests } from './scan.ts'
 import type { ListFilters } from './schema.ts'
 import { searching } from './searching.ts'
+
+/** Which page of the list: by number, from a cursor if there is one. */
+export type ListedPage = Page & Between<IdPlace>
+
+/** A page of the list with the cursors beside it. */
+export interface ListedRequests {
+  readonly rows: readonly RequestSummaryRow[]
+  readonly totalCount: number
+  readonly next: string | null
+  readonly previous: string | null
+  /** Null without filters: nothing had to be looked through. */
+  readonly search: { readonly complete: boolean; readonly lookedThrough: number } | null
+}
 
 /**
  * One page of an endpoint's stored requests, newest first, and how many match the filters.
@@ -19,16 +34,62 @@ export async function listRequests(
   ctx: Context,
   endpointId: string,
   filters: ListFilters,
-  page: Page,
-): Promise<{ rows: RequestSummaryRow[]; totalCount: number }> {
+  page: ListedPage,
+): Promise<ListedRequests> {
   if (hasFilters(filters)) {
     const { endpoint } = await findsEndpoint(ctx, { endpointId })
-    return await searching(ctx, (db, options) => searchRequests(db, endpoint.id, filters, page, options))
+    return await searchRequests(ctx, endpoint.id, filters, page)
   }
   const found = isUuid(endpointId) ? await readPage(ctx.db, ctx.workspace.id, endpointId, page) : undefined
   if (found === undefined) throw notFound('endpoint')
-  return found
+  const ids = found.rows.map(({ id }) => id)
+  return { ...found, ...cursorsOf(ids, page, null), search: null }
 }
+
+function searchRequests(
+  ctx: Context,
+  endpointId: string,
+  filters: ListFilters,
+  page: ListedPage,
+): Promise<ListedRequests> {
+  const { limit, offset } = window(page)
+  const { before, after } = page
+  const wanted = {
+    filters: {
+      ...filters,
+      beforeId: least(filters.beforeId, before),
+      afterId: greatest(filters.afterId, after),
+    },
+    skip: offset,
+    take: limit,
+    countsAll: before === undefined && after === undefined,
+  }
+  return searching(ctx, async (db, options) => {
+    const found = await scanRequests(db, endpointId, wanted, options)
+    const { ids, matchedCount, lookedThrough, lookedDownTo } = found
+    return {
+      rows: await summariesOf(db, endpointId, ids, options),
+      totalCount: matchedCount,
+      ...cursorsOf(ids, page, lookedDownTo),
+      search: { complete: lookedDownTo === null, lookedThrough },
+    }
+  })
+}
+
+/** A page that is full goes on below its last item, another where the scan ended; null at the end of all. */
+function cursorsOf(ids: readonly number[], { pageSize }: Page, lookedDownTo: number | null) {
+  const goesOnBelow = ids.length < pageSize ? lookedDownTo : (ids.at(-1) ?? null)
+  return {
+    next: goesOnBelow === null ? null : idCursor(goesOnBelow),
+    previous: ids[0] === undefined ? null : idCursor(ids[0]),
+  }
+}
+
+const least = (left: number | undefined, right: number | undefined) =>
+  left === undefined || right === undefined ? (left ?? right) : Math.min(left, right)
+
+const greatest = (left: number | undefined, right: number | undefined) =>
+  left === undefined || right === undefined ? (left ?? right) : Math.max(left, right)
 
 /** What of an endpoint is older than some request, newest first. */
 export interface OlderInput {
@@ -36,16 +97,31 @@ export interface OlderInput {
   readonly limit: number
 }
 
-/** Older requests without counting all: `hasMore` says whether there are others. */
-export async function listOlder(ctx: Context, endpointId: string, { filters, limit }: OlderInput) {
-  const rows = await searching(ctx, (db, options) =>
-    olderRequests(db, endpointId, filters, limit + 1, options),
-  )
-  return { rows: rows.slice(0, limit), hasMore: rows.length > limit }
+/** Older requests without counting all; see {@link selectIds}. */
+export async function listOlder(ctx: Context, endpointId: string, input: OlderInput) {
+  return await searching(ctx, async (db, options) => {
+    const { ids, ...more } = await olderIds(db, endpointId, input, options)
+    return { rows: await summariesOf(db, endpointId, ids, options), ...more }
+  })
 }
 
-/** The ids of requests that match, newest first, for work on many of them. */
-export async function selectIds(ctx: Context, endpointId: string, { filters, limit }: OlderInput) {
-  const ids = await searching(ctx, (db, options) => olderIds(db, endpointId, filters, limit + 1, options))
-  return { ids: ids.slice(0, limit), hasMore: ids.length > limit }
+/**
+ * The ids of requests that match, newest first, for work on many of them. `hasMore` says whether there may be others, with
+ * ids below `nextBeforeId`: also when the time of the search was up before it had found `limit`.
+ */
+export async function selectIds(ctx: Context, endpointId: string, input: OlderInput) {
+  return await searching(ctx, (db, options) => olderIds(db, endpointId, input, options))
+}
+
+async function olderIds(
+  db: Parameters<typeof scanRequests>[0],
+  endpointId: string,
+  { filters, limit }: OlderInput,
+  options: Parameters<typeof scanRequests>[3],
+) {
+  const wanted = { filters, skip: 0, take: limit + 1, countsAll: false }
+  const { ids, lookedDownTo } = await scanRequests(db, endpointId, wanted, options)
+  const first = ids.slice(0, limit)
+  const nextBeforeId = ids.length > limit ? (first.at(-1) ?? null) : lookedDownTo
+  return { ids: first, hasMore: nextBeforeId !== null, nextBeforeId }
 }

@@ -1,8 +1,7 @@
 import { type AbortableQueryOptions, type Selectable, sql } from 'kysely'
-import { type Page, window } from '../api/pagination.ts'
 import type { Db, RequestsTable, Trx } from '../platform/db/index.ts'
-import { applyFilters, type DeliverySummary, requestState } from './filters.ts'
-import type { ListFilters, RequestFilters } from './schema.ts'
+import { applyFilters, deliverySummary, requestState } from './filters.ts'
+import type { RequestFilters } from './schema.ts'
 import { STORED_REQUEST_COLUMNS } from './storedRequest.ts'
 
 const SUMMARY_COLUMNS = [
@@ -47,24 +46,7 @@ export function visibleRequests(db: Db, endpointId: string) {
   return db
     .selectFrom('requests as r')
     .leftJoinLateral(
-      () =>
-        db
-          // Each is looked up only where a query names it.
-          .selectNoFrom([
-            sql<string | null>`(select of.state from delivery_attempts of
-              where of.endpoint_id = r.endpoint_id and of.request_id = r.id order by of.id desc limit 1)`.as(
-              'latestState',
-            ),
-            // Not "exists", for which a page of rows may have the whole queue read into a hash table.
-            sql<boolean | null>`(select true from deliveries of
-              where of.endpoint_id = r.endpoint_id and of.request_id = r.id and of.finished_at is null limit 1)`.as(
-              'isOpen',
-            ),
-            sql<number>`(select count(*)::int from delivery_attempts of
-              where of.endpoint_id = r.endpoint_id and of.request_id = r.id)`.as('attemptCount'),
-          ])
-          .$castTo<DeliverySummary>()
-          .as('d'),
+      () => deliverySummary(db).as('d'),
       (join) => join.onTrue(),
     )
     .where('r.endpointId', '=', endpointId)
@@ -79,70 +61,15 @@ export function summaries(db: Db, endpointId: string) {
     .select([requestState.as('state'), sql<number>`coalesce(d.attempt_count, 0)`.as('attemptCount')])
 }
 
-/**
- * One page of those that the filters let through, newest first, and how many match. One scan finds the page's ids and the
- * total; the summaries are read by id.
- */
-export async function searchRequests(
+/** Requests of an endpoint by id as lists show them, newest first; those that were deleted meanwhile are left out. */
+export async function summariesOf(
   db: Db,
   endpointId: string,
-  filters: ListFilters,
-  page: Page,
-  options: AbortableQueryOptions,
-): Promise<{ rows: RequestSummaryRow[]; totalCount: number }> {
-  const { limit, offset } = window(page)
-  const matching = applyFilters(visibleRequests(db, endpointId), filters)
-  const ids = await matching
-    .select('r.id')
-    .select(sql<number>`count(*) over ()`.as('totalCount'))
-    .orderBy('r.id', 'desc')
-    .limit(limit)
-    .offset(offset)
-    .execute(options)
-  const first = ids[0]
-  if (first === undefined) {
-    if (offset === 0) return { rows: [], totalCount: 0 }
-    const { totalCount } = await matching
-      .select((of) => of.fn.countAll<number>().as('totalCount'))
-      .executeTakeFirstOrThrow(options)
-    return { rows: [], totalCount }
-  }
-  const wanted = ids.map((row) => row.id)
-  const rows = await summaries(db, endpointId)
-    .where('r.id', 'in', wanted)
-    .orderBy('r.id', 'desc')
-    .execute(options)
-  return { rows, totalCount: first.totalCount }
-}
-
-/** The newest that match, at most `limit`. */
-export function olderRequests(
-  db: Db,
-  endpointId: string,
-  filters: ListFilters,
-  limit: number,
+  ids: readonly number[],
   options: AbortableQueryOptions,
 ): Promise<RequestSummaryRow[]> {
-  return applyFilters(summaries(db, endpointId), filters)
-    .orderBy('r.id', 'desc')
-    .limit(limit)
-    .execute(options)
-}
-
-/** The ids of the newest that match, at most `limit`. */
-export async function olderIds(
-  db: Db,
-  endpointId: string,
-  filters: ListFilters,
-  limit: number,
-  options: AbortableQueryOptions,
-): Promise<number[]> {
-  const rows = await applyFilters(visibleRequests(db, endpointId), filters)
-    .select('r.id')
-    .orderBy('r.id', 'desc')
-    .limit(limit)
-    .execute(options)
-  return rows.map(({ id }) => id)
+  if (ids.length === 0) return []
+  return await summaries(db, endpointId).where('r.id', 'in', ids).orderBy('r.id', 'desc').execute(options)
 }
 
 /** The visible requests of an endpoint, whole. */

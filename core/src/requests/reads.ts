@@ -1,3 +1,4 @@
+import type { Between, IdPlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
@@ -45,7 +46,8 @@ const READ_REQUEST = statement(
 )
 
 /**
- * A page without filters: of the endpoint `$1` of the workspace `$2`, `$3` rows after the first `$4`.
+ * A page without filters: of the endpoint `$1` of the workspace `$2`, `$3` rows after the first `$4` with ids below `$5` and
+ * above `$6`.
  *
  * The total is the counter's, and the scan ends at the last stored row instead of wading through deleted ones.
  */
@@ -57,7 +59,7 @@ const LIST_REQUESTS = statement(
    left join lateral (
      select ${SUMMARY}
      from requests r
-     where r.endpoint_id = e.id and ${IS_VISIBLE}
+     where r.endpoint_id = e.id and ${IS_VISIBLE} and r.id < $5::bigint and r.id > $6::bigint
      order by r.id desc
      limit greatest(0, least($3::bigint, c.stored_request_count - $4::bigint)) offset $4::bigint
    ) r on true
@@ -103,7 +105,7 @@ export async function readPage(
   db: Db,
   workspaceId: string,
   endpointId: string,
-  page: Page,
+  page: Page & Between<IdPlace>,
 ): Promise<{ rows: RequestSummaryRow[]; totalCount: number } | undefined> {
   const { limit, offset } = window(page)
   const found = await run<{ totalCount: number } & Maybe<RequestSummaryRow>>(db, LIST_REQUESTS, [
@@ -111,6 +113,8 @@ export async function readPage(
     workspaceId,
     limit,
     offset,
+    page.before ?? Number.MAX_SAFE_INTEGER,
+    page.after ?? -1,
   ])
   const [first] = found
   if (first === undefined) return undefined

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { envelope, paged } from '../api/pagination.ts'
+import { idCursorInput } from '../api/cursors.ts'
+import { envelope } from '../api/pagination.ts'
 import { Int64, Int64Filter, optional, route, router, stream, typedOnly } from '../api/route.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { openStream } from '../streams/index.ts'
@@ -24,6 +25,7 @@ import {
   requestIdsInput,
   requestIdsOf,
   Shape,
+  searchMember,
 } from './schema.ts'
 import { searching } from './searching.ts'
 import { shapeOf } from './shape.ts'
@@ -71,31 +73,48 @@ export const requestRoutes = router({
     path: '/api/v1/endpoints/{endpointId}/requests',
     summary: 'List and search captured requests, newest first',
     description:
-      'All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order.',
+      'All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search with filters ends after some seconds with what it has found: `search` says how far it came, and `next` goes on.',
     input: z.object({ endpointId, ...listInput }),
-    output: envelope(RequestSummary),
+    output: envelope(RequestSummary, searchMember),
     findsWhenWrong: findsEndpoint,
-  }).query(async ({ ctx, input: { endpointId: id, page, pageSize, ...filters } }) => {
-    const { rows, totalCount } = await listRequests(ctx, id, filters, { page, pageSize })
-    return paged(
-      rows.map((row) => summaryView(row, row.endpointId)),
+  }).query(async ({ ctx, input: { endpointId: id, page, pageSize, before, after, ...filters } }) => {
+    const listed = await listRequests(ctx, id, filters, { page, pageSize, before, after })
+    const { rows, totalCount, next, previous, search } = listed
+    return {
+      items: rows.map((row) => summaryView(row, row.endpointId)),
       totalCount,
-      { page, pageSize },
-    )
+      page,
+      pageSize,
+      totalPages: Math.ceil(totalCount / pageSize),
+      next,
+      previous,
+      search,
+    }
   }),
 
   older: typedOnly({
-    input: z.object({ endpointId, ...filterInput, beforeId, limit: z.int().min(1).max(100).default(50) }),
-    output: z.object({ items: z.array(RequestSummary), hasMore: z.boolean() }),
+    input: z.object({
+      endpointId,
+      ...filterInput,
+      before: idCursorInput.before,
+      beforeId,
+      limit: z.int().min(1).max(100).default(50),
+    }),
+    output: z.object({
+      items: z.array(RequestSummary),
+      hasMore: z.boolean(),
+      nextBeforeId: Int64.nullable(),
+    }),
     finds: findsEndpoint,
-  }).query(async ({ ctx, input: { endpointId: _id, limit, ...filters } }) => {
-    const { rows, hasMore } = await listOlder(ctx, ctx.endpoint.id, { filters, limit })
-    return { items: rows.map((row) => summaryView(row, ctx.endpoint.id)), hasMore }
+  }).query(async ({ ctx, input: { endpointId: _id, limit, before, ...filters } }) => {
+    const older = { filters: { ...filters, beforeId: before ?? filters.beforeId }, limit }
+    const { rows, ...more } = await listOlder(ctx, ctx.endpoint.id, older)
+    return { items: rows.map((row) => summaryView(row, ctx.endpoint.id)), ...more }
   }),
 
   select: typedOnly({
     input: z.object({ endpointId, ...filterInput, beforeId, limit: z.int().min(1).max(500).default(500) }),
-    output: z.object({ ids: z.array(Int64), hasMore: z.boolean() }),
+    output: z.object({ ids: z.array(Int64), hasMore: z.boolean(), nextBeforeId: Int64.nullable() }),
     finds: findsEndpoint,
   }).query(({ ctx, input: { endpointId: _id, limit, ...filters } }) =>
     selectIds(ctx, ctx.endpoint.id, { filters, limit }),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { idCursorInput } from '../api/cursors.ts'
 import { pageInput } from '../api/pagination.ts'
 import {
   byName,
@@ -75,7 +76,7 @@ export function issuesOfFilters(input: object): InputIssue[] {
 export const beforeId = optional(Int64Filter).meta({ description: 'Only requests with a lower id' })
 
 /** Input of the list of requests without the endpoint: filters, paging and `beforeId`. */
-export const listInput = { ...filterInput, ...pageInput, beforeId }
+export const listInput = { ...filterInput, ...pageInput, ...idCursorInput, beforeId }
 
 const filters = z.object(filterInput)
 /** The filters of list and await after parsing. */
@@ -123,6 +124,20 @@ const content = {
     }),
   ),
   body: z.string().nullable().meta({ description: 'Text, or base64 when `bodyIsBinary`; null when empty' }),
+}
+
+/** What a list of requests says besides, when filters had to be looked for. */
+export const searchMember = {
+  search: z
+    .object({
+      complete: z.boolean().meta({
+        description:
+          'Everything was looked through. Else `totalCount` is what was found so far, and `next` goes on, also from a page that is not full',
+      }),
+      lookedThrough: z.int().meta({ description: 'How many stored requests this call has looked through' }),
+    })
+    .nullable()
+    .meta({ description: 'Null without filters' }),
 }
 
 /** A request as it came over the wire, for those who pass it on. */

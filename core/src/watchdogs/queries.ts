@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { type Insertable, type Selectable, sql } from 'kysely'
 import type { Context } from '../api/context.ts'
+import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import type { Db, Trx, WatchdogsTable } from '../platform/db/index.ts'
 import { MAX_LABELS } from './bounds.ts'
@@ -46,13 +47,14 @@ export function findWatchdog(db: Db, workspaceId: string, id: string, now: Date)
 /** One page of what the caller can see, newest first; served by `watchdogs_by_workspace`. */
 export async function listWatchdogs(
   { db, workspace, onlyEndpointId }: Pick<Context, 'db' | 'workspace' | 'onlyEndpointId'>,
-  page: Page,
+  page: Page & Between<TimePlace>,
   now: Date,
 ) {
   const { limit, offset } = window(page)
   const rows = await selectRows(db, now)
     .where('w.workspaceId', '=', workspace.id)
     .$if(onlyEndpointId !== null, (query) => query.where('w.endpointId', '=', onlyEndpointId))
+    .where(isBetween('w.createdAt', 'w.id', page))
     .orderBy('w.createdAt', 'desc')
     .orderBy('w.id', 'desc')
     .limit(limit)

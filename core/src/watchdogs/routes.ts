@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { timeCursor, timeCursorInput } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { InstantInput, optional, route, router } from '../api/route.ts'
 import { findsNamedEndpoint, namedEndpointOf } from '../endpoints/index.ts'
@@ -29,18 +30,17 @@ export const watchdogRoutes = router({
     method: 'GET',
     path: '/api/v1/watchdogs',
     summary: 'List watchdogs, newest first',
-    input: z.object(pageInput),
+    input: z.object({ ...pageInput, ...timeCursorInput }),
     output: envelope(Watchdog),
     narrows: true,
   }).query(async ({ ctx, input }) => {
     const now = ctx.clock.now()
-    const { rows, totalCount } = await listWatchdogs(ctx, input, now)
+    const found = await listWatchdogs(ctx, input, now)
     const outages = await listOutages(ctx.db)
-    return paged(
-      rows.map((row) => watchdogView(row, now, outages)),
-      totalCount,
-      input,
-    )
+    return paged(found, input, {
+      view: (row) => watchdogView(row, now, outages),
+      cursorOf: ({ createdAt, id: last }) => timeCursor({ at: createdAt, id: last }),
+    })
   }),
 
   create: route({

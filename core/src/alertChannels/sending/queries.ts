@@ -1,4 +1,6 @@
 import { type Insertable, type Selectable, sql } from 'kysely'
+import { type Between, type IdPlace, isBetweenIds } from '../../api/cursors.ts'
+import { type Page, window } from '../../api/pagination.ts'
 import type { Services } from '../../api/services.ts'
 import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
 import type { Outcome } from '../schema.ts'
@@ -187,8 +189,9 @@ export async function listHistory(
   db: Db,
   workspaceId: string,
   filter: HistoryFilter,
-  { limit, offset }: { limit: number; offset: number },
+  page: Page & Between<IdPlace>,
 ) {
+  const { limit, offset } = window(page)
   const matching = db
     .selectFrom('alertDeliveries as d')
     .innerJoin('alerts as a', 'a.id', 'd.alertId')
@@ -202,6 +205,7 @@ export async function listHistory(
     .selectAll('d')
     .select(['a.eventKind', 'a.severity', 'a.subjectType', 'a.subjectId', 'a.subjectName', 'a.requestId'])
     .select(sql<number>`coalesce(i.count, a.count)`.as('count'))
+    .where(isBetweenIds('d.id', page))
     .orderBy('d.id', 'desc')
     .limit(limit)
     .offset(offset)

@@ -1,0 +1,107 @@
+import { type SqlBool, sql } from 'kysely'
+import { z } from 'zod'
+import { optional } from './route.ts'
+
+/** Where an item stands in a list that is ordered by id alone. */
+export type IdPlace = number
+
+/** Where an item stands in a list that is ordered by a time, and by id where times are equal. */
+export interface TimePlace {
+  readonly at: Date
+  /** As text: a uuid or an int64. */
+  readonly id: string
+}
+
+/** Between which places of a list a page lies; both ends are left out. */
+export interface Between<Place> {
+  /** Only what is older, that is: further down the list. */
+  readonly before?: Place | undefined
+  /** Only what is newer. */
+  readonly after?: Place | undefined
+}
+
+const ID = /^(?:0|[1-9]\d{0,15})$/
+const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+const MILLISECONDS = /^\d{1,15}$/
+/** The last moment that a timestamp of PostgreSQL and of ours both know: the end of the year 9999. */
+const LAST_MOMENT = 253_402_300_799_999
+
+const encode = (text: string) => Buffer.from(text, 'latin1').toString('base64url')
+
+/** The cursor of a place in a list by id; opaque to callers. */
+export const idCursor = (id: IdPlace): string => encode(String(id))
+
+/** The cursor of a place in a list by time; opaque to callers. */
+export const timeCursor = ({ at, id }: TimePlace): string => encode(`${at.getTime()} ${id}`)
+
+function cursor<Place>(placeOf: (text: string) => Place | undefined) {
+  return z
+    .string()
+    .max(100)
+    .transform((text, context) => {
+      const place = placeOf(Buffer.from(text, 'base64url').toString('latin1'))
+      if (place !== undefined) return place
+      context.addIssue({
+        code: 'custom',
+        params: { code: 'bad_format' },
+        message: 'This is no cursor of this list: take `next` or `previous` of one of its pages.',
+      })
+      return z.NEVER
+    })
+}
+
+const ofId = cursor((text): IdPlace | undefined => {
+  const id = Number(text)
+  return ID.test(text) && Number.isSafeInteger(id) ? id : undefined
+})
+
+const ofTime = (isId: RegExp) =>
+  cursor((text): TimePlace | undefined => {
+    const [at = '', id = '', ...rest] = text.split(' ')
+    const isPlace = MILLISECONDS.test(at) && Number(at) <= LAST_MOMENT && isId.test(id) && rest.length === 0
+    return isPlace ? { at: new Date(Number(at)), id } : undefined
+  })
+
+function cursorInput<Schema extends z.ZodType>(schema: Schema) {
+  return {
+    before: optional(schema).meta({
+      description: 'Cursor, `next` of a page: only what follows that page. Costs the same at any depth',
+    }),
+    after: optional(schema).meta({
+      description: 'Cursor, `previous` of a page: only what is newer than that page',
+    }),
+  }
+}
+
+/** `before` and `after` of a list that is ordered by int64 ids. */
+export const idCursorInput = cursorInput(ofId)
+
+/** `before` and `after` of a list that is ordered by a time and uuids. */
+export const timeCursorInput = cursorInput(ofTime(UUID))
+
+/** `before` and `after` of a list that is ordered by a time and int64 ids. */
+export const timeAndIdCursorInput = cursorInput(ofTime(ID))
+
+/**
+ * What a list ordered by `(time, id)`, both descending, is narrowed to.
+ *
+ * @param at the column of the time
+ * @param id the column of the id
+ */
+export function isBetween(at: string, id: string, { before, after }: Between<TimePlace>) {
+  const row = sql`(${sql.ref(at)}, ${sql.ref(id)})`
+  const parts = [
+    ...(before === undefined ? [] : [sql`${row} < (${before.at}, ${before.id})`]),
+    ...(after === undefined ? [] : [sql`${row} > (${after.at}, ${after.id})`]),
+  ]
+  return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
+}
+
+/** What a list ordered by id alone, descending, is narrowed to. */
+export function isBetweenIds(id: string, { before, after }: Between<IdPlace>) {
+  const parts = [
+    ...(before === undefined ? [] : [sql`${sql.ref(id)} < ${before}::bigint`]),
+    ...(after === undefined ? [] : [sql`${sql.ref(id)} > ${after}::bigint`]),
+  ]
+  return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
+}

@@ -1,0 +1,152 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { scanRequests } from '../../core/src/requests/scan.ts'
+import type { Client, TestEndpoint } from '../support/client.ts'
+import { wrongParts } from '../support/problems.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+const COUNT = 5
+
+const Page = z.object({
+  items: z.array(z.looseObject({ id: z.union([z.string(), z.int()]) })),
+  totalCount: z.int(),
+  next: z.string().nullable(),
+  previous: z.string().nullable(),
+  search: z.object({ complete: z.boolean(), lookedThrough: z.int() }).nullish(),
+})
+
+let service: TestService
+let endpoint: TestEndpoint
+let requestIds: readonly number[]
+
+/** Every list that is read by pages. */
+const LISTS = {
+  endpoints: () => '/api/v1/endpoints',
+  requests: () => endpoint.at('/requests'),
+  searches: () => endpoint.at('/requests?method=post'),
+  deliveries: () => endpoint.at('/deliveries'),
+  audit: () => '/api/v1/audit?action=endpoints.create',
+  incidents: () => '/api/v1/incidents',
+  'the recycle bin': () => '/api/v1/recycle-bin',
+  watchdogs: () => '/api/v1/watchdogs',
+  'alert channels': () => '/api/v1/alert-channels',
+  'sent alerts': () => '/api/v1/alert-channels/deliveries',
+} satisfies Record<string, () => string>
+
+const pageOf = async (list: string, query: string, client: Client = service.alice) => {
+  const page = await client.expect(client.get(`${list}${list.includes('?') ? '&' : '?'}${query}`), Page)
+  return { ...page, ids: page.items.map(({ id }) => id) }
+}
+
+beforeAll(async () => {
+  service = await startService({ limits: { apiRatePerMinute: 1_000_000 }, parts: ['gateway'] })
+  const { alice, db } = service
+  for (let made = 0; made < COUNT - 1; made += 1) await alice.endpoint()
+  endpoint = await alice.endpoint()
+  requestIds = (await endpoint.captureMany(2 * COUNT)).map(({ id }) => id)
+  await alice.post(endpoint.at('/requests/bulk-delete'), { ids: requestIds.slice(0, COUNT) })
+  for (let made = 0; made < COUNT; made += 1) {
+    const watchdog = { name: `w${made}`, endpointId: endpoint.id, expectedIntervalSeconds: 3600 }
+    await alice.expect(alice.post('/api/v1/watchdogs', watchdog), z.looseObject({}))
+  }
+  // Equal times, so that the order within them counts.
+  const workspace = alice.workspaceId
+  await sql`
+    insert into incidents (id, workspace_id, kind, severity, subject_type, subject_id, subject_name, count, opened_at)
+    select gen_random_uuid(), ${workspace}::uuid, 'watchdog.alarmed', 'critical', 'watchdog', gen_random_uuid(), 'w', 1,
+           '2026-11-01T00:00:00Z'::timestamptz from generate_series(1, ${COUNT}::int)`.execute(db)
+  await sql`
+    insert into alert_channels (id, workspace_id, name, kind, enabled, settings, events, created_at)
+    select gen_random_uuid(), ${workspace}::uuid, 'c', 'webhook', true, '{"url":"https://example.com"}', '[]',
+           '2026-11-01T00:00:00Z'::timestamptz from generate_series(1, ${COUNT}::int)`.execute(db)
+  await sql`
+    with alert as (
+      insert into alerts (id, workspace_id, event_kind, severity, status, subject_type, subject_id, subject_name, count, occurred_at)
+      values (gen_random_uuid(), ${workspace}::uuid, 'watchdog.alarmed', 'critical', 'single', 'watchdog', gen_random_uuid(), 'w', 1, now())
+      returning id)
+    insert into alert_deliveries (alert_id, workspace_id, at, channel_kind, outcome, attempt_count, attempts_max, email_fallback)
+    select id, ${workspace}::uuid, now(), 'email', 'delivered', 1, 1, false from alert, generate_series(1, ${COUNT}::int)`.execute(
+    db,
+  )
+  await sql`
+    insert into delivery_attempts (endpoint_id, workspace_id, request_id, action_id, action_name, kind, state, attempt_number, trigger, url, at)
+    select ${endpoint.id}::uuid, ${workspace}::uuid, ${requestIds.at(-1) ?? 0}::bigint, gen_random_uuid(), 'a', 'forward', 'Succeeded', n, 'live', 'https://example.com', now()
+    from generate_series(1, ${COUNT}::int) n`.execute(db)
+})
+
+describe.each(Object.keys(LISTS).map((name) => [name] as const))('the cursors of %s', (name) => {
+  const path = () => new Map(Object.entries(LISTS)).get(name)?.() ?? ''
+
+  test('walk the whole list, down and up again, to what its pages hold', async () => {
+    const all = await pageOf(path(), 'pageSize=100')
+    expect([all.ids.length, all.next]).toEqual([COUNT, null])
+    const walked = [...(await pageOf(path(), 'pageSize=2')).ids]
+    for (let { next } = await pageOf(path(), 'pageSize=2'); next !== null; ) {
+      const page = await pageOf(path(), `pageSize=2&before=${next}`)
+      walked.push(...page.ids)
+      next = page.next
+    }
+    expect(walked).toEqual(all.ids)
+    const third = await pageOf(path(), 'pageSize=1&page=3')
+    expect((await pageOf(path(), `after=${third.previous}`)).ids).toEqual(all.ids.slice(0, 2))
+    const between = `before=${third.next}&after=${(await pageOf(path(), 'pageSize=1&page=5')).previous}`
+    expect((await pageOf(path(), between)).ids).toEqual(all.ids.slice(3, 4))
+    expect((await pageOf(path(), `before=${third.next}&page=2&pageSize=1`)).ids).toEqual(all.ids.slice(4))
+  })
+
+  test('show another workspace nothing, and are refused when they are none', async () => {
+    const { next } = await pageOf(path(), 'pageSize=1')
+    const isOfWorkspace = path().startsWith('/api/v1/endpoints/')
+    const foreign = await service.charlie.get(`${path()}${path().includes('?') ? '&' : '?'}before=${next}`)
+    if (isOfWorkspace) expect(foreign.status).toBe(404)
+    else expect(Page.parse(foreign.body).items).toEqual([])
+    const at = `${path()}${path().includes('?') ? '&' : '?'}`
+    const wrong = `${at}before=never&after=${Buffer.from('1 2 3').toString('base64url')}`
+    expect(wrongParts(await service.alice.get(wrong))).toEqual(['?before bad_format', '?after bad_format'])
+  })
+})
+
+test('a cursor of another kind of list is refused', async () => {
+  const { next } = await pageOf(LISTS.endpoints(), 'pageSize=1')
+  for (const list of [LISTS.audit(), LISTS['the recycle bin'](), LISTS.requests()]) {
+    const answer = await service.alice.get(`${list}${list.includes('?') ? '&' : '?'}before=${next}`)
+    expect(wrongParts(answer)).toEqual(['?before bad_format'])
+  }
+})
+
+describe('a search whose time is up', () => {
+  test('answers what it has looked through, and goes on where it ended', async () => {
+    const { db, alice } = service
+    const large = await alice.endpoint()
+    await sql`
+      insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, body, size_bytes,
+                            body_truncated, body_is_binary, body_preview, dispatch_state)
+      select ${large.id}::uuid, nextval('request_ids'), now(), case when n in (10, 1500, 2400) then 'PUT' else 'POST' end,
+             '', '', '', '', 0, false, false, '', 'NotAttempted' from generate_series(1, 2500) n`.execute(db)
+    const found: number[] = []
+    const steps: number[] = []
+    for (let beforeId: number | undefined; ; ) {
+      const wanted = { filters: { method: 'put', beforeId }, skip: 0, take: 10, countsAll: true }
+      const step = await scanRequests(db, large.id, wanted, {}, 0)
+      found.push(...step.ids)
+      steps.push(step.lookedThrough)
+      expect(step.matchedCount).toBe(step.ids.length)
+      if (step.lookedDownTo === null) break
+      beforeId = step.lookedDownTo
+    }
+    expect(steps).toEqual([1000, 1000, 500])
+    const whole = await pageOf(large.at('/requests?method=put'), '')
+    expect(found).toHaveLength(3)
+    expect(whole.ids).toEqual(found)
+    expect(whole.search).toEqual({ complete: true, lookedThrough: 2500 })
+    const unsearched = await pageOf(large.at('/requests'), 'pageSize=1')
+    expect(unsearched.search).toBeNull()
+  })
+
+  test('by a cursor, ends as soon as its page is full', async () => {
+    const { next } = await pageOf(LISTS.searches(), 'pageSize=1')
+    const page = await pageOf(LISTS.searches(), `pageSize=1&before=${next}`)
+    expect([page.ids.length, page.next]).toEqual([1, expect.any(String)])
+  })
+})
