@@ -6,6 +6,7 @@ import { Bones } from '../parts/Bones.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { actionsQuery } from '../requests/queries.ts'
 import { creel, type Endpoint } from '../trpc.ts'
+import { ofLimit } from '../words/limit.ts'
 import { ActionForm } from './ActionForm.tsx'
 import { ActionItem } from './ActionItem.tsx'
 
@@ -38,7 +39,7 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
       <div className="section-head">
         <h2>What happens to a capture</h2>
         <span className="hint">
-          {actions.length} of {limit} on {options.planName}
+          {ofLimit(actions.length, limit)} on {options.planName}
         </span>
         {canAddMore && item !== 'new' && (
           <Link href={`${home}/new`} className="button primary">

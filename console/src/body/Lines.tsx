@@ -2,6 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual'
 import { ChevronDown, ChevronRight } from 'lucide-react'
 import { memo, useMemo, useRef, useState } from 'react'
 import { plural } from '../words/format.ts'
+import { visible } from '../words/visible.ts'
 import type { Line } from './jsonLines.ts'
 
 /** Pixels. */
@@ -50,12 +51,17 @@ export function Lines({ label, lines, chosen, onChoose }: Props) {
           const line = lines[at]
           if (line === undefined) return null
           return (
+            // biome-ignore lint/a11y/useKeyWithClickEvents: the paths of all lines are offered by keyboard where conditions are made
+            // biome-ignore lint/a11y/noStaticElementInteractions: as above
             <div
               key={key}
               ref={virtual.measureElement}
               data-index={index}
               className="line"
               style={{ transform: `translateY(${start}px)` }}
+              onClick={({ target }) => {
+                if (target instanceof Element && target.closest('.fold') === null) onChoose?.(line)
+              }}
               data-chosen={onChoose !== undefined && chosen === line.path && hasValue(line)}
             >
               <span className="number" aria-hidden="true">
@@ -79,7 +85,7 @@ export function Lines({ label, lines, chosen, onChoose }: Props) {
                   )}
                 </button>
               )}
-              <Pieces line={line} isFolded={folded.has(at)} onChoose={onChoose} />
+              <Pieces line={line} isFolded={folded.has(at)} />
             </div>
           )
         })}
@@ -93,18 +99,16 @@ const hasValue = ({ pieces }: Line) => pieces.some(({ kind }) => kind !== 'mark'
 interface PiecesProps {
   readonly line: Line
   readonly isFolded: boolean
-  readonly onChoose: ((line: Line) => void) | undefined
 }
 
-const Pieces = memo(function Pieces({ line, isFolded, onChoose }: PiecesProps) {
+const Pieces = memo(function Pieces({ line, isFolded }: PiecesProps) {
   const { depth, opens, pieces } = line
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the paths of all lines are offered by keyboard where conditions are made
-    <code style={{ paddingInlineStart: `${depth * 1.4}em` }} onClick={() => onChoose?.(line)}>
+    <code style={{ paddingInlineStart: `${depth * 1.4}em` }}>
       {pieces.map(({ kind, text }, at) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: pieces never move
         <span key={at} className={`piece-${kind === 'colon' ? 'mark' : kind}`}>
-          {kind === 'colon' ? ': ' : text}
+          {kind === 'colon' ? ': ' : visible(text)}
         </span>
       ))}
       {isFolded && opens !== undefined && (

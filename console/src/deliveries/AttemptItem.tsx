@@ -2,6 +2,7 @@ import { ChevronRight, WandSparkles } from 'lucide-react'
 import { memo } from 'react'
 import { StateMark } from '../parts/StateMark.tsx'
 import type { Attempt } from '../trpc.ts'
+import { attemptErrorWords } from '../words/attemptError.ts'
 import { clock, duration, fullTime } from '../words/format.ts'
 import { AttemptRecord } from './AttemptRecord.tsx'
 
@@ -46,7 +47,11 @@ export const AttemptItem = memo(function AttemptItem({
       >
         <ChevronRight size={13} aria-hidden="true" className="turn" />
         <StateMark state={state} isShort />
-        <span className="attempt-code" data-bad={isBad} title={error ?? undefined}>
+        <span
+          className="attempt-code"
+          data-bad={isBad}
+          title={error === null ? undefined : attemptErrorWords(error)}
+        >
           {statusCode ?? error?.split(':')[0] ?? '…'}
         </span>
         <span className="attempt-number">{TRIGGER_WORDS[trigger] ?? `Attempt ${attemptNumber}`}</span>

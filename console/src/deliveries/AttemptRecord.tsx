@@ -3,6 +3,7 @@ import { BodyView } from '../body/BodyView.tsx'
 import { Bones } from '../parts/Bones.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { type Attempt, creel } from '../trpc.ts'
+import { attemptErrorWords } from '../words/attemptError.ts'
 import { plural } from '../words/format.ts'
 
 /** Exactly what an attempt sent and received, as long as it is kept. */
@@ -27,7 +28,7 @@ export function AttemptRecord({ endpointId, attempt }: { endpointId: string; att
     <div className="record">
       {(error !== null || transformNote !== null) && (
         <p className="record-note">
-          {error !== null && <span className="bad">{error}</span>} {transformNote}
+          {error !== null && <span className="bad">{attemptErrorWords(error)}</span>} {transformNote}
         </p>
       )}
       <Side
@@ -39,7 +40,9 @@ export function AttemptRecord({ endpointId, attempt }: { endpointId: string; att
         title="Received"
         first={
           received === null
-            ? (error ?? (attempt.state === 'Pending' ? 'On its way.' : 'Nothing came back.'))
+            ? attempt.state === 'Pending'
+              ? 'On its way.'
+              : 'Nothing came back.'
             : `HTTP ${received.statusCode}`
         }
         part={received}

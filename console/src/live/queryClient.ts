@@ -13,7 +13,10 @@ export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: (error) => hearStatus(statusOf(error)) }),
   mutationCache: new MutationCache({ onError: (error) => hearStatus(statusOf(error)) }),
   defaultOptions: {
+    // The service may be on this machine: whether the browser has a network says nothing of it.
+    mutations: { networkMode: 'always' },
     queries: {
+      networkMode: 'always',
       staleTime: 5_000,
       retry: (failures, error) => {
         const status = statusOf(error)

@@ -4,10 +4,7 @@ import { CopyButton } from './CopyButton.tsx'
 export function CommandLine({ line }: { line: string }) {
   return (
     <div className="command">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls sideways, and must by keyboard */}
-      <code tabIndex={0} role="region" aria-label="Command">
-        {line}
-      </code>
+      <code>{line}</code>
       <CopyButton label="Copy the command" text={() => line} />
     </div>
   )

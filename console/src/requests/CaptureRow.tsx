@@ -4,6 +4,8 @@ import { StateMark } from '../parts/StateMark.tsx'
 import { VerdictMark } from '../parts/VerdictMark.tsx'
 import type { RequestSummary } from '../trpc.ts'
 import { bytes, clock, fullTime } from '../words/format.ts'
+import { peek } from '../words/peek.ts'
+import { visible } from '../words/visible.ts'
 
 /** Pixels; the style sheet says the same. */
 export const ROW_HEIGHT = 34
@@ -53,8 +55,8 @@ export const CaptureRow = memo(function CaptureRow({
         <Method method={method} />
       </span>
       <span role="gridcell" className="cell-what">
-        {label !== null && <b>{label}</b>}
-        <span className="path">{path === '' ? (label === null ? '/' : '') : path}</span>
+        {label !== null && <b>{visible(label)}</b>}
+        <span className="path">{path === '' ? (label === null ? '/' : '') : visible(path)}</span>
         <span className="preview">{peek(row.bodyPreview)}</span>
       </span>
       <span role="gridcell" className="cell-tries">
@@ -79,14 +81,3 @@ export const CaptureRow = memo(function CaptureRow({
     </div>
   )
 })
-
-/** The beginning of a body without the marks of its format, so that words are told apart by eye. */
-function peek(preview: string | null): string {
-  return (
-    preview
-      ?.replace(/[\s{}"[\]]+/g, ' ')
-      .replaceAll(' : ', ' ')
-      .replaceAll(' , ', '  ')
-      .trim() ?? ''
-  )
-}

@@ -8,6 +8,7 @@ import { Problem } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
 import { useForm } from '../parts/useForm.ts'
 import { type AttemptDetail, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
+import { attemptErrorWords } from '../words/attemptError.ts'
 import { bytes, duration, plural, withoutScheme } from '../words/format.ts'
 import type { ProblemWords } from '../words/problem.ts'
 import { changedLines, draftOfRequest, isEditable, laidOut, membersOfDraft } from './editedDraft.ts'
@@ -224,7 +225,8 @@ function BodyField({ request, value, pretty, problem, onChange, onRun }: BodyPro
       </div>
       <CodeEditor
         label="Body to send"
-        language={pretty === null ? 'text' : 'json'}
+        // By what was captured: while it is typed, JSON is broken most of the time, and the editor must not be made anew.
+        language={laidOut(request.body ?? '') === null ? 'text' : 'json'}
         value={value}
         onChange={onChange}
         onRun={onRun}
@@ -249,9 +251,14 @@ function Answer({ attempt, isSending }: { attempt: AttemptDetail | undefined; is
     <section className="sending-answer" aria-label="Answer" aria-busy={isSending} aria-live="polite">
       <p className="sending-outcome">
         <StateMark state={state} />{' '}
-        <b>{received === null ? (error ?? state) : `HTTP ${received.statusCode}`}</b> in{' '}
-        {duration(durationMs)}
-        <span className="hint"> attempt {attempt.id}</span>
+        <b>
+          {received === null
+            ? error === null
+              ? state
+              : attemptErrorWords(error)
+            : `HTTP ${received.statusCode}`}
+        </b>{' '}
+        in {duration(durationMs)}
       </p>
       {attempt.transformNote !== null && <p className="hint">{attempt.transformNote}</p>}
       {received !== null && (

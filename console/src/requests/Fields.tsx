@@ -1,4 +1,5 @@
 import { CopyButton } from '../parts/CopyButton.tsx'
+import { visible } from '../words/visible.ts'
 
 interface Props {
   readonly fields: readonly { readonly name: string; readonly value: string }[]
@@ -20,9 +21,9 @@ export function Fields({ fields, empty }: Props) {
         {fields.map(({ name, value }, at) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: fields may repeat, and never move
           <tr key={at}>
-            <th scope="row">{name}</th>
+            <th scope="row">{visible(name)}</th>
             <td>
-              {value}
+              {visible(value)}
               <CopyButton label={`Copy ${name}`} text={() => value} className="button quiet icon small" />
             </td>
           </tr>

@@ -24,7 +24,9 @@ export function FirstRun({ endpoint }: { endpoint: Endpoint }) {
       </span>
       <h2>Waiting for the first webhook</h2>
       <p>Give this URL to a sender, or try it from a shell. What arrives opens here at once.</p>
-      <CommandLine line={`curl ${endpoint.url}/orders --json '{"hello":"world"}'`} />
+      <CommandLine
+        line={`curl ${endpoint.url}/orders -H 'Content-Type: application/json' -d '{"hello":"world"}'`}
+      />
       <p className="acts">
         <span className="hint">Who sends?</span>
         {COMMON.map(([slug, name]) => (

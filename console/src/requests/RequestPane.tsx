@@ -14,6 +14,7 @@ import { Tabs } from '../parts/Tabs.tsx'
 import { useShortcuts } from '../shell/shortcuts.ts'
 import { type Endpoint, type RequestDetail, type RequestSummary, statusOf } from '../trpc.ts'
 import { ago, bytes, fullTime } from '../words/format.ts'
+import { visible } from '../words/visible.ts'
 import { Fields } from './Fields.tsx'
 import { PathBar } from './PathBar.tsx'
 import { requestQuery } from './queries.ts'
@@ -176,8 +177,9 @@ function Title({
   shown: RequestSummary | RequestDetail | undefined
   request: RequestDetail | undefined
 }) {
-  const path = shown?.path || '/'
-  const title = shown === undefined ? undefined : (shown.label ?? `${shown.method} ${path}`)
+  const path = visible(shown?.path || '/')
+  const title =
+    shown === undefined ? undefined : shown.label === null ? `${shown.method} ${path}` : visible(shown.label)
   useEffect(() => {
     if (title === undefined) return
     const before = document.title

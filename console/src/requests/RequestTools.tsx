@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { ChevronDown, GitCompare, Link2, Pencil, Play, Search, Trash2 } from 'lucide-react'
+import { Link } from 'wouter'
 import { CopyButton, copyText } from '../parts/CopyButton.tsx'
 import { Menu, MenuItem } from '../parts/Menu.tsx'
 import { useShortcuts } from '../shell/shortcuts.ts'
@@ -116,6 +117,11 @@ export function RequestTools({
       </Menu>
       <output className="outcome" aria-live="polite">
         {replay.error !== null && <span className="bad">{problemOf(replay.error).detail}</span>}
+        {replay.error !== null && actions.data?.actions.length === 0 && (
+          <Link className="link" href={`/e/${endpoint.id}/actions/new`}>
+            Add an action that forwards it
+          </Link>
+        )}
         {replay.data !== undefined && outcomeWords(replay.data)}
       </output>
     </div>

@@ -7,6 +7,7 @@ import { Problem } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
 import { actionsQuery } from '../requests/queries.ts'
 import { creel, type Endpoint } from '../trpc.ts'
+import { ofLimit } from '../words/limit.ts'
 import { ruleSetQuery } from './queries.ts'
 import { RuleEditor } from './RuleEditor.tsx'
 import type { Rule } from './rule.ts'
@@ -62,9 +63,7 @@ export function RulesScreen({ endpoint, item }: { endpoint: Endpoint; item: stri
             ))}
           </select>
         </h2>
-        <span className="hint">
-          {rules.length} of {maxRules}
-        </span>
+        <span className="hint">{ofLimit(rules.length, maxRules)}</span>
         {!isNew && rules.length < maxRules && (
           <Link className="button primary" href={at('new')}>
             <Plus size={14} aria-hidden="true" /> Add a rule

@@ -1,4 +1,5 @@
 import { count } from '../words/format.ts'
+import { isLimit } from '../words/limit.ts'
 
 const FULL = 0.9
 
@@ -10,12 +11,15 @@ export function Meter({ words, used, limit }: { words: string; used: number; lim
       <p>
         <span className="cut">{words}</span>
         <span className="num">
-          <b>{count(used)}</b> <span className="hint">/ {count(limit)}</span>
+          <b>{count(used)}</b>
+          {isLimit(limit) && <span className="hint"> / {count(limit)}</span>}
         </span>
       </p>
-      <div className="meter-bar" data-full={share >= FULL} aria-hidden="true">
-        <i style={{ inlineSize: `${share * 100}%` }} />
-      </div>
+      {isLimit(limit) && (
+        <div className="meter-bar" data-full={share >= FULL} aria-hidden="true">
+          <i style={{ inlineSize: `${share * 100}%` }} />
+        </div>
+      )}
     </div>
   )
 }

@@ -5,7 +5,8 @@ import { Problem } from '../parts/Problem.tsx'
 import { PageHead } from '../shell/PageHead.tsx'
 import { meQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
-import { bytes, count } from '../words/format.ts'
+import { bytes, count, plural } from '../words/format.ts'
+import { isLimit, limitOfBytes, limitWords } from '../words/limit.ts'
 import { Days } from './Days.tsx'
 import { Meter } from './Meter.tsx'
 
@@ -43,7 +44,8 @@ export function UsageScreen() {
           <h2>
             Stored by endpoint{' '}
             <span className="hint">
-              at most {count(limits.storedRequestsMax)} each, for {limits.retentionDays} days;{' '}
+              {isLimit(limits.storedRequestsMax) && `at most ${count(limits.storedRequestsMax)} each, `}
+              {isLimit(limits.retentionDays) && `for ${plural(limits.retentionDays, 'day')}, `}
               {bytes(storedBytes)} in all
             </span>
           </h2>
@@ -60,23 +62,23 @@ export function UsageScreen() {
           <dl className="facts">
             <div>
               <dt>Captures of an endpoint in a minute</dt>
-              <dd>{count(limits.captureRatePerMinute)}</dd>
+              <dd>{limitWords(limits.captureRatePerMinute)}</dd>
             </div>
             <div>
               <dt>Body of a capture</dt>
-              <dd>{bytes(limits.payloadBytesMax)}</dd>
+              <dd>{limitOfBytes(limits.payloadBytesMax)}</dd>
             </div>
             <div>
               <dt>Actions of an endpoint</dt>
-              <dd>{limits.actionsMax}</dd>
+              <dd>{limitWords(limits.actionsMax)}</dd>
             </div>
             <div>
               <dt>Rules of an action</dt>
-              <dd>{limits.rulesMax}</dd>
+              <dd>{limitWords(limits.rulesMax)}</dd>
             </div>
             <div>
               <dt>Calls of a key in a minute</dt>
-              <dd>{count(limits.apiRatePerMinute)}</dd>
+              <dd>{limitWords(limits.apiRatePerMinute)}</dd>
             </div>
           </dl>
         </section>

@@ -27,13 +27,13 @@ export function Suggestion({ endpointId, match, onUse }: Props) {
   if (said === undefined) return null
   const { available, expectedIntervalSeconds, graceSeconds, observedP90Seconds, reason, samples } = said
   if (!available || expectedIntervalSeconds === null || graceSeconds === null) {
-    return <p className="hint">{reason}</p>
+    return <p className="hint">No interval can be suggested yet. {reason}</p>
   }
   return (
     <p className="acts">
       <span>
-        From {plural(samples, 'gap')}: 90 % within {interval(observedP90Seconds ?? 0)}. Suggested: every{' '}
-        <b>{interval(expectedIntervalSeconds)}</b>, <b>{interval(graceSeconds)}</b> grace.
+        From {plural(samples, 'capture')}: 90 % of the gaps are within {interval(observedP90Seconds ?? 0)}.
+        Suggested: every <b>{interval(expectedIntervalSeconds)}</b>, <b>{interval(graceSeconds)}</b> grace.
       </span>
       <button
         type="button"

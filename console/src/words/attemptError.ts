@@ -1,0 +1,24 @@
+/** What an attempt's `error` begins with, as a sentence. */
+const SENTENCES: Readonly<Record<string, string>> = {
+  dns: 'The host name does not resolve.',
+  connect: 'The receiver does not accept connections.',
+  tls: 'The TLS connection failed.',
+  blocked_address: 'The address is in a private network, which forwards must not reach.',
+  loop: 'The address is that of this service.',
+  timeout: 'The receiver did not answer in time.',
+  reset: 'The receiver closed the connection.',
+  aborted: 'The service stopped before the answer came.',
+  interrupted: 'The service stopped before the answer came.',
+  unsendable: 'The request cannot be sent.',
+  rule_fault: 'A rule failed on this request.',
+}
+
+/** Why an attempt failed, in words: a sentence for its code, then what the service says beyond it. */
+export function attemptErrorWords(error: string): string {
+  const status = /^http_(\d{3})$/.exec(error)?.[1]
+  if (status !== undefined) return `The receiver answered ${status}.`
+  const [, code = '', detail = ''] = /^([a-z_]+)(?:: ([\s\S]*))?$/.exec(error) ?? []
+  const sentence = SENTENCES[code]
+  if (sentence === undefined) return error
+  return detail === '' ? sentence : `${sentence} ${detail}`
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+import { attemptErrorWords } from './attemptError.ts'
+import { limitOfBytes, limitWords, ofLimit } from './limit.ts'
+import { peek } from './peek.ts'
+import { visible } from './visible.ts'
+
+test('an error of an attempt is a sentence, and what is not known stands as it is', () => {
+  expect(attemptErrorWords('http_503')).toBe('The receiver answered 503.')
+  expect(attemptErrorWords('timeout: no response within 10000 ms')).toBe(
+    'The receiver did not answer in time. no response within 10000 ms',
+  )
+  expect(attemptErrorWords('dns')).toBe('The host name does not resolve.')
+  expect(attemptErrorWords('something: new')).toBe('something: new')
+})
+
+test('a limit that bounds nothing is said so', () => {
+  expect([limitWords(200), limitWords(1_000_000_000)]).toEqual(['200', 'no limit'])
+  expect([ofLimit(1, 10), ofLimit(1, 1_000_000_000)]).toEqual(['1 of 10', '1'])
+  expect([limitOfBytes(10_000_000), limitOfBytes(1_000_000_000_000_000)]).toEqual(['10.0 MB', 'no limit'])
+})
+
+test('characters that reorder or hide text are spelled out; scripts that run from right to left stay', () => {
+  expect(visible('</script>\u202eevil')).toBe('</script>⟨U+202E⟩evil')
+  expect(visible('a\u200bb\u2066c\ufeff')).toBe('a⟨U+200B⟩b⟨U+2066⟩c⟨U+FEFF⟩')
+  expect(visible('שלום دفعت 123')).toBe('שלום دفعت 123')
+})
+
+test('the beginning of a JSON body reads without its marks', () => {
+  expect(peek('{"type":"order.paid","amount":1250.10,"customer":{"id":"c"}, "n" : [1, 2]}')).toBe(
+    'type order.paid  amount 1250.10  customer id c  n 1  2',
+  )
+  expect(peek('see http://a.b/c, now')).toBe('see http://a.b/c  now')
+  expect(peek(null)).toBe('')
+})
