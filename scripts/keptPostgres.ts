@@ -5,10 +5,10 @@
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { mkdir, readFile, realpath, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findEmbeddedPostgres, startEmbeddedPostgres } from '../creel/src/embeddedPostgres/index.ts'
 import { isAlive } from './processes.ts'
+import { quickFolder } from './quickFolder.ts'
 
 const ROOT = join(import.meta.dir, '..')
 const IDLE_MINUTES = 15
@@ -50,7 +50,7 @@ function keptFolder(): string {
     .update(readFileSync(join(ROOT, 'bun.lock')))
   const settings = join(ROOT, 'creel/src/embeddedPostgres')
   for (const name of readdirSync(settings).sort()) hash.update(readFileSync(join(settings, name)))
-  return join(tmpdir(), `creel-kept-${hash.digest('hex').slice(0, 12)}`)
+  return join(quickFolder(), `creel-kept-${hash.digest('hex').slice(0, 12)}`)
 }
 
 function spawnKeeper(folder: string): Bun.Subprocess {

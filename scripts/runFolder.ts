@@ -1,9 +1,9 @@
 /** The folder of one run of the suite: its database, its executable, and the temporary files of its tests. */
 import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { startEmbeddedPostgres } from '../creel/src/embeddedPostgres/index.ts'
 import { isAlive, mountsIn, processesIn } from './processes.ts'
+import { QUICK_FOLDERS, quickFolder } from './quickFolder.ts'
 
 const PREFIX = 'creel-suite-'
 const RUN_PID = 'run.pid'
@@ -24,7 +24,7 @@ export interface RunFolder {
 /** Makes the folder of this run. Folders of runs that were killed are taken away first. */
 export async function makeRunFolder(): Promise<RunFolder> {
   await removeAbandoned()
-  const folder = await mkdtemp(join(tmpdir(), PREFIX))
+  const folder = await mkdtemp(join(quickFolder(), PREFIX))
   // Accounts that programs under test run as pass through.
   await chmod(folder, 0o711)
   await writeFile(join(folder, RUN_PID), String(process.pid))
@@ -58,9 +58,13 @@ async function removeFolder(folder: string): Promise<void> {
 
 /** A killed run's PostgreSQL still runs; that of a run under way is left alone. */
 async function removeAbandoned(): Promise<void> {
-  for (const name of await readdir(tmpdir())) {
-    if (!name.startsWith(PREFIX)) continue
-    const folder = join(tmpdir(), name)
+  const places = await Promise.all(
+    QUICK_FOLDERS.map(async (place) =>
+      (await readdir(place).catch(() => [])).map((name) => join(place, name)),
+    ),
+  )
+  for (const folder of places.flat()) {
+    if (!basename(folder).startsWith(PREFIX)) continue
     const run = Number(await readFile(join(folder, RUN_PID), 'utf8').catch(() => ''))
     if (!(run > 0) || isAlive(run)) continue
     const dataDir = join(folder, 'database')

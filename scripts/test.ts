@@ -18,6 +18,11 @@ const LAST_WORDS_MILLISECONDS = 1_000
 const UNIT_FOLDERS = ['./core', './gateway', './jobs', './creel', './migrations', './scripts']
 /** They hold how long others wait while a service is attacked, so a whole run gives them the machine to themselves. */
 const ALONE = ['./tests/security/bystander.test.ts', './tests/security/search.test.ts']
+/**
+ * Tests are short: what the compiler of the last tier costs, they never earn back. A quarter of the processor's time.
+ * Those that measure run as the service does.
+ */
+const LIGHT = { BUN_JSC_useFTLJIT: '0' }
 /** How long each file took in an earlier run: the slowest begin first, so that no worker idles at the end. */
 const TIMINGS = 'tests/timings.json'
 
@@ -40,6 +45,8 @@ if (unverified.length > 0) {
 const folder = await makeRunFolder()
 const database = isUnit ? undefined : isWhole ? await ownPostgres() : await holdKeptPostgres()
 let ended: Promise<void> | undefined
+/** Bun's, while it runs tests. */
+let testing: Bun.Subprocess | undefined
 const end = () => {
   ended ??= (async () => {
     await database?.release()
@@ -48,7 +55,11 @@ const end = () => {
   return ended
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
-  process.once(signal, () => void end().finally(() => process.exit(130)))
+  process.once(signal, () => {
+    // A terminal tells every process of the run, `kill` tells this one only.
+    testing?.kill('SIGKILL')
+    void end().finally(() => process.exit(130))
+  })
 }
 
 try {
@@ -64,12 +75,12 @@ try {
   }
   const runs = isWhole
     ? [
-        await runTests(environment, [
+        await runTests({ ...environment, ...LIGHT }, [
           `--path-ignore-patterns={${ALONE.map((path) => path.slice(2)).join(',')}}`,
         ]),
         await runTests(environment, ALONE, 1),
       ]
-    : [await runTests(environment, paths)]
+    : [await runTests({ ...environment, ...LIGHT }, paths)]
   const passed = runs.reduce((sum, run) => sum + run.passed, 0)
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
   const left = await leftovers()
@@ -147,6 +158,7 @@ async function runTests(
     },
     stdio: ['ignore', 'inherit', 'pipe'],
   })
+  testing = child
   let summary = ''
   const decoder = new TextDecoder()
   const reading = (async () => {

@@ -5,9 +5,12 @@ import chromium from '@sparticuz/chromium'
 import { type Browser, type Page, chromium as playwright } from 'playwright-core'
 import { atEnd } from './atEnd.ts'
 
-/** Flags that would make tests lie, or the browser die: no web security, one process, a window size of its own. */
+/**
+ * Flags that would make tests lie, or the browser die: no web security, one process, a window size of its own. The
+ * software GPU draws what nobody looks at, and takes as much of the processor as everything else together.
+ */
 const UNWANTED =
-  /single-process|no-zygote|disable-web-security|allow-running-insecure|window-size|headless|in-process-gpu/
+  /single-process|no-zygote|disable-web-security|allow-running-insecure|window-size|headless|in-process-gpu|use-gl|use-angle|swiftshader|ignore-gpu/
 
 const CACHE = join(import.meta.dir, '..', '..', 'node_modules', '.cache', 'chromium')
 
@@ -34,7 +37,7 @@ function browserOf(file: string): Promise<Browser> {
 async function launch(): Promise<Browser> {
   return playwright.launch({
     executablePath: await unpacked(),
-    args: [...chromium.args.filter((flag) => !UNWANTED.test(flag)), '--no-sandbox'],
+    args: [...chromium.args.filter((flag) => !UNWANTED.test(flag)), '--no-sandbox', '--disable-gpu'],
     headless: true,
   })
 }

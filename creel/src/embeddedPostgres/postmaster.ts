@@ -95,7 +95,8 @@ function settings(home: PostgresHome, durable: boolean): Record<string, string> 
     max_connections: durable ? '100' : '500',
     shared_buffers: '192MB',
     wal_buffers: '16MB',
-    max_wal_size: '2GB',
+    // What is not durable may stand in memory.
+    max_wal_size: durable ? '2GB' : '512MB',
     checkpoint_timeout: '15min',
     synchronous_commit: durable ? 'on' : 'off',
     fsync: durable ? 'on' : 'off',
