@@ -17,9 +17,12 @@ export function debianPostgresPrograms(): string | undefined {
 /** A server of its own, on a unix socket in its folder. */
 export interface DebianPostgres {
   readonly socket: string
-  /** A standby that commits wait for. */
-  addStandby(): Promise<DebianPostgres>
+  readonly url: string
+  /** A standby; commits wait for one that is synchronous. */
+  addStandby(options?: { isSynchronous?: boolean }): Promise<DebianPostgres>
   promote(): Promise<void>
+  /** Starts it again after {@link kill}. */
+  restart(): Promise<void>
   /** Ends it as a power failure would. */
   kill(): Promise<void>
 }
@@ -53,10 +56,12 @@ async function startCluster(bin: string, folder: string, setting: string): Promi
   const data = join(folder, 'data')
   const control = (...words: string[]) => run(join(bin, 'pg_ctl'), '-w', '-D', data, ...words)
   const options = `-c listen_addresses= -c unix_socket_directories=${folder} -c ${setting}`
-  await control('-o', options, '-l', join(folder, 'log'), 'start')
+  const start = () => control('-o', options, '-l', join(folder, 'log'), 'start')
+  await start()
   return {
     socket: join(folder, '.s.PGSQL.5432'),
-    async addStandby() {
+    url: `postgresql://creel@${encodeURIComponent(folder)}:5432/postgres`,
+    async addStandby({ isSynchronous = true } = {}) {
       const standbyFolder = await ownedFolder()
       const standbyData = join(standbyFolder, 'data')
       await run(
@@ -70,8 +75,11 @@ async function startCluster(bin: string, folder: string, setting: string): Promi
         '-R',
         '-X',
         'stream',
+        '-c',
+        'fast',
       )
       const standby = await startCluster(bin, standbyFolder, "synchronous_standby_names=''")
+      if (!isSynchronous) return standby
       await run(
         join(bin, 'psql'),
         '-qh',
@@ -86,6 +94,7 @@ async function startCluster(bin: string, folder: string, setting: string): Promi
       return standby
     },
     promote: () => control('promote'),
+    restart: start,
     kill: () => control('-m', 'immediate', 'stop'),
   }
 }

@@ -43,6 +43,8 @@ export interface TestServiceOptions {
   readonly baseUrl?: string
   /** Base addresses of alert providers' APIs, by channel kind. */
   readonly alertApiUrls?: Readonly<Record<string, string>>
+  /** Where a replica of the database is; none by default. */
+  readonly replicaUrl?: string
   /** Whether browsers can sign in; true by default. */
   readonly hasConsole?: boolean
   /** The console's files; none by default. */
@@ -80,10 +82,13 @@ const MAX_CONNECTIONS = 6
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
   const testDatabase = options.database ?? (await createTestDatabase())
   const database = openDatabase(testDatabase.url, MAX_CONNECTIONS)
+  const replica =
+    options.replicaUrl === undefined ? undefined : openDatabase(options.replicaUrl, MAX_CONNECTIONS)
   const clock = options.clock ?? new TestClock()
   const secretKey = options.secretKey ?? randomBytes(32)
   const service = await startProgramService({
     database,
+    replica,
     databaseUrl: testDatabase.url,
     parts: new Set(options.parts ?? ['gateway', 'jobs']),
     host: '127.0.0.1',
@@ -147,6 +152,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
         forget()
         if (options.clock === undefined) await clock.stop()
         await service.stop()
+        await replica?.close()
         await database.close()
         if (options.database === undefined) await testDatabase.drop()
       })()

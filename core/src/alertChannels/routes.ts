@@ -54,7 +54,7 @@ export const alertChannelRoutes = router({
     input: z.object({ ...pageInput, ...timeCursorInput }),
     output: envelope(AlertChannel),
   }).query(async ({ ctx, input }) => {
-    const found = await listChannelRows(ctx.db, ctx.workspace.id, input)
+    const found = await ctx.reads.run(({ db }) => listChannelRows(db, ctx.workspace.id, input))
     return paged(found, input, {
       view: (row) => channelView(channelOf(row, ctx.secrets)),
       cursorOf: ({ createdAt, id: last }) => timeCursor({ at: createdAt, id: last }),
@@ -104,7 +104,7 @@ export const alertChannelRoutes = router({
     }),
     output: envelope(AlertDelivery),
   }).query(async ({ ctx, input }) => {
-    const found = await listHistory(ctx.db, ctx.workspace.id, input, input)
+    const found = await ctx.reads.run(({ db }) => listHistory(db, ctx.workspace.id, input, input))
     return paged(found, input, { view: historyView, cursorOf: (row) => idCursor(row.id) })
   }),
 

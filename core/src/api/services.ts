@@ -2,7 +2,7 @@ import type { Logger } from 'pino'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import type { PlanKey, Plans } from '../plans/index.ts'
 import type { EndpointChanges } from '../platform/changes/index.ts'
-import type { Db } from '../platform/db/index.ts'
+import type { Db, Reads } from '../platform/db/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
 import type { Enqueue } from '../platform/queues.ts'
@@ -69,6 +69,8 @@ export interface Services {
   readonly db: Db
   /** Connections for scans that a caller can make long; see `requests/searching.ts`. */
   readonly searches: Db
+  /** Where lists and searches run: on a replica, where there is one. */
+  readonly reads: Reads
   readonly clock: Clock
   readonly log: Logger
   readonly plans: Plans

@@ -17,7 +17,7 @@ export const auditRoutes = router({
     input: z.object(listInput),
     output: envelope(AuditEntry.meta({ id: 'AuditEntry' })),
   }).query(async ({ ctx, input }) => {
-    const found = await listEntries(ctx.db, ctx.workspace.id, input, input)
+    const found = await ctx.reads.run(({ db }) => listEntries(db, ctx.workspace.id, input, input))
     return paged(found, input, { view: entryView, cursorOf: ({ id }) => idCursor(id) })
   }),
 })

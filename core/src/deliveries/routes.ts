@@ -36,7 +36,7 @@ export const deliveryRoutes = router({
     output: envelope(DeliveryAttempt),
     finds: findsEndpoint,
   }).query(async ({ ctx, input }) => {
-    const found = await listAttempts(ctx.db, ctx.endpoint.id, input, input)
+    const found = await ctx.reads.run(({ db }) => listAttempts(db, ctx.endpoint.id, input, input))
     return paged(found, input, { view: attemptView, cursorOf: ({ id }) => idCursor(id) })
   }),
 

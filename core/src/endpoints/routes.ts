@@ -20,7 +20,9 @@ export const endpointRoutes = router({
     output: envelope(Endpoint),
     narrows: true,
   }).query(async ({ ctx, input }) => {
-    const found = await listEndpoints(ctx.db, ctx.workspace.id, input, ctx.onlyEndpointId)
+    const found = await ctx.reads.run(({ db }) =>
+      listEndpoints(db, ctx.workspace.id, input, ctx.onlyEndpointId),
+    )
     return paged(found, input, {
       view: (row) => endpointView(row, ctx),
       cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),

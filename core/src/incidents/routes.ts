@@ -39,7 +39,7 @@ export const incidentRoutes = router({
     output: envelope(Incident),
     narrows: true,
   }).query(async ({ ctx, input }) => {
-    const found = await listIncidents(ctx, input.state, input)
+    const found = await ctx.reads.run(({ db }) => listIncidents({ ...ctx, db }, input.state, input))
     return paged(found, input, {
       view: (row) => ({ ...row, state: row.closedAt === null ? ('open' as const) : ('closed' as const) }),
       cursorOf: ({ openedAt, id }) => timeCursor({ at: openedAt, id }),

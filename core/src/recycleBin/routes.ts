@@ -21,7 +21,7 @@ export const recycleBinRoutes = router({
     finds: findsNamedEndpoint,
   }).query(async ({ ctx, input }) => {
     const scope = binScope(ctx)
-    const found = await listBin(ctx.db, scope, ctx.namedEndpoint?.id, input)
+    const found = await ctx.reads.run(({ db }) => listBin(db, scope, ctx.namedEndpoint?.id, input))
     return paged(found, input, {
       view: (row) => ({ ...row, purgesAt: purgesAt(row, scope.retentionMs) }),
       cursorOf: ({ deletedAt, id }) => timeCursor({ at: deletedAt, id: String(id) }),

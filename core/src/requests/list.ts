@@ -40,7 +40,9 @@ export async function listRequests(
     const { endpoint } = await findsEndpoint(ctx, { endpointId })
     return await searchRequests(ctx, endpoint.id, filters, page)
   }
-  const found = isUuid(endpointId) ? await readPage(ctx.db, ctx.workspace.id, endpointId, page) : undefined
+  const found = isUuid(endpointId)
+    ? await ctx.reads.run(({ db }) => readPage(db, ctx.workspace.id, endpointId, page))
+    : undefined
   if (found === undefined) throw notFound('endpoint')
   const ids = found.rows.map(({ id }) => id)
   return { ...found, ...cursorsOf(ids, page, null), search: null }

@@ -20,7 +20,7 @@ const queue = createSearchQueue({ perWorkspace: PER_WORKSPACE, waitingMax: WAITI
  *   took too long
  */
 export async function searching<Result>(
-  ctx: Pick<Context, 'searches' | 'signal' | 'workspace'>,
+  ctx: Pick<Context, 'reads' | 'signal' | 'workspace'>,
   scan: (db: Db, options: AbortableQueryOptions) => Promise<Result>,
 ): Promise<Result> {
   const turn = queue.join(ctx.workspace.id, ctx.signal)
@@ -31,7 +31,9 @@ export async function searching<Result>(
   }
   const release = await turn
   try {
-    return await scan(ctx.searches, { signal: ctx.signal, inflightQueryAbortStrategy: 'cancel query' })
+    return await ctx.reads.run(({ searches }) =>
+      scan(searches, { signal: ctx.signal, inflightQueryAbortStrategy: 'cancel query' }),
+    )
   } finally {
     release()
   }

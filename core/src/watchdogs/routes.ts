@@ -35,7 +35,7 @@ export const watchdogRoutes = router({
     narrows: true,
   }).query(async ({ ctx, input }) => {
     const now = ctx.clock.now()
-    const found = await listWatchdogs(ctx, input, now)
+    const found = await ctx.reads.run(({ db }) => listWatchdogs({ ...ctx, db }, input, now))
     const outages = await listOutages(ctx.db)
     return paged(found, input, {
       view: (row) => watchdogView(row, now, outages),

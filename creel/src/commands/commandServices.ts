@@ -1,5 +1,5 @@
 import { userInfo } from 'node:os'
-import { createSecretBox, type Enqueue, type Services, systemClock } from '@creel/core'
+import { createSecretBox, type Enqueue, readsOf, type Services, systemClock } from '@creel/core'
 import { createMailer } from '@creel/core/platform/mail'
 import { createOutbound } from '@creel/core/platform/outbound'
 import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
@@ -40,6 +40,7 @@ export async function openCommandServices(
       auditRetentionDays: config.CREEL_AUDIT_RETENTION_DAYS,
       db: database.db,
       searches: database.searches,
+      reads: readsOf(database),
       clock: systemClock,
       log,
       plans: config.plans,

@@ -1,4 +1,4 @@
-import { systemClock } from '@creel/core'
+import { openDatabase, systemClock } from '@creel/core'
 import { migrate, migrationState } from '@creel/migrations'
 import { type Command, Option } from 'commander'
 import { type Config, decodeConfig, mailOptions } from '../config/index.ts'
@@ -47,11 +47,16 @@ async function serve(
     runtime,
     maxConnections: config.CREEL_DATABASE_CONNECTIONS,
   })
+  const replica =
+    config.CREEL_DATABASE_READ_URL === undefined
+      ? undefined
+      : openDatabase(config.CREEL_DATABASE_READ_URL, config.CREEL_DATABASE_CONNECTIONS)
   try {
     await bringUpToDate(connected)
     const [secretKey, ...formerSecretKeys] = await secretKeysOf(config, connected.database.db)
     const service = await startService({
       database: connected.database,
+      replica,
       databaseUrl: connected.url,
       parts,
       host: config.CREEL_HOST,
@@ -92,6 +97,7 @@ async function serve(
     if (isLocal) await removeServiceFile(config.CREEL_DATA_DIR)
     await service.stop()
   } finally {
+    await replica?.close()
     await connected.close()
   }
   log.info('stopped')

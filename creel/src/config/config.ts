@@ -55,6 +55,9 @@ export function decodeConfig(environment: Readonly<Record<string, string | undef
       'CREEL_SECRET_KEY is required with DATABASE_URL: `openssl rand -base64 32` makes one; keep it safe',
     )
   }
+  if (given.CREEL_DATABASE_READ_URL !== undefined && given.DATABASE_URL === undefined) {
+    mistakes.push('CREEL_DATABASE_READ_URL needs DATABASE_URL: the embedded PostgreSQL has no replica')
+  }
   const plans = readPlans(given.CREEL_PLANS_FILE, mistakes)
 
   if (!values.success || mistakes.length > 0) throw new ConfigError(mistakes)

@@ -5,6 +5,7 @@ import { VARIABLE_NAMES, type VariableName } from './variables.ts'
 /** How variables are shown that must not be shown as they are. */
 const MASKS: { readonly [Name in VariableName]?: (value: string) => string } = {
   DATABASE_URL: withoutPassword,
+  CREEL_DATABASE_READ_URL: withoutPassword,
   CREEL_SECRET_KEY: () => '***',
   CREEL_SECRET_KEYS: () => '***',
   CREEL_SMTP_URL: withoutPassword,

@@ -63,6 +63,10 @@ export const Variables = z.object({
     .string()
     .regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://')
     .optional(),
+  CREEL_DATABASE_READ_URL: z
+    .string()
+    .regex(/^postgres(ql)?:\/\//, 'must start with postgres:// or postgresql://')
+    .optional(),
   CREEL_DATA_DIR: z
     .string()
     .default('.creel')
@@ -133,6 +137,7 @@ export const VARIABLE_NAMES = Variables.keyof().options
 /** Variables that may hold a secret: each can be read from the file that `<name>_FILE` names. */
 export const SECRET_NAMES = [
   'DATABASE_URL',
+  'CREEL_DATABASE_READ_URL',
   'CREEL_SECRET_KEY',
   'CREEL_SECRET_KEYS',
   'CREEL_SMTP_URL',

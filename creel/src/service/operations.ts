@@ -1,5 +1,12 @@
-import { checkDatabase } from '@creel/core'
-import { queueDepth, queueLagSeconds, storageBytes, storageMaxBytes } from '@creel/core/platform/metrics'
+import { checkDatabase, type ReplicaState } from '@creel/core'
+import {
+  queueDepth,
+  queueLagSeconds,
+  replicaLagBytes,
+  replicaLagSeconds,
+  storageBytes,
+  storageMaxBytes,
+} from '@creel/core/platform/metrics'
 import { NEARLY_FULL, readStorage } from '@creel/core/retention'
 import type { Operations } from '@creel/gateway'
 import { checkQueue, readQueueLoad } from '@creel/jobs'
@@ -9,7 +16,11 @@ import type { OpenServices } from './services.ts'
 const STORAGE_EVERY_MS = 5000
 
 /** How this process is watched: database and queue must answer; the queue's and the storage's figures are read at each scrape. */
-export function operationsOf({ services, boss }: Pick<OpenServices, 'services' | 'boss'>): Operations {
+export function operationsOf({
+  services,
+  boss,
+  hasReplica,
+}: Pick<OpenServices, 'services' | 'boss' | 'hasReplica'>): Operations {
   const max = services.storageMaxBytes
   let read: { readonly at: number; readonly total: Promise<number> } | undefined
   const totalBytes = () => {
@@ -28,10 +39,19 @@ export function operationsOf({ services, boss }: Pick<OpenServices, 'services' |
       database: () => checkDatabase(services.db),
       queue: () => checkQueue(boss),
     },
-    ...(max !== null && { notes: { storage: () => storageNote(max) } }),
+    notes: {
+      ...(max !== null && { storage: () => storageNote(max) }),
+      ...(hasReplica && { replica: async () => replicaNote(await services.reads.state()) }),
+    },
     async beforeScrape() {
       storageMaxBytes.set(max ?? 0)
-      const [load, total] = await Promise.all([readQueueLoad(boss), totalBytes()])
+      const [load, total, replica] = await Promise.all([
+        readQueueLoad(boss),
+        totalBytes(),
+        services.reads.state(),
+      ])
+      replicaLagBytes.set(replica === null ? 0 : (replica.lagBytes ?? -1))
+      replicaLagSeconds.set(replica === null ? 0 : (replica.lagSeconds ?? -1))
       storageBytes.set(total)
       for (const { queue, depth, lagSeconds } of load) {
         queueDepth.set({ queue }, depth)
@@ -39,4 +59,10 @@ export function operationsOf({ services, boss }: Pick<OpenServices, 'services' |
       }
     },
   }
+}
+
+function replicaNote(state: ReplicaState | null): string {
+  if (state?.lagBytes == null) return 'out of reach: lists and searches run on the primary'
+  if (state.lagBytes === 0) return 'ok'
+  return `ok: ${state.lagBytes} bytes and ${state.lagSeconds?.toFixed(1)} s behind`
 }

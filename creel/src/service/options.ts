@@ -14,6 +14,8 @@ export const AUDIT_RETENTION_DAYS = 365
 /** Everything that a running service depends on, decoded and opened by who starts it. */
 export interface ServiceOptions {
   readonly database: OpenDatabase
+  /** A read-only replica of it, for lists and searches; none by default. Its opener closes it. */
+  readonly replica?: OpenDatabase | undefined
   /** The same database, for connections outside the pool: the queue and LISTEN. Migrated already. */
   readonly databaseUrl: string
   readonly parts: ReadonlySet<ServicePart>

@@ -1,8 +1,16 @@
-import { checkSecretKey, createSecretBox, type Services, type Urls } from '@creel/core'
+import {
+  checkSecretKey,
+  createSecretBox,
+  readsOf,
+  readsWithReplica,
+  type Services,
+  type Urls,
+} from '@creel/core'
 import type { Captures } from '@creel/core/capture'
 import { joinDeliveryWorkers, RETRY_DELAYS_SECONDS } from '@creel/core/deliveries'
 import { startEndpointChanges } from '@creel/core/platform/changes'
 import { createMailer } from '@creel/core/platform/mail'
+import { replicatedReads } from '@creel/core/platform/metrics'
 import { createOutbound, type OwnHost } from '@creel/core/platform/outbound'
 import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
@@ -13,6 +21,7 @@ import { AUDIT_RETENTION_DAYS, type ServiceOptions } from './options.ts'
 export interface OpenServices {
   readonly services: Services
   readonly boss: PgBoss
+  readonly hasReplica: boolean
   /** Requests that are handed in are captured by these from now on. */
   takeCaptures(captures: Captures): void
   /** Tells everything that waits to answer now. */
@@ -71,6 +80,7 @@ export async function openServices(
       auditRetentionDays: options.auditRetentionDays ?? AUDIT_RETENTION_DAYS,
       db: database.db,
       searches: database.searches,
+      reads: readsFor(options),
       clock,
       log,
       plans,
@@ -97,6 +107,7 @@ export async function openServices(
       workerId: worker.id,
     },
     boss,
+    hasReplica: options.replica !== undefined,
     beginStopping: () => stopping.abort(),
     async close() {
       await worker.leave()
@@ -106,6 +117,20 @@ export async function openServices(
       await boss.stop({ graceful: false })
     },
   }
+}
+
+function readsFor({ database, replica, log }: ServiceOptions) {
+  if (replica === undefined) return readsOf(database)
+  return readsWithReplica(database, replica, {
+    ran: (server) => replicatedReads.inc({ server }),
+    changed: (isUsable, err) =>
+      isUsable
+        ? log.info({ event: 'replica.used' }, 'lists and searches are read from the replica')
+        : log.warn(
+            { event: 'replica.left', err },
+            'the replica cannot be used: lists and searches are read from the primary',
+          ),
+  })
 }
 
 function isLoopback(url: string): boolean {

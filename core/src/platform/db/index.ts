@@ -5,6 +5,13 @@ export type { Db, Trx } from './handles.ts'
 export { MessageBuffer } from './messageBuffer.ts'
 export { type OpenDatabase, onConnection, openDatabase, SEARCH_CONNECTIONS, SEARCH_SECONDS } from './open.ts'
 export { encoded, type Field, field, Pipeline, type TextRow } from './pipeline.ts'
+export {
+  type ReadDatabase,
+  type Reads,
+  type ReplicaState,
+  readsOf,
+  readsWithReplica,
+} from './replica.ts'
 export { run, type Statement, statement } from './statement.ts'
 export { analyzeOutgrown } from './statistics.ts'
 export type * from './tables.ts'

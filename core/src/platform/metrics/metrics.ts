@@ -82,6 +82,29 @@ export const storageMaxBytes = new Gauge({
   registers,
 })
 
+/** Lists and searches, by where they ran; both stay 0 without a replica. */
+export const replicatedReads = new Counter({
+  name: 'creel_replicated_reads_total',
+  help: 'Lists and searches where CREEL_DATABASE_READ_URL is set, by where they ran',
+  labelNames: ['server'] as const,
+  registers,
+})
+for (const server of ['replica', 'primary'] as const) replicatedReads.inc({ server }, 0)
+
+/** Read at each scrape. */
+export const replicaLagBytes = new Gauge({
+  name: 'creel_replica_lag_bytes',
+  help: 'Write-ahead log that the replica has not replayed; -1 when it is out of reach, 0 without one',
+  registers,
+})
+
+/** Read at each scrape. */
+export const replicaLagSeconds = new Gauge({
+  name: 'creel_replica_lag_seconds',
+  help: 'Age of what the replica has replayed last, while there is more; -1 when it is out of reach, 0 without one',
+  registers,
+})
+
 /** How many captures one group commit held. */
 export const captureBatchSize = new Histogram({
   name: 'creel_capture_batch_size',

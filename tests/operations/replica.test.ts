@@ -1,0 +1,149 @@
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { type Db, openDatabase } from '@creel/core'
+import { migrate } from '@creel/migrations'
+import { sql } from 'kysely'
+import { z } from 'zod'
+import { type DebianPostgres, debianPostgresPrograms, startDebianPostgres } from '../faults/debianPostgres.ts'
+import type { TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
+import { runCreel } from '../support/process.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** A primary, a replica that streams from it, and a service that knows both. */
+
+const programs = debianPostgresPrograms()
+
+let primary: DebianPostgres
+let replica: DebianPostgres
+let replicaDb: Db
+let closeReplica: () => Promise<void>
+let service: TestService
+let endpoint: TestEndpoint
+
+const COUNT = /^creel_replicated_reads_total\{server="(replica|primary)"\} (\d+)$/gm
+
+/** How many reads ran where so far. */
+async function reads(): Promise<{ replica: number; primary: number }> {
+  const text = await (await fetch(`${service.baseUrl}/metrics`)).text()
+  const counts = new Map([...text.matchAll(COUNT)].map(([, server = '', count]) => [server, Number(count)]))
+  return { replica: counts.get('replica') ?? 0, primary: counts.get('primary') ?? 0 }
+}
+
+/** How many reads ran where while `run` did. */
+async function readsOf(run: () => Promise<void>): Promise<{ replica: number; primary: number }> {
+  const before = await reads()
+  await run()
+  const after = await reads()
+  return { replica: after.replica - before.replica, primary: after.primary - before.primary }
+}
+
+const readyLine = async () =>
+  z.object({ replica: z.string() }).parse(await (await fetch(`${service.baseUrl}/readyz`)).json()).replica
+const gauge = async (name: string) =>
+  Number(
+    new RegExp(`^${name} (.+)$`, 'm').exec(await (await fetch(`${service.baseUrl}/metrics`)).text())?.[1],
+  )
+
+/** Until the replica is of use again. */
+const onReplica = () =>
+  eventually('a list read from the replica', async () => {
+    const ran = await readsOf(async () => void (await service.alice.get('/api/v1/endpoints')))
+    return ran.replica === 1
+  })
+
+beforeAll(async () => {
+  if (programs === undefined) return
+  primary = await startDebianPostgres(programs)
+  const database = openDatabase(primary.url)
+  await migrate(database.db)
+  await database.close()
+  replica = await primary.addStandby({ isSynchronous: false })
+  const opened = openDatabase(replica.url)
+  replicaDb = opened.db
+  closeReplica = opened.close
+  service = await startService({
+    database: { url: primary.url, drop: () => Promise.resolve() },
+    replicaUrl: replica.url,
+    parts: ['gateway'],
+    limits: { apiRatePerMinute: 1_000_000 },
+  })
+  endpoint = await service.alice.endpoint()
+})
+
+afterAll(async () => {
+  if (programs === undefined) return
+  await service.stop()
+  await closeReplica()
+  await primary.kill()
+})
+
+describe.skipIf(programs === undefined)('CREEL_DATABASE_READ_URL', () => {
+  test('lists and searches run on the replica, and hold what was just acknowledged', async () => {
+    await onReplica()
+    const ran = await readsOf(async () => {
+      for (let round = 1; round <= 20; round += 1) {
+        await endpoint.capture({ body: `marker-${round}.` })
+        expect(await endpoint.requests('')).toHaveLength(round)
+        expect(await endpoint.requests(`q=marker-${round}.`)).toHaveLength(1)
+      }
+    })
+    // A replica that is slow for a moment is passed over, and left alone for a second.
+    expect(ran.replica).toBeGreaterThan(0)
+    expect(ran.replica + ran.primary).toBeGreaterThanOrEqual(40)
+    expect(await readyLine()).toStartWith('ok')
+  })
+
+  test('what the replica has not replayed is read from the primary, and how far it is behind is told', async () => {
+    await onReplica()
+    await sql`select pg_wal_replay_pause()`.execute(replicaDb)
+    try {
+      await endpoint.capture({ body: 'behind' })
+      const ran = await readsOf(async () => {
+        expect(await endpoint.requests('q=behind')).toHaveLength(1)
+      })
+      expect(ran).toEqual({ replica: 0, primary: 1 })
+      expect(await gauge('creel_replica_lag_bytes')).toBeGreaterThan(0)
+      expect(await readyLine()).toMatch(/^ok: \d+ bytes and \d+\.\d s behind$/)
+    } finally {
+      await sql`select pg_wal_replay_resume()`.execute(replicaDb)
+    }
+    await onReplica()
+    expect(await gauge('creel_replica_lag_bytes')).toBeGreaterThanOrEqual(0)
+  })
+
+  test('without the replica all goes on from the primary; back again, it is used again', async () => {
+    await onReplica()
+    await replica.kill()
+    const ran = await readsOf(async () => {
+      for (let round = 0; round < 5; round += 1) {
+        expect((await service.alice.get('/api/v1/endpoints')).status).toBe(200)
+      }
+    })
+    expect(ran).toEqual({ replica: 0, primary: 5 })
+    expect(await readyLine()).toStartWith('out of reach')
+    expect(await gauge('creel_replica_lag_seconds')).toBe(-1)
+    expect((await fetch(`${service.baseUrl}/readyz`)).status).toBe(200)
+    await replica.restart()
+    await onReplica()
+  })
+
+  test('a replica that was promoted is none any more', async () => {
+    await onReplica()
+    await replica.promote()
+    await endpoint.capture({ body: 'after' })
+    const ran = await readsOf(async () => {
+      expect(await endpoint.requests('q=after')).toHaveLength(1)
+    })
+    expect(ran).toEqual({ replica: 0, primary: 1 })
+    expect(await readyLine()).toStartWith('out of reach')
+    await replica.kill()
+  })
+})
+
+test('is refused beside the embedded database, and when it is no URL of PostgreSQL', async () => {
+  const env = { CREEL_DATABASE_READ_URL: 'mysql://replica' }
+  const { exitCode, stderr } = await runCreel(['config'], { env })
+  expect(exitCode).toBe(2)
+  expect(stderr).toContain('CREEL_DATABASE_READ_URL must start with postgres:// or postgresql://')
+  expect(stderr).toContain('CREEL_DATABASE_READ_URL needs DATABASE_URL')
+})
