@@ -17,6 +17,7 @@ import { exportRoutes, transferRoutes } from './exports/routes.ts'
 import { incidentRoutes } from './incidents/routes.ts'
 import { keyRoutes } from './keys/routes.ts'
 import { meRoutes } from './me/routes.ts'
+import { overviewRoutes } from './overview/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
 import { recycleBinRoutes } from './recycleBin/routes.ts'
 import { listenReportRoutes } from './replay/listenReport.ts'
@@ -50,7 +51,7 @@ export const appRouter = router({
   incidents: incidentRoutes,
   conditions: conditionRoutes,
   verification: verificationRoutes,
-  workspace: mergeRouters(usageRoutes, allTrafficRoutes),
+  workspace: mergeRouters(usageRoutes, allTrafficRoutes, overviewRoutes),
 })
 
 /** The type that typed clients of the API are made from. */

@@ -1,5 +1,7 @@
 import { creel, type RequestSummary, statusOf } from '../trpc.ts'
 import type { Filters, State } from '../words/grammar.ts'
+import { readFailedAnew } from './queryClient.ts'
+import { holdSeat, tabs } from './seats.ts'
 import { hearStatus } from './session.ts'
 
 /** What a stream tells. */
@@ -73,24 +75,38 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
       return { items, below: nextBeforeId === null ? null : { beforeId: nextBeforeId } }
     },
     follow(afterId, follower) {
-      const { unsubscribe } = creel.requests.follow.subscribe(
-        { endpointId, ...filters, lastEventId: String(afterId) },
-        {
-          onData: ({ id, data }) => {
-            if (data.kind === 'arrived' || data.kind === 'passed')
-              follower.hear({ ...data, lastId: Number(id) })
-            else if (data.kind === 'changed' || data.kind === 'behind') follower.hear(data)
+      // Each turn goes on where the one before ended.
+      let lastId = afterId
+      let isLive = false
+      const start = () => {
+        const { unsubscribe } = creel.requests.follow.subscribe(
+          { endpointId, ...filters, lastEventId: String(lastId) },
+          {
+            onData: ({ id, data }) => {
+              lastId = Math.max(lastId, Number(id))
+              if (data.kind === 'arrived' || data.kind === 'passed')
+                follower.hear({ ...data, lastId: Number(id) })
+              else if (data.kind === 'changed' || data.kind === 'behind') follower.hear(data)
+            },
+            onConnectionStateChange: ({ state, error }) => {
+              if (state === 'pending') readFailedAnew()
+              // The begin of another turn is no loss of the connection.
+              if (state === 'pending' || !isLive || error !== null) {
+                isLive = state === 'pending'
+                follower.connected(isLive)
+              }
+            },
+            // An EventSource gives up at the first answer that is not 200, and the client when the server ends the stream.
+            onError: (error) => {
+              hearStatus(statusOf(error))
+              follower.ended(statusOf(error))
+            },
+            onComplete: () => follower.ended(undefined),
           },
-          onConnectionStateChange: ({ state }) => follower.connected(state === 'pending'),
-          // An EventSource gives up at the first answer that is not 200, and the client when the server ends the stream.
-          onError: (error) => {
-            hearStatus(statusOf(error))
-            follower.ended(statusOf(error))
-          },
-          onComplete: () => follower.ended(undefined),
-        },
-      )
-      return unsubscribe
+        )
+        return unsubscribe
+      }
+      return holdSeat(start, tabs)
     },
   }
 }

@@ -30,6 +30,11 @@ export const queryClient = new QueryClient({
   },
 })
 
+/** Reads anew what is shown and could not be read: the service is back. */
+export function readFailedAnew(): void {
+  void queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' })
+}
+
 /** How long the service asked to wait; undefined when it did not. */
 function retryAfterMs(error: unknown): number | undefined {
   const response = isCallError(error) && 'meta' in error ? error.meta : undefined

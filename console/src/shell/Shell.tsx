@@ -1,5 +1,6 @@
 import { Menu as MenuIcon } from 'lucide-react'
 import { lazy, type ReactNode, Suspense, useEffect, useState } from 'react'
+import { followWorkspace } from '../live/followWorkspace.ts'
 import { Nav } from './Nav.tsx'
 import { useShortcuts } from './shortcuts.ts'
 
@@ -17,6 +18,7 @@ export function Shell({ children }: { children: ReactNode }) {
   })
   // At hand before it is first asked for: what is typed next must not be lost.
   useEffect(() => void loadPalette(), [])
+  useEffect(followWorkspace, [])
   const close = () => setOver(null)
   return (
     <div className="shell" data-nav={isNavOpen ? 'open' : 'closed'}>

@@ -15,13 +15,10 @@ export const sessionQuery = queryOptions({
   staleTime: 60_000,
 })
 
-const SIDEBAR_MS = 5_000
-
-/** The endpoints of the workspace, newest first; at most 100, counters as of five seconds ago. */
+/** The endpoints of the workspace, newest first; at most 100. The stream of the workspace keeps them as they are. */
 export const endpointsQuery = queryOptions({
   queryKey: ['endpoints'],
   queryFn: () => creel.endpoints.list.query({ page: 1, pageSize: 100 }),
-  refetchInterval: SIDEBAR_MS,
 })
 
 /** One endpoint. */
@@ -42,12 +39,10 @@ export const providersQuery = queryOptions({
 export const watchdogsQuery = queryOptions({
   queryKey: ['watchdogs'],
   queryFn: () => creel.watchdogs.list.query({ page: 1, pageSize: 100 }),
-  refetchInterval: 30_000,
 })
 
 /** Incidents that are open. */
 export const openIncidentsQuery = queryOptions({
   queryKey: ['incidents', 'open'],
   queryFn: () => creel.incidents.list.query({ state: 'open', page: 1, pageSize: 100 }),
-  refetchInterval: 30_000,
 })

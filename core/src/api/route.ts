@@ -275,6 +275,22 @@ export function typedOnly<
     .output(inOneTurn(declaration.output))
 }
 
+/**
+ * Declares a stream that only typed callers have: a tRPC subscription. Its checks are those of a route, in the same order, and
+ * are over before the stream begins.
+ */
+export function typedStream<Shape extends z.core.$ZodLooseShape, Found extends object = Record<never, never>>(
+  declaration: Checks<Shape, Found>,
+) {
+  return t.procedure
+    .use(async ({ ctx, getRawInput, next }) =>
+      next({
+        ctx: await passChecks(declaration, declaration.scope ?? 'read', ctx, inputGiven(await getRawInput())),
+      }),
+    )
+    .input(inputParser(declaration.input))
+}
+
 /** For calls whose input cannot be read: who may call, and what the path names, come before it. */
 function findsOf(
   declaration: Pick<RouteContract, 'method' | 'input' | 'scope' | 'narrows' | 'finds'> & {

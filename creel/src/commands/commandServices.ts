@@ -54,7 +54,7 @@ export async function openCommandServices(
       mailer,
       alertApiUrls: config.CREEL_ALERT_API_URLS,
       retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
-      endpointChanges: { onEndpoint: () => () => {}, announce: () => {} },
+      endpointChanges: { onEndpoint: () => () => {}, onAny: () => () => {}, announce: () => {} },
       handIn: () => Promise.resolve({ state: 'unavailable' }),
       stopping: new AbortController().signal,
       workerId: null,

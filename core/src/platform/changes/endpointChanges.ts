@@ -11,6 +11,13 @@ export interface EndpointChanges {
    */
   onEndpoint(endpointId: string, listener: () => void): () => void
   /**
+   * Calls `listener` after every committed change on any endpoint of the service, with its id; with null when any may have
+   * changed, which is every few seconds. It must be quick.
+   *
+   * @returns ends the subscription
+   */
+  onAny(listener: (endpointId: string | null) => void): () => void
+  /**
    * Says that endpoints have changed, once that is committed: this process's listeners are called now, those of others when
    * one NOTIFY for all that was said meanwhile has reached them. It is not part of the transaction, which would hold a lock
    * of the whole database while it waits for the disk; who dies in between leaves the others to their poll.

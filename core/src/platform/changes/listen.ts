@@ -26,11 +26,14 @@ export interface RunningEndpointChanges extends EndpointChanges {
  */
 export function startEndpointChanges(url: string, log: Pick<Logger, 'warn'>): RunningEndpointChanges {
   const listeners = new Map<string, Set<() => void>>()
+  const ofAny = new Set<(endpointId: string | null) => void>()
   const wake = (endpointId: string) => {
     for (const listener of [...(listeners.get(endpointId) ?? [])]) listener()
+    for (const listener of ofAny) listener(endpointId)
   }
   const wakeAll = () => {
-    for (const endpointId of [...listeners.keys()]) wake(endpointId)
+    for (const ofEndpoint of [...listeners.values()]) for (const listener of [...ofEndpoint]) listener()
+    for (const listener of ofAny) listener(null)
   }
   const connection = keepListening(url, { onNotification: wake, onConnected: wakeAll, log })
   let unsaid = new Set<string>()
@@ -55,6 +58,10 @@ export function startEndpointChanges(url: string, log: Pick<Logger, 'warn'>): Ru
         if (ofEndpoint.size === 0 && listeners.get(endpointId) === ofEndpoint) listeners.delete(endpointId)
       }
     },
+    onAny(listener) {
+      ofAny.add(listener)
+      return () => ofAny.delete(listener)
+    },
     announce(endpointIds) {
       for (const endpointId of endpointIds) unsaid.add(endpointId)
       for (const endpointId of new Set(endpointIds)) wake(endpointId)
@@ -63,6 +70,7 @@ export function startEndpointChanges(url: string, log: Pick<Logger, 'warn'>): Ru
     async stop() {
       clearInterval(poll)
       listeners.clear()
+      ofAny.clear()
       await notifying
       await connection.stop()
     },

@@ -1,0 +1,144 @@
+import { creel, statusOf } from '../trpc.ts'
+import { queryClient, readFailedAnew } from './queryClient.ts'
+import { type Locks, tabs } from './seats.ts'
+import { hearStatus, session } from './session.ts'
+import { WorkspaceCache, type WorkspaceEvent } from './workspaceFeed.ts'
+
+/** One tab of the browser holds the stream, and tells the others. */
+const NAME = 'creel workspace'
+const HIDDEN_MS = 10_000
+/** Where the browser cannot share a stream, everything is read this often. */
+const POLL_MS = 5_000
+const RETRY_MS = { first: 1_000, max: 15_000 } as const
+
+/** What tabs say to each other. `join` asks for everything that is known. */
+type Said = { readonly kind: 'join' } | { readonly kind: 'heard'; readonly event: WorkspaceEvent }
+
+/**
+ * Keeps counts, lists and badges of the sidebar as they are, while the page is shown: one stream for all tabs of the browser,
+ * held by one of them.
+ *
+ * @returns ends it
+ */
+export function followWorkspace(): () => void {
+  const cache = new WorkspaceCache(queryClient)
+  const { locks } = tabs
+  if (locks === undefined) {
+    const timer = setInterval(() => {
+      if (!document.hidden) cache.readAll()
+    }, POLL_MS)
+    return () => clearInterval(timer)
+  }
+  const others = new BroadcastChannel(NAME)
+  const say = (said: Said) => others.postMessage(said)
+  let lead: (() => void) | undefined
+  let hiding: ReturnType<typeof setTimeout> | undefined
+  const everything = new Everything()
+  const hear = (event: WorkspaceEvent) => {
+    everything.hear(event)
+    cache.hear(event)
+  }
+  others.onmessage = ({ data }: MessageEvent<Said>) => {
+    if (data.kind === 'heard') hear(data.event)
+    else if (everything.isLed && everything.event !== undefined)
+      say({ kind: 'heard', event: everything.event })
+  }
+  const begin = () => {
+    say({ kind: 'join' })
+    lead ??= leadWhileNeeded(locks, everything, (event) => {
+      hear(event)
+      say({ kind: 'heard', event })
+    })
+  }
+  const end = () => {
+    lead?.()
+    lead = undefined
+  }
+  const onVisibility = () => {
+    clearTimeout(hiding)
+    if (document.hidden) hiding = setTimeout(end, HIDDEN_MS)
+    else begin()
+  }
+  document.addEventListener('visibilitychange', onVisibility)
+  if (!document.hidden) begin()
+  return () => {
+    document.removeEventListener('visibilitychange', onVisibility)
+    clearTimeout(hiding)
+    end()
+    others.close()
+  }
+}
+
+/** All that was heard, as one event: for a tab that joins later. */
+class Everything {
+  /** Whether this tab holds the stream. */
+  isLed = false
+  event: WorkspaceEvent | undefined
+
+  hear(event: WorkspaceEvent): void {
+    const byId = new Map(this.event?.endpoints.map((one) => [one.id, one]))
+    for (const one of event.endpoints) byId.set(one.id, one)
+    this.event = { ...event, isListChanged: false, endpoints: [...byId.values()] }
+  }
+}
+
+/** Waits until no other tab holds the stream, and holds it. */
+function leadWhileNeeded(
+  locks: Locks,
+  everything: Everything,
+  hear: (event: WorkspaceEvent) => void,
+): () => void {
+  const over = new AbortController()
+  const hold = () =>
+    new Promise<void>((release) => {
+      if (over.signal.aborted) {
+        release()
+        return
+      }
+      everything.isLed = true
+      const stop = stayConnected(hear)
+      over.signal.addEventListener('abort', () => {
+        everything.isLed = false
+        stop()
+        release()
+      })
+    })
+  locks.request(NAME, { signal: over.signal }, hold).catch(() => undefined)
+  return () => over.abort()
+}
+
+/** Opens the stream again whenever it ends, later and later while it fails. */
+function stayConnected(hear: (event: WorkspaceEvent) => void): () => void {
+  let failures = 0
+  let stop = () => {}
+  const open = () => {
+    const { unsubscribe } = creel.workspace.follow.subscribe(
+      {},
+      {
+        onData: (event) => {
+          if (failures > 0) readFailedAnew()
+          failures = 0
+          hear(event)
+        },
+        onError: (error) => {
+          hearStatus(statusOf(error))
+          comeBack()
+        },
+        onComplete: () => comeBack(),
+      },
+    )
+    stop = unsubscribe
+  }
+  const comeBack = () => {
+    stop()
+    const wait = Math.min(RETRY_MS.max, RETRY_MS.first * 2 ** failures++)
+    const timer = setTimeout(() => {
+      // Signed out, the next try would be refused as well.
+      if (session.get() === 'in') open()
+      else comeBack()
+    }, wait)
+    stop = () => clearTimeout(timer)
+  }
+  open()
+  return () => stop()
+}
