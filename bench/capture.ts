@@ -152,7 +152,10 @@ async function measure(connections: number, variants: readonly Variant[], pids: 
     if (name === 'bare echo') say(', processor time', ofService, 'µs')
     if (!variants.some((variant) => variant.name === name)) continue
     const ofBoth = of((burst) => burst.gatewayUs + burst.postgresUs, 0.25)
-    const ofEcho = percentile((bursts.get('bare echo') ?? []).map(({ gatewayUs }) => gatewayUs), 0.25)
+    const ofEcho = percentile(
+      (bursts.get('bare echo') ?? []).map(({ gatewayUs }) => gatewayUs),
+      0.25,
+    )
     say(', gateway', ofService, 'µs')
     say(', gateway and PostgreSQL', ofBoth, 'µs')
     say(', gateway and PostgreSQL, against the echo', ofBoth / ofEcho, '×')

@@ -12,6 +12,8 @@ const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 export interface RunFolder {
   /** Of a PostgreSQL that is the run's own; made when it starts. */
   readonly database: string
+  /** A copy of it while it was empty. */
+  readonly prepared: string
   readonly executables: string
   /** TMPDIR of the tests. */
   readonly temporary: string
@@ -33,6 +35,7 @@ export async function makeRunFolder(): Promise<RunFolder> {
   await chmod(temporary, 0o1777)
   return {
     database: join(folder, 'database'),
+    prepared: join(folder, 'prepared'),
     executables: folder,
     temporary,
     async leftovers() {

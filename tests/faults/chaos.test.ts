@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
+import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@creel/program'
-import { temporaryFolder } from '../support/process.ts'
+import { preparedFolder } from '../support/process.ts'
 import { expectNothingLost } from './findings.ts'
 import { createRandom } from './random.ts'
 import { openWorld } from './world.ts'
@@ -19,7 +20,10 @@ describe('SIGKILL at random moments', () => {
     async () => {
       console.log(`faults: CREEL_FAULT_SEED=${SEED} CREEL_FAULT_ROUNDS=${ROUNDS}`)
       const random = createRandom(SEED)
-      const postgres = await startEmbeddedPostgres({ dataDir: await temporaryFolder(), log: quiet })
+      const postgres = await startEmbeddedPostgres({
+        dataDir: join(await preparedFolder(), '.creel'),
+        log: quiet,
+      })
       try {
         await using world = await openWorld({ random, databaseUrl: postgres.url })
         const faults = {

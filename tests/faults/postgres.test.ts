@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@creel/program'
 import pg from 'pg'
 import { eventually } from '../support/eventually.ts'
-import { temporaryDisk, temporaryFolder } from '../support/process.ts'
+import { preparedFolder, temporaryDisk } from '../support/process.ts'
 import { debianPostgresPrograms, openRoute, startDebianPostgres } from './debianPostgres.ts'
 import { expectNothingLost } from './findings.ts'
 import { createRandom } from './random.ts'
@@ -29,7 +29,10 @@ describe('Postgres in trouble', () => {
   test(
     'stopped in its tracks for a while (SIGSTOP): senders wait or are told 503, and all goes on by itself',
     async () => {
-      const postgres = await startEmbeddedPostgres({ dataDir: await temporaryFolder(), log: quiet })
+      const postgres = await startEmbeddedPostgres({
+        dataDir: join(await preparedFolder(), '.creel'),
+        log: quiet,
+      })
       try {
         await using world = await worldOn(postgres.url)
         await world.acknowledgedMore(20)
@@ -50,7 +53,10 @@ describe('Postgres in trouble', () => {
   test(
     'out of connections: a gateway that has its own goes on, one that starts meanwhile comes up later',
     async () => {
-      const postgres = await startEmbeddedPostgres({ dataDir: await temporaryFolder(), log: quiet })
+      const postgres = await startEmbeddedPostgres({
+        dataDir: join(await preparedFolder(), '.creel'),
+        log: quiet,
+      })
       try {
         await using world = await worldOn(postgres.url, { gateways: 2 })
         await world.acknowledgedMore(20)

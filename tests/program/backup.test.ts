@@ -3,7 +3,13 @@ import { chmod, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fencesRunBy } from '../docs/markdown.ts'
 import { debianPostgresPrograms, startDebianPostgres } from '../faults/debianPostgres.ts'
-import { type RunningProcess, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import {
+  preparedFolder,
+  type RunningProcess,
+  runCreel,
+  startProcess,
+  temporaryFolder,
+} from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
 /** The commands of the page, in the order in which they stand there. */
@@ -59,7 +65,7 @@ async function withCapture(creel: RunningProcess) {
 
 describe('a backup taken and restored as docs/operations.md says', () => {
   test('of a data folder: what was captured is there, and goes on', async () => {
-    const cwd = await temporaryFolder()
+    const cwd = await preparedFolder()
     const creel = await startProcess({ cwd })
     const captured = await withCapture(creel)
     expect(await creel.stop()).toBe(0)

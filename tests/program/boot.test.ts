@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { adminUrl, createTestDatabase } from '../support/database.ts'
 import { freePort } from '../support/freePort.ts'
-import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { preparedFolder, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 import { urlOfDatabase } from '../support/templateDatabase.ts'
 
 const isRoot = process.getuid?.() === 0
@@ -32,7 +32,7 @@ describe('creel serve, on an embedded PostgreSQL', () => {
   })
 
   test('the greeting shows the two curl lines to try, and no log line holds the key', async () => {
-    const creel = await startProcess({ cwd: await temporaryFolder(), env: { CREEL_LOG_LEVEL: 'trace' } })
+    const creel = await startProcess({ cwd: await preparedFolder(), env: { CREEL_LOG_LEVEL: 'trace' } })
     await creel.stop()
     const [curls, logged] = [/^ {2}curl /, /^\{/].map((start) =>
       creel
@@ -48,7 +48,7 @@ describe('creel serve, on an embedded PostgreSQL', () => {
   })
 
   test('the data folder keeps the secret key to its owner, and another key is refused with words', async () => {
-    const cwd = await temporaryFolder()
+    const cwd = await preparedFolder()
     await (await startProcess({ cwd })).stop()
     const file = join(cwd, '.creel', 'secret.key')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
@@ -71,7 +71,7 @@ describe('creel serve, on an embedded PostgreSQL', () => {
   })
 
   test('a second service on the same data folder is refused, and the first goes on', async () => {
-    const cwd = await temporaryFolder()
+    const cwd = await preparedFolder()
     const first = await startProcess({ cwd })
     const second = await runCreel(['serve'], { cwd })
     expect(second.exitCode).toBe(1)

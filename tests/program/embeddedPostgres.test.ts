@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { findEmbeddedPostgres, startEmbeddedPostgres } from '@creel/program'
 import { Client } from 'pg'
 import { eventually } from '../support/eventually.ts'
-import { temporaryFolder } from '../support/process.ts'
+import { preparedFolder, temporaryFolder } from '../support/process.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
@@ -74,7 +74,7 @@ describe('the embedded PostgreSQL', () => {
   })
 
   test('has one owner; others find it through the data folder', async () => {
-    const dataDir = join(await temporaryFolder(), '.creel')
+    const dataDir = join(await preparedFolder(), '.creel')
     const postgres = await start(dataDir)
     await expect(start(dataDir)).rejects.toThrow(`process ${process.pid}`)
     expect(await findEmbeddedPostgres(dataDir)).toBe(postgres.url)
@@ -86,7 +86,7 @@ describe('the embedded PostgreSQL', () => {
   })
 
   test('outlives an owner that is killed, and is adopted by the next', async () => {
-    const dataDir = join(await temporaryFolder(), '.creel')
+    const dataDir = join(await preparedFolder(), '.creel')
     const owner = spawnOwner(dataDir)
     const { url, pid } = JSON.parse(await firstLine(owner.stdout))
     await query(url, 'create table kept (a int)')
@@ -104,7 +104,7 @@ describe('the embedded PostgreSQL', () => {
   })
 
   test('of another version is not adopted but stopped, and its cluster goes on under ours', async () => {
-    const dataDir = join(await temporaryFolder(), '.creel')
+    const dataDir = join(await preparedFolder(), '.creel')
     const owner = spawnOwner(dataDir, '-older')
     const { url, pid } = JSON.parse(await firstLine(owner.stdout))
     await query(url, 'create table kept (a int)')
@@ -118,7 +118,7 @@ describe('the embedded PostgreSQL', () => {
   })
 
   test('is started again when it dies, and has everything that it had committed', async () => {
-    const postgres = await start(join(await temporaryFolder(), '.creel'))
+    const postgres = await start(join(await preparedFolder(), '.creel'))
     await query(postgres.url, 'create table kept as select generate_series(1, 1000) as a')
     const died = postgres.pid()
     process.kill(died, 'SIGKILL')
@@ -130,7 +130,7 @@ describe('the embedded PostgreSQL', () => {
   })
 
   test('recovers when it and its owner were killed together', async () => {
-    const dataDir = join(await temporaryFolder(), '.creel')
+    const dataDir = join(await preparedFolder(), '.creel')
     const owner = spawnOwner(dataDir)
     const { url, pid } = JSON.parse(await firstLine(owner.stdout))
     await query(url, 'create table kept as select 1 as a')
@@ -144,7 +144,7 @@ describe('the embedded PostgreSQL', () => {
   })
 
   test('is not kept from starting by a stale mark whose process number is another’s by now', async () => {
-    const dataDir = join(await temporaryFolder(), '.creel')
+    const dataDir = join(await preparedFolder(), '.creel')
     const first = await start(dataDir)
     const mark = join(dataDir, 'postgres', 'cluster-18', 'postmaster.pid')
     const lines = (await readFile(mark, 'utf8')).split('\n')
@@ -179,7 +179,7 @@ describe('the embedded PostgreSQL', () => {
   })
 
   test('mends binaries that are not whole, and removes those of another version', async () => {
-    const dataDir = join(await temporaryFolder(), '.creel')
+    const dataDir = join(await preparedFolder(), '.creel')
     await (await start(dataDir)).stop()
     const home = join(dataDir, 'postgres')
     const [runtime = ''] = (await readdir(home)).filter((name) => name.startsWith('runtime-'))

@@ -4,7 +4,13 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { type RunningProcess, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import {
+  preparedFolder,
+  type RunningProcess,
+  runCreel,
+  startProcess,
+  temporaryFolder,
+} from '../support/process.ts'
 import { post, Senders, storedBodies } from './senders.ts'
 
 /** The key and endpoint of a first boot, as options of later calls. */
@@ -41,7 +47,7 @@ async function holdCapture(url: string) {
 
 describe('SIGTERM', () => {
   test('answers who waits, takes in what is being sent, refuses new calls, and ends with 0', async () => {
-    const creel = await startProcess({ cwd: await temporaryFolder() })
+    const creel = await startProcess({ database: await createTestDatabase() })
     const { key, endpointId } = firstOf(creel)
     const headers = { Authorization: `Bearer ${key}` }
     const waiting = fetch(
@@ -63,8 +69,8 @@ describe('SIGTERM', () => {
   })
 
   test('given twice ends at once, with 143', async () => {
-    const cwd = await temporaryFolder()
-    const creel = await startProcess({ cwd, env: { CREEL_LOG_LEVEL: 'info' } })
+    const database = await createTestDatabase()
+    const creel = await startProcess({ database, env: { CREEL_LOG_LEVEL: 'info' } })
     const { endpointId } = firstOf(creel)
     await holdCapture(`${creel.captureUrl}/hook/${endpointId}`)
     creel.signal('SIGTERM')
@@ -73,14 +79,14 @@ describe('SIGTERM', () => {
     await Bun.sleep(150)
     creel.signal('SIGTERM')
     expect(await creel.exited).toBe(143)
-    const again = await startProcess({ cwd })
+    const again = await startProcess({ database })
     expect(await again.stop()).toBe(0)
   })
 })
 
 describe('SIGKILL', () => {
   test('of the service under load loses nothing acknowledged; the next start adopts its PostgreSQL', async () => {
-    const cwd = await temporaryFolder()
+    const cwd = await preparedFolder()
     const creel = await startProcess({ cwd, env: await withoutRate() })
     const { key, endpointId } = firstOf(creel)
     const senders = new Senders([`${creel.captureUrl}/hook/${endpointId}`])
@@ -98,7 +104,7 @@ describe('SIGKILL', () => {
   })
 
   test('of PostgreSQL under load loses nothing acknowledged; captures resume by themselves', async () => {
-    const cwd = await temporaryFolder()
+    const cwd = await preparedFolder()
     const creel = await startProcess({ cwd, env: await withoutRate() })
     const { key, endpointId } = firstOf(creel)
     const senders = new Senders([`${creel.captureUrl}/hook/${endpointId}`])

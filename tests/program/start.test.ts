@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pathLikeNpx, temporaryFolder } from '../support/process.ts'
+import { pathLikeNpx, preparedFolder } from '../support/process.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 
@@ -14,7 +14,7 @@ describe('bun run start', () => {
   ] as const)(
     'serves its files, and drains when the shell between npx and it %s %s',
     async (_words, signal) => {
-      const dataDir = join(await temporaryFolder(), '.creel')
+      const dataDir = join(await preparedFolder(), '.creel')
       // As npx runs it: a shell that waits for Bun, and passes no signal on.
       const shell = Bun.spawn(['sh', '-c', 'bun run start; exit $?'], {
         cwd: ROOT,

@@ -65,6 +65,21 @@ export async function temporaryFolder(): Promise<string> {
 }
 
 /**
+ * A temporary folder whose data folder `.creel` has PostgreSQL set up and nothing in it: the next start makes the tables
+ * and is a first boot in all else. For tests that are not about setting up, which takes seconds. A run of a few files
+ * has none prepared, and leaves the setting up to the start.
+ */
+export async function preparedFolder(): Promise<string> {
+  const folder = await temporaryFolder()
+  const prepared = process.env.CREEL_TEST_DATA_FOLDER
+  if (prepared === undefined) return folder
+  const dataDir = join(folder, '.creel')
+  await mkdir(dataDir, { mode: 0o711 })
+  await Bun.$`cp -a ${join(prepared, 'postgres')} ${dataDir}`.quiet()
+  return folder
+}
+
+/**
  * A folder on a disk of its own, of `megabytes`, that is taken away when the test file ends; undefined where we may not
  * mount one.
  */

@@ -3,7 +3,7 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TestBrowser } from '../support/browser.ts'
 import type { TestEndpoint } from '../support/client.ts'
-import { PROGRAM, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { PROGRAM, preparedFolder, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { emptyHome, environmentOf, fails, succeeds } from './support.ts'
@@ -62,7 +62,7 @@ describe('where commands talk to', () => {
   })
 
   test('beside a local service nothing has to be set up, also after its key was revoked', async () => {
-    const dataDir = join(await temporaryFolder(), '.creel')
+    const dataDir = join(await preparedFolder(), '.creel')
     const beside = { CREEL_DATA_DIR: dataDir, HOME: home }
     const local = await startProcess({ env: beside })
     const me = JSON.parse(await succeeds(['whoami', '--json'], beside))
