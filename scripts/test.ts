@@ -180,6 +180,11 @@ async function runTests(
     }
   })()
   const exitCode = await child.exited
+  if (ended !== undefined) {
+    // By a signal: nothing else begins.
+    await ended
+    process.exit(130)
+  }
   // A process that a test has left behind may hold the pipe open for ever.
   await Promise.race([reading, Bun.sleep(LAST_WORDS_MILLISECONDS)])
   const count = (word: string) =>
