@@ -30,6 +30,7 @@ function servicesOn(db: ReturnType<typeof openDatabase>['db'], plans: object) {
     clock: systemClock,
     plans: overridePlans(plans),
     enqueue: async () => {},
+    actor: { kind: 'service' as const, id: null, name: 'creel', address: null },
     auditRetentionDays: 365,
   }
 }

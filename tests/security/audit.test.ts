@@ -262,6 +262,48 @@ describe('every change', () => {
     for (const secret of [SECRET, client.key]) expect(text).not.toContain(secret)
   })
 
+  test('an import, which comes over REST alone, too', async () => {
+    const client = await service.newClient()
+    const endpoint = await client.endpoint()
+    await endpoint.capture({ body: 'one' })
+    const { text } = await client.get(endpoint.at('/requests/export?format=ndjson'))
+    const answer = await client.post(endpoint.at('/requests/import'), undefined, {
+      rawBody: text,
+      headers: { 'Content-Type': 'application/x-ndjson' },
+    })
+    expect(answer).toMatchObject({ status: 200, body: { importedCount: 1 } })
+    const { items } = await entriesOf(client, '?action=requests.import')
+    expect(items).toMatchObject([
+      { actor: { kind: 'key', name: 'test' }, subject: { id: endpoint.id }, after: { importedCount: 1 } },
+    ])
+  })
+
+  test('what a plan suspends and resumes, in the name of who caused it', async () => {
+    const client = await service.newClient('team')
+    const { workspaceId } = client
+    const endpoints = [await client.endpoint(), await client.endpoint(), await client.endpoint()]
+    const [kept] = endpoints
+    for (let made = 0; made < 3; made += 1) {
+      await client.post(kept?.at('/actions') ?? '', { kind: 'forward', url: `http://127.0.0.1:9/${made}` })
+    }
+    await service.operator.workspaces.setPlan({ workspace: workspaceId, plan: 'free' })
+    const entries = async (action: string) =>
+      (await entriesOf(client, `?action=${action}`)).items.map(({ actor, subject, after }) => ({
+        actor: actor.kind,
+        subject: subject.id,
+        after,
+      }))
+    const suspended = [...(await entries('endpoints.suspend')), ...(await entries('actions.suspend'))]
+    expect(suspended.length).toBeGreaterThan(0)
+    for (const { after } of suspended) expect(after).toEqual({ suspendedByPlan: true })
+    await service.operator.workspaces.setPlan({ workspace: workspaceId, plan: 'team' })
+    const resumed = [...(await entries('endpoints.resume')), ...(await entries('actions.resume'))]
+    expect(resumed.map(({ subject }) => subject).sort()).toEqual(
+      suspended.map(({ subject }) => subject).sort(),
+    )
+    expect(new Set(resumed.map(({ actor }) => actor))).toEqual(new Set(['service']))
+  })
+
   test('of an operator, too', async () => {
     const client = await service.newClient()
     const faults: string[] = []

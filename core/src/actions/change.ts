@@ -129,10 +129,6 @@ export async function dropAction(
     trx,
     actions.filter((action) => action.id !== id).map((action) => action.id),
   )
-  await resumeDeliveries(
-    ctx,
-    trx,
-    await fitActions(trx, { endpointId }, ctx.plan.limits.actionsMax, ctx.clock.now()),
-  )
+  await resumeDeliveries(ctx, trx, await fitActions(trx, ctx, { endpointId }, ctx.plan.limits.actionsMax))
   await announceEndpointChange(trx, endpointId)
 }

@@ -9,10 +9,10 @@ import { fitActions } from './queries.ts'
  * go on. The caller holds the workspace's row.
  */
 export async function applyActionLimits(
-  services: Pick<Services, 'clock' | 'enqueue'>,
+  services: Pick<Services, 'clock' | 'enqueue' | 'actor'>,
   trx: Trx,
   { workspaceId, plan }: { readonly workspaceId: string; readonly plan: Plan },
 ): Promise<void> {
-  const resumed = await fitActions(trx, { workspaceId }, plan.limits.actionsMax, services.clock.now())
+  const resumed = await fitActions(trx, services, { workspaceId }, plan.limits.actionsMax)
   await resumeDeliveries(services, trx, resumed)
 }

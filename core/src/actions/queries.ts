@@ -1,4 +1,6 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
+import type { Services } from '../api/services.ts'
+import { recordSuspensions, type Suspension } from '../audit/index.ts'
 import type { ActionsTable, Db, Trx } from '../platform/db/index.ts'
 
 /** An action with what the list shows beside it. */
@@ -75,10 +77,15 @@ export type ActionsOf = { readonly endpointId: string } | { readonly workspaceId
  *
  * @returns those that are in use again
  */
-export async function fitActions(trx: Trx, of: ActionsOf, actionsMax: number, now: Date): Promise<string[]> {
+export async function fitActions(
+  trx: Trx,
+  who: Pick<Services, 'clock' | 'actor'>,
+  of: ActionsOf,
+  actionsMax: number,
+): Promise<string[]> {
   const scope =
     'endpointId' in of ? sql`endpoint_id = ${of.endpointId}` : sql`workspace_id = ${of.workspaceId}`
-  const { rows } = await sql<{ id: string; suspendedByPlan: boolean; endpointId: string }>`
+  const { rows } = await sql<Suspension & { workspaceId: string }>`
     with ranked as (
       select id, row_number() over (partition by endpoint_id order by created_at, id) > ${actionsMax} as over
       from actions where ${scope}
@@ -86,13 +93,15 @@ export async function fitActions(trx: Trx, of: ActionsOf, actionsMax: number, no
     update actions a set
       suspended_by_plan = ranked.over,
       off_since = case
-        when ranked.over then coalesce(a.off_since, ${now})
+        when ranked.over then coalesce(a.off_since, ${who.clock.now()})
         when a.is_active then null
         else a.off_since
       end
     from ranked
     where a.id = ranked.id and a.suspended_by_plan <> ranked.over
-    returning a.id, a.suspended_by_plan, a.endpoint_id`.execute(trx)
+    returning a.id, a.name, a.suspended_by_plan, a.endpoint_id, a.workspace_id`.execute(trx)
+  const [first] = rows
+  if (first !== undefined) await recordSuspensions(trx, who, first.workspaceId, 'action', rows)
   await sql`select pg_notify('creel_endpoints', id) from unnest(${[...new Set(rows.map((row) => row.endpointId))]}::text[]) as id`.execute(
     trx,
   )

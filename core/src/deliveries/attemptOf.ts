@@ -49,7 +49,7 @@ export function attemptOf(
 /** Why a captured request is not forwarded at all: it is a prefix only, or it came round once too often. */
 export function refusalOf(
   request: Pick<CapturedRequest, 'bodyTruncated' | 'headers'>,
-  secrets: Pick<SecretBox, 'mark'>,
+  secrets: Pick<SecretBox, 'knowsMark'>,
 ): Refusal | null {
   if (request.bodyTruncated) return 'oversize'
   return isLoop(request.headers, secrets) ? 'loop' : null

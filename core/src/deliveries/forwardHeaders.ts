@@ -7,19 +7,20 @@ export const HOPS_MAX = 3
 
 /** Names the installation that forwards, so that it knows its own forwards when they come back as captures. */
 const ORIGIN_HEADER = 'creel-origin'
+const ORIGIN = 'origin of forwards'
 
 /** The value of `creel-origin` in forwards of this installation. Nobody else can guess it. */
 export function originMark(secrets: Pick<SecretBox, 'mark'>): string {
-  return secrets.mark('origin of forwards')
+  return secrets.mark(ORIGIN)
 }
 
 /**
  * Whether a captured request must not be forwarded: it is a forward of this installation, under whatever name it came
  * back, or it has been through too many.
  */
-export function isLoop(captured: readonly WireHeader[], secrets: Pick<SecretBox, 'mark'>): boolean {
+export function isLoop(captured: readonly WireHeader[], secrets: Pick<SecretBox, 'knowsMark'>): boolean {
   const origins = headerValues(captured, ORIGIN_HEADER)
-  return hopsOf(captured) >= HOPS_MAX || (origins.length > 0 && origins.includes(originMark(secrets)))
+  return hopsOf(captured) >= HOPS_MAX || origins.some((origin) => secrets.knowsMark(ORIGIN, origin))
 }
 
 /** How many forwards of ours a captured request has behind it: the largest readable `creel-hops`. */

@@ -1,5 +1,6 @@
 import type { Context } from '../api/context.ts'
 import { DomainError, validationFailed } from '../api/errors.ts'
+import { recordChange } from '../audit/index.ts'
 import { captureRow } from '../capture/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { lockCounters } from '../requests/index.ts'
@@ -119,7 +120,16 @@ async function storeBatch(
         `The endpoint has room for ${Math.max(0, room)} more requests, not for the ${rows.length} from line ${batch[0]?.number} on. ${keptWords(storedUpTo)}`,
       )
     }
-    return await insertImported(trx, endpointId, rows)
+    const { firstId, lastId } = await insertImported(trx, endpointId, rows)
+    await recordChange(trx, ctx, {
+      action: 'requests.import',
+      workspaceId: ctx.workspace.id,
+      subject: { type: 'endpoint', id: endpointId },
+      endpointId,
+      before: {},
+      after: { importedCount: rows.length, firstId, lastId },
+    })
+    return { firstId, lastId }
   })
 }
 

@@ -8,7 +8,7 @@ import { applyWatchdogLimit } from '../watchdogs/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 
 /** What applying limits needs of the process. */
-export type LimitServices = Pick<Services, 'clock' | 'enqueue' | 'plans'>
+export type LimitServices = Pick<Services, 'actor' | 'clock' | 'enqueue' | 'plans'>
 
 /**
  * Makes a workspace's suspensions what its plan says: the oldest endpoints, actions and watchdogs stay in use up

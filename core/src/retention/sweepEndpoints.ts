@@ -1,10 +1,14 @@
 import { sql } from 'kysely'
 import { closeIncidentsSilently } from '../alerts/index.ts'
+import type { Services } from '../api/services.ts'
 import { reapplyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { sweptRows } from '../platform/metrics/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
+
+/** What sweeping endpoints needs of the process: what has room again is in use by its name. */
+type EndpointSweepServices = SweepServices & Pick<Services, 'actor'>
 
 /** CI collects results late: an expired endpoint stays readable for so long. */
 const EXPIRED_KEPT_MS = 15 * 60_000
@@ -17,7 +21,7 @@ const SETTLED_AFTER_MS = 2 * 60_000
  *
  * In small batches; may be cut off at any time, and several workers may sweep at once.
  */
-export async function sweepEndpoints(services: SweepServices, signal: AbortSignal): Promise<void> {
+export async function sweepEndpoints(services: EndpointSweepServices, signal: AbortSignal): Promise<void> {
   await deleteExpired(services)
   await liftSuspensions(services, signal)
   const deleted = await services.db
@@ -49,7 +53,7 @@ async function deleteExpired({ db, clock }: SweepServices): Promise<void> {
 }
 
 /** Endpoints expire by themselves, so nobody else would notice that there is room again. */
-async function liftSuspensions(services: SweepServices, signal: AbortSignal): Promise<void> {
+async function liftSuspensions(services: EndpointSweepServices, signal: AbortSignal): Promise<void> {
   const { rows } = await sql<{ workspaceId: string }>`
     select workspace_id from endpoints where suspended_by_plan and deleted_at is null
     union select workspace_id from watchdogs where paused_by_plan`.execute(services.db)

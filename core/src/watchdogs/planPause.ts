@@ -1,3 +1,5 @@
+import type { Services } from '../api/services.ts'
+import { recordSuspensions } from '../audit/index.ts'
 import type { Plan } from '../plans/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
@@ -10,7 +12,7 @@ import type { TellServices } from './tell.ts'
  * Pauses the watchdogs over the plan's limit and resumes those within: the oldest stay in use. The caller holds the workspace's row.
  */
 export async function applyWatchdogLimit(
-  services: TellServices,
+  services: TellServices & Pick<Services, 'actor'>,
   trx: Trx,
   { workspaceId, plan }: { workspaceId: string; plan: Plan },
 ): Promise<void> {
@@ -25,5 +27,8 @@ export async function applyWatchdogLimit(
     }
     await stepWatchdog(services, trx, { row, change, outages })
     await announceEndpointChange(trx, row.endpointId)
+    await recordSuspensions(trx, services, workspaceId, 'watchdog', [
+      { id: row.id, name: row.name, endpointId: row.endpointId, suspendedByPlan: pausedByPlan },
+    ])
   }
 }

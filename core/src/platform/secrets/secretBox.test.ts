@@ -44,7 +44,15 @@ describe('a sealed value', () => {
   })
 })
 
-test('marks stay the same while keys are added in front', () => {
-  expect(createSecretBox([key, old]).mark('x')).toBe(createSecretBox([old]).mark('x'))
+test('marks are of the newest key, and every process knows those of the others while keys change', () => {
+  expect(createSecretBox([key, old]).mark('x')).toBe(createSecretBox([key]).mark('x'))
+  const steps = [[old], [old, key], [key, old], [key]] as const
+  for (const [at, keys] of steps.entries()) {
+    for (const beside of steps.slice(Math.max(0, at - 1), at + 2)) {
+      const mark = createSecretBox([...beside]).mark('x')
+      expect(createSecretBox([...keys]).knowsMark('x', mark)).toBe(true)
+      expect(createSecretBox([...keys]).knowsMark('y', mark)).toBe(false)
+    }
+  }
   expect(createSecretBox([key]).mark('x')).not.toBe(createSecretBox([old]).mark('x'))
 })

@@ -12,8 +12,10 @@ export interface SecretBox {
   open(sealed: Uint8Array, owner: string): string
   /** Whether {@link SecretBox.seal} would make the same but for the nonce: sealed with the newest key, for its owner. */
   isCurrent(sealed: Uint8Array): boolean
-  /** 32 hex digits that only a holder of the oldest key can make: the same in every process and at every start. */
+  /** 32 hex digits that only a holder of the newest key can make: the same in every process and at every start with that key. */
   mark(purpose: string): string
+  /** Whether it is the mark of any key of this process: while keys change, other processes mark with another. */
+  knowsMark(purpose: string, mark: string): boolean
 }
 
 const NONCE_BYTES = 12
@@ -45,7 +47,8 @@ export function createSecretBox(keys: readonly [Uint8Array, ...Uint8Array[]]): S
   const known = keys.map(keyOf)
   const [newest] = keys
   const { id: newestId } = keyOf(newest)
-  const oldest = keys.at(-1) ?? newest
+  const markOf = (key: Uint8Array, purpose: string) =>
+    createHmac('sha256', key).update(`creel ${purpose}`).digest('hex').slice(0, 32)
   return {
     seal(text, owner) {
       const nonce = randomBytes(NONCE_BYTES)
@@ -63,7 +66,9 @@ export function createSecretBox(keys: readonly [Uint8Array, ...Uint8Array[]]): S
       return decrypt(key, sealed.subarray(1 + KEY_ID_BYTES), Buffer.from(owner))
     },
     isCurrent: (sealed) => sealed[0] === FORMAT && newestId.equals(sealed.subarray(1, 1 + KEY_ID_BYTES)),
-    mark: (purpose) => createHmac('sha256', oldest).update(`creel ${purpose}`).digest('hex').slice(0, 32),
+    mark: (purpose) => markOf(newest, purpose),
+    // Nothing is won by timing: whoever forges one has a forward of their own refused.
+    knowsMark: (purpose, mark) => keys.some((key) => markOf(key, purpose) === mark),
   }
 }
 
