@@ -1,6 +1,8 @@
 import { afterEach, describe, expect, test } from 'bun:test'
+import { evictedRequests } from '@creel/core/platform/metrics'
 import { readStorage, sweepBytes } from '@creel/core/retention'
 import { sql } from 'kysely'
+import { pino } from 'pino'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
 
@@ -110,17 +112,27 @@ describe('CREEL_STORAGE_MAX', () => {
     expect(rows).toHaveLength(0)
   })
 
-  test('is held by the jobs process by itself', async () => {
+  test('is held by the jobs process by itself, oldest first, and the log tells', async () => {
     const service = await start({ parts: ['gateway'] })
     const endpoint = await service.alice.endpoint()
     await endpoint.captureMany(30)
+    const before = await stored(service)
+    const said: string[] = []
+    const log = pino({ level: 'warn' }, { write: (line) => said.push(line) })
     await start({
       parts: ['jobs'],
       storageMaxBytes: 10 * 1100,
       database: service.database,
       clock: service.clock,
       secretKey: service.secretKey,
+      log,
     })
     await eventually('eviction', async () => (await stored(service)).ids.length <= 10)
+    const { ids } = await stored(service)
+    expect(ids).toEqual(before.ids.slice(-ids.length))
+    await eventually('a line about the bound', () => said.some((line) => line.includes('"storage.full"')))
+    await eventually('the warning', () => said.some((line) => line.includes('"storage.nearly_full"')))
+    const { values } = await evictedRequests.get()
+    expect(values.find(({ labels }) => labels.limit === 'storage')?.value).toBeGreaterThanOrEqual(20)
   })
 })
