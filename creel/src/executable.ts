@@ -2,14 +2,17 @@
 import { join } from 'node:path'
 import consolePack from '../../dist/console.pack' with { type: 'file' }
 import postgres from '../../dist/postgres.tar.zst' with { type: 'file' }
-import { type ArchiveLabel, archiveRuntime } from './embeddedPostgres/index.ts'
+import { type ArchiveLabel, archiveRuntime, withoutRuntime } from './embeddedPostgres/index.ts'
 import { runProgram } from './program.ts'
 
-/** Written in by `scripts/build.ts`. */
-declare const CREEL_POSTGRES_LABEL: ArchiveLabel
+/** Written in by `scripts/build.ts`; null where there is no PostgreSQL inside. */
+declare const CREEL_POSTGRES_LABEL: ArchiveLabel | null
 
 const embedded = (path: string) => Bun.file(path.startsWith('/') ? path : join(import.meta.dir, path))
 await runProgram(process.argv.slice(2), {
-  runtime: archiveRuntime(CREEL_POSTGRES_LABEL, () => embedded(postgres).arrayBuffer()),
+  runtime:
+    CREEL_POSTGRES_LABEL === null
+      ? withoutRuntime
+      : archiveRuntime(CREEL_POSTGRES_LABEL, () => embedded(postgres).arrayBuffer()),
   consolePack: () => embedded(consolePack).bytes(),
 })

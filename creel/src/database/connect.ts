@@ -36,6 +36,7 @@ export interface ConnectOptions {
 export async function connectAsOwner(options: ConnectOptions): Promise<Connected> {
   const { config, log, runtime } = options
   if (config.DATABASE_URL !== undefined) return connect(config.DATABASE_URL, options)
+  if (runtime?.missing !== undefined) throw new StartupError(runtime.missing)
   const postgres = await startEmbeddedPostgres({
     dataDir: config.CREEL_DATA_DIR,
     log,

@@ -1,6 +1,6 @@
 export { type ArchiveLabel, archiveRuntime, packRuntime } from './archive.ts'
 export { DataFolderInUse } from './ownerLock.ts'
-export { packageRuntime, type RuntimeSource, runtimeOfPackage } from './runtime.ts'
+export { packageRuntime, type RuntimeSource, runtimeOfPackage, withoutRuntime } from './runtime.ts'
 export {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,

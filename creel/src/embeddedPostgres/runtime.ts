@@ -9,6 +9,8 @@ import type { PostgresHome } from './home.ts'
 export interface RuntimeSource {
   /** Names exactly these binaries; part of a folder's name. */
   readonly version: string
+  /** Why there are none, for the operator. */
+  readonly missing?: string
   /** Fills an empty folder with `bin`, `lib` and `share`, and with `pg-symlinks.json` where the package has one. */
   unpack(into: string): Promise<void>
 }
@@ -51,6 +53,15 @@ export async function runtimeOfPackage(root: string, platform: string): Promise<
     unpack: (into) =>
       cp(join(root, 'native'), into, { recursive: true, filter: (path) => !isForBuilding(path) }),
   }
+}
+
+const MISSING = 'This build of creel has no PostgreSQL inside: set DATABASE_URL to a PostgreSQL 15 or newer.'
+
+/** Of builds for systems that there are no binaries for: nothing can be unpacked. */
+export const withoutRuntime: RuntimeSource = {
+  version: 'none',
+  missing: MISSING,
+  unpack: () => Promise.reject(new StartupError(MISSING)),
 }
 
 /** Where a home has these binaries, or will have them. */
