@@ -134,6 +134,20 @@ describe('the captures of an endpoint', () => {
     await page.getByRole('heading', { name: 'Recycle bin' }).waitFor()
   })
 
+  test('an endpoint gets a new capture URL, and the old one goes on as long as is chosen', async () => {
+    const endpoint = await service.alice.endpoint({ name: 'leaked' })
+    const { page, faults } = opened
+    await opened.goTo(`/e/${endpoint.id}/settings`)
+    await page.getByRole('button', { name: 'New capture URL…' }).click()
+    await page.getByRole('button', { name: 'Make the new URL' }).click()
+    await page.getByText('The URL before this one still captures; it ends in 1d.').waitFor()
+    const shown = await page.getByRole('region', { name: 'Capture URL' }).getByRole('code').textContent()
+    expect(shown).not.toBe(endpoint.url)
+    expect((await fetch(shown ?? '', { method: 'POST' })).status).toBe(200)
+    expect((await fetch(endpoint.url, { method: 'POST' })).status).toBe(200)
+    expect(faults).toEqual([])
+  })
+
   test('narrow: one pane at a time, and a way back', async () => {
     const endpoint = await service.alice.endpoint({ name: 'narrow' })
     await endpoint.capture()

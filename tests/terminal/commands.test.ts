@@ -76,6 +76,13 @@ describe('where commands talk to', () => {
     await succeeds(['key', 'revoke', '--workspace', 'default', '--key', me.key.prefix], beside)
     const again = JSON.parse(await succeeds(['whoami', '--json'], beside))
     expect(again.key.prefix).not.toBe(me.key.prefix)
+    const { url } = JSON.parse(await succeeds(['console', '--json'], beside))
+    expect(url).toStartWith(`${local.baseUrl}/console/sign-in#`)
+    const browser = new TestBrowser(local)
+    const link = new URL(url).hash.slice(1)
+    expect((await browser.signIn({ link })).status).toBe(204)
+    expect(await browser.query('sessions.current')).toMatchObject({ data: { session: { role: 'owner' } } })
+    expect((await browser.signIn({ link })).status).toBe(401)
     await local.stop()
     expect((await fails(['whoami'], beside)).stderr).toContain('creel serve')
   })
@@ -108,6 +115,21 @@ describe('creel endpoints', () => {
     expect(await fails(['endpoints', 'delete', 'ci two'], env)).toMatchObject({ exitCode: 2 })
     await succeeds(['endpoints', 'delete', 'ci two', '--yes'], env)
     expect(await succeeds(['endpoints', 'list'], env)).not.toContain('CI two')
+  })
+
+  test('rotate-url gives a new capture URL, by which the endpoint is found; the old one goes on as long as asked', async () => {
+    const { url: first } = JSON.parse(
+      await succeeds(['endpoints', 'create', '--name', 'leaked', '--json'], env),
+    )
+    const second = (await succeeds(['endpoints', 'rotate-url', 'leaked'], env)).trim()
+    expect(second).not.toBe(first)
+    expect((await fetch(first, { method: 'POST' })).status).toBe(200)
+    const rotate = ['endpoints', 'rotate-url', second, '--overlap', '0s', '--json']
+    const { previousUrlUntil, url: third } = JSON.parse(await succeeds(rotate, env))
+    expect(previousUrlUntil).toBeNull()
+    const statuses = [first, second, third].map(async (url) => (await fetch(url, { method: 'POST' })).status)
+    expect(await Promise.all(statuses)).toEqual([404, 404, 200])
+    await succeeds(['endpoints', 'delete', 'leaked', '--yes'], env)
   })
 
   test('an unknown endpoint lists close names; everything wrong is named', async () => {

@@ -4,6 +4,7 @@ import { Switch } from '../parts/Switch.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
 import type { Endpoint } from '../trpc.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
+import { CaptureUrl } from './CaptureUrl.tsx'
 import { DangerZone } from './DangerZone.tsx'
 import { ProviderSettings } from './ProviderSettings.tsx'
 import { ResponseSettings } from './ResponseSettings.tsx'
@@ -17,6 +18,7 @@ export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string 
   return (
     <>
       <NameSettings endpoint={endpoint} />
+      <CaptureUrl endpoint={endpoint} />
       <ProviderSettings endpoint={endpoint} />
       <ResponseSettings endpoint={endpoint} />
       <DangerZone endpoint={endpoint} />

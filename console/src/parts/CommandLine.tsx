@@ -1,11 +1,17 @@
 import { CopyButton } from './CopyButton.tsx'
 
-/** A command to run in a shell. */
-export function CommandLine({ line }: { line: string }) {
+interface Props {
+  readonly line: string
+  /** What its button does. */
+  readonly label?: string
+}
+
+/** A command to run in a shell, or another line to be copied. */
+export function CommandLine({ line, label = 'Copy the command' }: Props) {
   return (
     <div className="command">
       <code>{line}</code>
-      <CopyButton label="Copy the command" text={() => line} />
+      <CopyButton label={label} text={() => line} />
     </div>
   )
 }

@@ -7,6 +7,7 @@ import { Endpoint } from '../api/shapes.ts'
 import { agoText, harmless } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import { type MemberOptions, membersOf, withMemberOptions } from './endpointMembers.ts'
+import { addRotateUrlCommand } from './rotateUrl.ts'
 
 const JSON_ONE = 'print the endpoint on one line'
 
@@ -84,6 +85,8 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
     if (options.json === true) return printJson(changed)
     printText(`Changed the endpoint "${harmless(changed.name)}".`)
   })
+
+  addRotateUrlCommand(command, tools)
 
   withClientOptions(
     command

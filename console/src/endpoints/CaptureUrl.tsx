@@ -1,0 +1,102 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { CommandLine } from '../parts/CommandLine.tsx'
+import { Dialog } from '../parts/Dialog.tsx'
+import { Field } from '../parts/Field.tsx'
+import { Problem } from '../parts/Problem.tsx'
+import { toast } from '../parts/toasts.ts'
+import { creel, type Endpoint } from '../trpc.ts'
+import { ago, fullTime } from '../words/format.ts'
+
+const OVERLAPS = [
+  { seconds: 0, words: 'It ends now' },
+  { seconds: 3600, words: 'An hour' },
+  { seconds: 86_400, words: 'A day' },
+  { seconds: 604_800, words: 'A week' },
+  { seconds: 2_592_000, words: '30 days' },
+] as const
+
+/** The capture URL, how long the one before it goes on, and a new one for when it became known. */
+export function CaptureUrl({ endpoint }: { endpoint: Endpoint }) {
+  const [isAsking, setAsking] = useState(false)
+  const { previousUrlUntil, url } = endpoint
+  return (
+    <section className="card" aria-label="Capture URL">
+      <h2>Capture URL</h2>
+      <CommandLine line={url} label="Copy the capture URL" />
+      {previousUrlUntil !== null && (
+        <p className="hint" title={fullTime(previousUrlUntil)}>
+          The URL before this one still captures; it ends {ago(previousUrlUntil)}.
+        </p>
+      )}
+      <div className="acts">
+        <button type="button" className="button" onClick={() => setAsking(true)}>
+          New capture URL…
+        </button>
+      </div>
+      {isAsking && <RotateUrl endpoint={endpoint} onClose={() => setAsking(false)} />}
+    </section>
+  )
+}
+
+function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
+  const queries = useQueryClient()
+  const [overlapSeconds, setOverlap] = useState<number>(86_400)
+  const rotate = useMutation({
+    mutationFn: () => creel.endpoints.rotateUrl.mutate({ endpointId: endpoint.id, overlapSeconds }),
+    onSuccess: async (rotated) => {
+      queries.setQueryData(['endpoint', endpoint.id], rotated)
+      onClose()
+      toast('The endpoint has a new capture URL')
+      await queries.invalidateQueries({ queryKey: ['endpoints'] })
+    },
+  })
+  return (
+    <Dialog title={`New capture URL for ${endpoint.name}`} onClose={onClose}>
+      <form
+        className="form"
+        onSubmit={(event) => {
+          event.preventDefault()
+          rotate.mutate()
+        }}
+      >
+        <p>
+          For when the URL became known to others. Settings, captures and actions stay; give senders the new
+          URL while the old one still captures.
+        </p>
+        <Field
+          label="The old URL goes on for"
+          hint={
+            endpoint.previousUrlUntil === null
+              ? 'Then it answers 404.'
+              : 'Then it answers 404. The one before it, which still captures, ends at once.'
+          }
+        >
+          {(ids) => (
+            <select
+              {...ids}
+              className="input"
+              value={overlapSeconds}
+              onChange={({ target }) => setOverlap(Number(target.value))}
+            >
+              {OVERLAPS.map(({ seconds, words }) => (
+                <option key={seconds} value={seconds}>
+                  {words}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+        <Problem error={rotate.error} />
+        <div className="dialog-foot">
+          <button type="button" className="button" onClick={onClose}>
+            Cancel
+          </button>
+          <button type="submit" className="button primary" disabled={rotate.isPending}>
+            Make the new URL
+          </button>
+        </div>
+      </form>
+    </Dialog>
+  )
+}

@@ -1,0 +1,40 @@
+import type { Command } from 'commander'
+import { durationSeconds } from '../../commands/duration.ts'
+import { printHint, printJson, printText } from '../../commands/print.ts'
+import type { ProgramTools } from '../../programTools.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { Endpoint } from '../api/shapes.ts'
+import { harmless } from '../output/text.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+
+/** `creel endpoints rotate-url` */
+export function addRotateUrlCommand(command: Command, tools: ProgramTools): void {
+  withClientOptions(
+    command
+      .command('rotate-url')
+      .description('give an endpoint a new capture URL and print it; the old one goes on for a while')
+      .argument('<endpoint>', 'name, id or capture URL')
+      .option(
+        '--overlap <duration>',
+        'for so long the old URL goes on, e.g. 12h; 0s: not at all',
+        durationSeconds,
+      ),
+    {
+      json: 'print the endpoint on one line',
+      examples: ['creel endpoints rotate-url orders', 'creel endpoints rotate-url orders --overlap 7d'],
+    },
+  ).action(async (wanted: string, { overlap, ...options }: ClientOptions & { overlap?: number }) => {
+    const api = await openApi(options, tools)
+    const { id, name } = await chooseEndpoint(api, wanted)
+    const body = overlap === undefined ? {} : { overlapSeconds: overlap }
+    const rotated = await api.expect(Endpoint, 'POST', `/api/v1/endpoints/${id}/rotate-url`, { body })
+    if (options.json === true) return printJson(rotated)
+    printText(rotated.url)
+    const until = rotated.previousUrlUntil
+    printHint(
+      typeof until === 'string'
+        ? `The old capture URL of "${harmless(name)}" goes on until ${until}.`
+        : `The old capture URL of "${harmless(name)}" has ended.`,
+    )
+  })
+}
