@@ -37,12 +37,20 @@ async function run(...command: string[]): Promise<void> {
   if ((await child.exited) !== 0) throw new Error(`${command[0]}: ${errors}`)
 }
 
-/** @param bin from {@link debianPostgresPrograms} */
-export async function startDebianPostgres(bin: string): Promise<DebianPostgres> {
+/**
+ * @param bin from {@link debianPostgresPrograms}
+ * @param prepare makes files in the folder, which is to be PostgreSQL's own, and answers further settings that name them
+ */
+export async function startDebianPostgres(
+  bin: string,
+  prepare: (folder: string) => Promise<readonly string[]> = async () => [],
+): Promise<DebianPostgres> {
   const folder = await ownedFolder()
+  const settings = await prepare(folder)
   const data = join(folder, 'data')
   await run(join(bin, 'initdb'), '-D', data, '-U', 'creel', '-E', 'UTF8', '--auth=trust', '--no-sync')
-  return await startCluster(bin, folder, 'max_wal_senders=4')
+  if (ACCOUNT.length > 0) await Bun.$`chown -R 65534:65534 ${folder}`.quiet()
+  return await startCluster(bin, folder, ['max_wal_senders=4', ...settings])
 }
 
 async function ownedFolder(): Promise<string> {
@@ -52,10 +60,14 @@ async function ownedFolder(): Promise<string> {
   return folder
 }
 
-async function startCluster(bin: string, folder: string, setting: string): Promise<DebianPostgres> {
+async function startCluster(
+  bin: string,
+  folder: string,
+  settings: readonly string[],
+): Promise<DebianPostgres> {
   const data = join(folder, 'data')
   const control = (...words: string[]) => run(join(bin, 'pg_ctl'), '-w', '-D', data, ...words)
-  const options = `-c listen_addresses= -c unix_socket_directories=${folder} -c ${setting}`
+  const options = `-c listen_addresses= -c unix_socket_directories=${folder} ${settings.map((setting) => `-c ${setting}`).join(' ')}`
   const start = () => control('-o', options, '-l', join(folder, 'log'), 'start')
   await start()
   return {
@@ -78,7 +90,7 @@ async function startCluster(bin: string, folder: string, setting: string): Promi
         '-c',
         'fast',
       )
-      const standby = await startCluster(bin, standbyFolder, "synchronous_standby_names=''")
+      const standby = await startCluster(bin, standbyFolder, ["synchronous_standby_names=''"])
       if (!isSynchronous) return standby
       await run(
         join(bin, 'psql'),

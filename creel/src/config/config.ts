@@ -55,6 +55,7 @@ export function decodeConfig(environment: Readonly<Record<string, string | undef
       'CREEL_SECRET_KEY is required with DATABASE_URL: `openssl rand -base64 32` makes one; keep it safe',
     )
   }
+  mistakes.push(...unreadableFiles(given))
   if (given.CREEL_DATABASE_READ_URL !== undefined && given.DATABASE_URL === undefined) {
     mistakes.push('CREEL_DATABASE_READ_URL needs DATABASE_URL: the embedded PostgreSQL has no replica')
   }
@@ -86,6 +87,25 @@ function readSecretFiles(
     }
   }
   return texts
+}
+
+/** Files that the URLs of databases name, which the driver would look for with every connection. */
+function unreadableFiles(given: Readonly<Record<string, string>>): string[] {
+  return ['DATABASE_URL', 'CREEL_DATABASE_READ_URL'].flatMap((name) => {
+    const text = given[name] ?? ''
+    const query = URL.canParse(text) ? new URL(text).searchParams : new URLSearchParams()
+    return ['sslrootcert', 'sslcert', 'sslkey'].flatMap((parameter) => {
+      const file = query.get(parameter)
+      if (file === null) return []
+      try {
+        readFileSync(file)
+        return []
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : error
+        return [`${name} names a file in ${parameter} that cannot be read: ${reason}`]
+      }
+    })
+  })
 }
 
 function readPlans(file: string | undefined, mistakes: string[]): Plans {

@@ -9,6 +9,22 @@ const RETRY_MILLISECONDS = 500
 /** What PostgreSQL says, or the system for it, while it is about to be there (in compose, after a reboot). */
 const PASSING_CODES = new Set(['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', 'ETIMEDOUT', '57P03', '53300'])
 
+const TLS_WORDS: readonly [pattern: RegExp, words: string][] = [
+  [
+    /^(UNABLE_TO_VERIFY_LEAF_SIGNATURE|UNABLE_TO_GET_ISSUER_CERT(_LOCALLY)?|SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|CERT_UNTRUSTED)$/,
+    'its certificate is not of the CA in sslrootcert, or of one of the system without that',
+  ],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'its certificate is for another name than the host of the URL'],
+  [/^CERT_HAS_EXPIRED$/, 'its certificate has expired'],
+  [/^CERT_NOT_YET_VALID$/, 'its certificate is not valid yet'],
+  [/does not support SSL connections/, 'it does not speak TLS, which sslmode asks for'],
+]
+
+/** What is wrong with TLS, for who reads the URL; undefined when it is something else. */
+function tlsWords(code: string, message: string): string | undefined {
+  return TLS_WORDS.find(([pattern]) => pattern.test(code) || pattern.test(message))?.[1]
+}
+
 /**
  * Waits for the database to answer, and makes sure that it is new enough.
  *
@@ -38,7 +54,9 @@ export async function requireServer(db: Db, warn: (words: string) => void): Prom
       if (error instanceof StartupError) throw error
       const { code, message } = describe(error)
       if (!PASSING_CODES.has(code) || performance.now() > deadline) {
-        throw new StartupError(`The database cannot be used: ${message}. Check DATABASE_URL.`, {
+        const words = tlsWords(code, message)
+        const reason = words === undefined ? message : `${words} (${message})`
+        throw new StartupError(`The database cannot be used: ${reason}. Check DATABASE_URL.`, {
           cause: error,
         })
       }
