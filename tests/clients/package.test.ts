@@ -98,7 +98,15 @@ describe('a project in an empty folder', () => {
       'declare const process: { readonly argv: readonly string[] }\n',
     )
     await writeFile(join(project, `tsconfig.${moduleResolution}.json`), JSON.stringify(config))
-    await run(project, process.execPath, '--bun', TSC, '-p', `tsconfig.${moduleResolution}.json`)
+    await run(
+      project,
+      process.execPath,
+      '--bun',
+      TSC,
+      '--singleThreaded',
+      '-p',
+      `tsconfig.${moduleResolution}.json`,
+    )
   })
 
   test.skipIf(NODE === null)('tells its story under Node, from what was compiled', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { join } from 'node:path'
-import { PROGRAM, temporaryFolder } from '../support/process.ts'
+import { BRIEF, PROGRAM, temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 import { documents, fencesOf, SHELLS, textOf } from './markdown.ts'
@@ -32,6 +32,7 @@ describe('every command line of a document works, one after the other, on a fres
       const child = Bun.spawn(['bash', '-c', script], {
         cwd: await temporaryFolder(),
         env: {
+          ...BRIEF,
           PATH: process.env.PATH,
           DATABASE_URL: service.database.url,
           CREEL_SECRET_KEY: Buffer.from(service.secretKey).toString('base64'),
@@ -42,6 +43,7 @@ describe('every command line of a document works, one after the other, on a fres
       const errors = await new Response(child.stderr).text()
       expect({ exitCode: await child.exited, errors }).toEqual({ exitCode: 0, errors: expect.any(String) })
       expect(await outputFile.text()).not.toBe('')
+      await service.stop()
     })
   }
 })

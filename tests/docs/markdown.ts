@@ -21,14 +21,14 @@ export const textOf = (document: string): string => readFileSync(join(ROOT, docu
  * - `run-by: <test file>`: that test takes it from the page and runs it;
  * - `not-run: <why>`: no suite can.
  */
-export interface SsrfGuard {
+export interface Fence {
   readonly language: string
   readonly remark: string
   readonly code: string
 }
 
 /** The fences of a text, in order. */
-export function fencesOf(text: string): SsrfGuard[] {
+export function fencesOf(text: string): Fence[] {
   return [...text.matchAll(/^( *)```([^\n]*)\n(.*?)^\1```$/gms)].map(([, , info = '', code = '']) => {
     const [language = '', ...remark] = info.split(' ')
     return { language, remark: remark.join(' '), code }

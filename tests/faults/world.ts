@@ -2,10 +2,9 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openDatabase } from '@creel/core'
 import { sql } from 'kysely'
-import { z } from 'zod'
 import { Client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { runCreel, TEST_SECRET_KEY, temporaryFolder } from '../support/process.ts'
+import { TEST_SECRET_KEY, temporaryFolder } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 import { type KeptProcess, keepProcess } from './keeper.ts'
 import { createLedger, type Ledger } from './ledger.ts'
@@ -67,21 +66,17 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     database: { url: databaseUrl },
     env: { CREEL_PLANS_FILE: plansFile, CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8', CREEL_LOG_LEVEL: 'fatal' },
   }
-  const command = async (...words: string[]) =>
-    z
-      .looseObject({ id: z.string().optional(), key: z.string().optional() })
-      .parse(JSON.parse((await runCreel([...words, '--json'], process)).stdout))
-  await runCreel(['migrate'], process)
-  const workspace = await command('workspace', 'create', '--name', 'faults', '--plan', 'team')
-  const { key = '' } = await command('key', 'create', '--workspace', 'faults', '--name', 'faults')
-
-  const gateways = Array.from({ length: gatewayCount }, () => keepProcess(process, ['--only', 'gateway']))
+  const gateway = () => keepProcess(process, ['--only', 'gateway'])
+  // The first one makes the tables, and prints the key.
+  const gateways = [gateway()]
+  const key = (await gateways[0]?.up())?.first?.key ?? ''
+  while (gateways.length < gatewayCount) gateways.push(gateway())
   const jobs = keepProcess(process, ['--only', 'jobs'])
-  await Promise.all([...gateways.map((gateway) => gateway.up()), jobs.up()])
+  await Promise.all([...gateways.map((kept) => kept.up()), jobs.up()])
   const running = () => gateways.flatMap(({ current }) => (current === undefined ? [] : [current]))
   const client = () => {
     const [first] = running()
-    return first && new Client(first.baseUrl, first.captureUrl, key, workspace.id ?? '')
+    return first && new Client(first.baseUrl, first.captureUrl, key, '')
   }
 
   const ledger = createLedger()

@@ -13,6 +13,13 @@ export const executable = process.env.CREEL_TEST_EXECUTABLE
 /** How tests run the program: the words before its own. */
 export const PROGRAM: readonly string[] = executable === undefined ? [process.execPath, MAIN] : [executable]
 
+/** As light as this process: see `scripts/test.ts`. */
+const { BUN_JSC_useFTLJIT } = process.env
+const LIGHT: Readonly<Record<string, string>> = BUN_JSC_useFTLJIT === undefined ? {} : { BUN_JSC_useFTLJIT }
+
+/** The environment of a program that ends at once: no compiler but the first earns back what it costs. */
+export const BRIEF: Readonly<Record<string, string>> = { ...LIGHT, BUN_JSC_useDFGJIT: '0' }
+
 /** A start may recover a database first, on a busy machine. */
 const READY_SECONDS_MAX = 60
 
@@ -133,7 +140,7 @@ function spawnCreel(words: readonly string[], options: ProcessOptions): Subproce
           ...words,
         ]
   return Bun.spawn(command, {
-    env: { CREEL_PORT: '0', CREEL_LOG_LEVEL: 'warn', ...databaseEnv, ...env },
+    env: { ...LIGHT, CREEL_PORT: '0', CREEL_LOG_LEVEL: 'warn', ...databaseEnv, ...env },
     ...(cwd === undefined ? {} : { cwd }),
     stdio: ['ignore', 'pipe', 'pipe'],
   })
@@ -144,7 +151,7 @@ export async function runCreel(
   words: readonly string[],
   options: ProcessOptions = {},
 ): Promise<CommandResult> {
-  const child = spawnCreel(words, options)
+  const child = spawnCreel(words, { ...options, env: { ...BRIEF, ...options.env } })
   const [stdout, stderr, exitCode] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
