@@ -38,7 +38,7 @@ interface Step {
   readonly lowest: number | null
   readonly matched: number
   /** An array of int8 comes as text. */
-  readonly ids: readonly string[] | null
+  readonly ids: readonly string[]
 }
 
 /**
@@ -63,9 +63,9 @@ export async function scanRequests(
   for (let rows: number = STEP_ROWS.first; ; ) {
     const stepBeganAt = performance.now()
     const passOver = Math.max(0, skip - matchedCount)
-    const range = { rows, below, from: passOver + 1, to: passOver + take - ids.length }
+    const range = { rows, below, passOver, take: take - ids.length }
     const step = await lookThrough(db, endpointId, filters, range, options)
-    ids.push(...(step.ids ?? []).map(Number))
+    ids.push(...step.ids.map(Number))
     matchedCount += step.matched
     lookedThrough += step.looked
     if (step.lowest === null || step.looked < rows) {
@@ -80,19 +80,19 @@ export async function scanRequests(
   }
 }
 
-/** Which requests a step looks through, and which of its matches it answers, counted from 1. */
+/** Which requests a step looks through, and which of its matches it answers. */
 interface Range {
   readonly rows: number
   readonly below: number | undefined
-  readonly from: number
-  readonly to: number
+  readonly passOver: number
+  readonly take: number
 }
 
 async function lookThrough(
   db: Db,
   endpointId: string,
   filters: Partial<ListFilters>,
-  { rows, below, from, to }: Range,
+  { rows, below, passOver, take }: Range,
   options: AbortableQueryOptions,
 ): Promise<Step> {
   const asked = contentConditions(filters)
@@ -110,8 +110,8 @@ async function lookThrough(
       left join lateral (${deliverySummary(db)}) d on true
     )
     select count(*)::int as looked, min(id) as lowest, count(*) filter (where is_match)::int as matched,
-           (array_agg(id order by id desc) filter (where is_match))[${from}::int:${to}::int] as ids
+           array(select id from looked where is_match order by id desc limit ${take} offset ${passOver}) as ids
     from looked`
   const [step] = (await db.executeQuery(query.compile(db), options)).rows
-  return step ?? { looked: 0, lowest: null, matched: 0, ids: null }
+  return step ?? { looked: 0, lowest: null, matched: 0, ids: [] }
 }
