@@ -77,6 +77,22 @@ describe('the captures of an endpoint', () => {
     await Promise.all(Array.from({ length: 20 }, send))
     await page.getByText('2 000 stored').waitFor()
     expect(await page.evaluate(COUNT_ROWS)).toBe(2000)
+    // Further down the list stands still and counts; what came is taken in above the reader, or gone to.
+    await page.evaluate(`document.querySelector('.list').scrollTop = 3400`)
+    const place = `[document.querySelector('.list').scrollTop, document.querySelector('.list').scrollHeight / 34]`
+    await page.getByText('2 000 stored').waitFor()
+    await endpoint.capture()
+    await endpoint.capture({ body: '{"type":"newest"}' })
+    await page.getByRole('button', { name: '2 new' }).waitFor()
+    expect(await page.evaluate(place)).toEqual([3400, 2000])
+    await page.evaluate(`document.querySelector('.list').scrollTop = 0`)
+    await page.getByRole('button', { name: '2 new' }).waitFor({ state: 'detached' })
+    expect(await page.evaluate(place)).toEqual([68, 2002])
+    await endpoint.capture()
+    await page.getByRole('button', { name: '1 new' }).waitFor()
+    await page.keyboard.press('g')
+    await page.getByRole('button', { name: '1 new' }).waitFor({ state: 'detached' })
+    expect(await page.evaluate(place)).toEqual([0, 2003])
   }, 60_000)
 
   test('paused, it holds what arrives and shows it when it goes on', async () => {

@@ -1,17 +1,10 @@
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { ArrowUp } from 'lucide-react'
-import {
-  memo,
-  type RefObject,
-  useEffect,
-  useLayoutEffect,
-  useRef,
-  useState,
-  useSyncExternalStore,
-} from 'react'
-import type { CaptureStream, Captures } from '../live/captureStream.ts'
+import { memo, useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import type { CaptureStream } from '../live/captureStream.ts'
 import { count, plural } from '../words/format.ts'
 import { CaptureRow, ROW_HEIGHT } from './CaptureRow.tsx'
+import { useStandsStill } from './useStandsStill.ts'
 
 interface Props {
   readonly stream: CaptureStream
@@ -28,37 +21,36 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
   const captures = useSyncExternalStore(stream.subscribe, stream.get)
   const { rows, totalCount, below } = captures
   const box = useRef<HTMLDivElement>(null)
+  const { above, onScroll, takeIn } = useStandsStill(rows, box)
   const virtual = useVirtualizer({
-    count: rows.length,
+    count: rows.length - above,
     getScrollElement: () => box.current,
     estimateSize: () => ROW_HEIGHT,
     overscan: 8,
     useFlushSync: false,
-    getItemKey: (at) => rows[at]?.id ?? at,
+    getItemKey: (at) => rows[at + above]?.id ?? at,
   })
-  const [above, setAbove] = useStandsStill(captures, box)
 
+  const standing = useRef(above)
+  standing.current = above
   useEffect(() => {
     const at = stream.get().rows.findIndex(({ id }) => id === selected)
-    if (at >= 0) virtual.scrollToIndex(at, { align: 'auto' })
+    if (at >= 0 && at < standing.current) takeIn(true)
+    else if (at >= 0) virtual.scrollToIndex(at - standing.current, { align: 'auto' })
     // Only when another is selected, not with every arrival.
-  }, [selected, stream, virtual.scrollToIndex])
+  }, [selected, stream, takeIn, virtual.scrollToIndex])
 
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
     // A long search may have found none yet: then it goes on from another place.
-    if (last >= rows.length - 20 && below !== null) void stream.loadOlder()
-  }, [last, rows.length, below, stream])
+    if (last + above >= rows.length - 20 && below !== null) void stream.loadOlder()
+  }, [above, last, rows.length, below, stream])
 
-  const toTop = () => {
-    box.current?.scrollTo({ top: 0 })
-    setAbove(0)
-  }
   return (
     <div className="list-frame">
       {above > 0 && (
-        <button type="button" className="button primary newer" onClick={toTop}>
+        <button type="button" className="button primary newer" onClick={() => takeIn(true)}>
           <ArrowUp size={13} aria-hidden="true" /> {count(above)} new
         </button>
       )}
@@ -68,13 +60,11 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
         className="list"
         role="grid"
         aria-label="Captures, newest first"
-        aria-rowcount={totalCount}
+        aria-rowcount={totalCount - above}
         aria-multiselectable="true"
         aria-busy={captures.isLoading}
         tabIndex={0}
-        onScroll={(event) => {
-          if (event.currentTarget.scrollTop < ROW_HEIGHT && above > 0) setAbove(0)
-        }}
+        onScroll={onScroll}
       >
         <div role="presentation" style={{ height: virtual.getTotalSize() }}>
           {/* The block is moved and its rows flow: an arrival draws itself, not every row below it. */}
@@ -84,7 +74,7 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
             style={{ transform: `translateY(${items[0]?.start ?? 0}px)` }}
           >
             {items.map(({ index, key }) => {
-              const row = rows[index]
+              const row = rows[index + above]
               return (
                 row && (
                   <CaptureRow
@@ -106,26 +96,6 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
     </div>
   )
 })
-
-/** Keeps the reader's rows in place when others come above them, and counts those. */
-function useStandsStill(
-  { rows }: Captures,
-  box: RefObject<HTMLDivElement | null>,
-): [number, (above: number) => void] {
-  const first = useRef<number | undefined>(undefined)
-  const [above, setAbove] = useState(0)
-  useLayoutEffect(() => {
-    const known = first.current
-    first.current = rows[0]?.id
-    const place = box.current
-    if (known === undefined || place === null || known === rows[0]?.id || place.scrollTop < ROW_HEIGHT) return
-    const added = rows.findIndex(({ id }) => id <= known)
-    if (added <= 0) return
-    place.scrollTop += added * ROW_HEIGHT
-    setAbove((before) => before + added)
-  }, [rows, box])
-  return [above, setAbove]
-}
 
 /** Tells screen readers what came, in sum, at most every ten seconds. */
 function Announcer({ newest, isFollowed }: { newest: number | undefined; isFollowed: boolean }) {

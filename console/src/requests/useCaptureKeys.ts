@@ -24,7 +24,9 @@ export function useCaptureKeys(keys: Keys): void {
   }
   const first = () => {
     const row = stream.get().rows[0]
-    document.querySelector('.list')?.scrollTo({ top: 0 })
+    const newer = document.querySelector<HTMLElement>('.newer')
+    if (newer === null) document.querySelector('.list')?.scrollTo({ top: 0 })
+    else newer.click()
     if (row !== undefined && selected !== undefined) open(row.id, true)
   }
   useShortcuts({
