@@ -20,6 +20,7 @@ export {
 } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
 export { ITEM_CODES } from './engine/issues.ts'
+export { isPlainObject } from './engine/plainObject.ts'
 export { authenticate, knownKeys, type Presented } from './keys/index.ts'
 export { applyChangedPlans, hasChangedPlans } from './planLimits/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'

@@ -1,4 +1,4 @@
-import { DomainError, type Locate, pointerTo, type RouteContract } from '@creel/core'
+import { DomainError, isPlainObject, type Locate, pointerTo, type RouteContract } from '@creel/core'
 import { nestsDeeper } from '@creel/core/engine/json'
 import { z } from 'zod'
 
@@ -143,7 +143,7 @@ async function readBody(request: Request): Promise<{ text: string; value: Record
     if (error instanceof DomainError) throw error
     throw new DomainError('request_invalid', 'The body is not valid JSON.')
   }
-  if (!isObject(value)) throw new DomainError('request_invalid', 'The body must be a JSON object.')
+  if (!isPlainObject(value)) throw new DomainError('request_invalid', 'The body must be a JSON object.')
   return { text, value }
 }
 
@@ -175,8 +175,4 @@ export async function boundedBytes(request: Request): Promise<Uint8Array<ArrayBu
     chunks.push(chunk)
   }
   return new Uint8Array(Buffer.concat(chunks))
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { Field } from '../parts/Field.tsx'
-import { Problem } from '../parts/Problem.tsx'
+import { Problem, Problems } from '../parts/Problem.tsx'
 import { useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
 
@@ -81,11 +81,7 @@ export function Contacts() {
           </button>
         </div>
       </form>
-      {form.beside(['email', 'name']).map((detail) => (
-        <p key={detail} className="problem" role="alert">
-          {detail}
-        </p>
-      ))}
+      <Problems of={form.beside(['email', 'name'])} />
     </section>
   )
 }

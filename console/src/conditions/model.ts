@@ -1,3 +1,5 @@
+import { isRecord } from '../body/isRecord.ts'
+
 /** The comparisons of a leaf, as they are read aloud. */
 export const OPS = [
   ['eq', 'is'],
@@ -141,8 +143,4 @@ function parse(text: string): unknown {
   } catch {
     return undefined
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

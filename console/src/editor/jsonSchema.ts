@@ -1,9 +1,7 @@
+import { isRecord } from '../body/isRecord.ts'
+
 /** A JSON Schema as it was served; read member by member. */
 export type Schema = Readonly<Record<string, unknown>>
-
-function isSchema(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
 
 /** Every schema that a value at `path` may follow; references and alternatives are opened. */
 export function schemasAt(root: Schema, path: readonly (string | number)[]): Schema[] {
@@ -19,7 +17,7 @@ export function schemasAt(root: Schema, path: readonly (string | number)[]): Sch
 export function membersOf(schemas: readonly Schema[]): ReadonlyMap<string, string> {
   const members = new Map<string, string>()
   for (const { properties } of schemas) {
-    if (!isSchema(properties)) continue
+    if (!isRecord(properties)) continue
     for (const [name, schema] of Object.entries(properties)) {
       if (!members.has(name)) members.set(name, descriptionOf(schema))
     }
@@ -39,7 +37,7 @@ export function valuesOf(schemas: readonly Schema[]): unknown[] {
 }
 
 function descriptionOf(schema: unknown): string {
-  return isSchema(schema) && typeof schema.description === 'string' ? schema.description : ''
+  return isRecord(schema) && typeof schema.description === 'string' ? schema.description : ''
 }
 
 function below(root: Schema, schema: Schema, segment: string | number): Schema[] {
@@ -48,14 +46,14 @@ function below(root: Schema, schema: Schema, segment: string | number): Schema[]
     const own = Array.isArray(prefixItems) ? prefixItems[segment] : undefined
     return opened(root, own ?? items)
   }
-  const own = isSchema(properties) ? properties[segment] : undefined
+  const own = isRecord(properties) ? properties[segment] : undefined
   return opened(root, own ?? additionalProperties)
 }
 
 const DEPTH_MAX = 6
 
 function opened(root: Schema, schema: unknown, depth = 0): Schema[] {
-  if (!isSchema(schema) || depth > DEPTH_MAX) return []
+  if (!isRecord(schema) || depth > DEPTH_MAX) return []
   const { $ref } = schema
   const referred = typeof $ref === 'string' ? opened(root, resolve(root, $ref), depth + 1) : []
   const alternatives = [schema.anyOf, schema.oneOf, schema.allOf]
@@ -67,7 +65,7 @@ function opened(root: Schema, schema: unknown, depth = 0): Schema[] {
 function resolve(root: Schema, ref: string): unknown {
   let at: unknown = root
   for (const segment of ref.replace(/^#\/?/, '').split('/').filter(Boolean)) {
-    at = isSchema(at) ? at[segment.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
+    at = isRecord(at) ? at[segment.replaceAll('~1', '/').replaceAll('~0', '~')] : undefined
   }
   return at
 }

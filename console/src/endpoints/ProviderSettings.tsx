@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query'
 import { type FormEvent, useState } from 'react'
 import { useAddress } from '../address.ts'
 import { Field } from '../parts/Field.tsx'
-import { Problem } from '../parts/Problem.tsx'
+import { Problem, Problems } from '../parts/Problem.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
 import { providersQuery } from '../shell/queries.ts'
 import type { Endpoint, Provider } from '../trpc.ts'
@@ -93,11 +93,7 @@ export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
             )}
           </Field>
         )}
-        {problemBeside(problem, ['signingSecret', 'handshakeToken']).map((detail) => (
-          <p key={detail} className="problem" role="alert">
-            {detail}
-          </p>
-        ))}
+        <Problems of={problemBeside(problem, ['signingSecret', 'handshakeToken'])} />
         <TryVerification
           endpoint={endpoint}
           members={{

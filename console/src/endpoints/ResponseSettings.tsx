@@ -1,5 +1,6 @@
 import type { FormEvent } from 'react'
 import { Field } from '../parts/Field.tsx'
+import { Problems } from '../parts/Problem.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
 import type { Endpoint } from '../trpc.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
@@ -86,11 +87,7 @@ export function ResponseSettings({ endpoint }: { endpoint: Endpoint }) {
               />
             )}
           </Field>
-          {problemBeside(problem, MEMBERS).map((detail) => (
-            <p key={detail} className="problem" role="alert">
-              {detail}
-            </p>
-          ))}
+          <Problems of={problemBeside(problem, MEMBERS)} />
           <div className="form-foot">
             <button type="submit" className="button primary" disabled={change.isPending}>
               {change.isPending ? 'Saving…' : 'Save the response'}

@@ -1,5 +1,6 @@
 import { type FormEvent, useEffect } from 'react'
 import { Field } from '../parts/Field.tsx'
+import { Problems } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
 import type { Endpoint } from '../trpc.ts'
@@ -58,11 +59,7 @@ function NameSettings({ endpoint }: { endpoint: Endpoint }) {
           {endpoint.isActive ? 'on: captures' : 'off: senders get 404'}
         </Switch>
       </form>
-      {problemBeside(problem, ['name']).map((detail) => (
-        <p key={detail} className="problem" role="alert">
-          {detail}
-        </p>
-      ))}
+      <Problems of={problemBeside(problem, ['name'])} />
     </section>
   )
 }

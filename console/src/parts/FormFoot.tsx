@@ -1,4 +1,5 @@
 import { ConflictNote } from './ConflictNote.tsx'
+import { Problems } from './Problem.tsx'
 import type { Form, useRemoval } from './useForm.ts'
 
 interface Props {
@@ -30,11 +31,7 @@ export function FormFoot({
   return (
     <>
       {form.conflict !== null && <ConflictNote conflict={form.conflict} />}
-      {wrong.map((detail) => (
-        <p key={detail} className="problem" role="alert">
-          {detail}
-        </p>
-      ))}
+      <Problems of={wrong} />
       <div className="form-foot">
         <button
           type="submit"

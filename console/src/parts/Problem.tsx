@@ -28,3 +28,12 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: (() => v
     </div>
   )
 }
+
+/** What is wrong with a form as a whole, a line each. */
+export function Problems({ of }: { readonly of: readonly string[] }) {
+  return of.map((detail) => (
+    <p key={detail} className="problem" role="alert">
+      {detail}
+    </p>
+  ))
+}

@@ -4,7 +4,7 @@ import { BodyView } from '../body/BodyView.tsx'
 import { CodeEditor } from '../editor/CodeEditor.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
-import { Problem } from '../parts/Problem.tsx'
+import { Problem, Problems } from '../parts/Problem.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
 import { useForm } from '../parts/useForm.ts'
 import { type AttemptDetail, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
@@ -122,11 +122,7 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
                   run the rules ({action?.ruleCount ?? 0})
                 </label>
               </div>
-              {form.beside(SHOWN).map((detail) => (
-                <p key={detail} className="problem" role="alert">
-                  {detail}
-                </p>
-              ))}
+              <Problems of={form.beside(SHOWN)} />
               <div className="form-foot">
                 <button
                   type="submit"

@@ -1,5 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { useAddress } from '../address.ts'
+import { isRecord } from '../body/isRecord.ts'
 import {
   ALWAYS_TEXT,
   ConditionField,
@@ -169,8 +170,4 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
       />
     </form>
   )
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,5 +1,5 @@
 export { listEntries } from './queries.ts'
-export { type Change, recordChange } from './record.ts'
+export { type Change, changeOf, recordChange } from './record.ts'
 export { AuditEntry, auditFilters, entryView } from './schema.ts'
 export { recordSuspensions, type Suspension } from './suspensions.ts'
 export { sweepAudit } from './sweep.ts'

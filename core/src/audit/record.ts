@@ -18,6 +18,39 @@ export interface Change {
   readonly after: object | null
 }
 
+/** What an entry names of the row that was changed. */
+interface Named {
+  readonly id: string
+  readonly name: string
+  readonly workspaceId: string | null
+  readonly endpointId?: string | null
+}
+
+/**
+ * The change of a row that has a name.
+ *
+ * @param subject what it is: `[type, action]`
+ * @param before null when it was made
+ * @param after null when it was deleted
+ * @param shown what the log shows of a row
+ */
+export function changeOf<Row extends Named>(
+  [type, action]: readonly [type: string, action: string],
+  before: Row | null,
+  after: Row | null,
+  shown: (row: Row) => object,
+): Change {
+  const { id = '', name = '', workspaceId = null, endpointId = null }: Partial<Named> = after ?? before ?? {}
+  return {
+    action,
+    workspaceId,
+    subject: { type, id, name },
+    endpointId,
+    before: before && shown(before),
+    after: after && shown(after),
+  }
+}
+
 /** Texts are kept up to here; the rest is only counted. */
 const TEXT_CHARACTERS_MAX = 2000
 /** Longer changes are told by the names of their members. */

@@ -5,6 +5,14 @@ import type { Trx } from '../platform/db/index.ts'
 /** Bodies are recorded up to here. */
 export const RECORDED_BODY_BYTES = 262_144
 
+/** What a receiver answered, as far as it is recorded. */
+export interface ReceivedAnswer {
+  readonly statusCode: number
+  readonly headers: readonly WireHeader[]
+  readonly body: Uint8Array
+  readonly bodyTruncated: boolean
+}
+
 /** As much of a body as is recorded. */
 export function recorded(body: Uint8Array): Buffer {
   return Buffer.from(body.buffer, body.byteOffset, Math.min(body.length, RECORDED_BODY_BYTES))

@@ -16,7 +16,7 @@ import {
 } from '../platform/db/index.ts'
 import type { RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
-import { headersToText, RECORDED_BODY_BYTES, recorded } from './details.ts'
+import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
 import type { AttemptState } from './states.ts'
 
 /** What the end of an attempt means for its delivery. */
@@ -35,12 +35,8 @@ export interface FinishedAttempt extends RulesApplied {
   readonly nextAttemptAt: Date | null
   readonly disposition: Disposition
   readonly sent: SentMessage | null
-  readonly received: {
-    readonly statusCode: number
-    readonly headers: readonly WireHeader[]
-    readonly body: Uint8Array
-    readonly bodyTruncated: boolean
-  } | null
+  /** Null when there was no answer. */
+  readonly received: ReceivedAnswer | null
 }
 
 /** One column of the batch: its name, its type, and its value in an attempt. */

@@ -1,6 +1,6 @@
 import { type ChannelState, listChannelStates, queueNotify, renderMessage } from '../alertChannels/index.ts'
 import type { Services, Urls } from '../api/services.ts'
-import { captureUrlOf } from '../endpoints/index.ts'
+
 import { requestRoot } from '../engine/conditions/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
@@ -8,6 +8,7 @@ import { planOf } from '../plans/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import type { DueRow } from './dueAttempts.ts'
+import { deliveryFacts } from './facts.ts'
 import { removeDeliveries } from './queries.ts'
 
 /** The channel of each notify row, where it still exists; one look a workspace. */
@@ -82,16 +83,7 @@ export interface NotifyFacts {
 /** What the outbox needs: the template, rendered in the channel's markup. */
 export function notifyMessage(urls: Urls, facts: NotifyFacts) {
   const { workspaceId, endpoint, requestId, request, action, channel, attemptId } = facts
-  const query = request.queryString === null ? '' : `?${request.queryString}`
-  const root = requestRoot(request, {
-    'request.id': requestId,
-    'request.url': `${captureUrlOf(urls, endpoint.captureId)}${request.path}${query}`,
-    'request.receivedAt': request.receivedAt.toISOString(),
-    'endpoint.id': endpoint.id,
-    'endpoint.name': endpoint.name,
-    'action.id': action.id,
-    'action.name': action.name,
-  })
+  const root = requestRoot(request, deliveryFacts(urls, facts))
   const parsed = parseTemplate(action.messageTemplate ?? '')
   return {
     workspaceId,

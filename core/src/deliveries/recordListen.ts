@@ -1,6 +1,6 @@
 import type { WireHeader } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
-import { headersToText, RECORDED_BODY_BYTES, recorded } from './details.ts'
+import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
 import { announceDeliveries, insertReplay } from './queries.ts'
 import type { AttemptState } from './states.ts'
 
@@ -19,12 +19,8 @@ export interface ListenExchange {
   /** In words; null when there was an answer. */
   readonly error: string | null
   readonly sent: { readonly method: string; readonly headers: readonly WireHeader[] }
-  readonly received: {
-    readonly statusCode: number
-    readonly headers: readonly WireHeader[]
-    readonly body: Uint8Array
-    readonly bodyTruncated: boolean
-  } | null
+  /** Null when there was no answer. */
+  readonly received: ReceivedAnswer | null
 }
 
 /** Records the exchange as an attempt of kind `listen`, which has ended. Returns its id. */

@@ -1,5 +1,5 @@
 import type { Services, Urls } from '../api/services.ts'
-import { captureUrlOf } from '../endpoints/index.ts'
+
 import type { WireHeader } from '../engine/message/index.ts'
 import { forwardableHeaders } from '../engine/message/index.ts'
 import { creelSignature } from '../engine/signing/index.ts'
@@ -7,6 +7,7 @@ import { type SendResult, userAgent } from '../platform/outbound/index.ts'
 import { applyRules, NO_RULES, type SetResult } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
+import { deliveryFacts } from './facts.ts'
 import { creelHeaders, hopsOf, originMark } from './forwardHeaders.ts'
 import { ruleTurns } from './ruleTurns.ts'
 import { targetUrl } from './targetUrl.ts'
@@ -81,8 +82,7 @@ export async function sendAttempt(
 }
 
 function shapedByRules(attempt: Attempt, urls: Urls): SetResult {
-  const { request, endpoint, action, requestId } = attempt
-  const query = request.queryString === null ? '' : `?${request.queryString}`
+  const { request, action } = attempt
   return applyRules(attempt.rules, {
     request,
     now: attempt.startedAt,
@@ -90,15 +90,7 @@ function shapedByRules(attempt: Attempt, urls: Urls): SetResult {
       const [newest] = action.secrets
       return newest === undefined ? null : Buffer.from(newest)
     },
-    facts: {
-      'request.id': requestId,
-      'request.url': `${captureUrlOf(urls, endpoint.captureId)}${request.path}${query}`,
-      'request.receivedAt': request.receivedAt.toISOString(),
-      'endpoint.id': endpoint.id,
-      'endpoint.name': endpoint.name,
-      'action.id': action.id,
-      'action.name': action.name,
-    },
+    facts: deliveryFacts(urls, attempt),
   })
 }
 

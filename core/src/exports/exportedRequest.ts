@@ -1,7 +1,7 @@
 import type { Urls } from '../api/services.ts'
 import { captureUrlOf } from '../endpoints/index.ts'
 import { isCredentialName, MASK } from '../engine/credentials.ts'
-import { storedHeaders, type WireHeader } from '../engine/message/index.ts'
+import { CONNECTION_FIELDS, storedHeaders, type WireHeader } from '../engine/message/index.ts'
 import type { RequestRow } from '../requests/index.ts'
 
 /** A captured request as the formats write it down. */
@@ -49,20 +49,6 @@ export function exportedRequest(
 export function withoutSecrets(headers: readonly WireHeader[]): WireHeader[] {
   return headers.map(([name, value]) => [name, isCredentialName(name) ? MASK : value])
 }
-
-/** Fields that whatever sends the request writes anew: they belong to the connection it came over. */
-const CONNECTION_FIELDS = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
 
 /** The fields that a program that sends the request again has to set. */
 export function endToEndHeaders({ headers }: ExportedRequest): WireHeader[] {

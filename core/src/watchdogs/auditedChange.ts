@@ -1,4 +1,4 @@
-import type { Change } from '../audit/index.ts'
+import { type Change, changeOf } from '../audit/index.ts'
 import { shownJson } from '../engine/json/index.ts'
 import type { WatchdogRow } from './queries.ts'
 import { contactIdsOf } from './view.ts'
@@ -9,15 +9,7 @@ export function watchdogChange(
   before: WatchdogRow | null,
   after: WatchdogRow | null,
 ): Change {
-  const { id = '', name = '', workspaceId = null, endpointId = null } = after ?? before ?? {}
-  return {
-    action,
-    workspaceId,
-    subject: { type: 'watchdog', id, name },
-    endpointId,
-    before: before && settingsOf(before),
-    after: after && settingsOf(after),
-  }
+  return changeOf(['watchdog', action], before, after, settingsOf)
 }
 
 function settingsOf(row: WatchdogRow) {

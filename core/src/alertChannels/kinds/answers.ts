@@ -1,3 +1,4 @@
+import { isPlainObject } from '../../engine/plainObject.ts'
 import type { ProviderAnswer, Reading } from './kind.ts'
 
 /** Statuses that may go away by themselves although they are 4xx: timeout, too early, too many requests. */
@@ -32,7 +33,7 @@ export const isSuccess = ({ statusCode }: ProviderAnswer): boolean => statusCode
 export function jsonObject(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body)
-    return isObject(value) ? value : undefined
+    return isPlainObject(value) ? value : undefined
   } catch {
     return undefined
   }
@@ -40,7 +41,7 @@ export function jsonObject(body: string): Readonly<Record<string, unknown>> | un
 
 /** A member of an object as text; `''` when it is something else. */
 export function textMember(value: unknown, name: string): string {
-  const member = isObject(value) ? value[name] : undefined
+  const member = isPlainObject(value) ? value[name] : undefined
   return typeof member === 'string' ? member : ''
 }
 
@@ -49,8 +50,4 @@ export function wordsOfBody(body: string, find: (json: Readonly<Record<string, u
   const json = jsonObject(body)
   const found = json === undefined ? '' : find(json)
   return found === '' ? body.replace(/<[^<>]*>/g, ' ').replace(/\s+/g, ' ') : found
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

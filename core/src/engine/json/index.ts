@@ -1,7 +1,7 @@
 export { canonicalJson, significand } from './canonical.ts'
 export { sameJson, sameNumber } from './compare.ts'
 export { isUnopened, opened } from './lazy.ts'
-export { nestsDeeper } from './native.ts'
+export { nestsDeeper, parseForLooks } from './native.ts'
 export { memberCount, memberOf, membersOf, writeJson } from './nodes.ts'
 export { MAX_JSON_DEPTH, memberText, parseJson, parseLazily, shownJson } from './parse.ts'
 export {

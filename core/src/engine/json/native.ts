@@ -1,5 +1,4 @@
-import type { Node } from './value.ts'
-import { JsonNumber, type LazyJson } from './value.ts'
+import { JsonNumber, type LazyJson, type Node, numberFromText } from './value.ts'
 
 // JSON by the engine's own `JSON.parse` and `JSON.stringify`, several times as fast as by hand, wherever they lose
 // nothing. They lose digits that a double prints differently, and put members whose names are integers first. What they
@@ -33,6 +32,23 @@ export function readNatively(text: string, maxDepth: number): { value: LazyJson 
   } catch {
     return undefined
   }
+}
+
+/** A run of digits that a double may not hold, as in `9007199254740993`; fractions may too, and then cost nothing. */
+const LONG_NUMBER = /\d{16}/
+
+/**
+ * Reads JSON text for whoever looks single values up in it and prints none: members may change places and `1.0` is 1, but a
+ * long number keeps its digits. Several times as fast as reading all that the text said, and on the way of every capture
+ * with conditions.
+ *
+ * @throws SyntaxError for text that is not JSON
+ */
+export function parseForLooks(text: string): unknown {
+  if (!LONG_NUMBER.test(text)) return JSON.parse(text)
+  const keepDigits = (_name: string, value: unknown, context: { source?: string }): unknown =>
+    typeof value === 'number' && context.source !== undefined ? numberFromText(context.source) : value
+  return JSON.parse(text, keepDigits)
 }
 
 /**

@@ -1,21 +1,21 @@
 import { headerValues, type WireHeader } from './capturedRequest.ts'
 
-/** Fields that belong to one connection, or that the next one sets itself. */
-const DROPPED = new Set([
-  'accept-encoding',
+/** Fields, in lower case, that belong to one connection (RFC 9110 §7.6.1), or that whoever sends a request writes anew. */
+export const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
   'expect',
-  'forwarded',
   'host',
   'keep-alive',
+  'proxy-connection',
   'te',
   'trailer',
   'transfer-encoding',
   'upgrade',
-  'via',
-  'x-real-ip',
 ])
+
+/** What else is of the way that a capture came, or of the next one. */
+const DROPPED = new Set([...CONNECTION_FIELDS, 'accept-encoding', 'forwarded', 'via', 'x-real-ip'])
 
 const DROPPED_PREFIXES = ['creel-', 'proxy-', 'x-forwarded-']
 

@@ -1,4 +1,4 @@
-import { numberFromText } from '../json/index.ts'
+import { parseForLooks } from '../json/index.ts'
 import { type BodyKind, type BodyOf, bodyKind, bodyStructure, isTooDeep } from './bodyFormat.ts'
 import { urlEncodedPairs } from './urlEncoded.ts'
 
@@ -45,21 +45,10 @@ function isParsable(request: BodyOf): boolean {
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** A run of digits that a double may not hold, as in `9007199254740993`; fractions may too, and then cost nothing. */
-const LONG_NUMBER = /\d{16}/
-
-/** `JSON.parse`, except that a number which a double would print differently is a `JsonNumber`, in bodies with long ones. */
-function exactJson(text: string): unknown {
-  if (!LONG_NUMBER.test(text)) return JSON.parse(text)
-  const keepDigits = (_name: string, value: unknown, context: { source?: string }): unknown =>
-    typeof value === 'number' && context.source !== undefined ? numberFromText(context.source) : value
-  return JSON.parse(text, keepDigits)
-}
-
 function parseJson(bytes: Uint8Array): ParsedBody {
   if (isTooDeep(bytes)) return NONE
   try {
-    return { kind: 'json', value: exactJson(utf8.decode(bytes)) }
+    return { kind: 'json', value: parseForLooks(utf8.decode(bytes)) }
   } catch {
     return NONE
   }

@@ -19,7 +19,7 @@ function segmentsOf(path: string): readonly Segment[] {
  *
  * @throws Error for a path that is none: the catalog's test tries every path of every row
  */
-export function valuesAt(document: Node, path: string): readonly Node[] {
+export function nodesAt(document: Node, path: string): readonly Node[] {
   let reached: Node[] = [document]
   for (const written of segmentsOf(path)) {
     reached = reached.flatMap((node) => {
@@ -33,6 +33,6 @@ export function valuesAt(document: Node, path: string): readonly Node[] {
 }
 
 /** The one value of a path without `[*]`; undefined when it is missing. */
-export function valueAt(document: Node, path: string): Node {
-  return valuesAt(document, path)[0]
+export function nodeAt(document: Node, path: string): Node {
+  return nodesAt(document, path)[0]
 }

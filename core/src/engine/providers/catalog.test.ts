@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { compileMessage } from '../verification/message.ts'
-import { valuesAt } from './bodyPath.ts'
+import { nodesAt } from './bodyPath.ts'
 import { findProvider, PROVIDERS } from './catalog.ts'
 import { ProviderRow, type SchemeRow } from './catalogSchema.ts'
 
@@ -35,9 +35,9 @@ describe('the catalog', () => {
         if (provider.signatureHeader !== null) expect(headers).toContain(provider.signatureHeader)
       }
       for (const row of provider.schemes) expectComplete(row)
-      for (const place of provider.eventTypes) if (place.in === 'body') valuesAt({}, place.name)
+      for (const place of provider.eventTypes) if (place.in === 'body') nodesAt({}, place.name)
       for (const { trigger } of provider.handshakes) {
-        for (const path of Object.keys(trigger.json ?? {})) valuesAt({}, path)
+        for (const path of Object.keys(trigger.json ?? {})) nodesAt({}, path)
       }
     },
   )
@@ -50,11 +50,11 @@ function expectComplete(row: SchemeRow): void {
   const isNamed = signature.name !== undefined || signature.numberedName !== undefined
   expect(isNamed).toBe(!['body', 'rawbody'].includes(signature.in))
   expect(signature.path !== undefined).toBe(['body', 'formjson'].includes(signature.in))
-  if (signature.path !== undefined) valuesAt({}, signature.path)
+  if (signature.path !== undefined) nodesAt({}, signature.path)
   expect(signature.pairSep !== undefined).toBe(signature.parse !== 'raw')
   expect(signature.kvSep !== undefined && signature.keys !== undefined).toBe(signature.parse.startsWith('kv'))
   expect(signature.groupSep !== undefined).toBe(signature.parse === 'kvgroups')
-  if (timestamp?.in === 'body') valuesAt({}, timestamp.path ?? '')
+  if (timestamp?.in === 'body') nodesAt({}, timestamp.path ?? '')
   if (row.message?.includes('{id}')) expect(row.idHeader).toBeDefined()
   if (row.message?.includes('{timestamp}')) expect(timestamp).toBeDefined()
   if (row.mac === 'hmac' || row.mac === 'hash') expect(row.hash).toBeDefined()

@@ -1,4 +1,4 @@
-export { valueAt, valuesAt } from './bodyPath.ts'
+export { nodeAt, nodesAt } from './bodyPath.ts'
 export { findProvider, PROVIDERS, SIGNATURE_HEADERS } from './catalog.ts'
 export type {
   ChallengeExpression,

@@ -9,7 +9,7 @@ import {
   PARSED_BODY_BYTES_MAX,
   urlEncodedPairs,
 } from '../message/index.ts'
-import { valueAt, valuesAt } from '../providers/index.ts'
+import { nodeAt, nodesAt } from '../providers/index.ts'
 import { byteTextOf, trimBlanks } from './byteText.ts'
 
 /**
@@ -46,7 +46,7 @@ export class Evidence {
 
   /** How many elements a list of the JSON body has; 0 for what is no list. */
   itemCount(list: string): number {
-    const value = valueAt(this.json(), list)
+    const value = nodeAt(this.json(), list)
     return Array.isArray(value) ? value.length : 0
   }
 
@@ -97,7 +97,7 @@ export class Evidence {
 
   /** The texts that a path addresses in the JSON body; undefined for what is missing. */
   jsonTexts(path: string): (string | undefined)[] {
-    return valuesAt(this.json(), this.inItem(path)).map(scalarText)
+    return nodesAt(this.json(), this.inItem(path)).map(scalarText)
   }
 
   /** The fields of a form body, URL-encoded or multipart, in wire order and decoded to Unicode; else none. */
@@ -130,7 +130,7 @@ export class Evidence {
     // The same bytes each time: they are parsed once.
     const body = this.#fieldBodies.get(name) ?? Buffer.from(text)
     this.#fieldBodies.set(name, body)
-    return scalarText(valueAt(jsonBody({ body, bodyTruncated: false, contentType: null }).value, path))
+    return scalarText(nodeAt(jsonBody({ body, bodyTruncated: false, contentType: null }).value, path))
   }
 }
 

@@ -4,8 +4,8 @@ import {
   type ChallengeExpression,
   type ChallengeTerm,
   type HandshakeRow,
+  nodeAt,
   type Pattern,
-  valueAt,
 } from '../providers/index.ts'
 import { bytesOf, byteTextOf } from './byteText.ts'
 import { isSignableChallenge, isUuid } from './challenges.ts'
@@ -67,7 +67,7 @@ function poses({ method, query, header, json }: HandshakeRow['trigger'], evidenc
     evidence.request.method === method &&
     every(query, (name) => evidence.query(name)) &&
     every(header, (name) => evidence.header(name)) &&
-    every(json, (path) => valueAt(evidence.json(), path))
+    every(json, (path) => nodeAt(evidence.json(), path))
   )
 }
 

@@ -1,6 +1,6 @@
 import { membersOf } from '../json/index.ts'
 import { type CapturedRequest, headerText, jsonBody, parsedBody, type WireHeader } from '../message/index.ts'
-import { type EventTypePlace, type ProviderRow, valueAt } from '../providers/index.ts'
+import { type EventTypePlace, nodeAt, type ProviderRow } from '../providers/index.ts'
 import { Evidence } from './evidence.ts'
 import { unverifiedClaims } from './jwt.ts'
 
@@ -46,7 +46,7 @@ function genericLabel(request: CapturedRequest): string | null {
   const { kind, value } = parsedBody(request)
   if (kind === 'none') return null
   for (const name of GENERIC_MEMBERS) {
-    const member = valueAt(value, name)
+    const member = nodeAt(value, name)
     if (isLabel(member)) return member
   }
   return null
@@ -66,7 +66,7 @@ function eventTypeAt(place: EventTypePlace, evidence: Evidence): unknown {
     case 'header':
       return headerLabel(evidence, place.name)
     case 'body':
-      return valueAt(evidence.json(), place.name)
+      return nodeAt(evidence.json(), place.name)
     case 'form':
       return formValue(place, evidence)
     case 'body-key': {
@@ -90,7 +90,7 @@ function formValue(place: EventTypePlace & { in: 'form' }, evidence: Evidence): 
 function textInJson(text: unknown, path: string): unknown {
   if (typeof text !== 'string') return undefined
   const body = new TextEncoder().encode(text)
-  return valueAt(jsonBody({ body, bodyTruncated: false, contentType: null }).value, path)
+  return nodeAt(jsonBody({ body, bodyTruncated: false, contentType: null }).value, path)
 }
 
 /** The text of an XML element in base64 (Braintree): enough for a label, no XML is interpreted. */

@@ -13,7 +13,7 @@ import { RUN_LIMITS } from '../language/limits.ts'
 import { parseForm, writeForm } from './form.ts'
 import { memberCountOf, namesIn } from './hidden.ts'
 import type { Meter } from './meter.ts'
-import { placesOf, valueAt } from './nodes.ts'
+import { placedValue, placesOf } from './nodes.ts'
 
 type Document =
   | { readonly kind: 'json' | 'form'; root: LazyJson; readonly original: string }
@@ -130,7 +130,7 @@ export class Draft implements ReadRoot {
         if (path.segments.length === 0) return this.bodyText() ?? null
         const document = this.read()
         const [place] = 'root' in document ? placesOf(document.root, path.segments, this.meter) : []
-        return place === undefined ? null : valueAt(place)
+        return place === undefined ? null : placedValue(place)
       }
     }
   }

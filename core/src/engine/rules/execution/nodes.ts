@@ -43,7 +43,7 @@ export function placesOf(root: LazyJson, segments: readonly Segment[], meter: Me
 }
 
 /** The value that stands at a place now; null when there is none. */
-export function valueAt(place: Place): LazyJson {
+export function placedValue(place: Place): LazyJson {
   const value = Array.isArray(place.holder)
     ? place.holder[Number(place.key)]
     : place.holder.get(String(place.key))

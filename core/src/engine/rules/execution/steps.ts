@@ -20,12 +20,12 @@ import { checkDepth, type Meter } from './meter.ts'
 import {
   type KeepTree,
   keepTree,
+  placedValue,
   placesOf,
   placeToWrite,
   reduceTo,
   removePlaces,
   replaceAt,
-  valueAt,
 } from './nodes.ts'
 
 type BodyTarget = Extract<Target, { root: 'body' }>
@@ -136,7 +136,7 @@ function redact(targets: readonly Target[], substitute: string, draft: Draft, me
   if (inBody.length > 0 && !draft.isEmpty) {
     const root = draft.root()
     for (const place of inBody.flatMap((target) => placesOf(root, target.segments, meter))) {
-      if (valueAt(place) === substitute) continue
+      if (placedValue(place) === substitute) continue
       replaceAt(place, substitute)
       changed = true
     }
@@ -154,16 +154,16 @@ function rename(from: Target, to: Target, draft: Draft, meter: Meter): boolean {
   const [source] = placesOf(root, from.segments, meter)
   if (source === undefined) return false
   if (to.root === 'headers') {
-    draft.setHeader(to.name, headerValueOf(valueAt(source)))
+    draft.setHeader(to.name, headerValueOf(placedValue(source)))
     removePlaces([source], meter)
     draft.touch()
     return true
   }
-  if (draft.isForm) checkFormValue(valueAt(source), to.segments)
+  if (draft.isForm) checkFormValue(placedValue(source), to.segments)
   const target = placeToWrite(root, to.segments)
   if (draft.isForm) checkFormPlace(target, root)
   // Only now: the way to the target may lead into the value, and has opened it then.
-  const value = valueAt(source)
+  const value = placedValue(source)
   if (target.holder === source.holder && target.key === source.key) return false
   checkMove(value, target.holder, to.segments.length, meter)
   // An object that is moved out of what it overwrites must still be there to be moved: first write, then remove.

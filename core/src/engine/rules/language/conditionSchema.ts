@@ -1,5 +1,6 @@
 import * as Schema from '@effect/schema/Schema'
 import { CONDITION_BOUNDS, MAX_PATH_LENGTH, parseCondition, pathPattern } from '../../conditions/index.ts'
+import { isPlainObject } from '../../plainObject.ts'
 import { absent, evaluated, issue, KNOWS_ALL, list, Null, text } from './evaluated.ts'
 
 const { groupItems, listItems, textLength, likeLength, likeStars } = CONDITION_BOUNDS
@@ -76,9 +77,7 @@ const Inner: Schema.Schema<Inner> = Schema.suspend(
 const Always = evaluated(
   Schema.Unknown.annotations({ jsonSchema: { type: 'object', maxProperties: 0 } }),
   (value) =>
-    typeof value === 'object' && value !== null && !Array.isArray(value) && Object.keys(value).length === 0
-      ? []
-      : [issue('type', 'This is not {}.')],
+    isPlainObject(value) && Object.keys(value).length === 0 ? [] : [issue('type', 'This is not {}.')],
 )
 
 /** A rule's `when`: omitted, null and `{}` mean always. */

@@ -1,6 +1,7 @@
 import * as JSONSchema from '@effect/schema/JSONSchema'
 import * as Schema from '@effect/schema/Schema'
 import { MAX_PATH_LENGTH, parsePath, pathPattern } from '../../conditions/index.ts'
+import { isPlainObject } from '../../plainObject.ts'
 import { MAX_TEMPLATE_LENGTH, parseTemplate } from '../../templates/index.ts'
 import { FUNCTION_NAMES } from '../functions/index.ts'
 import { When } from './conditionSchema.ts'
@@ -107,7 +108,7 @@ const Raw = Schema.Struct({ raw: Schema.Literal('body') })
 
 const chooseArgument: Choose = (value) => {
   if (typeof value === 'string') return { member: readPath }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) {
+  if (isPlainObject(value)) {
     if ('fn' in value || 'args' in value) return { member: Call }
     if ('literal' in value) return { member: Literal }
     if ('secret' in value) return { member: Secret }

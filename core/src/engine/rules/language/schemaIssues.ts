@@ -1,7 +1,7 @@
 import type { AST } from '@effect/schema/AST'
 import type * as ParseResult from '@effect/schema/ParseResult'
 import * as Schema from '@effect/schema/Schema'
-import { type InputIssue, ITEM_CODES } from '../../issues.ts'
+import { type InputIssue, ITEM_CODES, valueAt } from '../../issues.ts'
 import { CHOOSE, type Choose, EVALUATE, type Evaluate, KNOWS_ALL, WRONG_WORD } from './evaluated.ts'
 
 type Path = readonly (string | number)[]
@@ -123,15 +123,6 @@ function several(
 function pathOf(path: ParseResult.Path): (string | number)[] {
   const parts: readonly PropertyKey[] = Array.isArray(path) ? path : [path as PropertyKey]
   return parts.map((part) => (typeof part === 'number' ? part : String(part)))
-}
-
-function valueAt(value: unknown, path: Path): unknown {
-  let reached = value
-  for (const part of path) {
-    if (typeof reached !== 'object' || reached === null) return undefined
-    reached = Object.getOwnPropertyDescriptor(reached, String(part))?.value
-  }
-  return reached
 }
 
 function lastOf(path: Path): string {

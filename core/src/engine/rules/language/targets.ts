@@ -1,5 +1,6 @@
 import { bodyPathPattern, HEADER_PATH_PATTERN, type Path, parsePath } from '../../conditions/index.ts'
 import type { ItemCode } from '../../issues.ts'
+import { CONNECTION_FIELDS } from '../../message/index.ts'
 
 /** What a step may write: a part of the body, or a header. */
 export type Target =
@@ -14,23 +15,10 @@ export interface TargetOptions {
   readonly protectedHeaders: boolean
 }
 
-/** Headers that belong to the connection or to the service: read, but never written. */
-const PROTECTED = new Set([
-  'connection',
-  'content-length',
-  'expect',
-  'host',
-  'keep-alive',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
-
-/** Whether steps may not write a header of this name, in any case of its letters. */
+/** Whether steps may read a header of this name but not write it, in any case of its letters: it belongs to the connection or is ours. */
 export function isProtectedHeader(name: string): boolean {
   const lower = name.toLowerCase()
-  return PROTECTED.has(lower) || lower.startsWith('creel-') || lower.startsWith('proxy-')
+  return CONNECTION_FIELDS.has(lower) || lower.startsWith('creel-') || lower.startsWith('proxy-')
 }
 
 /** The grammar of targets as an anchored regular expression, for JSON Schema. Which headers are protected it does not say. */
