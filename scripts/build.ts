@@ -4,7 +4,7 @@
  * sources make the same bytes. The one for musl has no PostgreSQL inside: there is no build of it for musl. Beside them: `SHA256SUMS`, and what they are made of (`creel.cdx.json`).
  */
 import { createHash } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join, relative, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -23,6 +23,9 @@ const ARCHIVE = join(ROOT, 'dist', 'postgres.tar.zst')
 
 /** The console's files: the same for every target. */
 const CONSOLE_PACK = join(ROOT, 'dist', 'console.pack')
+
+/** Executables are made here and then moved: the map inside names the sources from where the executable was made. */
+const STAGE = join(ROOT, 'dist', 'stage')
 
 /** What the executable is made of. */
 const SBOM = 'creel.cdx.json'
@@ -69,6 +72,7 @@ try {
 } finally {
   await rm(ARCHIVE, { force: true })
   await rm(CONSOLE_PACK, { force: true })
+  await rm(STAGE, { recursive: true, force: true })
 }
 
 /** `SHA256SUMS`, as `sha256sum --check` reads it. */
@@ -88,7 +92,9 @@ async function build(target: Target): Promise<string> {
     const { archive, label } = await postgresFor(target, scratch)
     await writeFile(ARCHIVE, archive)
 
-    const outfile = join(outdir, target === own ? 'creel' : `creel-${target}`)
+    const name = target === own ? 'creel' : `creel-${target}`
+    const staged = join(STAGE, name)
+    const outfile = join(outdir, name)
     const needs = target === own ? '' : ` It needs Bun for ${target}, which comes from the npm registry.`
     run(ROOT, `The executable for ${target} cannot be made.${needs}`, [
       'build',
@@ -100,12 +106,17 @@ async function build(target: Target): Promise<string> {
       `--target=bun-${target}`,
       `--define=CREEL_POSTGRES_LABEL=${JSON.stringify(label)}`,
       '--define=process.env.NODE_ENV="production"',
-      `--outfile=${outfile}`,
+      // Packages ask where they lie, and would be told where they lay in this checkout.
+      '--define=__dirname="/creel"',
+      '--define=__filename="/creel/index.js"',
+      `--outfile=${staged}`,
       'creel/src/executable.ts',
     ])
     // Beside the map inside, which stacks are read by, Bun leaves it as a file.
-    await rm(`${outfile}.map`, { force: true })
-    const executable = await readFile(outfile)
+    await rm(`${staged}.map`, { force: true })
+    const executable = await readFile(staged)
+    await rm(outfile, { force: true })
+    await copyFile(staged, outfile)
     if (!executable.includes(archive)) throw new BuildError(`${outfile} was made without its PostgreSQL.`)
     const megabytes = (executable.length / 1024 / 1024).toFixed(0)
     process.stdout.write(

@@ -26,6 +26,8 @@ const BinPage = z.strictObject({
   page: z.int(),
   pageSize: z.int(),
   totalPages: z.int(),
+  next: z.string().nullable(),
+  previous: z.string().nullable(),
 })
 
 let service: TestService
