@@ -34,7 +34,7 @@ interface Resolved {
 }
 
 /** The document for the lock file's text, and the version of the program. */
-export function sbomOf(lockText: string, version: string): object {
+function sbomOf(lockText: string, version: string): object {
   // Its commas before closing brackets are no JSON.
   const lock = membersOf(JSON.parse(lockText.replaceAll(/,(\s*[}\]])/g, '$1')))
   const packages = membersOf(lock.packages)

@@ -3,7 +3,7 @@ import { nestsDeeper } from '@creel/core/engine/json'
 import { z } from 'zod'
 
 /** JSON bodies of the API may be this long. */
-export const MAX_BODY_BYTES = 1_048_576
+const MAX_BODY_BYTES = 1_048_576
 
 /** The raw input of one call, not yet validated, and where each member came from. */
 export interface RawInput {

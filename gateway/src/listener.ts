@@ -53,7 +53,7 @@ export interface Listener {
 }
 
 /** Every path that starts so belongs to a sender. */
-export const CAPTURE_PREFIX = '/hook/'
+const CAPTURE_PREFIX = '/hook/'
 
 const TOO_MANY_CONNECTIONS = new ReadyAnswer(503, ['Retry-After', '1', 'Content-Length', '0'], '')
 const FAILED = new ReadyAnswer(500, ['Content-Length', '0'], '')

@@ -26,7 +26,7 @@ export type Worker<Name extends QueueName> = (
 type DispatchQueue = 'deliveries.attempt'
 
 /** Which verb each queue runs; a queue without one does not compile. */
-export const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Name> } = {
+const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Name> } = {
   'alerts.fanOut': fanOutAlert,
   'alerts.send': (services, payload, signal) => sendAlert(services, payload, signal, finishNotify),
   'alerts.sweep': sweepAlerts,

@@ -1,5 +1,4 @@
 import type { Route } from '@creel/core'
-import { ROUTES } from '@creel/core'
 import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import { z } from 'zod'
 import type { Answer, Client } from './client.ts'
@@ -129,11 +128,4 @@ function headerFaults({ headers }: Answer): readonly string[] {
   if (headers.has('access-control-allow-origin')) faults.push('opens itself to other origins')
   if (!headers.has('cache-control')) faults.push('says nothing of caching')
   return faults
-}
-
-/** The route of a name that the test knows to exist. */
-export function routeNamed(name: string): Route {
-  const route = ROUTES.find((one) => one.name === name)
-  if (route === undefined) throw new Error(`There is no route ${name}.`)
-  return route
 }

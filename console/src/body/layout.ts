@@ -22,7 +22,7 @@ export interface Layout {
 }
 
 /** Over so many characters a body is shown raw and as octets only: laid out it would be too much to scroll. */
-export const LAYOUT_CHARACTERS_MAX = 2_000_000
+const LAYOUT_CHARACTERS_MAX = 2_000_000
 
 /** How this body can be shown; tried by its content, where its type does not say. */
 export function layoutOf({ body, isBinary, contentType }: BodySource): Layout {

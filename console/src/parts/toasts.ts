@@ -8,7 +8,7 @@ export interface Toast {
 }
 
 /** How long a note stays: long enough to undo. */
-export const TOAST_MS = 8_000
+const TOAST_MS = 8_000
 
 /** The notes that are shown, oldest first. */
 export const toasts = new Store<readonly Toast[]>([])

@@ -22,7 +22,7 @@ export interface Bulk {
 export const bulk = new Store<Bulk | null>(null)
 
 /** What the API takes in one call. */
-export const CHUNK = 500
+const CHUNK = 500
 
 /** Which requests: some, or all that match. */
 export type Chosen =

@@ -14,7 +14,7 @@ export interface EditedDraft {
 }
 
 /** A call of the API holds a megabyte: longer bodies go out as captured. */
-export const EDITED_CHARACTERS_MAX = 900_000
+const EDITED_CHARACTERS_MAX = 900_000
 
 /** What no forward passes on: it belongs to the connection that the capture came over. */
 const NOT_PASSED_ON =

@@ -16,7 +16,7 @@ import { signingColumns } from './signing.ts'
 import { actionView } from './view.ts'
 
 /** What a notify action says when its creator does not. */
-export const DEFAULT_TEMPLATE = '{{endpoint.name}}: {{method}} {{label}} (request {{request.id}})'
+const DEFAULT_TEMPLATE = '{{endpoint.name}}: {{method}} {{label}} (request {{request.id}})'
 
 /**
  * Adds an action, last by default.

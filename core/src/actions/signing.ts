@@ -3,7 +3,7 @@ import type { ActionsTable } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 
 /** For so long after a rotation the previous secret signs too. */
-export const DUAL_SECRET_HOURS = 24
+const DUAL_SECRET_HOURS = 24
 
 type SigningColumns = Pick<
   Selectable<ActionsTable>,

@@ -2,7 +2,7 @@ import type { Limits, Plan } from '../plans/index.ts'
 import { DomainError } from './errors.ts'
 
 /** What a plan may lack altogether, and the limit that switches it. */
-export const FEATURES = {
+const FEATURES = {
   transformations: { limit: 'rulesMax', words: 'transformation rules' },
   bulkReplay: { limit: 'bulkReplay', words: 'bulk replay' },
   alertChannels: { limit: 'alertChannelsMax', words: 'alert channels' },

@@ -3,7 +3,7 @@ import { SIGNATURE_HEADER } from '../engine/signing/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 
 /** A capture that arrives after this many forwards of ours is stored and not forwarded again. */
-export const HOPS_MAX = 3
+const HOPS_MAX = 3
 
 /** Names the installation that forwards, so that it knows its own forwards when they come back as captures. */
 const ORIGIN_HEADER = 'creel-origin'

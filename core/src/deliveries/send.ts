@@ -95,7 +95,7 @@ function shapedByRules(attempt: Attempt, urls: Urls): SetResult {
 }
 
 /** The result of an attempt that ended before anything was sent. */
-export function notSent(error: string, now: Date): AttemptResult {
+function notSent(error: string, now: Date): AttemptResult {
   return { error, sent: null, received: null, finishedAt: now, durationMs: 0, rules: NO_RULES, ruleEnds: [] }
 }
 

@@ -7,5 +7,5 @@ export {
   requireApi,
   requireHere,
 } from './authenticate.ts'
-export { fingerprint, KEY_PREFIX, type NewKey, newKey } from './key.ts'
+export { fingerprint, type NewKey, newKey } from './key.ts'
 export { knownKeys } from './knownKeys.ts'

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 
 /** Every key starts so; secret scanners can look for it. */
-export const KEY_PREFIX = 'creel_live_'
+const KEY_PREFIX = 'creel_live_'
 
 const SHOWN_CHARACTERS = KEY_PREFIX.length + 6
 

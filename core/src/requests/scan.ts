@@ -4,7 +4,7 @@ import { contentConditions, deliverySummary } from './filters.ts'
 import type { ListFilters } from './schema.ts'
 
 /** For so long a scan looks for more. What it has found by then is its answer. */
-export const SCAN_MS = 3_000
+const SCAN_MS = 3_000
 
 /** A step is meant to take so long: short beside the budget, long beside a round trip. */
 const STEP_MS = 200

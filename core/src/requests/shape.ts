@@ -21,7 +21,7 @@ export interface ShapePath {
 }
 
 /** Senders whose member names are ids would fill any list. */
-export const SHAPE_PATHS_MAX = 500
+const SHAPE_PATHS_MAX = 500
 const DEPTH_MAX = 16
 const ELEMENTS_LOOKED_AT = 20
 const EXAMPLE_CHARACTERS = 80

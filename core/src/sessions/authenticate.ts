@@ -7,7 +7,7 @@ import { findLiveSession, takeFromSessionBudget } from './queries.ts'
 import { tokenFingerprint } from './token.ts'
 
 /** Calls a minute of one session: looking never eats the budget of a key. */
-export const SESSION_CALLS_PER_MINUTE = 1_200
+const SESSION_CALLS_PER_MINUTE = 1_200
 
 const SIGNED_OUT = 'You are signed out: sign in again.'
 

@@ -1,1 +1,1 @@
-export { type OpenStream, openStream, STREAMS_MAX } from './openStream.ts'
+export { type OpenStream, openStream } from './openStream.ts'

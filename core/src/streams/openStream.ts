@@ -4,7 +4,7 @@ import { streamsOpen } from '../platform/metrics/index.ts'
 import { watchCaller } from './callerValidity.ts'
 
 /** Streams that a key, or a signed-in browser, may hold open at once, over all processes. */
-export const STREAMS_MAX = 8
+const STREAMS_MAX = 8
 
 /** A slot of a process that was killed is free after so long. */
 const SLOT_MILLISECONDS = 60_000

@@ -8,7 +8,7 @@ import { forgetFaults, lockRule, noteFault, type RuleRow, updateRule } from './q
 import type { RuleEnd } from './ruleSets.ts'
 
 /** A rule is switched off when it faulted on this many distinct requests in a row. */
-export const FAULTS_MAX = 5
+const FAULTS_MAX = 5
 
 /** How the rules of one attempt ended. */
 export interface RuleOutcome {

@@ -5,7 +5,7 @@ import { newestMatching } from '../requests/index.ts'
 import { listAlarms, listOutages, type WatchdogRow } from './queries.ts'
 
 /** Matches that one timeline shows at most, the newest. */
-export const TIMELINE_MATCHES_MAX = 500
+const TIMELINE_MATCHES_MAX = 500
 /** Octets of stored requests that are read for them. */
 const READ_BYTES_MAX = 8 * 1024 * 1024
 

@@ -5,7 +5,7 @@ import { parseAllowList } from '@creel/core/platform/outbound'
 import { z } from 'zod'
 
 /** The values of `CREEL_LOG_LEVEL`, gravest first; with `silent` nothing is logged. */
-export const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** The parts of a comma-separated list, without blanks. */
 const List = z.string().transform((text) => text.split(',').flatMap((part) => part.trim() || []))

@@ -5,7 +5,7 @@ import styles from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import script from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 
 /** Where the page is served. */
-export const DOCS_PATH = '/docs'
+const DOCS_PATH = '/docs'
 
 /** Starts Swagger UI on our description. A file of its own, so that the page runs no inline script. */
 const START = `window.ui = SwaggerUIBundle({

@@ -96,7 +96,7 @@ const titleOf = ({ file, text }: Page) => /^# (.+)$/m.exec(text)?.[1] ?? file
  *
  * @param baseUrl the service's own address, for links
  */
-export function llmsText(baseUrl: string): string {
+function llmsText(baseUrl: string): string {
   const links = PAGES.map((page) => `- [${titleOf(page)}](${baseUrl}/docs/${page.file}): ${page.about}`)
   return `# Creel
 

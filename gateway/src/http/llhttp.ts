@@ -20,7 +20,7 @@ export interface Parsed {
 }
 
 /** No more than so many bytes are handed to the parser at once. */
-export const SLICE_BYTES_MAX = 64 * 1024
+const SLICE_BYTES_MAX = 64 * 1024
 
 const REQUEST = 1
 const OK = 0

@@ -42,7 +42,7 @@ const JSON_MEMBER = /("(?:[^"\\]|\\.)*")(\s*:\s*)("(?:[^"\\]|\\.)*"?|-?\d[\d.eE+
  * By the text, not by a parser: the rest of the body stays byte for byte, and a body that was cut or is no JSON is masked as
  * well.
  */
-export function maskedBody(text: string): string {
+function maskedBody(text: string): string {
   const json = text.replaceAll(JSON_MEMBER, (whole: string, key: string, colon: string) =>
     isCredentialName(key.slice(1, -1)) ? `${key}${colon}"${MASK}"` : whole,
   )

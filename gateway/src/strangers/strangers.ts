@@ -13,7 +13,7 @@ export interface Strangers {
 }
 
 /** What one address may ask for in vain within a minute. */
-export const WRONG_CALLS_PER_MINUTE = 600
+const WRONG_CALLS_PER_MINUTE = 600
 const WINDOW_MS = 60_000
 /** Some hundred bytes each. */
 const ADDRESSES_MAX = 50_000

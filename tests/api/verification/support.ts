@@ -4,7 +4,7 @@ import { type SeenAnswer, type SentRequest, sendRaw } from '../../support/sender
 import { startService, type TestService } from '../../support/service.ts'
 
 /** The public capture URL: another host than the one that is listened on, as behind a proxy. */
-export const PUBLIC_URL = 'https://in.example.test'
+const PUBLIC_URL = 'https://in.example.test'
 
 /** A service without limits that many captures would meet. */
 export function startVerificationService(): Promise<TestService> {

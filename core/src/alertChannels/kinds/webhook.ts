@@ -8,7 +8,7 @@ import { JSON_HEADERS } from './text.ts'
 const markup: Markup = { escape: (text) => text, maxCharacters: 65_536 }
 
 /** The body of a webhook channel's message: snake_case, as `subject_id` in the spec. */
-export function webhookPayload(alert: Alert) {
+function webhookPayload(alert: Alert) {
   return {
     id: alert.id,
     event_kind: alert.kind,

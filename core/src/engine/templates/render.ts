@@ -28,7 +28,7 @@ export function renderTemplate(template: Template, root: ReadRoot, options: Rend
 }
 
 /** A value as a person reads it: text as it is, null and what is missing "", all else compact JSON. */
-export function textOfNode(node: Node): string {
+function textOfNode(node: Node): string {
   if (node === undefined || node === null) return ''
   return typeof node === 'string' ? node : writeJson(node)
 }

@@ -5,7 +5,7 @@ import { Evidence } from './evidence.ts'
 import { unverifiedClaims } from './jwt.ts'
 
 /** The longest label. */
-export const LABEL_LENGTH_MAX = 200
+const LABEL_LENGTH_MAX = 200
 
 /** Where an endpoint without a provider looks, in this order; lower case. */
 const GENERIC_HEADERS = ['x-github-event', 'x-event-type', 'ce-type', 'x-event-key', 'x-shopify-topic']

@@ -1,3 +1,3 @@
 export { announceEndpointChange } from './announce.ts'
 export type { EndpointChanges } from './endpointChanges.ts'
-export { ENDPOINT_CHANNEL, type RunningEndpointChanges, startEndpointChanges } from './listen.ts'
+export { type RunningEndpointChanges, startEndpointChanges } from './listen.ts'

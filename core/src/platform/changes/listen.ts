@@ -4,7 +4,7 @@ import type { Logger } from 'pino'
 import type { EndpointChanges } from './endpointChanges.ts'
 
 /** Where `announceEndpointChange` and the capture statement notify; the payload is the endpoint's id. */
-export const ENDPOINT_CHANNEL = 'creel_endpoints'
+const ENDPOINT_CHANNEL = 'creel_endpoints'
 
 /** A notification can be lost with its connection: everybody looks again so often in any case. */
 const POLL_MILLISECONDS = 5_000

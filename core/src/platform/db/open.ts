@@ -18,7 +18,7 @@ export interface OpenDatabase {
 }
 
 /** The most searches that one process runs at once. */
-export const SEARCH_CONNECTIONS = 4
+const SEARCH_CONNECTIONS = 4
 
 /** After so long PostgreSQL ends a search. */
 export const SEARCH_SECONDS = 15

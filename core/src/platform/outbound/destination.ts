@@ -3,7 +3,7 @@ import { within } from '../time/index.ts'
 import { findPassage, type SsrfGuard } from './ssrfGuard.ts'
 
 /** The longest destination URL. */
-export const DESTINATION_URL_MAX = 2048
+const DESTINATION_URL_MAX = 2048
 
 /** How long a name may take to resolve when a destination is saved. */
 const SAVE_RESOLVE_MS = 2000

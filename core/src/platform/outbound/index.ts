@@ -1,5 +1,5 @@
 export { hostOf, parseAllowList } from './allowList.ts'
-export { DESTINATION_URL_MAX } from './destination.ts'
+
 export type { NoResponse, Response } from './exchange.ts'
 export {
   createOutbound,

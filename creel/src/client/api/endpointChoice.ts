@@ -92,7 +92,7 @@ function closest(endpoints: readonly Endpoint[], wanted: string): Endpoint[] {
 }
 
 /** How many letters have to be changed, added or taken away to make one word of the other. */
-export function editDistance(left: string, right: string): number {
+function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, at) => at)
   for (let i = 1; i <= left.length; i += 1) {
     const next = [i]

@@ -14,7 +14,7 @@ export interface Profile extends z.infer<typeof Profile> {
 }
 
 /** The file of the profile, in the user's configuration folder. */
-export function profileFile(environment: Environment): string {
+function profileFile(environment: Environment): string {
   const folder = environment.XDG_CONFIG_HOME ?? join(environment.HOME ?? homedir(), '.config')
   return join(folder, 'creel', 'profile.json')
 }

@@ -5,7 +5,7 @@ import { usageError } from '../clientError.ts'
 import { listenDeliveryId } from './deliveryId.ts'
 
 /** How long a local server may take to answer unless the user says otherwise. */
-export const ANSWER_MILLISECONDS = 60_000
+const ANSWER_MILLISECONDS = 60_000
 
 /** Fields that belong to the connection that the capture came over; the new connection brings its own. */
 const OF_CONNECTION = new Set([

@@ -16,13 +16,13 @@ const VERDICT_STYLES: Readonly<Record<string, Style>> = {
 }
 
 /** What the local server said, in a few characters: `200`, or why there was nothing. */
-export function answerText({ answer, note }: Shown): string {
+function answerText({ answer, note }: Shown): string {
   if (answer === null) return note ?? ''
   return answer.statusCode === null ? (answer.error ?? '') : String(answer.statusCode)
 }
 
 /** The colour of an answer. */
-export function answerStyle({ answer }: Shown): Style {
+function answerStyle({ answer }: Shown): Style {
   if (answer === null) return 'dim'
   if (answer.statusCode === null || answer.statusCode >= 500) return 'red'
   return answer.statusCode >= 400 ? 'yellow' : 'green'
