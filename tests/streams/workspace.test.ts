@@ -8,7 +8,7 @@ import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 const WorkspaceEvent = z.strictObject({
-  endpoints: z.array(z.looseObject({ id: z.string(), storedRequestCount: z.int() })),
+  endpoints: z.array(z.looseObject({ id: z.string(), storedRequestCount: z.int(), rejectedCount: z.int() })),
   isListChanged: z.boolean(),
   openIncidentCount: z.int(),
   alarmedWatchdogCount: z.int(),

@@ -26,3 +26,10 @@ export function counted(
   }
   return [...byTime.values()].sort((left, right) => right.at - left.at).slice(0, BARS)
 }
+
+/** The bars, newest first, with what the service counted (oldest first) in place of those up to `oldestAt`. */
+export function continued(bars: readonly Bar[], before: readonly Bar[], oldestAt: number): readonly Bar[] {
+  const earlier = before.filter(({ at, bad, good }) => at <= oldestAt && good + bad > 0).toReversed()
+  if (earlier.length === 0) return bars
+  return [...bars.filter(({ at }) => at > oldestAt), ...earlier].slice(0, BARS)
+}

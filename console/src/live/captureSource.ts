@@ -1,5 +1,6 @@
 import { creel, type RequestSummary, statusOf } from '../trpc.ts'
 import type { Filters, State } from '../words/grammar.ts'
+import { BAR_MS, BARS, type Bar } from './bars.ts'
 import { readFailedAnew } from './queryClient.ts'
 import { holdSeat, tabs } from './seats.ts'
 import { hearStatus } from './session.ts'
@@ -50,6 +51,8 @@ export interface CaptureSource {
   newest(limit: number): Promise<Loaded & { totalCount: number; lastId: number }>
   /** Those further down. */
   older(below: Below, limit: number): Promise<Loaded>
+  /** What arrived since `from` (milliseconds since 1970), a bar for each five seconds; nothing where a search narrows the list. */
+  traffic(from: number): Promise<readonly Bar[]>
   /** Everything that comes after `afterId`, as it comes. */
   follow(afterId: number, follower: Follower): () => void
 }
@@ -73,6 +76,15 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
         limit,
       })
       return { items, below: nextBeforeId === null ? null : { beforeId: nextBeforeId } }
+    },
+    async traffic(from) {
+      if (Object.values(filters).some((value) => value !== undefined)) return []
+      const period = { from: new Date(from).toISOString(), to: new Date(from + BARS * BAR_MS).toISOString() }
+      const { buckets } = await creel.endpoints.traffic.query({ endpointId, ...period, buckets: BARS })
+      return buckets.map(({ capturedCount, failedCount }, index) => {
+        const bad = Math.min(capturedCount, failedCount)
+        return { at: from / BAR_MS + index, good: capturedCount - bad, bad }
+      })
     },
     follow(afterId, follower) {
       // Each turn goes on where the one before ended.

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { RequestSummary } from '../trpc.ts'
+import { BAR_MS, type Bar } from './bars.ts'
 import type { Below, CaptureSource, Follower, Loaded } from './captureSource.ts'
 import { CaptureStream, type Surroundings } from './captureStream.ts'
 
@@ -28,6 +29,8 @@ class World implements CaptureSource {
   stored: RequestSummary[] = []
   follower: Follower | undefined
   followedAfter: number[] = []
+  trafficFrom: number[] = []
+  barsBefore: readonly Bar[] = []
   timers: { run: () => void; ms: number }[] = []
   isHidden = false
   connects = true
@@ -76,6 +79,11 @@ class World implements CaptureSource {
   #belowLast(left: readonly RequestSummary[], limit: number): Below | null {
     const last = left[limit - 1]
     return last === undefined || left.length === limit ? null : { beforeId: last.id }
+  }
+
+  traffic(from: number) {
+    this.trafficFrom.push(from)
+    return Promise.resolve(this.barsBefore)
   }
 
   follow(afterId: number, follower: Follower) {
@@ -252,5 +260,28 @@ describe('the list of captures', () => {
     expect([ids().length, stream.get().below]).toEqual([100, { beforeId: 40 }])
     await stream.loadOlder()
     expect([ids().at(-1), ids().length, stream.get().below]).toEqual([1, 139, null])
+  })
+
+  test('the bars go on before the page that was loaded, and nothing is counted twice', async () => {
+    const world = new World()
+    const now = Math.floor(Date.now() / BAR_MS)
+    const at = (bar: number, id: number) => ({ ...row(id), receivedAt: new Date(bar * BAR_MS).toISOString() })
+    world.stored = Array.from({ length: 150 }, (_, index) => at(now - Math.floor(index / 50), 150 - index))
+    world.barsBefore = [
+      { at: now - 2, good: 50, bad: 0 },
+      { at: now - 1, good: 49, bad: 1 },
+      { at: now, good: 50, bad: 0 },
+    ]
+    const { stream } = await opened(world)
+    // A page ends with the fifty of the bar before.
+    expect(stream.get().bars).toEqual([
+      { at: now, good: 50, bad: 0 },
+      { at: now - 1, good: 49, bad: 1 },
+      { at: now - 2, good: 50, bad: 0 },
+    ])
+    const quiet = new World()
+    quiet.arrive(1)
+    await opened(quiet)
+    expect([world.trafficFrom.length, quiet.trafficFrom.length]).toEqual([1, 0])
   })
 })

@@ -1,5 +1,5 @@
 import type { RequestSummary } from '../trpc.ts'
-import { type Bar, counted } from './bars.ts'
+import { BAR_MS, BARS, type Bar, continued, counted } from './bars.ts'
 import type { Below, CaptureSource, FollowEvent } from './captureSource.ts'
 import { Store } from './store.ts'
 
@@ -126,11 +126,24 @@ export class CaptureStream extends Store<Captures> {
         bars: counted([], items),
       })
       this.#follow()
+      if (below !== null) void this.#completeBars(opening, items)
     } catch (error) {
       if (opening === this.#opening) {
         this.#change({ isLoading: false, problem: this.surroundings.words(error), connection: 'lost' })
       }
     }
+  }
+
+  /** The page that was loaded may begin within the bars: what was before it is counted by the service. Never rejects. */
+  async #completeBars(opening: number, items: readonly RequestSummary[]): Promise<void> {
+    const oldest = items.at(-1)
+    const first = Math.floor(Date.now() / BAR_MS) - BARS + 1
+    if (oldest === undefined) return
+    const oldestAt = Math.floor(Date.parse(oldest.receivedAt) / BAR_MS)
+    if (oldestAt < first) return
+    const before = await this.source.traffic(first * BAR_MS).catch(() => [])
+    if (opening !== this.#opening) return
+    this.#change({ bars: continued(this.get().bars, before, oldestAt) })
   }
 
   /** Holds what arrives, or shows what was held. */

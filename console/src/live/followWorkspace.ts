@@ -1,5 +1,6 @@
 import { creel, statusOf } from '../trpc.ts'
 import { queryClient, readFailedAnew } from './queryClient.ts'
+import { rejections } from './rejections.ts'
 import { type Locks, tabs } from './seats.ts'
 import { hearStatus, session } from './session.ts'
 import { WorkspaceCache, type WorkspaceEvent } from './workspaceFeed.ts'
@@ -37,6 +38,7 @@ export function followWorkspace(): () => void {
   const hear = (event: WorkspaceEvent) => {
     everything.hear(event)
     cache.hear(event)
+    rejections.hear(event, Date.now())
   }
   others.onmessage = ({ data }: MessageEvent<Said>) => {
     if (data.kind === 'heard') hear(data.event)

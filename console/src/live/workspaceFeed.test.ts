@@ -9,6 +9,7 @@ const endpoint = (id: string, storedRequestCount: number): WorkspaceEvent['endpo
   expiresAt: null,
   storedRequestCount,
   lastRequestAt: null,
+  rejectedCount: 0,
 })
 
 const event = (members: Partial<WorkspaceEvent>): WorkspaceEvent => ({

@@ -1,26 +1,30 @@
 import { memo, useEffect, useState, useSyncExternalStore } from 'react'
-import { BAR_MS, BARS } from '../live/bars.ts'
+import { BAR_MS, BARS, type Bar } from '../live/bars.ts'
 import type { CaptureStream } from '../live/captureStream.ts'
+import { type RejectedBars, rejections } from '../live/rejections.ts'
 import { count } from '../words/format.ts'
 
 const BARS_A_MINUTE = 60_000 / BAR_MS
 
-/** The last five minutes, five seconds a bar, failures in their colour below. */
-export const Arrivals = memo(function Arrivals({
-  stream,
-  isFiltered,
-}: {
-  stream: CaptureStream
-  isFiltered: boolean
-}) {
+interface Props {
+  readonly endpointId: string
+  readonly stream: CaptureStream
+  readonly isFiltered: boolean
+}
+
+/** The last five minutes, five seconds a bar: what was refused for the rate on top, failures in their colour below. */
+export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered }: Props) {
   const { bars, others, totalCount } = useSyncExternalStore(stream.subscribe, stream.get)
+  const refused = useSyncExternalStore(rejections.subscribe, () => rejections.of(endpointId))
   const [now, setNow] = useState(() => Math.floor(Date.now() / BAR_MS))
   useEffect(() => {
     const timer = setInterval(() => setNow(Math.floor(Date.now() / BAR_MS)), 1000)
     return () => clearInterval(timer)
   }, [])
   const end = Math.max(now, bars[0]?.at ?? 0)
-  const top = Math.max(4, ...bars.map(({ good, bad }) => good + bad))
+  const shown = withRefused(bars, refused)
+  const top = Math.max(4, ...shown.map(({ good, bad, rejected }) => good + bad + rejected))
+  const refusedCount = shown.reduce((sum, { at, rejected }) => (end - at < BARS ? sum + rejected : sum), 0)
   const recent = bars.reduce(
     (sum, { at, good, bad }) => (end - at < BARS_A_MINUTE ? sum + good + bad : sum),
     0,
@@ -34,13 +38,23 @@ export const Arrivals = memo(function Arrivals({
         aria-label={`${recent} arrived in the last minute`}
       >
         <rect className="rest" x="0" y="23.5" width={BARS * 4} height="0.5" />
-        {bars.map(({ at, good, bad }) => {
+        {shown.map(({ at, good, bad, rejected }) => {
           const x = (BARS - 1 - (end - at)) * 4
           if (x < 0) return null
           const high = (good / top) * 22
           const low = (bad / top) * 22
+          const over = (rejected / top) * 22
           return (
             <g key={at}>
+              {rejected > 0 && (
+                <rect
+                  className="refused"
+                  x={x}
+                  y={24 - high - low - over}
+                  width={2.8}
+                  height={Math.max(over, 1.5)}
+                />
+              )}
               {good > 0 && (
                 <rect className="good" x={x} y={24 - high - low} width={2.8} height={Math.max(high, 1.5)} />
               )}
@@ -55,6 +69,14 @@ export const Arrivals = memo(function Arrivals({
       <span>
         <b>{count(totalCount)}</b> {isFiltered ? 'match' : 'stored'}
       </span>
+      {refusedCount > 0 && (
+        <span
+          className="refused-count"
+          title="Answered 429: over the rate of the endpoint, in the last five minutes, while this page was open"
+        >
+          <b>{count(refusedCount)}</b> refused
+        </span>
+      )}
       {isFiltered && others > 0 && (
         <span title="Arrived since this list was opened, and do not match">
           <b>+{count(others)}</b> {others === 1 ? 'other' : 'others'}
@@ -63,3 +85,9 @@ export const Arrivals = memo(function Arrivals({
     </div>
   )
 })
+
+function withRefused(bars: readonly Bar[], refused: RejectedBars) {
+  const known = new Set(bars.map(({ at }) => at))
+  const others = [...refused.keys()].filter((at) => !known.has(at)).map((at) => ({ at, good: 0, bad: 0 }))
+  return [...bars, ...others].map((bar) => ({ ...bar, rejected: refused.get(bar.at) ?? 0 }))
+}

@@ -121,7 +121,7 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
           </button>
         </div>
         <Terms search={address.q} terms={terms} onChange={(q) => change({ q }, true)} />
-        <Arrivals stream={stream} isFiltered={terms.length > 0} />
+        <Arrivals endpointId={endpoint.id} stream={stream} isFiltered={terms.length > 0} />
         {problem !== null && (
           <p className="banner" data-tone="bad" role="alert">
             {problem}

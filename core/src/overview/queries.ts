@@ -11,6 +11,8 @@ export interface OverviewRow {
   readonly expiresAt: Date | null
   readonly storedRequestCount: number
   readonly lastRequestAt: Date | null
+  /** Captures answered 429 since it was made. */
+  readonly rejectedCount: number
 }
 
 /** Where a workspace stands. */
@@ -23,7 +25,7 @@ export interface Overview {
 
 const ENDPOINTS = statement(
   'overview of endpoints',
-  `select e.id, e.name, e.is_active, e.expires_at, c.stored_request_count, c.last_request_at
+  `select e.id, e.name, e.is_active, e.expires_at, c.stored_request_count, c.last_request_at, c.rejected_count
   from endpoints e join endpoint_counters c on c.endpoint_id = e.id
   where e.workspace_id = $1::uuid and e.deleted_at is null and ($2::uuid is null or e.id = $2::uuid)
   order by e.created_at desc, e.id desc limit ${OVERVIEW_ENDPOINTS}`,

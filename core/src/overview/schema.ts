@@ -14,6 +14,8 @@ export const WorkspaceEvent = z.object({
         expiresAt: Timestamp.nullable(),
         storedRequestCount: z.int(),
         lastRequestAt: Timestamp.nullable(),
+        /** Captures answered 429 since it was made: who follows tells from it how many were in between. */
+        rejectedCount: z.int(),
       }),
     )
     .max(OVERVIEW_ENDPOINTS),

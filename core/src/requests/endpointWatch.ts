@@ -1,3 +1,4 @@
+import type { z } from 'zod'
 import type { EndpointChanges } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import {
@@ -7,14 +8,20 @@ import {
   listStates,
   type RequestStateRow,
 } from './followQueries.ts'
+import type { RequestSummary } from './schema.ts'
 import { type SharedLooks, sharedLooks } from './sharedLooks.ts'
+
+/** What arrived, in the words of the API: put into them once for all followers. */
+export interface SeenArrivals extends Arrivals {
+  readonly requests: z.output<typeof RequestSummary>[]
+}
 
 /** One of those who follow an endpoint, with what it shares with the others. */
 export interface Follower {
   /** Resolves when something changed since the last call, and at once when the stream ended. */
   changed(): Promise<void>
   /** Looks for requests that arrived; shared by followers that ask with the same key. */
-  readonly arrivals: SharedLooks<Arrivals>
+  readonly arrivals: SharedLooks<SeenArrivals>
   isEndpointThere(): Promise<boolean>
   /** Looks for attempts that moved: what the follower has not seen yet is in {@link moved} then. */
   lookForMoves(): Promise<void>
@@ -35,7 +42,7 @@ type Attempts = ReadonlyMap<number, { readonly state: string; readonly requestId
 
 /** What the followers of one endpoint share. */
 interface EndpointWatch {
-  readonly arrivals: SharedLooks<Arrivals>
+  readonly arrivals: SharedLooks<SeenArrivals>
   readonly presence: SharedLooks<boolean>
   readonly moves: SharedLooks<void>
   readonly recent: SharedLooks<readonly RequestStateRow[]>

@@ -6,7 +6,7 @@ import { notFound } from '../api/errors.ts'
 import { type EventOf, Int64 } from '../api/route.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { OpenStream } from '../streams/index.ts'
-import { type Follower, joinFollowers } from './endpointWatch.ts'
+import { type Follower, joinFollowers, type SeenArrivals } from './endpointWatch.ts'
 import {
   type Arrivals,
   BEHIND_MAX,
@@ -94,17 +94,16 @@ async function* events(
       if (stream.ended.aborted) return
       await follower.lookForMoves()
       if (!(await follower.isEndpointThere())) throw notFound('endpoint')
-      let arrivals: Arrivals
+      let arrivals: SeenArrivals
       do {
         const afterId = after
-        const look = () => listArrivals(ctx.db, endpoint.id, filters, afterId)
+        const look = () => lookForArrivals(ctx, endpoint, filters, afterId)
         arrivals = await follower.arrivals.find(`${afterId} ${asked}`, look)
         after = arrivals.lastId
         if (arrivals.isBehind) yield tracked(String(after), { kind: 'behind', lastId: after })
         if (arrivals.rows.length > 0) {
           forgetKnown(follower.moved, arrivals)
-          const requests = arrivals.rows.map((row) => RequestSummary.parse(summaryView(row, endpoint.id)))
-          yield tracked(String(after), { kind: 'arrived', requests })
+          yield tracked(String(after), { kind: 'arrived', requests: arrivals.requests })
         }
         if (hasFilters && arrivals.passedCount > 0) {
           yield tracked(String(after), { kind: 'passed', count: arrivals.passedCount })
@@ -117,6 +116,17 @@ async function* events(
   } finally {
     follower.leave()
   }
+}
+
+async function lookForArrivals(
+  { db }: Pick<Context, 'db'>,
+  endpoint: EndpointRow,
+  filters: Followed['filters'],
+  afterId: number,
+): Promise<SeenArrivals> {
+  const found = await listArrivals(db, endpoint.id, filters, afterId)
+  const requests = found.rows.map((row) => RequestSummary.parse(summaryView(row, endpoint.id)))
+  return { ...found, requests }
 }
 
 /** What an arrival says already, or says better, is no change. */
