@@ -39,12 +39,15 @@ export function evaluate({ attempt, result }: Ended, delays: readonly number[], 
         random,
       )
     : null
-  const state = stateAfter('Pending', eventOf({ statusCode, retried: next !== null, parks: isDelivery }))
+  const state = stateAfter(
+    'Pending',
+    eventOf({ statusCode, retried: next !== null, deadLetters: isDelivery }),
+  )
   return { state: state ?? 'Errored', nextAttemptAt: next }
 }
 
 /**
- * Writes down what became of attempts, all in one transaction: their rows and records, the end, the parking or the
+ * Writes down what became of attempts, all in one transaction: their rows and records, the end, the dead letter or the
  * next attempt of their deliveries, and the dead-letter incidents that they open, count in or close.
  *
  * An attempt whose lease has ended meanwhile is Interrupted and its delivery queued again: its late result is dropped.
@@ -141,8 +144,8 @@ async function queueRetries(services: Services, trx: Trx, evaluated: readonly Ev
 }
 
 /**
- * Incidents are an action's: one alert an outage, however many of its deliveries park. Within a
- * batch the order counts: a success before the parking ends an outage, one after it ends the new one.
+ * Incidents are an action's: one alert an outage, however many of its deliveries are dead letters. Within a
+ * batch the order counts: a success before the dead letter ends an outage, one after it ends the new one.
  */
 async function tellIncidents(services: Services, trx: Trx, evaluated: readonly Evaluated[]): Promise<void> {
   const telling = evaluated.filter(

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'bun:test'
 import { ATTEMPT_STATES, eventOf, retriesAfterInterruption, stateAfter, TRANSITIONS } from './states.ts'
 
-const endOf = (statusCode: number | null, retried: boolean, parks = true) =>
-  stateAfter('Pending', eventOf({ statusCode, retried, parks }))
+const endOf = (statusCode: number | null, retried: boolean, deadLetters = true) =>
+  stateAfter('Pending', eventOf({ statusCode, retried, deadLetters }))
 
 describe('the states of an attempt', () => {
   test.each([

@@ -57,17 +57,17 @@ export interface AttemptEnd {
   /** Whether another attempt is scheduled. */
   readonly retried: boolean
   /** Whether the delivery belongs to the schedule; an inline replay is one attempt and never becomes a dead letter. */
-  readonly parks: boolean
+  readonly deadLetters: boolean
 }
 
 /** What the end of an attempt means for its row. */
-export function eventOf({ statusCode, retried, parks }: AttemptEnd): AttemptEvent {
+export function eventOf({ statusCode, retried, deadLetters }: AttemptEnd): AttemptEvent {
   if (statusCode !== null && statusCode >= 200 && statusCode <= 299) return 'accepted'
-  if (parks && !retried) return 'exhausted'
+  if (deadLetters && !retried) return 'exhausted'
   return statusCode === null ? 'errored' : 'refused'
 }
 
-/** 410 Gone: the receiver wants no further try. */
+/** 410 Gone: the receiver wants no further attempt. */
 export function endsForGood(statusCode: number | null): boolean {
   return statusCode === 410
 }

@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type OpenDatabase, openDatabase } from '@creel/core'
 import type { Logger } from 'pino'
 import type { Config } from '../config/index.ts'
@@ -79,7 +80,7 @@ export async function connectAsGuest(options: ConnectOptions): Promise<Connected
     } catch (error) {
       if (!(error instanceof DataFolderInUse) || performance.now() > deadline) throw error
     }
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    await pause(100)
   }
 }
 

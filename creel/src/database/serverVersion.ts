@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Db } from '@creel/core'
 import { sql } from 'kysely'
 import { StartupError } from '../startupError.ts'
@@ -61,7 +62,7 @@ export async function requireServer(db: Db, warn: (words: string) => void): Prom
         })
       }
       if (!hasWaited) warn(`waiting for the database: ${message}`)
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MILLISECONDS))
+      await pause(RETRY_MILLISECONDS)
     }
   }
 }

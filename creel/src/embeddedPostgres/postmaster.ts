@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { open, readFile, readlink, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { Client } from 'pg'
 import { StartupError } from '../startupError.ts'
 import { makeSocketFolder, type PostgresHome } from './home.ts'
@@ -19,8 +20,6 @@ export interface PidFile {
   /** `starting`, `ready`, `stopping`, `standby`; "" while it is being written. */
   readonly status: string
 }
-
-const pause = (milliseconds: number) => new Promise<void>((resolve) => setTimeout(resolve, milliseconds))
 
 /** Reads the mark of a running cluster; undefined when there is none or it is not whole yet. */
 export async function readPidFile(clusterFolder: string): Promise<PidFile | undefined> {

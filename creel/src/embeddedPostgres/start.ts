@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { makeCluster, makeDatabase } from './cluster.ts'
 import { findHome, openHome, type PostgresHome } from './home.ts'
@@ -135,7 +136,7 @@ async function adopt(
       )
       await stopPostmaster(mark.pid, home.clusterFolder)
     }
-    await new Promise((resolve) => setTimeout(resolve, 50))
+    await pause(50)
     mark = await readPidFile(home.clusterFolder)
   }
   if (mark !== undefined) await disownPidFile(home.clusterFolder)

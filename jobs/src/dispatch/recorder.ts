@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Services } from '@creel/core'
 import { type Ended, LEASE_SECONDS, recordAttempts } from '@creel/core/deliveries'
 
@@ -62,7 +63,7 @@ export class Recorder {
         return
       } catch (err) {
         this.services.log.error({ err, attempts: batch.length }, 'could not record attempts')
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+        await pause(RETRY_MS)
       }
     }
   }

@@ -1,5 +1,5 @@
 import { sql } from 'kysely'
-import { within } from '../time/index.ts'
+import { sleep, within } from '../time/index.ts'
 import { isDatabaseOutage } from './failures.ts'
 import type { Db } from './handles.ts'
 import type { OpenDatabase } from './open.ts'
@@ -105,7 +105,7 @@ export function readsWithReplica(
     for (const deadline = performance.now() + WAIT_MS; ; ) {
       if ((await sharedLook()) >= position) return true
       if (performance.now() >= deadline) return false
-      await new Promise((resolve) => setTimeout(resolve, POLL_MS))
+      await sleep(POLL_MS)
     }
   }
 
