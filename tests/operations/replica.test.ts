@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { type DebianPostgres, debianPostgresPrograms, startDebianPostgres } from '../faults/debianPostgres.ts'
 import type { TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { runCreel } from '../support/process.ts'
+import { runCreel, startProcess, TEST_SECRET_KEY } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /** A primary, a replica that streams from it, and a service that knows both. */
@@ -64,6 +64,7 @@ beforeAll(async () => {
   service = await startService({
     database: { url: primary.url, drop: () => Promise.resolve() },
     replicaUrl: replica.url,
+    secretKey: Buffer.from(TEST_SECRET_KEY, 'base64'),
     parts: ['gateway'],
     limits: { apiRatePerMinute: 1_000_000 },
   })
@@ -109,6 +110,18 @@ describe.skipIf(programs === undefined)('CREEL_DATABASE_READ_URL', () => {
     }
     await onReplica()
     expect(await gauge('creel_replica_lag_bytes')).toBeGreaterThanOrEqual(0)
+  })
+
+  test('is what the program reads from, and says so', async () => {
+    const creel = await startProcess({
+      database: { url: primary.url },
+      env: { CREEL_DATABASE_READ_URL: replica.url, CREEL_LOG_LEVEL: 'info' },
+    })
+    expect(await (await fetch(`${creel.baseUrl}/readyz`)).json()).toMatchObject({
+      replica: expect.stringMatching(/^ok/),
+    })
+    expect(creel.stderr()).toContain('replica.used')
+    expect(await creel.stop()).toBe(0)
   })
 
   test('without the replica all goes on from the primary; back again, it is used again', async () => {

@@ -22,12 +22,14 @@ export const READING_TOOLS: readonly Tool[] = [
   tool({
     name: 'search_requests',
     title: 'Search captured requests',
-    description: 'Captured webhooks of an endpoint, newest first, without their bodies.',
+    description:
+      'Captured webhooks of an endpoint, newest first, without their bodies. A long search ends with what it has found: while `next` is not null, ask again with it as `before`.',
     effect: 'reads',
     input: z.object({
       endpointId,
       ...filters,
       page: z.int().min(1).optional(),
+      before: z.string().max(100).optional().describe('`next` of the page before'),
       limit: z.int().min(1).max(100).optional().describe('Requests a page; default 20'),
     }),
     run: (api, { endpointId: id, limit = 20, ...query }) =>

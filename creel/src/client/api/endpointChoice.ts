@@ -1,8 +1,7 @@
 import { ClientError } from '../clientError.ts'
 import type { ApiClient } from './apiClient.ts'
-import { Endpoint, pageOf } from './shapes.ts'
-
-const Endpoints = pageOf(Endpoint)
+import { pagesOf } from './requests.ts'
+import { Endpoint } from './shapes.ts'
 
 /** How many names an error lists. */
 const NAMES_MAX = 5
@@ -10,11 +9,8 @@ const NAMES_MAX = 5
 /** Every endpoint of the workspace, newest first. */
 export async function allEndpoints(api: ApiClient): Promise<Endpoint[]> {
   const endpoints: Endpoint[] = []
-  for (let page = 1; ; page += 1) {
-    const { items, totalPages } = await api.get('/api/v1/endpoints', Endpoints, { page, pageSize: 100 })
-    endpoints.push(...items)
-    if (page >= totalPages) return endpoints
-  }
+  for await (const endpoint of pagesOf(api, '/api/v1/endpoints', Endpoint)) endpoints.push(endpoint)
+  return endpoints
 }
 
 /**

@@ -13,7 +13,10 @@ export function requestOf(api: ApiClient, endpointId: string, requestId: number)
   return api.get(requestsPath(endpointId, requestId), RequestDetail)
 }
 
-/** Every item of a list, page by page, each once: what arrives meanwhile shifts the pages and is passed over. */
+/**
+ * Every item of a list, page by page, each once: by cursor, which also goes on where a search was ended because it took long. Where
+ * the service gives no cursors, what arrives meanwhile shifts the pages and is passed over.
+ */
 export async function* pagesOf<Item extends z.ZodType<{ readonly id: number | string }>>(
   api: ApiClient,
   path: string,
@@ -22,14 +25,16 @@ export async function* pagesOf<Item extends z.ZodType<{ readonly id: number | st
 ): AsyncGenerator<z.output<Item>> {
   const page = pageOf(item)
   const seen = new Set<number | string>()
-  for (let number = 1; ; number += 1) {
-    const { items, totalPages } = await api.get(path, page, { ...query, page: number, pageSize: 100 })
+  let from: Query = { page: 1 }
+  for (let number = 2; ; number += 1) {
+    const { items, totalPages, next } = await api.get(path, page, { ...query, ...from, pageSize: 100 })
     for (const one of items) {
       if (seen.has(one.id)) continue
       seen.add(one.id)
       yield one
     }
-    if (number >= totalPages) return
+    if (next === null || (next === undefined && number > totalPages)) return
+    from = next === undefined ? { page: number } : { before: next }
   }
 }
 

@@ -17,9 +17,14 @@ export const Problem = z.looseObject({
     .optional(),
 })
 
-/** A page of a list. */
+/** A page of a list. `next` is the cursor of what follows; services before 0.2.0 give none. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
-  z.looseObject({ items: z.array(item), totalCount: z.int(), totalPages: z.int() })
+  z.looseObject({
+    items: z.array(item),
+    totalCount: z.int(),
+    totalPages: z.int(),
+    next: z.string().nullish(),
+  })
 
 /** The key in use, by its displayable prefix and its name, with its workspace and plan. */
 export const Me = z.looseObject({
