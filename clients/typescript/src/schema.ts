@@ -247,7 +247,7 @@ export interface paths {
         };
         /**
          * Wait for a matching request; 204 when none came in time
-         * @description Requests that are stored already count: with `afterId` the lowest match above it is answered, without it the newest. Counts as one call however long it blocks.
+         * @description Requests that are stored already count: with `afterId` the lowest match above it is answered, without it the newest. With `q` and without `afterId`, stored requests are looked through for about three seconds, the newest first. Counts as one call however long it blocks.
          *
          *     Needs a key with the scope `read`.
          */

@@ -7,6 +7,7 @@ import { awaitsWaiting } from '../platform/metrics/index.ts'
 import { requestView } from './find.ts'
 import { findAwaited } from './queries.ts'
 import { readRequest } from './reads.ts'
+import { scanRequests } from './scan.ts'
 import type { RequestDetail, RequestFilters } from './schema.ts'
 
 /** The bounds of a wait; part of the API. */
@@ -110,9 +111,22 @@ function lookOnce(ctx: Context, endpointId: string, filters: RequestFilters): Pr
   return known.next
 }
 
+/** A text is looked for from the newest request down for as long as a search may take, so that a long history ends no await. */
+async function findId(
+  ctx: Context,
+  endpointId: string,
+  filters: RequestFilters,
+): Promise<number | undefined> {
+  if (filters.q === undefined) return await findAwaited(ctx.db, endpointId, filters)
+  if (filters.afterId !== undefined) return await findAwaited(ctx.searches, endpointId, filters)
+  const wanted = { filters, skip: 0, take: 1, countsAll: false }
+  const { ids } = await scanRequests(ctx.searches, endpointId, wanted, {})
+  return ids[0]
+}
+
 async function lookFor(ctx: Context, endpointId: string, filters: RequestFilters): Promise<Awaited | null> {
   // The look is shared, so it outlives the caller who began it; PostgreSQL bounds its time.
-  const id = await findAwaited(filters.q === undefined ? ctx.db : ctx.searches, endpointId, filters)
+  const id = await findId(ctx, endpointId, filters)
   if (id === undefined) {
     if ((await findEndpoint(ctx.db, ctx.workspace.id, endpointId)) === undefined) throw notFound('endpoint')
     return null
