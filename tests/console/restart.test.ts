@@ -11,18 +11,21 @@ test('a restart under an open page: it comes back by itself, and misses nothing'
   const first = await startConsoleService({ database, baseUrl: front.origin })
   front.target = `http://127.0.0.1:${first.running.port}`
   const endpoint = await first.alice.endpoint({ name: 'restart' })
-  await endpoint.capture()
+  await endpoint.capture({ body: '{"kept":true}' })
   const { page, goTo, faults } = await openConsole(first.alice)
   await goTo(`/e/${endpoint.id}`)
   await page.getByText('Live', { exact: true }).waitFor()
   front.target = undefined
   await first.stop()
   await page.getByText('Connecting', { exact: true }).waitFor()
+  // What is asked for meanwhile comes by itself, too.
+  await page.locator('.list [role="row"]').first().click()
   const { secretKey } = first
   const second = await startConsoleService({ database, secretKey, baseUrl: front.origin })
   front.target = `http://127.0.0.1:${second.running.port}`
   await endpoint.capture()
   await page.locator('.list [role="row"]').nth(1).waitFor()
   await page.getByText('Live', { exact: true }).waitFor()
+  await page.locator('.line', { hasText: 'kept' }).waitFor({ timeout: 20_000 })
   expect(faults).toEqual([])
 })
