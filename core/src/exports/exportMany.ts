@@ -3,12 +3,12 @@ import type { EndpointRow } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import type { RequestFilters } from '../requests/index.ts'
 import { exportedRequest } from './exportedRequest.ts'
-import { findRequestsByIds, matchingSizes, newestMatchingId } from './exportQueries.ts'
+import { endOfStep, findRequestsByIds, matchingSizes, newestId } from './exportQueries.ts'
 import { HAR_END, HAR_START, harEntry } from './formats/index.ts'
 import { lineOf } from './line.ts'
 
-/** Rows whose sizes are looked up at once. */
-const LOOK_ROWS = 500
+/** Stored requests that one statement looks through: however few match, none takes long. */
+const LOOK_ROWS = 2_000
 /** Bodies that are held at once; a larger one is held alone. */
 const CHUNK_BYTES = 2 * 1024 * 1024
 const CHUNK_ROWS = 100
@@ -35,12 +35,14 @@ export async function* exportMany(
   { id: endpointId, captureId }: Pick<EndpointRow, 'id' | 'captureId'>,
   { filters, format, includeSecrets, urls, signal }: ExportOptions,
 ): AsyncGenerator<string, void, undefined> {
-  const untilId = await newestMatchingId(db, endpointId, filters)
+  const untilId = await newestId(db, endpointId)
   let afterId = filters.afterId ?? 0
   let separator = ''
   if (format === 'har') yield HAR_START
   while (untilId !== undefined && afterId < untilId) {
-    const sizes = await matchingSizes(db, endpointId, { ...filters, afterId }, { untilId, limit: LOOK_ROWS })
+    signal.throwIfAborted()
+    const end = await endOfStep(db, endpointId, { afterId, untilId, rows: LOOK_ROWS })
+    const sizes = await matchingSizes(db, endpointId, { ...filters, afterId }, end)
     for (const ids of chunksOf(sizes)) {
       signal.throwIfAborted()
       const rows = await findRequestsByIds(db, endpointId, ids)
@@ -52,7 +54,7 @@ export async function* exportMany(
       })
       yield texts.join('')
     }
-    afterId = sizes.at(-1)?.id ?? untilId
+    afterId = end
   }
   if (format === 'har') yield HAR_END
 }

@@ -56,6 +56,18 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/await', () => {
     expect(await waiting).toMatchObject({ status: 200, body: { label: 'wanted' } })
   })
 
+  test('finds a text in what is stored, the newest first, and in what comes', async () => {
+    const endpoint = await service.alice.endpoint()
+    await endpoint.send({ body: 'needle 1' })
+    await endpoint.send({ body: 'needle 2' })
+    await endpoint.send({ body: 'hay' })
+    const stored = await service.alice.get(endpoint.at('/requests/await?timeoutSeconds=20&q=needle'))
+    expect(stored).toMatchObject({ status: 200, body: { body: 'needle 2' } })
+    const waiting = service.alice.get(endpoint.at('/requests/await?timeoutSeconds=20&q=pin'))
+    await endpoint.send({ body: 'a pin' })
+    expect(await waiting).toMatchObject({ status: 200, body: { body: 'a pin' } })
+  })
+
   test('times out with 204 and no body', async () => {
     const endpoint = await service.alice.endpoint()
     const answer = await service.alice.get(endpoint.at('/requests/await?timeoutSeconds=1'))

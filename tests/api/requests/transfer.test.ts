@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import type { TestEndpoint } from '../../support/client.ts'
 import { wrongParts } from '../../support/problems.ts'
@@ -218,4 +219,24 @@ describe('import', () => {
     const answer = await service.alice.post(endpoint.at('/requests/import'), good)
     expect(answer).toMatchObject({ status: 400, body: { code: 'request_invalid' } })
   })
+})
+
+test('an export looks through a long history in steps, and brings each match once', async () => {
+  const endpoint = await service.alice.endpoint()
+  await sql`
+    insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, body, size_bytes,
+                          body_truncated, body_is_binary, body_preview, dispatch_state)
+    select ${endpoint.id}::uuid, nextval('request_ids'), now(), case when n in (1, 2000, 2001, 4000, 4100) then 'PUT' else 'GET' end,
+           '/' || n, '', '', '', 0, false, false, '', 'NotAttempted' from generate_series(1, 4100) n`.execute(
+    service.db,
+  )
+  const lines = async (query: string) => {
+    const { text } = await service.alice.get(endpoint.at(`/requests/export?format=ndjson${query}`))
+    return text
+      .trim()
+      .split('\n')
+      .map((line) => z.looseObject({ path: z.string() }).parse(JSON.parse(line)).path)
+  }
+  expect(await lines('&method=put')).toEqual(['/1', '/2000', '/2001', '/4000', '/4100'])
+  expect(await lines('')).toEqual(Array.from({ length: 4100 }, (_, at) => `/${at + 1}`))
 })
