@@ -116,7 +116,7 @@ export function RequestTools({
         </MenuItem>
       </Menu>
       <output className="outcome" aria-live="polite">
-        {replay.error !== null && <span className="bad">{problemOf(replay.error).detail}</span>}
+        {replay.error !== null && <span className="bad">{problemOf(replay.error).detail}</span>}{' '}
         {replay.error !== null && actions.data?.actions.length === 0 && (
           <Link className="link" href={`/e/${endpoint.id}/actions/new`}>
             Add an action that forwards it
