@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { type Db, openDatabase } from '@creel/core'
+import { type Db, openDatabase, readsWithReplica } from '@creel/core'
 import { migrate } from '@creel/migrations'
 import { sql } from 'kysely'
 import { z } from 'zod'
@@ -142,6 +142,12 @@ describe.skipIf(programs === undefined)('CREEL_DATABASE_READ_URL', () => {
 
   test('a replica that was promoted is none any more', async () => {
     await onReplica()
+    const { rows } = await sql<{ isFree: boolean }>`
+      select bool_and(proacl is null or proacl::text like '%,=X/%' or proacl::text like '{=X/%') as is_free from pg_proc
+      where proname in ('pg_control_system', 'pg_control_checkpoint', 'pg_control_recovery', 'pg_current_wal_flush_lsn',
+        'pg_walfile_name', 'pg_last_wal_replay_lsn', 'pg_last_xact_replay_timestamp')`.execute(replicaDb)
+    // A role with the documented grants may ask all that is asked here.
+    expect(rows).toEqual([{ isFree: true }])
     await replica.promote()
     await endpoint.capture({ body: 'after' })
     const ran = await readsOf(async () => {
@@ -149,6 +155,19 @@ describe.skipIf(programs === undefined)('CREEL_DATABASE_READ_URL', () => {
     })
     expect(ran).toEqual({ replica: 0, primary: 1 })
     expect(await readyLine()).toStartWith('out of reach')
+
+    // Of the promoted one, a standby that still follows the former primary is no replica.
+    const follower = await primary.addStandby({ isSynchronous: false })
+    const [promoted, behind] = [openDatabase(replica.url), openDatabase(follower.url)]
+    const reasons: string[] = []
+    const reads = readsWithReplica(promoted, behind, {
+      ran: () => {},
+      changed: (isUsable, reason) => reasons.push(`${isUsable}: ${reason}`),
+    })
+    expect(await reads.state()).toEqual({ isUsable: false, lagBytes: null, lagSeconds: null })
+    expect(reasons).toEqual(['false: NotAReplica: It follows a former primary.'])
+    await Promise.all([promoted.close(), behind.close()])
+    await follower.kill()
     await replica.kill()
   })
 })

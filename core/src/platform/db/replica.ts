@@ -65,6 +65,7 @@ export function readsWithReplica(
 ): Reads {
   let wasUsable: boolean | undefined
   let isSame = false
+  let timeline = ''
   let restsUntil = 0
   let replayed = 0n
 
@@ -79,8 +80,15 @@ export function readsWithReplica(
     note(false, error)
   }
 
+  const committed = async (): Promise<bigint> => {
+    const { position, timeline: present } = await committedOn(primary.db)
+    // Another server is the primary now: what the replica holds may not be its past.
+    if (present !== timeline) isSame = false
+    timeline = present
+    return BigInt(position)
+  }
   const look = async (): Promise<bigint> => {
-    if (!isSame) await requireReplicaOf(primary.db, replica.db)
+    if (!isSame) await requireReplicaOf(primary.db, replica.db, timeline)
     isSame = true
     replayed = await replayedBy(replica.db)
     note(true, undefined)
@@ -111,9 +119,8 @@ export function readsWithReplica(
 
   const mayRead = async (): Promise<boolean> => {
     if (performance.now() < restsUntil) return false
-    const position = await committedOn(primary.db)
     try {
-      if (await hasReplayed(position)) return true
+      if (await hasReplayed(await committed())) return true
       restsUntil = performance.now() + REST_MS
     } catch (error) {
       rest(error)
@@ -138,7 +145,7 @@ export function readsWithReplica(
     },
     async state() {
       try {
-        const position = await committedOn(primary.db)
+        const position = await committed()
         const at = await sharedLook()
         const lagBytes = position > at ? Number(position - at) : 0
         return { isUsable: true, lagBytes, lagSeconds: lagBytes === 0 ? 0 : await secondsBehind(replica.db) }
@@ -150,11 +157,12 @@ export function readsWithReplica(
   }
 }
 
-/** Everything that a client was told is stored is before this place of the log. */
-async function committedOn(primary: Db): Promise<bigint> {
-  const { rows } = await sql<{ position: string }>`
-    select (pg_current_wal_flush_lsn() - '0/0'::pg_lsn)::text as position`.execute(primary)
-  return BigInt(rows[0]?.position ?? 0)
+/** Everything that a client was told is stored is before this place of the log; which log it is, changes with each failover. */
+async function committedOn(primary: Db): Promise<{ position: string; timeline: string }> {
+  const { rows } = await sql<{ position: string; timeline: string }>`
+    select (at - '0/0'::pg_lsn)::text as position, left(pg_walfile_name(at), 8) as timeline
+    from pg_current_wal_flush_lsn() as at`.execute(primary)
+  return rows[0] ?? { position: '0', timeline: '' }
 }
 
 async function replayedBy(replica: Db): Promise<bigint> {
@@ -173,7 +181,8 @@ async function secondsBehind(replica: Db): Promise<number> {
   return rows[0]?.seconds ?? 0
 }
 
-async function requireReplicaOf(primary: Db, replica: Db): Promise<void> {
+/** @throws NotAReplica unless the replica is of the same installation and follows the same log */
+async function requireReplicaOf(primary: Db, replica: Db, timeline: string): Promise<void> {
   const identity = async (db: Db) => {
     const { rows } = await sql<{ identity: string }>`
       select (select system_identifier from pg_control_system())::text || ' ' || current_database() as identity
@@ -182,6 +191,12 @@ async function requireReplicaOf(primary: Db, replica: Db): Promise<void> {
   }
   const [ours, theirs] = await Promise.all([identity(primary), identity(replica)])
   if (ours !== theirs) throw new NotAReplica('It is a replica of another database.')
+  // After a failover it becomes so with the first restart point, within `checkpoint_timeout`.
+  const { rows } = await sql<{ timeline: string }>`
+    select upper(lpad(to_hex(greatest(
+      (select timeline_id from pg_control_checkpoint()),
+      (select min_recovery_end_timeline from pg_control_recovery()))), 8, '0')) as timeline`.execute(replica)
+  if (rows[0]?.timeline !== timeline) throw new NotAReplica('It follows a former primary.')
 }
 
 /** Conflicts with the replay end a query there; the primary knows none. */
