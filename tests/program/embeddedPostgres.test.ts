@@ -183,7 +183,10 @@ describe('the embedded PostgreSQL', () => {
     await (await start(dataDir)).stop()
     const home = join(dataDir, 'postgres')
     const [runtime = ''] = (await readdir(home)).filter((name) => name.startsWith('runtime-'))
-    await writeFile(join(home, runtime, 'bin', 'postgres'), 'cut off')
+    const binary = join(home, runtime, 'bin', 'postgres')
+    // A process of it that has just ended may hold the file: it is another one that is cut off.
+    await rm(binary)
+    await writeFile(binary, 'cut off')
     await mkdir(join(home, 'runtime-17.0-old'))
     await (await start(dataDir)).stop()
     expect((await readdir(home)).filter((name) => name.startsWith('runtime-'))).toEqual([runtime])

@@ -30,18 +30,26 @@ async function withoutRate(): Promise<{ CREEL_PLANS_FILE: string }> {
   return { CREEL_PLANS_FILE: file }
 }
 
-/** Opens a capture and holds its body back: a drain has to wait for it. */
+const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
+
+/** Opens a capture and holds its body back: a drain has to wait for it. The service has asked for the body when this returns. */
 async function holdCapture(url: string) {
   const { hostname, port, pathname } = new URL(url)
   const socket = connect(Number(port), hostname)
   let answer = ''
+  const wanted = Promise.withResolvers<void>()
   socket.on('data', (chunk) => {
     answer += chunk
+    if (!answer.startsWith(CONTINUE)) return
+    answer = answer.slice(CONTINUE.length)
+    wanted.resolve()
   })
   const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()))
   socket.on('error', () => {})
   await new Promise((resolve) => socket.once('connect', resolve))
-  socket.write(`POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\n\r\nhe`)
+  socket.write(`POST ${pathname} HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n`)
+  await wanted.promise
+  socket.write('he')
   return { finish: () => socket.write('ld'), closed, answer: () => answer }
 }
 
@@ -55,7 +63,7 @@ describe('SIGTERM', () => {
       { headers },
     )
     const held = await holdCapture(`${creel.captureUrl}/hook/${endpointId}`)
-    // Both are known to have arrived once a later call was answered.
+    // The await is known to have arrived once a later call was answered.
     await (await fetch(`${creel.baseUrl}/api/v1/me`, { headers })).text()
     await Bun.sleep(100)
 
