@@ -16,6 +16,8 @@ export interface CaptureConnection {
 
 /** Keeps one connection open for as long as it works. */
 export interface ConnectionKeeper {
+  /** The connection, where it is open: then its statements go out at once. */
+  peek(): CaptureConnection | undefined
   /** @throws what Postgres said, or an Error when it says nothing for `CONNECT_SECONDS_MAX` */
   open(): Promise<CaptureConnection>
   /** Gives a connection up that failed; the next `open` makes another. */
@@ -42,6 +44,7 @@ export function keepConnection(pool: pg.Pool, log: Pick<Logger, 'warn'>): Connec
   }
 
   return {
+    peek: () => kept,
     async open() {
       if (kept !== undefined) return kept
       const client = await connectInTime(pool)

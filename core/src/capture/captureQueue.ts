@@ -22,6 +22,11 @@ export interface CaptureQueue {
 
 const BATCH_CAPTURES_MAX = 256
 const BATCH_BYTES_MAX = 16 * 1024 * 1024
+/**
+ * PostgreSQL gets such a batch before the captures of the one before are answered, and works meanwhile: a tenth more captures at
+ * 256 connections. Smaller ones are stored as soon as the answers are written, and their senders would only wait longer.
+ */
+const LARGE_BATCH_MIN = 64
 /** Their bytes are bounded by who reads them from the wire. */
 const WAITING_CAPTURES_MAX = 8192
 const ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 5
@@ -51,16 +56,23 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
   let closed = false
 
   const flush = async () => {
+    let answer = () => {}
     while (waiting.length > 0) {
       const { batch, rest } = nextBatch(waiting)
       waiting = rest
-      await store(batch)
+      const isLarge = batch.length >= LARGE_BATCH_MIN
+      if (!isLarge) answer()
+      const storing = store(batch)
+      if (isLarge) answer()
+      answer = await storing
     }
+    answer()
   }
 
-  const store = async (batch: readonly Waiting[], mayRetry = true): Promise<void> => {
+  /** Sends a batch at once, where the connection is open. @returns what tells its senders what became of it */
+  const store = async (batch: readonly Waiting[], mayRetry = true): Promise<() => void> => {
     try {
-      const open = await connection.open()
+      const open = connection.peek() ?? (await connection.open())
       const outcomes = await inTime(() =>
         storeBatch(
           services,
@@ -69,22 +81,27 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
           batch.map(({ capture }) => capture),
         ),
       )
-      for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] ?? UNAVAILABLE)
+      return () => {
+        for (const [index, { resolve }] of batch.entries()) resolve(outcomes[index] ?? UNAVAILABLE)
+      }
     } catch (error) {
       if (isConflict(error) && mayRetry) return await store(batch, false)
       if (isRowError(error) && batch.length > 1) {
         // One capture that Postgres cannot hold must not cost its neighbours theirs.
         const middle = batch.length >> 1
-        await store(batch.slice(0, middle))
-        await store(batch.slice(middle))
-        return
+        const answers = [await store(batch.slice(0, middle)), await store(batch.slice(middle))]
+        return () => {
+          for (const answer of answers) answer()
+        }
       }
       if (isRowError(error)) log.error({ err: error }, 'a capture cannot be stored')
       else {
         connection.drop(error)
         pausedUntil = performance.now() + PAUSE_MILLISECONDS
       }
-      for (const { resolve } of batch) resolve(UNAVAILABLE)
+      return () => {
+        for (const { resolve } of batch) resolve(UNAVAILABLE)
+      }
     }
   }
 
