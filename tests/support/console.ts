@@ -23,6 +23,8 @@ export interface ConsolePage {
   readonly faults: readonly string[]
   /** Goes to a place of the console: `/e/…`. */
   goTo(path: string): Promise<void>
+  /** Runs `work` while the page's processor is so many times as slow. */
+  slowedDown(factor: number, work: () => Promise<void>): Promise<void>
 }
 
 export interface ConsoleOptions {
@@ -56,6 +58,13 @@ export async function openConsole(
     faults,
     async goTo(path) {
       await page.goto(`${origin}/console${path}`)
+    },
+    async slowedDown(rate, work) {
+      const devTools = await page.context().newCDPSession(page)
+      await devTools.send('Emulation.setCPUThrottlingRate', { rate })
+      await work()
+      await devTools.send('Emulation.setCPUThrottlingRate', { rate: 1 })
+      await devTools.detach()
     },
   }
 }

@@ -26,6 +26,8 @@ export function CodeEditor(props: Props) {
   const { value, label, language = 'json', marks = NO_MARKS } = props
   const place = useRef<HTMLDivElement>(null)
   const [editor, setEditor] = useState<Editor>()
+  /** What the editor has said and the page has not given back yet. */
+  const said = useRef<string[]>([])
   const latest = useRef(props)
   latest.current = props
   useEffect(() => {
@@ -36,12 +38,16 @@ export function CodeEditor(props: Props) {
     const open = async () => {
       const { openEditor } = await import('./codeMirror.ts')
       if (isGone) return
+      said.current = []
       made = openEditor({
         parent: host.shadowRoot ?? host.attachShadow({ mode: 'open' }),
         text: latest.current.value,
         label,
         language,
-        onChange: (text) => latest.current.onChange(text),
+        onChange: (text) => {
+          said.current.push(text)
+          latest.current.onChange(text)
+        },
         onSave: () => latest.current.onSave?.(),
         onRun: () => latest.current.onRun?.(),
         completes: () => ({ schema: latest.current.schema, paths: latest.current.paths ?? NO_PATHS }),
@@ -54,7 +60,17 @@ export function CodeEditor(props: Props) {
       made?.destroy()
     }
   }, [label, language])
-  useEffect(() => editor?.setText(value), [editor, value])
+  useEffect(() => {
+    if (editor === undefined) return
+    // What was typed comes back when the page has been drawn. More may have been typed since, which must not be undone.
+    const echo = said.current.lastIndexOf(value)
+    if (echo >= 0) {
+      said.current.splice(0, echo + 1)
+      return
+    }
+    editor.setText(value)
+    said.current = []
+  }, [editor, value])
   useEffect(() => editor?.setMarks(marks), [editor, marks])
   return (
     <div ref={place} className="code-editor">
