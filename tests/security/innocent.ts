@@ -54,7 +54,8 @@ async function live({ baseUrl, captureUrl, key, address }: Innocent): Promise<vo
 async function timed(call: () => Promise<Response>): Promise<void> {
   const startedAt = performance.now()
   try {
-    const answer = await call()
+    // An idle connection may be closed just when it is used again: clients then open another (RFC 9112 §9.5).
+    const answer = await call().catch(call)
     await answer.bytes()
     if (answer.status !== 200) wrong.push(String(answer.status))
   } catch (error) {
