@@ -1,17 +1,13 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Dialog } from '../parts/Dialog.tsx'
-import { Field } from '../parts/Field.tsx'
+import { OVERLAP_SECONDS, OverlapField } from '../parts/OverlapField.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
 import { MadeKey, mayOf } from './MadeKey.tsx'
 
-const OVERLAPS = [
-  { seconds: 0, words: 'It ends now' },
-  { seconds: 3600, words: 'An hour' },
-  { seconds: 86_400, words: 'A day' },
-  { seconds: 604_800, words: 'A week' },
-] as const
+/** A week. Who holds a key is known, so it is soon replaced. */
+const OVERLAP_SECONDS_MAX = 604_800
 
 interface Props {
   readonly of: { readonly id: string; readonly name: string }
@@ -21,7 +17,7 @@ interface Props {
 /** Puts a new key in the place of another, which goes on for as long as is chosen. */
 export function RotateKey({ of, onClose }: Props) {
   const queries = useQueryClient()
-  const [overlapSeconds, setOverlap] = useState<number>(86_400)
+  const [overlapSeconds, setOverlap] = useState(OVERLAP_SECONDS)
   const rotate = useMutation({
     mutationFn: () => creel.keys.rotate.mutate({ keyId: of.id, overlapSeconds }),
     onSuccess: () => queries.invalidateQueries({ queryKey: ['keys'] }),
@@ -38,22 +34,13 @@ export function RotateKey({ of, onClose }: Props) {
           rotate.mutate()
         }}
       >
-        <Field label="The old key goes on for" hint="The new one may do the same, from now on.">
-          {(ids) => (
-            <select
-              {...ids}
-              className="input"
-              value={overlapSeconds}
-              onChange={({ target }) => setOverlap(Number(target.value))}
-            >
-              {OVERLAPS.map(({ seconds, words }) => (
-                <option key={seconds} value={seconds}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+        <OverlapField
+          label="The old key goes on for"
+          hint="The new one may do the same, from now on."
+          value={overlapSeconds}
+          max={OVERLAP_SECONDS_MAX}
+          onChange={setOverlap}
+        />
         <Problem error={rotate.error} />
         <div className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>

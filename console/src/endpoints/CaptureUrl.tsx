@@ -2,19 +2,14 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { CommandLine } from '../parts/CommandLine.tsx'
 import { Dialog } from '../parts/Dialog.tsx'
-import { Field } from '../parts/Field.tsx'
+import { OVERLAP_SECONDS, OverlapField } from '../parts/OverlapField.tsx'
 import { Problem } from '../parts/Problem.tsx'
 import { toast } from '../parts/toasts.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
 
-const OVERLAPS = [
-  { seconds: 0, words: 'It ends now' },
-  { seconds: 3600, words: 'An hour' },
-  { seconds: 86_400, words: 'A day' },
-  { seconds: 604_800, words: 'A week' },
-  { seconds: 2_592_000, words: '30 days' },
-] as const
+/** 30 days, the most that the API takes: senders are slow to change a URL. */
+const OVERLAP_SECONDS_MAX = 2_592_000
 
 /** The capture URL, how long the one before it goes on, and a new one for when it became known. */
 export function CaptureUrl({ endpoint }: { endpoint: Endpoint }) {
@@ -41,7 +36,7 @@ export function CaptureUrl({ endpoint }: { endpoint: Endpoint }) {
 
 function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
   const queries = useQueryClient()
-  const [overlapSeconds, setOverlap] = useState<number>(86_400)
+  const [overlapSeconds, setOverlap] = useState(OVERLAP_SECONDS)
   const rotate = useMutation({
     mutationFn: () => creel.endpoints.rotateUrl.mutate({ endpointId: endpoint.id, overlapSeconds }),
     onSuccess: async (rotated) => {
@@ -64,29 +59,17 @@ function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => v
           For when the URL became known to others. Settings, captures and actions stay; give senders the new
           URL while the old one still captures.
         </p>
-        <Field
+        <OverlapField
           label="The old URL goes on for"
           hint={
             endpoint.previousUrlUntil === null
               ? 'Then it answers 404.'
               : 'Then it answers 404. The one before it, which still captures, ends at once.'
           }
-        >
-          {(ids) => (
-            <select
-              {...ids}
-              className="input"
-              value={overlapSeconds}
-              onChange={({ target }) => setOverlap(Number(target.value))}
-            >
-              {OVERLAPS.map(({ seconds, words }) => (
-                <option key={seconds} value={seconds}>
-                  {words}
-                </option>
-              ))}
-            </select>
-          )}
-        </Field>
+          value={overlapSeconds}
+          max={OVERLAP_SECONDS_MAX}
+          onChange={setOverlap}
+        />
         <Problem error={rotate.error} />
         <div className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>

@@ -1,6 +1,7 @@
 import type { RequestSummary } from '../trpc.ts'
 import { BAR_MS, BARS, type Bar, continued, counted } from './bars.ts'
 import type { Below, CaptureSource, FollowEvent } from './captureSource.ts'
+import { placeOf } from './placeOf.ts'
 import { Store } from './store.ts'
 
 /** What the list shows. A new object with every change. */
@@ -319,15 +320,4 @@ export class CaptureStream extends Store<Captures> {
   #change(change: Partial<Captures>): void {
     this.set({ ...this.get(), ...change })
   }
-}
-
-/** Where an id stands, or would: ids fall down the list. */
-function placeOf(rows: readonly { readonly id: number }[], id: number): number {
-  let [from, to] = [0, rows.length]
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if ((rows[middle]?.id ?? 0) > id) from = middle + 1
-    else to = middle
-  }
-  return from
 }

@@ -1,4 +1,5 @@
 import { type RefObject, useCallback, useLayoutEffect, useRef, useState } from 'react'
+import { placeOf } from '../live/placeOf.ts'
 import type { RequestSummary } from '../trpc.ts'
 import { ROW_HEIGHT } from './CaptureRow.tsx'
 
@@ -22,7 +23,7 @@ export function useStandsStill(
 ): StandingList {
   /** The newest row that is shown; undefined while the list follows. */
   const [first, setFirst] = useState<number>()
-  const above = first === undefined ? 0 : Math.max(0, firstUpTo(rows, first))
+  const above = first === undefined ? 0 : Math.max(0, placeOf(rows, first))
   const latest = useRef({ rows, first, above })
   latest.current = { rows, first, above }
   /** Rows that were taken in above the reader's: the next layout moves the list by them. */
@@ -54,15 +55,4 @@ export function useStandsStill(
     else if (now.first !== undefined) setFirst(undefined)
   }, [box, takeIn])
   return { above, onScroll, takeIn }
-}
-
-/** Where the first row stands that is no newer than `id`; ids fall down the list. */
-function firstUpTo(rows: readonly RequestSummary[], id: number): number {
-  let [from, to] = [0, rows.length]
-  while (from < to) {
-    const middle = (from + to) >> 1
-    if ((rows[middle]?.id ?? 0) > id) from = middle + 1
-    else to = middle
-  }
-  return from
 }

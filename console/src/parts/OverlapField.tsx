@@ -1,0 +1,44 @@
+import { Field } from './Field.tsx'
+
+const CHOICES = [
+  { seconds: 0, words: 'It ends now' },
+  { seconds: 3600, words: 'An hour' },
+  { seconds: 86_400, words: 'A day' },
+  { seconds: 604_800, words: 'A week' },
+  { seconds: 2_592_000, words: '30 days' },
+] as const
+
+/** What is chosen unless somebody chooses. */
+export const OVERLAP_SECONDS: number = 86_400
+
+interface Props {
+  readonly label: string
+  readonly hint: string
+  /** In seconds. */
+  readonly value: number
+  /** The longest choice, in seconds. */
+  readonly max: number
+  readonly onChange: (seconds: number) => void
+}
+
+/** Asks how long what is replaced goes on beside its successor. */
+export function OverlapField({ label, hint, value, max, onChange }: Props) {
+  return (
+    <Field label={label} hint={hint}>
+      {(ids) => (
+        <select
+          {...ids}
+          className="input"
+          value={value}
+          onChange={({ target }) => onChange(Number(target.value))}
+        >
+          {CHOICES.filter(({ seconds }) => seconds <= max).map(({ seconds, words }) => (
+            <option key={seconds} value={seconds}>
+              {words}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
