@@ -8,8 +8,8 @@ import type { RequestHandler } from './http/exchange.ts'
 import { answerWithFetch } from './http/fetchAnswer.ts'
 import type { HttpExchange } from './http/httpExchange.ts'
 import { defaultHttpLimits, type HttpLimits } from './http/httpLimits.ts'
+import { countPiece } from './http/pieceMemory.ts'
 import { ReadyAnswer } from './http/readyAnswer.ts'
-import { countReceived } from './http/receivedMemory.ts'
 import { pathOf, type Refusal } from './http/requestHead.ts'
 import type { ConnectionSocket } from './http/socketWriter.ts'
 
@@ -138,7 +138,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       },
       data({ data: connection }, bytes) {
         connection.receive(bytes)
-        countReceived(bytes.length)
+        countPiece(bytes.length)
       },
       drain: ({ data: connection }) => connection.drain(),
       end: ({ data: connection }) => connection.peerEnd(),

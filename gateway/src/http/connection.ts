@@ -46,6 +46,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   readonly #input = new PendingInput()
   #isRunning = false
   #saidContinue = false
+  #hasServed = false
   #bodyPaused = false
   #socketPaused = false
   #peerEnded = false
@@ -67,6 +68,10 @@ export class Connection implements OwnedConnection, ExchangeConnection {
 
   get isIdle(): boolean {
     return this.#phase === 'idle'
+  }
+
+  get hasServed(): boolean {
+    return this.#hasServed
   }
 
   /** Bytes have arrived. */
@@ -242,6 +247,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     if (isRefusal(step)) return this.#refuse(step)
     this.#enter('held')
     this.#saidContinue = false
+    this.#hasServed = true
     this.#exchange = new HttpExchange(this, step)
     this.#owner.serve(this, this.#exchange)
     return true
@@ -293,7 +299,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     this.#abandonExchange()
     if (!isAnswered) {
       const answer = refusals.get(refusal.status)
-      if (answer !== undefined) this.writer.write(answer.bytes({ isHead: false, closes: true }))
+      if (answer !== undefined) this.writer.writeCopy(answer.bytes({ isHead: false, closes: true }))
     }
     this.#linger()
     return false

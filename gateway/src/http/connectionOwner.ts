@@ -8,6 +8,8 @@ export interface OwnedConnection {
   readonly peer: string
   /** Whether no request is under way: then the connection may be ended without harm. */
   readonly isIdle: boolean
+  /** Whether it has ever brought a request. */
+  readonly hasServed: boolean
   /** To be called once a tick: hangs up on what takes too long. */
   checkDeadlines(): void
   /** Ends an idle connection. */

@@ -10,6 +10,7 @@ class FakeConnection implements OwnedConnection {
   constructor(
     readonly peer: string,
     isIdle: boolean,
+    readonly hasServed = false,
   ) {
     this.isIdle = isIdle
   }
@@ -46,6 +47,15 @@ describe('connections in all', () => {
     ])
     expect([working, oldest, newer].map(({ isEnded }) => isEnded)).toEqual([false, true, true])
     expect(table.size).toBe(3)
+  })
+
+  test('one that never brought a request gives way before those that did', () => {
+    const table = new ConnectionTable({ connectionsMax: 2, connectionsPerAddressMax: 10 })
+    const [used, unused, newest] = [new FakeConnection('a', true, true), idle('b'), busy('c')]
+    expect(addAll(table, [used, unused, newest])).toEqual([true, true, true])
+    expect([used, unused].map(({ isEnded }) => isEnded)).toEqual([false, true])
+    expect(table.add(busy('d'), 'd')).toBe(true)
+    expect(used.isEnded).toBe(true)
   })
 })
 

@@ -1,15 +1,23 @@
 import type { OwnedConnection } from './connectionOwner.ts'
 import type { HttpLimits } from './httpLimits.ts'
 
-/** Finds the oldest that may go: the sets are in the order of arrival. */
+/**
+ * Finds the oldest that may go: the sets are in the order of arrival. Those that never brought a request go before those that
+ * did, so that whoever only opens connections ends its own, and not one that a client is about to use again.
+ */
 function oldestIdle(connections: Iterable<OwnedConnection>): OwnedConnection | undefined {
-  for (const connection of connections) if (connection.isIdle) return connection
-  return undefined
+  let oldestUsed: OwnedConnection | undefined
+  for (const connection of connections) {
+    if (!connection.isIdle) continue
+    if (!connection.hasServed) return connection
+    oldestUsed ??= connection
+  }
+  return oldestUsed
 }
 
 /**
- * All open connections, and whose they are. Where there are too many, of one address or in all, the oldest idle one gives way;
- * where none is idle, the new one is not taken.
+ * All open connections, and whose they are. Where there are too many, of one address or in all, the oldest idle one that
+ * brought no request yet gives way, or else the oldest idle one; where none is idle, the new one is not taken.
  */
 export class ConnectionTable {
   readonly #limits: Pick<HttpLimits, 'connectionsMax' | 'connectionsPerAddressMax'>

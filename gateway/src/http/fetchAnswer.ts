@@ -22,6 +22,8 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 const LINE_END = Buffer.from('\r\n')
 /** An answer that is there at once is sent whole, with its length, up to so many bytes. */
 const WHOLE_BYTES_MAX = 4 * 1024 * 1024
+/** Parts up to so long together go out in one write; copying longer ones costs more than further writes. */
+const JOINED_BYTES_MAX = 64 * 1024
 
 /** CONNECT asks for a tunnel; a `Request` of a method that Bun has no name for would be a GET. */
 const METHOD_NOT_ALLOWED = new ReadyAnswer(405, ['Content-Length', '0'], '')
@@ -95,11 +97,11 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
   const { body, status } = answer
   if (body === null || status === 204 || status === 304) {
     await body?.cancel()
-    return sendWhole(answer, exchange, NOTHING)
+    return sendWhole(answer, exchange, [])
   }
   const reader = body.getReader()
   const start = await readAvailable(reader)
-  if (start.isWhole) return sendWhole(answer, exchange, Buffer.concat(start.pieces))
+  if (start.isWhole) return sendWhole(answer, exchange, start.pieces)
   const stop = () => void reader.cancel().catch(() => {})
   if (signal.aborted) return stop()
   signal.addEventListener('abort', stop, { once: true })
@@ -110,8 +112,6 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
   }
   await pour(answer, exchange, reader, start)
 }
-
-const NOTHING = Buffer.alloc(0)
 
 /** What is read of an answer. */
 type Piece = { readonly done: false; readonly value: Uint8Array } | { readonly done: true }
@@ -142,11 +142,12 @@ async function readAvailable(reader: PieceReader): Promise<AnswerStart> {
   }
 }
 
-function sendWhole(answer: Response, exchange: Exchange, body: Buffer): void {
+function sendWhole(answer: Response, exchange: Exchange, body: readonly Uint8Array[]): void {
   const stream = exchange.beginAnswer()
   const hasLength = answer.status !== 204 && answer.status !== 304
-  const head = headBytes(answer, stream.closes, hasLength ? `Content-Length: ${body.length}\r\n` : '')
-  stream.write(exchange.head.method === 'HEAD' ? head : Buffer.concat([head, body]))
+  const framing = hasLength ? `Content-Length: ${bytesOf(body)}\r\n` : ''
+  const head = headBytes(answer, stream.closes, framing)
+  writeJoined(stream, exchange.head.method === 'HEAD' ? [head] : [head, ...body])
   stream.end()
 }
 
@@ -161,7 +162,9 @@ async function pour(
   // Before 1.1 there were no chunks: there the end of the connection is the end of the answer.
   const isChunked = !exchange.head.isHttp10
   const send = (piece: Uint8Array) => {
-    if (piece.length > 0) stream.write(isChunked ? chunkOf(piece) : Buffer.from(piece))
+    if (piece.length === 0) return
+    if (isChunked) writeJoined(stream, [chunkStart(piece), piece, LINE_END])
+    else stream.write(bufferOf(piece))
   }
   sendHead(answer, exchange, stream, isChunked ? 'Transfer-Encoding: chunked\r\n' : '')
   for (const piece of start.pieces) send(piece)
@@ -188,6 +191,20 @@ function headBytes(answer: Response, closes: boolean, framing: string): Buffer {
   return Buffer.from(`${head}${framing}${connectionFields(closes)}\r\n`, 'latin1')
 }
 
-function chunkOf(piece: Uint8Array): Buffer {
-  return Buffer.concat([Buffer.from(`${piece.length.toString(16)}\r\n`), piece, LINE_END])
+function chunkStart(piece: Uint8Array): Buffer {
+  return Buffer.from(`${piece.length.toString(16)}\r\n`)
+}
+
+/** Writes short parts at once, and long ones as they are. */
+function writeJoined(stream: AnswerStream, parts: readonly Uint8Array[]): void {
+  if (bytesOf(parts) <= JOINED_BYTES_MAX) stream.write(Buffer.concat(parts))
+  else for (const part of parts) stream.write(bufferOf(part))
+}
+
+function bytesOf(parts: readonly Uint8Array[]): number {
+  return parts.reduce((sum, part) => sum + part.length, 0)
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }

@@ -62,7 +62,7 @@ export class HttpExchange implements Exchange, AnswerStream {
     if (this.#isOver) return
     const isHead = this.head.method === 'HEAD'
     this.closes = this.#connection.beginAnswer(this.head.keepAlive, closes)
-    this.#connection.writer.write(answer.bytes({ isHead, closes: this.closes, traceId: this.traceId }))
+    this.#connection.writer.writeCopy(answer.bytes({ isHead, closes: this.closes, traceId: this.traceId }))
     this.end()
   }
 

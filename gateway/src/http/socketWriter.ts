@@ -1,3 +1,5 @@
+import { countPiece } from './pieceMemory.ts'
+
 /** What a writer needs of a socket. */
 export interface WritableSocket {
   /** @returns how many bytes the system took; negative when the socket is closed */
@@ -32,12 +34,24 @@ export class SocketWriter {
     return this.#unsentBytes
   }
 
-  /** @param bytes may be used again as soon as this returns */
+  /** @param bytes the writer's from now on: they stay as they are */
   write(bytes: Buffer): void {
+    const unsent = this.#send(bytes)
+    if (unsent.length > 0) this.#unsent.push(unsent)
+  }
+
+  /** @param bytes may be used again as soon as this returns */
+  writeCopy(bytes: Buffer): void {
+    const unsent = this.#send(bytes)
+    if (unsent.length > 0) this.#unsent.push(Buffer.from(unsent))
+  }
+
+  /** Hands over what the system takes now, and counts the rest, which it gives back. */
+  #send(bytes: Buffer): Buffer {
+    countPiece(bytes.length)
     const sent = this.#unsentBytes > 0 ? 0 : Math.max(0, this.#socket.write(bytes))
-    if (sent === bytes.length) return
-    this.#unsent.push(Buffer.from(bytes.subarray(sent)))
     this.#unsentBytes += bytes.length - sent
+    return bytes.subarray(sent)
   }
 
   /** To be called when the socket takes bytes again. */
