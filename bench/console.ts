@@ -5,6 +5,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
 import { openBrowser } from './support/browser.ts'
+import { load } from './support/load.ts'
+import { openPages } from './support/openPages.ts'
 import { percentile, report } from './support/report.ts'
 import { type BenchEndpoint, startBenchService } from './support/workspace.ts'
 
@@ -15,9 +17,8 @@ const FILL = { perSecond: 500, batch: 10 } as const
 const SEEN_SAMPLES = 40
 const SEEN_EVERY_MS = 150
 const PAGES = 200
-/** Streams that one session may hold. */
-const PAGES_OF_SESSION = 8
-const SENDERS = 16
+const SENDERS = 64
+const ROUNDS = 3
 const group = 'console'
 
 /** Runs in the page: notes when each label is first drawn. */
@@ -172,15 +173,17 @@ function sendSteadily() {
 /** The rate of captures with and without readers of their stream, in turns, so that a busy machine is busy for both. */
 async function costOfPages(): Promise<void> {
   const rates = { alone: 0, watched: 0 }
-  for (let round = 0; round < 2; round += 1) {
+  await captureRate(await service.endpoint({ name: 'warm-up' }))
+  for (let round = 0; round < ROUNDS; round += 1) {
     const watched = await service.endpoint({ name: `rate ${round}` })
     rates.alone += await captureRate(watched)
-    const pages = await openPages(watched)
+    const { baseUrl, key } = service
+    const pages = await openPages({ baseUrl, key, endpointId: watched.id, pages: PAGES })
     rates.watched += await captureRate(watched)
     await pages.close()
   }
-  report({ group, name: 'captures, alone', value: rates.alone / 2, unit: '/s' })
-  report({ group, name: `captures, with ${PAGES} open pages`, value: rates.watched / 2, unit: '/s' })
+  report({ group, name: 'captures, alone', value: rates.alone / ROUNDS, unit: '/s' })
+  report({ group, name: `captures, with ${PAGES} open pages`, value: rates.watched / ROUNDS, unit: '/s' })
   report({
     group,
     name: `what ${PAGES} open pages take of the rate, readers included`,
@@ -190,56 +193,10 @@ async function costOfPages(): Promise<void> {
   })
 }
 
-async function captureRate(watched: BenchEndpoint): Promise<number> {
-  const end = performance.now() + seconds * 1000
-  let sent = 0
-  await Promise.all(
-    Array.from({ length: SENDERS }, async () => {
-      while (performance.now() < end) {
-        await send(watched, { type: 'rate' })
-        sent += 1
-      }
-    }),
-  )
-  return sent / seconds
-}
-
-/** What pages do: each session signs in, and holds streams of the endpoint. */
-async function openPages(watched: BenchEndpoint) {
-  const abort = new AbortController()
-  const own = { 'Sec-Fetch-Site': 'same-origin', Origin: service.baseUrl }
-  const readers: Promise<void>[] = []
-  for (let opened = 0; opened < PAGES; opened += PAGES_OF_SESSION) {
-    const session = await fetch(`${service.baseUrl}/console/session`, {
-      method: 'POST',
-      headers: { ...own, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ key: service.key }),
-    })
-    const cookie = session.headers.getSetCookie()[0]?.split(';', 1)[0] ?? ''
-    const input = encodeURIComponent(JSON.stringify({ endpointId: watched.id }))
-    for (let stream = 0; stream < PAGES_OF_SESSION; stream += 1) {
-      const answer = await fetch(`${service.baseUrl}/trpc/requests.follow?input=${input}`, {
-        headers: { ...own, Cookie: cookie, Accept: 'text/event-stream' },
-        signal: abort.signal,
-      })
-      if (!answer.ok) throw new Error(`A stream was refused: ${answer.status}`)
-      readers.push(drain(answer))
-    }
-  }
-  return {
-    async close() {
-      abort.abort()
-      await Promise.all(readers)
-    },
-  }
-}
-
-async function drain(answer: Response): Promise<void> {
-  try {
-    for await (const _chunk of answer.body ?? []);
-  } catch {
-    // It was closed.
-  }
+async function captureRate({ url }: BenchEndpoint): Promise<number> {
+  const body = JSON.stringify({ type: 'rate' })
+  const { perSecond } = await load({ url, connections: SENDERS, seconds, warmupSeconds: 1, body })
+  return perSecond
 }
 
 async function send({ url }: BenchEndpoint, body: object): Promise<void> {

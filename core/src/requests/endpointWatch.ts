@@ -29,6 +29,8 @@ export interface Follower {
   recentStates(): Promise<readonly RequestStateRow[]>
   /** States of requests whose attempts moved; the follower takes out what it has passed on. */
   readonly moved: Map<number, RequestStateRow>
+  /** How many follow the endpoint in this process. */
+  count(): number
   leave(): void
 }
 
@@ -100,6 +102,7 @@ export function joinFollowers(
         const requestIds = [...(watch.attempts ?? new Map()).values()].map(({ requestId }) => requestId)
         return listStates(db, endpointId, [...new Set(requestIds)])
       }),
+    count: () => watch.members.size,
     leave() {
       watch.members.delete(member)
       ended.removeEventListener('abort', wake)

@@ -7,6 +7,7 @@ import { type EventOf, Int64 } from '../api/route.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { OpenStream } from '../streams/index.ts'
 import { type Follower, joinFollowers, type SeenArrivals } from './endpointWatch.ts'
+import { beatMilliseconds } from './followPace.ts'
 import {
   type Arrivals,
   BEHIND_MAX,
@@ -16,9 +17,6 @@ import {
 } from './followQueries.ts'
 import { REQUEST_STATES, type RequestFilters, RequestSummary, WholeRequest } from './schema.ts'
 import { summaryView } from './view.ts'
-
-/** What happens within so long is one event: 200 captures a second are ten events a second. */
-const GATHER_MILLISECONDS = 100
 
 const RequestState = z.object({ id: Int64, state: z.enum(REQUEST_STATES), attemptCount: z.int() })
 
@@ -94,12 +92,16 @@ async function* events(
       if (stream.ended.aborted) return
       await follower.lookForMoves()
       if (!(await follower.isEndpointThere())) throw notFound('endpoint')
+      const sent = { events: 0, requests: 0, isBehind: false }
       let arrivals: SeenArrivals
       do {
         const afterId = after
         const look = () => lookForArrivals(ctx, endpoint, filters, afterId)
         arrivals = await follower.arrivals.find(`${afterId} ${asked}`, look)
         after = arrivals.lastId
+        sent.events += 1
+        sent.requests += arrivals.rows.length
+        sent.isBehind ||= arrivals.isBehind
         if (arrivals.isBehind) yield tracked(String(after), { kind: 'behind', lastId: after })
         if (arrivals.rows.length > 0) {
           forgetKnown(follower.moved, arrivals)
@@ -111,7 +113,8 @@ async function* events(
       } while (arrivals.hasMore && !stream.ended.aborted)
       const states = takeStates(follower.moved, after)
       if (states.length > 0) yield tracked(String(after), { kind: 'changed', states })
-      await setTimeout(GATHER_MILLISECONDS - (performance.now() % GATHER_MILLISECONDS))
+      const beat = beatMilliseconds(follower.count(), sent)
+      await setTimeout(beat - (performance.now() % beat), undefined, { signal: stream.ended }).catch(() => {})
     }
   } finally {
     follower.leave()

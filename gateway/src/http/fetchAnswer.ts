@@ -22,6 +22,8 @@ const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 const LINE_END = Buffer.from('\r\n')
 /** An answer that is there at once is sent whole, with its length, up to so many bytes. */
 const WHOLE_BYTES_MAX = 4 * 1024 * 1024
+/** So much of a streamed answer is taken at once at most; the client has to take it before the next. */
+const GATHERED_BYTES_MAX = 256 * 1024
 /** Parts up to so long together go out in one write; copying longer ones costs more than further writes. */
 const JOINED_BYTES_MAX = 64 * 1024
 
@@ -100,8 +102,8 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
     return sendWhole(answer, exchange, [])
   }
   const reader = body.getReader()
-  const start = await readAvailable(reader)
-  if (start.isWhole) return sendWhole(answer, exchange, start.pieces)
+  const start = await readAvailable(reader, reader.read(), WHOLE_BYTES_MAX)
+  if (start.isEnd) return sendWhole(answer, exchange, start.pieces)
   const stop = () => void reader.cancel().catch(() => {})
   if (signal.aborted) return stop()
   signal.addEventListener('abort', stop, { once: true })
@@ -121,22 +123,29 @@ interface PieceReader {
   cancel(): Promise<void>
 }
 
-/** The start of an answer: what was there at once, and the read that goes on. */
-interface AnswerStart {
+/** What of an answer was there at once, and the read that goes on. */
+interface Available {
   readonly pieces: Uint8Array[]
-  readonly isWhole: boolean
+  /** The answer ends with these. */
+  readonly isEnd: boolean
   readonly next: Promise<Piece>
 }
 
 /** Reads what can be had without waiting: an answer that is made already is whole within this turn of the event loop. */
-async function readAvailable(reader: PieceReader): Promise<AnswerStart> {
+async function readAvailable(
+  reader: PieceReader,
+  begun: Promise<Piece>,
+  bytesMax: number,
+): Promise<Available> {
   const pieces: Uint8Array[] = []
   const turn = new Promise<undefined>((resolve) => setImmediate(resolve))
-  for (let bytes = 0; ; ) {
-    const next = reader.read()
-    const piece = bytes > WHOLE_BYTES_MAX ? undefined : await Promise.race([next, turn])
-    if (piece === undefined) return { pieces, isWhole: false, next }
-    if (piece.done) return { pieces, isWhole: true, next }
+  let next = begun
+  for (let bytes = 0; ; next = reader.read()) {
+    // It may be awaited later only: a failure until then is not an unhandled one.
+    next.catch(() => {})
+    const piece = bytes > bytesMax ? undefined : await Promise.race([next, turn])
+    if (piece === undefined) return { pieces, isEnd: false, next }
+    if (piece.done) return { pieces, isEnd: true, next }
     pieces.push(piece.value)
     bytes += piece.value.length
   }
@@ -151,27 +160,32 @@ function sendWhole(answer: Response, exchange: Exchange, body: readonly Uint8Arr
   stream.end()
 }
 
-/** Sends piece by piece, each when the client has taken the one before. */
+/**
+ * Sends as the answer is made, each part when the client has taken the one before. Pieces that are there together, such as the
+ * lines of an event, are one part.
+ */
 async function pour(
   answer: Response,
   exchange: Exchange,
   reader: PieceReader,
-  start: AnswerStart,
+  start: Available,
 ): Promise<void> {
   const stream = exchange.beginAnswer()
   // Before 1.1 there were no chunks: there the end of the connection is the end of the answer.
   const isChunked = !exchange.head.isHttp10
-  const send = (piece: Uint8Array) => {
-    if (piece.length === 0) return
-    if (isChunked) writeJoined(stream, [chunkStart(piece), piece, LINE_END])
-    else stream.write(bufferOf(piece))
+  const send = (pieces: readonly Uint8Array[]) => {
+    const length = bytesOf(pieces)
+    if (length > 0) writeJoined(stream, isChunked ? [chunkStart(length), ...pieces, LINE_END] : pieces)
   }
   sendHead(answer, exchange, stream, isChunked ? 'Transfer-Encoding: chunked\r\n' : '')
-  for (const piece of start.pieces) send(piece)
   try {
-    for (let piece = await start.next; !piece.done; piece = await reader.read()) {
-      send(piece.value)
+    let available = start
+    for (;;) {
+      send(available.pieces)
       await stream.drained()
+      if (available.isEnd) break
+      await available.next
+      available = await readAvailable(reader, available.next, GATHERED_BYTES_MAX)
     }
   } catch {
     // The answer cannot be ended as if it were whole.
@@ -191,8 +205,8 @@ function headBytes(answer: Response, closes: boolean, framing: string): Buffer {
   return Buffer.from(`${head}${framing}${connectionFields(closes)}\r\n`, 'latin1')
 }
 
-function chunkStart(piece: Uint8Array): Buffer {
-  return Buffer.from(`${piece.length.toString(16)}\r\n`)
+function chunkStart(length: number): Buffer {
+  return Buffer.from(`${length.toString(16)}\r\n`)
 }
 
 /** Writes short parts at once, and long ones as they are. */

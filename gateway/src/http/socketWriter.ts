@@ -1,5 +1,8 @@
 import { countPiece } from './pieceMemory.ts'
 
+/** Shorter ones, such as events of a stream, are collected as the engine goes: a collection for them would cost more than it saves. */
+const COUNTED_BYTES_MIN = 128 * 1024
+
 /** What a writer needs of a socket. */
 export interface WritableSocket {
   /** @returns how many bytes the system took; negative when the socket is closed */
@@ -48,7 +51,7 @@ export class SocketWriter {
 
   /** Hands over what the system takes now, and counts the rest, which it gives back. */
   #send(bytes: Buffer): Buffer {
-    countPiece(bytes.length)
+    if (bytes.length >= COUNTED_BYTES_MIN) countPiece(bytes.length)
     const sent = this.#unsentBytes > 0 ? 0 : Math.max(0, this.#socket.write(bytes))
     this.#unsentBytes += bytes.length - sent
     return bytes.subarray(sent)
