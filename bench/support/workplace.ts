@@ -8,9 +8,13 @@ export interface Workplace extends BenchService {
   readonly services: ReturnType<typeof servicesOn>
 }
 
-/** Starts a service and connects to its database beside it. */
-export async function openWorkplace(): Promise<Workplace> {
-  const service = await startBenchService()
+/**
+ * Starts a service and connects to its database beside it.
+ *
+ * @param plans limits of other plans than Team, over lifted ones
+ */
+export async function openWorkplace(plans: Parameters<typeof startBenchService>[1] = {}): Promise<Workplace> {
+  const service = await startBenchService({}, plans)
   const databaseUrl = await findEmbeddedPostgres(service.folder.dataDir)
   if (databaseUrl === undefined) throw new Error('The program runs without its database.')
   const database = openDatabase(databaseUrl, 4)

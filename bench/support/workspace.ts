@@ -102,9 +102,16 @@ export async function openWorkspace(
   }
 }
 
-/** Starts the real program on an embedded Postgres. */
-export async function startBenchService(env: Readonly<Record<string, string>> = {}): Promise<BenchService> {
-  const folder = await openBenchFolder()
+/**
+ * Starts the real program on an embedded Postgres.
+ *
+ * @param plans limits of other plans than Team, over lifted ones
+ */
+export async function startBenchService(
+  env: Readonly<Record<string, string>> = {},
+  plans: PlanLimits = {},
+): Promise<BenchService> {
+  const folder = await openBenchFolder(plans)
   const full = { ...folder.env, ...env }
   const running = await startCreel(full)
   return {
