@@ -5,10 +5,13 @@ const LINE_MILLISECONDS = 1000
 
 const lastLines = new WeakMap<Services['log'], number>()
 
-/** Says that the database is out of reach, at most once a second and without what the driver dumps. */
+/**
+ * Says that the database is out of reach, at most once a second. The error stands as `err`, by which the program's log knows
+ * lines of an outage, whoever writes them: it passes one a second, without what the driver dumps.
+ */
 export function noteOutage(log: Services['log'], cause: unknown): void {
   const now = performance.now()
   if (now - (lastLines.get(log) ?? -LINE_MILLISECONDS) < LINE_MILLISECONDS) return
   lastLines.set(log, now)
-  log.warn({ reason: cause instanceof Error ? cause.message : String(cause) }, 'the database did not answer')
+  log.warn({ err: cause }, 'the database did not answer')
 }

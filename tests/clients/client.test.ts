@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Creel, CreelError, createCreel, type Endpoint } from 'creel-client'
 import { verifyRequest, verifySignature } from 'creel-client/verify'
 import { typesOf } from '../../clients/typescript/generateTypes.ts'
+import { serverEvents } from '../../clients/typescript/src/sse.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -138,6 +139,18 @@ describe('the live stream', () => {
     await following.return()
     expect(seen).toEqual(['one', 'two', 'three', 'four'])
     expect(streams).toBeGreaterThan(1)
+  })
+
+  test('notices a connection that has gone without a word', async () => {
+    const silent = new ReadableStream<Uint8Array>({
+      start: (controller) => controller.enqueue(new TextEncoder().encode(': alive\n\ndata: 1\n\n')),
+    })
+    const seen: string[] = []
+    const read = async () => {
+      for await (const { data } of serverEvents(silent, 50)) seen.push(data)
+    }
+    await expect(read()).rejects.toThrow('nothing came for 0.05 s')
+    expect(seen).toEqual(['1'])
   })
 
   test('reads by pages where it is too far behind', async () => {

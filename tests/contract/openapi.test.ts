@@ -135,7 +135,7 @@ describe('/openapi/v1.json', () => {
     for (const { route, operation } of operations) {
       const statuses = Object.keys(operation.responses)
       const declared = (route.errors ?? []).map((code) => String(ERRORS[code].status))
-      expect(statuses).toContainValues(['401', '403', '429', '500', ...declared])
+      expect(statuses).toContainValues(['401', '403', '429', '500', '503', ...declared])
       expect(statuses.filter((status) => status < '300').length).toBeGreaterThan(0)
     }
   })

@@ -154,15 +154,18 @@ describe('/mcp', () => {
     const { id: requestId } = await endpoint.capture({
       headers: { Authorization: 'Bearer opens-doors', 'X-Shown': 'shown' },
       suffix: '/a?api_key=opens-doors&page=2',
-      body: '{"user":"ada","client_secret":"opens-doors","nested":{"accessToken":"opens-doors"},"amount":1.50}',
+      body: '{"user":"ada","client_secret":"opens-doors","nested":{"accessToken":"opens-doors"},"tokens":["opens-doors",{"a":"]opens-doors"}],"amount":1.50}',
     })
     const text = await textOf(client, 'read_request', { endpointId: endpoint.id, requestId })
     expect(text).not.toContain('opens-doors')
     expect(text).toContain('shown')
     expect(text).toContain('page=2')
     expect(z.looseObject({ body: z.string() }).parse(JSON.parse(text)).body).toBe(
-      '{"user":"ada","client_secret":"***","nested":{"accessToken":"***"},"amount":1.50}',
+      '{"user":"ada","client_secret":"***","nested":{"accessToken":"***"},"tokens":"***","amount":1.50}',
     )
+    const form = await endpoint.capture({ body: 'user%5Bpassword%5D=opens-doors&user%5Bname%5D=ada' })
+    const formText = await textOf(client, 'read_request', { endpointId: endpoint.id, requestId: form.id })
+    expect(formText).toContain('user%5Bpassword%5D=***&user%5Bname%5D=ada')
     for (const tool of ['search_requests', 'await_request']) {
       expect(await textOf(client, tool, { endpointId: endpoint.id })).not.toContain('opens-doors')
     }

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { pino } from 'pino'
 import { z } from 'zod'
 import { whileDatabaseIsAway } from '../support/outage.ts'
@@ -59,6 +60,18 @@ describe('/metrics', () => {
     expect(after).toContain('creel_queue_lag_seconds{queue="deliveries.attempt"} ')
   })
 
+  test('has every series that an alert watches from the start, at 0', async () => {
+    const served = await scrape()
+    for (const reason of ['400', '431', '505', '503', 'throttled']) {
+      expect(served).toContain(`creel_refused_requests_total{reason="${reason}"}`)
+    }
+    for (const limit of ['requests', 'bytes', 'storage']) {
+      expect(served).toContain(`creel_evicted_requests_total{limit="${limit}"}`)
+    }
+    expect(served).toContain('creel_delivery_attempts_total{state="DeadLetter"}')
+    expect(served).toContain('creel_build_info{')
+  })
+
   test('counts captures by outcome, commits and their batches', async () => {
     const stored = 'creel_captures_total{outcome="stored"}'
     const before = await scrape()
@@ -106,13 +119,28 @@ describe('the log', () => {
   test('knows the cause of an internal_error, under its traceId; the answer does not', async () => {
     const { log, lines } = logInMemory()
     const service = await startService({ log })
+    // As after a migration that went wrong: no query that reads it can work.
+    await sql`alter table watchdogs rename to misplaced`.execute(service.db)
+    const failed = await service.alice.get('/api/v1/watchdogs')
+    expect(failed).toMatchObject({ status: 500, body: { code: 'internal_error' } })
+    expect(failed.text).not.toContain('watchdogs')
+    const { traceId } = z.object({ traceId: z.string() }).parse(failed.body)
+    const causes = lines().filter((line) => line.traceId === traceId && line.err !== undefined)
+    expect(causes).toHaveLength(1)
+  })
+
+  test('has a line a second while the database is away, and callers are told to come back', async () => {
+    const { log, lines } = logInMemory()
+    const service = await startService({ parts: ['gateway'], log })
     await whileDatabaseIsAway(service, async () => {
-      const failed = await service.alice.get('/api/v1/me')
-      expect(failed).toMatchObject({ status: 500, body: { code: 'internal_error' } })
-      expect(failed.text).not.toContain('test_')
-      const { traceId } = z.object({ traceId: z.string() }).parse(failed.body)
-      const causes = lines().filter((line) => line.traceId === traceId && line.err !== undefined)
-      expect(causes).toHaveLength(1)
+      const begun = performance.now()
+      const calls = Array.from({ length: 20 }, () => service.alice.get('/api/v1/me'))
+      for (const { status, body, headers } of await Promise.all(calls)) {
+        expect({ status, body }).toMatchObject({ status: 503, body: { code: 'unavailable' } })
+        expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+      }
+      const told = lines().filter(({ msg }) => msg === 'the database did not answer')
+      expect(told.length).toBeWithin(1, 2 + Math.floor((performance.now() - begun) / 1000))
     })
   })
 })

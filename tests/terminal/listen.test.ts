@@ -66,7 +66,10 @@ describe('creel listen', () => {
     expect(events(second.stdout())).toContainEqual(expect.objectContaining({ event: 'started', behind: 1 }))
 
     const condition = '{"path":"body.n","op":"gte","value":2}'
-    const third = startCommand([...to, '--since', 'start', '--filter', 'method:post', condition], env)
+    const third = startCommand(
+      [...to, '--since', 'start', '--filter', 'method:post since:1h', condition],
+      env,
+    )
     await endpoint.send({ body: '{"n":3}' })
     const received = await local.take(4)
     third.signal('SIGTERM')
@@ -74,6 +77,7 @@ describe('creel listen', () => {
     expect(received.map(({ body }) => body.toString())).toEqual(['{"n":1}', '{"n":2}', '{"n":2}', '{"n":3}'])
     expect((await fails([...to, '--filter', 'colour:red'], env)).stderr).toContain('does not know "colour:"')
     expect((await fails([...to, '--since', 'yesterday'], env)).exitCode).toBe(2)
+    expect((await fails([...to, '--filter', 'since:yesterday'], env)).exitCode).toBe(2)
   })
 
   test('a port without a server is told once, and what comes is kept until there is one', async () => {

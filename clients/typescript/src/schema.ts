@@ -3030,6 +3030,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     endpoints_list: {
@@ -3104,6 +3115,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3256,6 +3278,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     endpoints_get: {
@@ -3330,6 +3363,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     endpoints_remove: {
@@ -3396,6 +3440,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3563,6 +3618,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     endpoints_stats: {
@@ -3631,6 +3697,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -3739,6 +3816,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     endpoints_traffic: {
@@ -3829,6 +3917,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     actions_list: {
@@ -3897,6 +3996,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4046,6 +4156,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     actions_update: {
@@ -4170,6 +4291,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     actions_remove: {
@@ -4238,6 +4370,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4313,6 +4456,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4429,6 +4583,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     requests_clear: {
@@ -4509,6 +4674,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4624,6 +4800,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     requests_get: {
@@ -4712,6 +4899,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     requests_remove: {
@@ -4780,6 +4978,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -4874,6 +5083,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     requests_shape: {
@@ -4956,6 +5176,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5069,6 +5300,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     requests_replay: {
@@ -5161,6 +5403,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5304,6 +5557,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     requests_bulkReplay: {
@@ -5416,6 +5680,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     requests_export: {
@@ -5503,6 +5778,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5607,6 +5893,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     deliveries_retryNow: {
@@ -5698,6 +5995,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     deliveries_get: {
@@ -5768,6 +6076,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -5924,6 +6243,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     samples_list: {
@@ -5993,6 +6323,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6110,6 +6451,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     alertChannels_list: {
@@ -6184,6 +6536,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6317,6 +6680,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     alertChannels_kinds: {
@@ -6375,6 +6749,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6445,6 +6830,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     alertChannels_eventKinds: {
@@ -6503,6 +6899,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6593,6 +7000,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     alertChannels_get: {
@@ -6661,6 +7079,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6784,6 +7213,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     alertChannels_remove: {
@@ -6850,6 +7290,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -6933,6 +7384,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7024,6 +7486,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7122,6 +7595,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     transformations_getSet: {
@@ -7202,6 +7686,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7348,6 +7843,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     transformations_order: {
@@ -7455,6 +7961,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7602,6 +8119,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     transformations_get: {
@@ -7684,6 +8212,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7796,6 +8335,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     transformations_remove: {
@@ -7876,6 +8426,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -7978,6 +8539,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     transformations_restore: {
@@ -8074,6 +8646,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     transformations_getFirst: {
@@ -8154,6 +8737,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8267,6 +8861,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8413,6 +9018,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     transformations_removeFirst: {
@@ -8506,6 +9122,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     transformations_schema: {
@@ -8564,6 +9191,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8726,6 +9364,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     watchdogs_list: {
@@ -8800,6 +9449,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -8932,6 +9592,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     watchdogs_suggest: {
@@ -9011,6 +9682,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9100,6 +9782,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     watchdogs_get: {
@@ -9168,6 +9861,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9284,6 +9988,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     watchdogs_remove: {
@@ -9350,6 +10065,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9438,6 +10164,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9542,6 +10279,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     keys_list: {
@@ -9600,6 +10348,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9724,6 +10483,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     keys_revoke: {
@@ -9790,6 +10560,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -9893,6 +10674,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10003,6 +10795,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     audit_list: {
@@ -10097,6 +10900,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     sessions_signInLink: {
@@ -10162,6 +10976,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10244,6 +11069,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10357,6 +11193,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10477,6 +11324,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     workspace_usage: {
@@ -10533,6 +11391,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10611,6 +11480,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10722,6 +11602,17 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
         };
     };
     requests_import: {
@@ -10817,6 +11708,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
@@ -10926,6 +11828,17 @@ export interface operations {
             /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
             500: {
                 headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {

@@ -4,12 +4,11 @@ import type { WireHeader } from '../engine/message/index.ts'
 import { forwardableHeaders } from '../engine/message/index.ts'
 import { creelSignature } from '../engine/signing/index.ts'
 import { type SendResult, userAgent } from '../platform/outbound/index.ts'
-import { applyRules, NO_RULES, type SetResult } from '../transformations/index.ts'
+import { applyRules, NO_RULES, ruleTurns, type SetResult } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
 import { deliveryFacts } from './facts.ts'
 import { creelHeaders, hopsOf, originMark } from './forwardHeaders.ts'
-import { ruleTurns } from './ruleTurns.ts'
 import { targetUrl } from './targetUrl.ts'
 
 /** What a send needs of the process. */

@@ -2,13 +2,18 @@ import { findProvider } from '../engine/providers/index.ts'
 import { CODE } from './events/code.ts'
 import { MESSAGES } from './events/messages.ts'
 import { PAYMENTS } from './events/payments.ts'
+import { SENDERS } from './events/senders.ts'
 import { SHOPS } from './events/shops.ts'
 import type { ProviderSamples, SampleEvent } from './sample.ts'
 
 /** The providers that samples are there for, sorted by slug. */
-export const SAMPLES: readonly ProviderSamples[] = [...PAYMENTS, ...SHOPS, ...CODE, ...MESSAGES].sort(
-  (left, right) => (left.provider < right.provider ? -1 : 1),
-)
+export const SAMPLES: readonly ProviderSamples[] = [
+  ...PAYMENTS,
+  ...SHOPS,
+  ...CODE,
+  ...MESSAGES,
+  ...SENDERS,
+].sort((left, right) => (left.provider < right.provider ? -1 : 1))
 
 /** The samples of a provider; undefined when there are none. */
 export function samplesOf(provider: string): ProviderSamples | undefined {

@@ -11,6 +11,9 @@ import type { ProviderSamples, SampleEvent } from './sample.ts'
 import { SET_MAX } from './schema.ts'
 import { contentType, signSample } from './sign.ts'
 
+/** When to try again, as senders are told. */
+const UNAVAILABLE_SECONDS = 2
+
 /** Which sample is sent, and how. */
 export interface SampleOrder {
   readonly provider: string
@@ -66,7 +69,7 @@ function problemOf(text: string): string | undefined {
  *
  * @returns the id of the captured request
  * @throws DomainError `validation_failed` for a path that leads through a text or a number, `not_found` when the endpoint
- *   takes no captures, `rate_limited` over its capture rate
+ *   takes no captures, `rate_limited` over its capture rate, `unavailable` while nothing can be stored
  */
 export async function sendSample(ctx: Context, endpoint: EndpointRow, order: SampleOrder) {
   const samples = samplesOf(order.provider)
@@ -99,7 +102,9 @@ export async function sendSample(ctx: Context, endpoint: EndpointRow, order: Sam
         },
       ])
     case 'unavailable':
-      throw new Error('A sample could not be captured.')
+      throw new DomainError('unavailable', 'Captures cannot be stored now. Try again in a moment.', {
+        retryAfterSeconds: UNAVAILABLE_SECONDS,
+      })
   }
 }
 

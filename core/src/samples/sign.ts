@@ -66,7 +66,7 @@ export function signSample(draft: Draft, signing: Signing): Signed {
 function schemeFor(draft: Draft, { provider, settings }: Signing, secret: string): SchemeRow | undefined {
   const rows =
     settings.manual === null ? (findProvider(provider)?.schemes ?? []) : [manualSchemeRow(settings.manual)]
-  return rows.find((row) => {
+  const fitting = rows.filter((row) => {
     const prefix = row.when?.secretPrefix
     if (prefix !== undefined && !secret.startsWith(prefix)) return false
     if (row.when?.query !== undefined || row.when?.header !== undefined) return false
@@ -74,6 +74,8 @@ function schemeFor(draft: Draft, { provider, settings }: Signing, secret: string
     const signsForm = /\{form/.test(row.message ?? '')
     return /^(hmac|token)$/.test(row.mac) && place.includes(row.signature.in) && (draft.isForm || !signsForm)
   })
+  // Where items have signatures of their own, receivers look there.
+  return fitting.find(({ items }) => items !== undefined && items in draft.body) ?? fitting[0]
 }
 
 function timestampText(row: SchemeRow, now: Date): string {

@@ -9,3 +9,4 @@ export {
   type RulesApplied,
   type SetResult,
 } from './ruleSets.ts'
+export { ruleTurns } from './ruleTurns.ts'

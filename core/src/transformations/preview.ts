@@ -1,5 +1,6 @@
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
+import { DomainError } from '../api/errors.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
 import { forwardableHeaders, joinedHeaders, textOf } from '../engine/message/index.ts'
@@ -8,6 +9,7 @@ import type { Rule } from '../engine/rules/index.ts'
 import { decodeRule, storedRule } from '../engine/rules/index.ts'
 import type { FoundSet } from './find.ts'
 import { findRule, listRules } from './queries.ts'
+import { createRuleTurns } from './ruleTurns.ts'
 import type { PreviewRequest } from './sample.ts'
 import { destinationOf, documentOf } from './save.ts'
 import type { TransformationPreview } from './schema.ts'
@@ -22,25 +24,39 @@ export interface PreviewRule {
 /** A secret is never shown, not even what it signs: previews sign with this, which reads as Base64 too. */
 const DUMMY_SECRET = Buffer.from('cHJldmlldy1zZWNyZXQ=')
 
-/** Runs rules on a request and tells every step; nothing is saved or sent. */
-export function preview(
+/** Apart from those of deliveries: however many previews wait, none of these does. */
+const turns = createRuleTurns()
+
+/** Previews of one workspace that wait for their turn; with the rests in between that is about so many seconds. */
+const WAITING_MAX = 10
+const waiting = new Map<string, number>()
+
+/**
+ * Runs rules on a request and tells every step; nothing is saved or sent. A workspace whose previews take long has them one after
+ * the other, with rests in which the process serves everybody else.
+ *
+ * @throws DomainError `rate_limited` when too many wait
+ */
+export async function preview(
   ctx: Context,
   rules: readonly PreviewRule[],
   { request, facts }: PreviewRequest,
-): z.input<typeof TransformationPreview> {
+): Promise<z.input<typeof TransformationPreview>> {
   let usesSecret = false
-  const result = runRules(
-    rules.map(({ ruleId, rule }, index): RunRule => ({ key: ruleId ?? `preview-${index}`, rule })),
-    {
-      request,
-      facts,
-      now: ctx.clock.now(),
-      explains: true,
-      secret: () => {
-        usesSecret = true
-        return DUMMY_SECRET
+  const result = await inTurn(ctx.workspace.id, () =>
+    runRules(
+      rules.map(({ ruleId, rule }, index): RunRule => ({ key: ruleId ?? `preview-${index}`, rule })),
+      {
+        request,
+        facts,
+        now: ctx.clock.now(),
+        explains: true,
+        secret: () => {
+          usesSecret = true
+          return DUMMY_SECRET
+        },
       },
-    },
+    ),
   )
   const reports = rules.map(({ ruleId, version, rule }, index) => {
     const report = result.rules[index]
@@ -60,6 +76,22 @@ export function preview(
     note: noteOf(reports, usesSecret),
     rules: reports,
     output: outputOf(result, request.method),
+  }
+}
+
+async function inTurn(workspaceId: string, evaluate: () => RunResult): Promise<RunResult> {
+  const count = waiting.get(workspaceId) ?? 0
+  if (count >= WAITING_MAX) {
+    const detail = 'Too many previews of this workspace wait for their turn: their rules take long.'
+    throw new DomainError('rate_limited', detail, { retryAfterSeconds: WAITING_MAX })
+  }
+  waiting.set(workspaceId, count + 1)
+  try {
+    return await turns.run(workspaceId, evaluate)
+  } finally {
+    const left = (waiting.get(workspaceId) ?? 1) - 1
+    if (left === 0) waiting.delete(workspaceId)
+    else waiting.set(workspaceId, left)
   }
 }
 

@@ -102,7 +102,7 @@ export const transformationRoutes = router({
     ],
   }).mutation(async ({ ctx, input }) => {
     const rules = await rulesToPreview(ctx, ctx, input.rules)
-    return preview(ctx, rules, await previewRequest(ctx, input, ctx.endpoint, ctx.destination))
+    return await preview(ctx, rules, await previewRequest(ctx, input, ctx.endpoint, ctx.destination))
   }),
 
   get: route({
@@ -242,6 +242,6 @@ export const transformationRoutes = router({
     const endpoint = ctx.namedEndpoint ?? null
     const destination = endpoint === null ? undefined : await findDestination(ctx.db, endpoint.id)
     const request = await previewRequest(ctx, input, endpoint, destination ?? null)
-    return preview(ctx, [previewedDocument(ctx, input.rule)], request)
+    return await preview(ctx, [previewedDocument(ctx, input.rule)], request)
   }),
 })

@@ -36,21 +36,59 @@ function maskedText(text: string, name: string): string {
   return isCredentialName(name) && !HARMLESS.test(name) ? MASK : text
 }
 
-const JSON_MEMBER = /("(?:[^"\\]|\\.)*")(\s*:\s*)("(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*)/g
+/**
+ * A member's name, the colon, and a scalar or the bracket that opens its value. Names are bounded: whatever a stranger sends, each
+ * quotation mark is looked at a bounded number of times.
+ */
+const JSON_MEMBER = /("(?:[^"\\]|\\.){1,128}")(\s*:\s*)("(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*|[{[])/g
+/** What decides where a list or an object ends. */
+const BRACKET_OR_TEXT = /"(?:[^"\\]|\\.)*"?|[{}[\]]/g
 
 /**
  * By the text, not by a parser: the rest of the body stays byte for byte, and a body that was cut or is no JSON is masked as
  * well.
  */
 function maskedBody(text: string): string {
-  const json = text.replaceAll(JSON_MEMBER, (whole: string, key: string, colon: string) =>
-    isCredentialName(key.slice(1, -1)) ? `${key}${colon}"${MASK}"` : whole,
-  )
+  let json = ''
+  let copied = 0
+  JSON_MEMBER.lastIndex = 0
+  for (let found = JSON_MEMBER.exec(text); found !== null; found = JSON_MEMBER.exec(text)) {
+    const [whole, key = '', , value = ''] = found
+    if (!isCredentialName(key.slice(1, -1))) continue
+    const start = found.index + whole.length - value.length
+    const end = value === '{' || value === '[' ? closingOf(text, start) : start + value.length
+    json += `${text.slice(copied, start)}"${MASK}"`
+    copied = end
+    JSON_MEMBER.lastIndex = end
+  }
+  json += text.slice(copied)
   return json === text && /^[^{[<\s]*=/.test(text) ? maskedPairs(text) : json
+}
+
+/** Behind the bracket that closes the one at `start`; the text's end where none does. */
+function closingOf(text: string, start: number): number {
+  let depth = 0
+  BRACKET_OR_TEXT.lastIndex = start
+  for (let found = BRACKET_OR_TEXT.exec(text); found !== null; found = BRACKET_OR_TEXT.exec(text)) {
+    const [piece] = found
+    if (piece === '{' || piece === '[') depth += 1
+    else if (piece === '}' || piece === ']') depth -= 1
+    if (depth === 0) return BRACKET_OR_TEXT.lastIndex
+  }
+  return text.length
 }
 
 function maskedPairs(text: string): string {
   return text.replaceAll(/([?&]|^)([^=&?]+)=([^&]*)/g, (whole: string, before: string, key: string) =>
-    isCredentialName(key) ? `${before}${key}=${MASK}` : whole,
+    isCredentialName(unescaped(key)) ? `${before}${key}=${MASK}` : whole,
   )
+}
+
+/** The name of a pair without its escapes: `user%5Bpassword%5D` is `user[password]`. */
+function unescaped(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
 }

@@ -8,6 +8,7 @@ const COMMON_CODES: readonly ErrorCode[] = [
   'forbidden',
   'rate_limited',
   'internal_error',
+  'unavailable',
 ]
 
 /** Every code that a route may answer: its own, those of all routes, and those that follow from its shape. */
@@ -33,7 +34,9 @@ export function problemResponses(route: Route | Stream): JsonObject {
 function response(codes: readonly ErrorCode[]): JsonObject {
   return {
     description: codes.map((code) => `\`${code}\`: ${ERRORS[code].meaning}`).join('\n\n'),
-    ...(codes.includes('rate_limited') ? { headers: { 'Retry-After': RETRY_AFTER } } : {}),
+    ...(codes.includes('rate_limited') || codes.includes('unavailable')
+      ? { headers: { 'Retry-After': RETRY_AFTER } }
+      : {}),
     content: {
       'application/problem+json': {
         schema: { $ref: '#/components/schemas/Problem' },

@@ -34,6 +34,22 @@ const SENT: Readonly<Record<string, SentRequest & { readonly suffix: string }>> 
     headers: [['Content-Type', 'application/octet-stream']],
     body: new Uint8Array([0, 255, 39, 34, 92, 10, 13, 128]),
   },
+  'a body that is called like a file, and a field as well': {
+    method: 'POST',
+    suffix: '',
+    headers: [
+      ['Content-Type', 'text/plain'],
+      ['X-File', '@/etc/hostname'],
+      ['X-Equal', '=1'],
+    ],
+    body: '@/etc/hostname',
+  },
+  'a text that no word of a command line can hold': {
+    method: 'POST',
+    suffix: '',
+    headers: [['Content-Type', 'text/plain']],
+    body: "it's long, ".repeat(20_000),
+  },
   'a bare request': { method: 'DELETE', suffix: '?a=b', headers: [['Accept', '*/*']], body: '' },
 }
 
@@ -98,9 +114,9 @@ def request(method, url, headers, data):
   // HTTPie's words: METHOD URL, then Name:value or Name; and the body in --raw or on stdin.
   'bin/http': `#!/usr/bin/env bash
 raw=; args=()
-while (( $# )); do case $1 in --ignore-stdin) stdin=no;; --raw) shift; raw=$1;; *) args+=("$1");; esac; shift; done
+while (( $# )); do case $1 in --ignore-stdin) stdin=no;; --path-as-is) ;; --raw) shift; raw=$1;; *) args+=("$1");; esac; shift; done
 set -- "\${args[@]}"; method=$1 url=$2; shift 2; fields=()
-for field; do case $field in *\\;) fields+=(-H "$field");; *) fields+=(-H "\${field%%:*}: \${field#*:}");; esac; done
+for field; do case $field in *\\;|*:) fields+=(-H "$field");; *:[@=]*) exit 1;; *) field=\${field/:\\\\/:}; fields+=(-H "\${field%%:*}: \${field#*:}");; esac; done
 if [[ $stdin == no ]]; then exec curl -gs --path-as-is -X "$method" "\${fields[@]}" \${raw:+--data-raw "$raw"} "$url"
 else exec curl -gs --path-as-is -X "$method" "\${fields[@]}" --data-binary @- "$url"; fi
 `,

@@ -274,3 +274,22 @@ describe('POST preview-set', () => {
     expect(named.body).toMatchObject({ rules: [{ ruleId: off.id, name: 'Slim' }], output: { body: '{}' } })
   })
 })
+
+test('previews that take long have turns, and only so many wait for theirs', async () => {
+  const steps = Array.from({ length: 10 }, () => ({
+    op: 'compute',
+    path: 'headers.X-Digest',
+    fn: 'sha512',
+    args: [{ fn: 'concat', args: ['body', { literal: 'more' }] }],
+  }))
+  const preview = () =>
+    service.alice.post(PREVIEW, { rule: documentOf(steps), sample: { body: 'x'.repeat(900_000) } })
+  // From now on they are known to take long.
+  expect((await preview()).status).toBe(200)
+  const answers = await Promise.all(Array.from({ length: 14 }, preview))
+  const refused = answers.filter(({ status }) => status === 429)
+  expect(answers.filter(({ status }) => status === 200).length + refused.length).toBe(14)
+  expect(refused.length).toBeGreaterThan(0)
+  expect(Number(refused[0]?.headers.get('retry-after'))).toBeGreaterThan(0)
+  expect((await preview()).status).toBe(200)
+})

@@ -1,6 +1,5 @@
 import { headerText, urlEncodedPairs } from '../../engine/message/index.ts'
-import type { ExportedRequest } from '../exportedRequest.ts'
-import type { Format } from './format.ts'
+import type { ExportedRequest, Format } from './format.ts'
 
 /** A file of HAR 1.2 up to its entries, and what closes it. */
 export const HAR_START = '{"log":{"version":"1.2","creator":{"name":"Creel","version":"1"},"entries":[\n'

@@ -32,5 +32,5 @@ export const FORMAT_NAMES: readonly [FormatName, ...FormatName[]] = [
   'vitest',
 ]
 
-export type { Format } from './format.ts'
+export type { ExportedRequest, Format } from './format.ts'
 export { HAR_END, HAR_START, harEntry } from './har.ts'

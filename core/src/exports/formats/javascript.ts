@@ -1,5 +1,4 @@
-import { type ExportedRequest, endToEndHeaders } from '../exportedRequest.ts'
-import type { Format } from './format.ts'
+import { type ExportedRequest, endToEndHeaders, type Format } from './format.ts'
 
 /** A JavaScript literal; header values stay byte strings, which is what `fetch` takes. */
 const literal = (text: string) =>

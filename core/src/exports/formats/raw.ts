@@ -1,5 +1,4 @@
-import type { ExportedRequest } from '../exportedRequest.ts'
-import type { Format } from './format.ts'
+import type { ExportedRequest, Format } from './format.ts'
 
 /** The body is kept decoded from chunks: the message says its length instead. */
 function httpMessage(request: ExportedRequest): Uint8Array {
@@ -19,8 +18,11 @@ function httpMessage(request: ExportedRequest): Uint8Array {
 /** By hand: a URL object would fold dot segments and encode anew what the sender sent. */
 function partsOf(url: string): { host: string; pathname: string; search: string } {
   const [, host = '', pathname = '/', search = ''] = /^[a-z]+:\/\/([^/?#]*)([^?]*)(.*)$/is.exec(url) ?? []
-  return { host, pathname, search: Buffer.from(search).toString('latin1') }
+  return { host, pathname: byteText(pathname), search: byteText(search) }
 }
+
+/** One character a byte, as the lines of the message are written. */
+const byteText = (text: string) => Buffer.from(text).toString('latin1')
 
 /** The request as an HTTP/1.1 message. */
 export const HTTP: Format = {

@@ -1,10 +1,27 @@
 import { headerText } from '../../engine/message/index.ts'
-import { type ExportedRequest, endToEndHeaders } from '../exportedRequest.ts'
-import type { Format } from './format.ts'
+import { type ExportedRequest, endToEndHeaders, type Format } from './format.ts'
 
 /** One word of a POSIX shell, whatever is in the text. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+}
+
+/** A longer word is refused by the system (128 KB on Linux), whatever the shell. */
+const WORD_BYTES_MAX = 100_000
+
+/** How a command gets the body: as a word of its own, or through a pipe where no word can hold it. */
+function bodyWay({ body, isText }: ExportedRequest): 'none' | 'word' | 'pipe' {
+  if (body.length === 0) return 'none'
+  return isText && body.length <= WORD_BYTES_MAX ? 'word' : 'pipe'
+}
+
+/** Writes a body that goes through a pipe: the shell itself does, which takes words of any length. */
+function piped(request: ExportedRequest): string {
+  if (bodyWay(request) !== 'pipe') return ''
+  const { body, isText } = request
+  return isText
+    ? `printf %s ${quoted(body.toString())} | `
+    : `printf %s ${body.toString('base64')} | base64 -d | `
 }
 
 /** Fields that curl adds by itself unless a flag forbids it. */
@@ -25,35 +42,41 @@ function curl(request: ExportedRequest): string {
     if (sent.has(name.toLowerCase()) || (name === 'Content-Type' && body.length === 0)) continue
     options.push(`--header ${quoted(`${name}:`)}`)
   }
-  if (body.length > 0) {
-    options.push(request.isText ? `--data-raw ${quoted(body.toString())}` : '--data-binary @-')
-  }
-  return `${fromBase64(request)}${options.join(' \\\n  ')}\n`
+  const way = bodyWay(request)
+  // Not `--data`: a body that starts with @ would name a file of the reader's.
+  if (way === 'word') options.push(`--data-raw ${quoted(body.toString())}`)
+  if (way === 'pipe') options.push('--data-binary @-')
+  return `${piped(request)}${options.join(' \\\n  ')}\n`
 }
 
 function httpie(request: ExportedRequest): string {
+  const way = bodyWay(request)
   const options = [
-    `http ${request.isText ? '--ignore-stdin ' : ''}${quoted(request.method)} ${quoted(request.url)}`,
+    `http ${way === 'pipe' ? '' : '--ignore-stdin '}--path-as-is ${quoted(request.method)} ${quoted(request.url)}`,
   ]
-  for (const [name, value] of endToEndHeaders(request)) {
-    options.push(quoted(value === '' ? `${name};` : `${name}:${headerText(value)}`))
+  const fields = endToEndHeaders(request)
+  for (const [name, value] of fields) options.push(quoted(httpieField(name, headerText(value))))
+  if (request.body.length > 0 && !fields.some(([name]) => name.toLowerCase() === 'content-type')) {
+    // Else HTTPie calls every body JSON.
+    options.push('Content-Type:')
   }
-  if (request.body.length > 0 && request.isText) options.push(`--raw ${quoted(request.body.toString())}`)
-  return `${fromBase64(request)}${options.join(' \\\n  ')}\n`
+  if (way === 'word') options.push(`--raw ${quoted(request.body.toString())}`)
+  return `${piped(request)}${options.join(' \\\n  ')}\n`
 }
 
-/** A body that no shell word can hold goes through a pipe. */
-function fromBase64({ body, isText }: ExportedRequest): string {
-  return isText || body.length === 0 ? '' : `printf %s ${body.toString('base64')} | base64 -d | `
+/** A field in HTTPie's words, in which `:@` would name a file of the reader's and `:=` would be JSON. */
+function httpieField(name: string, value: string): string {
+  if (value === '') return `${name};`
+  return `${name}:${/^[@=]/.test(value) ? '\\' : ''}${value}`
 }
 
 /** A command for a POSIX shell that sends the request with curl. */
-export const CURL: Format = {
+export const CURL = {
   contentType: 'text/x-shellscript; charset=utf-8',
   extension: 'sh',
   about: 'a curl command',
   write: curl,
-}
+} as const satisfies Format
 
 /** A command for a POSIX shell that sends the request with HTTPie. */
 export const HTTPIE: Format = {

@@ -1,8 +1,13 @@
 /** PostgreSQL ended the statement because its time was up: `query_canceled`. */
 const QUERY_CANCELED = '57014'
 
-/** Connection exceptions, operator interventions and "too many connections" (PostgreSQL, appendix A, error codes). */
-const OUTAGE = /^(08...|57P0[1-5]|53300)$/
+/**
+ * Connection exceptions, operator interventions, "too many connections", and what PostgreSQL says at the door only: nobody of that
+ * name, no such database (PostgreSQL, appendix A, error codes).
+ */
+const OUTAGE = /^(08...|57P0[1-5]|53300|28...|3D000)$/
+/** Said at the door as well, under a code that queries may end with, too. */
+const CLOSED_DATABASE = /^database ".*" is not currently accepting connections$/s
 
 const SOCKET_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
 
@@ -19,7 +24,8 @@ export function isStatementTimeout(error: unknown): boolean {
 export function isDatabaseOutage(error: unknown): boolean {
   const code = codeOf(error)
   if (code !== undefined && OUTAGE.test(code)) return true
-  if (DRIVER_WORDS.test(String(messageOf(error)))) return true
+  const message = String(messageOf(error))
+  if (DRIVER_WORDS.test(message) || CLOSED_DATABASE.test(message)) return true
   // Sends to the outside end in results and never throw these.
   return code !== undefined && SOCKET_FAILURES.has(code)
 }

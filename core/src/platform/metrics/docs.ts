@@ -27,8 +27,8 @@ ${rows(own)}
 - \`creel_evicted_requests_total\`: \`limit\` is \`requests\` (an endpoint's \`storedRequestsMax\`), \`bytes\` (a workspace's \`storedBytesMax\`),
   \`storage\` (\`CREEL_STORAGE_MAX\`).
 - \`creel_swept_rows_total\`: \`sweep\` is \`retention\`, \`bin\`, \`hidden\`, \`attempts\`, \`details\`, \`endpoints\`.
-- \`creel_refused_requests_total\`: \`reason\` is the status of what was no good HTTP (\`400\`, \`405\`, \`431\`, \`505\`), \`503\` for connections that
-  there was no room for, \`throttled\` for callers without a good key from an address that was wrong too often.
+- \`creel_refused_requests_total\`: \`reason\` is the status of what was no good HTTP (\`400\`, \`431\`, \`505\`), \`503\` for connections that there was
+  no room for, \`throttled\` for callers without a good key from an address that was wrong too often.
 - \`creel_api_request_seconds\`: \`route\` is the procedure (\`endpoints.list\`), \`status\` the answer's, 429 included.
 - \`creel_delivery_attempts_total\`: \`state\` is the attempt's (\`Succeeded\`, \`Failed\`, \`Errored\`, \`DeadLetter\`, \`Interrupted\`).
 

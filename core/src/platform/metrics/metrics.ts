@@ -124,7 +124,7 @@ export const captureCommitSeconds = new Histogram({
 /** Attempts of forwards that ended, replays included. `state` as the API names it. */
 export const deliveryAttempts = new Counter({
   name: 'creel_delivery_attempts_total',
-  help: 'Tries of forwards that ended, by state',
+  help: 'Attempts of forwards that ended, by state',
   labelNames: ['state'] as const,
   registers,
 })
@@ -137,10 +137,10 @@ export const deliveryAttemptSeconds = new Histogram({
   registers,
 })
 
-/** Tries to send an alert. `outcome`: `delivered`, `failed`, `muted`, `suppressed`; `channel` is the channel's kind. */
+/** Attempts to send an alert. `outcome`: `delivered`, `failed`, `muted`, `suppressed`; `channel` is the channel's kind. */
 export const alertSends = new Counter({
   name: 'creel_alert_sends_total',
-  help: 'Tries to send an alert, by outcome and kind of channel',
+  help: 'Attempts to send an alert, by outcome and kind of channel',
   labelNames: ['outcome', 'channel'] as const,
   registers,
 })
@@ -155,7 +155,7 @@ export const apiRequestSeconds = new Histogram({
 })
 
 /**
- * Requests that were refused before anybody served them. `reason`: the status of what was no good HTTP (`400`, `405`, `431`, `505`),
+ * Requests that were refused before anybody served them. `reason`: the status of what was no good HTTP (`400`, `431`, `505`),
  * `503` for connections that there was no room for, `throttled` for strangers who asked in vain too often.
  */
 export const refusedRequests = new Counter({
@@ -164,6 +164,7 @@ export const refusedRequests = new Counter({
   labelNames: ['reason'] as const,
   registers,
 })
+for (const reason of ['400', '431', '505', '503', 'throttled'] as const) refusedRequests.inc({ reason }, 0)
 
 /** Calls that are being waited for now. */
 export const awaitsWaiting = new Gauge({

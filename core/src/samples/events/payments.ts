@@ -181,5 +181,71 @@ const RAZORPAY: ProviderSamples = {
   ],
 }
 
+const ADYEN: ProviderSamples = {
+  provider: 'adyen',
+  events: [
+    {
+      event: 'AUTHORISATION',
+      summary: 'A card payment was authorised',
+      body: (facts) => ({
+        live: 'false',
+        notificationItems: [
+          {
+            NotificationRequestItem: {
+              additionalData: {},
+              amount: { currency: 'EUR', value: 4998 },
+              eventCode: 'AUTHORISATION',
+              eventDate: facts.iso,
+              merchantAccountCode: 'ExampleShop',
+              merchantReference: `ord_${facts.number(5)}`,
+              originalReference: '',
+              paymentMethod: 'visa',
+              pspReference: facts.token(16).toUpperCase(),
+              reason: '',
+              success: 'true',
+            },
+          },
+        ],
+      }),
+    },
+  ],
+}
+
+const MOLLIE: ProviderSamples = {
+  provider: 'mollie',
+  events: [
+    {
+      event: 'payment-link.paid',
+      summary: 'A payment link was paid',
+      body: (facts) => ({
+        resource: 'event',
+        id: `event_${facts.token(20)}`,
+        type: 'payment-link.paid',
+        entityId: `pl_${facts.token(20)}`,
+        createdAt: facts.iso,
+        _embedded: { entity: { amount: { value: '24.95', currency: 'EUR' }, description: 'Six mugs' } },
+      }),
+    },
+  ],
+}
+
+const PLAID: ProviderSamples = {
+  provider: 'plaid',
+  events: [
+    {
+      event: 'SYNC_UPDATES_AVAILABLE',
+      summary: 'New transactions of a bank account can be read',
+      body: (facts) => ({
+        environment: 'sandbox',
+        historical_update_complete: true,
+        initial_update_complete: true,
+        item_id: facts.token(37),
+        webhook_code: 'SYNC_UPDATES_AVAILABLE',
+        webhook_type: 'TRANSACTIONS',
+      }),
+    },
+  ],
+}
+
 /** Samples of those who take money. */
-export const PAYMENTS: readonly ProviderSamples[] = [STRIPE, SQUARE, PADDLE, RAZORPAY]
+export const PAYMENTS: readonly ProviderSamples[] = [STRIPE, SQUARE, PADDLE, RAZORPAY, ADYEN, MOLLIE, PLAID]

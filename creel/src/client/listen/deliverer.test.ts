@@ -72,6 +72,16 @@ test('progress stops before what is not answered, and notes what is beyond it', 
   expect(progress.at(-1)).toEqual({ done: 13, beyond: [] })
 })
 
+test('a place in the stream that was looked at says nothing of the request that is on its way', async () => {
+  const { deliverer, progress, answer } = started(2, { done: 10, beyond: [] })
+  for (const id of [11, 12]) await deliverer.take({ request: request(id) })
+  deliverer.passOver(12)
+  await answer(11)
+  expect(progress.at(-1)).toEqual({ done: 11, beyond: [] })
+  await answer(12)
+  expect(progress.at(-1)).toEqual({ done: 12, beyond: [] })
+})
+
 test('what was answered before is passed over, and one at a time waits for its answer', async () => {
   const { deliverer, waiting, progress, answer } = started(1, { done: 10, beyond: [12] })
   for (const id of [9, 10]) await deliverer.take({ request: request(id) })

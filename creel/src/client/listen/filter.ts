@@ -1,13 +1,17 @@
 import type { Query } from '../api/apiClient.ts'
 import type { RequestDetail } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
+import { requiredMoment } from '../words.ts'
 
 /** Words of the list's search, and the filters of the API that they stand for. */
 const WORDS: Readonly<Record<string, string>> = {
   method: 'method',
   label: 'label',
+  state: 'state',
   is: 'verification',
   verification: 'verification',
+  since: 'since',
+  until: 'until',
   q: 'q',
 }
 
@@ -39,6 +43,7 @@ function wordsOf(text: string): Record<string, string> {
   for (const [, name, quoted, bare] of text.matchAll(/(?:(\w+):)?(?:"([^"]*)"|(\S+))/g)) {
     const value = quoted ?? bare ?? ''
     if (name === undefined) free.push(value)
+    else if (name === 'since' || name === 'until') query[name] = requiredMoment(value, `--filter ${name}:`)
     else if (WORDS[name] !== undefined) query[WORDS[name]] = value
     else {
       throw usageError(

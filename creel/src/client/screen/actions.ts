@@ -7,7 +7,6 @@ import type { RequestDetail } from '../api/shapes.ts'
 import { openInBrowser } from '../browser.ts'
 import { ClientError } from '../clientError.ts'
 import type { LocalSender } from '../listen/localSender.ts'
-import { curlCommand } from './curl.ts'
 import { messageText, readMessage } from './messageText.ts'
 import type { ScreenActions } from './screenView.ts'
 
@@ -33,11 +32,12 @@ export function screenActions(api: ApiClient, sender: LocalSender | null): Scree
       const answer = await sender.send(edited)
       return `The edited #${request.id}: ${answer.statusCode ?? answer.error} in ${answer.durationMs} ms`
     },
-    copy({ request }) {
+    async copy({ request }) {
+      const { curlCommand } = await import('./curl.ts')
       const command = curlCommand(request, sender?.url ?? request.url)
       // The terminal puts it into the clipboard of the machine that it runs on, also over ssh (OSC 52).
       process.stdout.write(`\u001b]52;c;${Buffer.from(command).toString('base64')}\u0007`)
-      return Promise.resolve(`Copied #${request.id} as a curl command.`)
+      return `Copied #${request.id} as a curl command.`
     },
     async open({ request }) {
       const url = `${api.connection.url}/console/e/${request.endpointId}?r=${request.id}`
@@ -45,6 +45,11 @@ export function screenActions(api: ApiClient, sender: LocalSender | null): Scree
       return `Opened ${url}`
     },
   }
+}
+
+/** Editors end a file with a line break of their own: where there was none, none was meant. */
+function withoutAddedEnd(edited: string, original: string): string {
+  return original.endsWith('\n') ? edited : edited.replace(/\r?\n$/, '')
 }
 
 /** The request as the user's editor left it; undefined when it was not changed. */
@@ -61,7 +66,7 @@ async function editedRequest(request: RequestDetail): Promise<RequestDetail | un
       stdio: ['inherit', 'inherit', 'inherit'],
     })
     if (exitCode !== 0) throw new ClientError(`The editor ended with ${exitCode}: nothing was sent.`)
-    const edited = await readFile(file, 'utf8')
+    const edited = withoutAddedEnd(await readFile(file, 'utf8'), text)
     return edited === text ? undefined : readMessage(edited, request)
   } finally {
     await rm(folder, { recursive: true, force: true })

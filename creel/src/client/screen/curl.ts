@@ -1,27 +1,24 @@
+import { FORMATS } from '@creel/core/exports/formats'
+import { headerBytes } from '../api/requests.ts'
 import type { RequestDetail } from '../api/shapes.ts'
 
-/** Fields that curl sets itself. */
-const OWN = /^(host|content-length|connection|transfer-encoding|accept-encoding)$/i
-
 /**
- * A curl command that sends the request again: to the target, with path suffix and query.
+ * A curl command that sends the request again, as an export writes it: to the target, with path suffix and query.
  *
  * @param target a URL; that of the local server, or the capture URL with everything
  */
 export function curlCommand(request: RequestDetail, target: string): string {
   const query = request.queryString === null ? '' : `?${request.queryString}`
-  const url = target === request.url ? target : `${target}${request.path}${query}`
-  const headers = request.rawHeaders
-    .filter(({ name }) => !OWN.test(name))
-    .map(({ name, value }) => `-H ${quoted(`${name}: ${value}`)}`)
-  const { body, bodyIsBinary } = request
-  const parts = ['curl', '--path-as-is', '-X', quoted(request.method), quoted(url), ...headers]
-  if (body === null) return parts.join(' ')
-  if (!bodyIsBinary) return [...parts, `--data-binary ${quoted(body)}`].join(' ')
-  return `echo ${body} | base64 -d | ${[...parts, '--data-binary @-'].join(' ')}`
-}
-
-/** A word of a POSIX shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
+  const isText = !request.bodyIsBinary
+  return FORMATS.curl.write({
+    receivedAt: new Date(request.receivedAt),
+    method: request.method,
+    url: target === request.url ? target : `${target}${request.path}${query}`,
+    headers: request.rawHeaders.map((header) => [header.name, headerBytes(header)]),
+    contentType: request.contentType,
+    label: request.label,
+    body: Buffer.from(request.body ?? '', isText ? 'utf8' : 'base64'),
+    isText,
+    bodyTruncated: request.bodyTruncated,
+  })
 }

@@ -108,11 +108,18 @@ test('the curl command sends the same bytes', async () => {
   })
   const sent = request(1, { method: 'PUT', body: `it's "$HOME" \\ and\nmore`, queryString: 'a=%20&b' })
   const binary = request(2, { body: Buffer.from([0, 255, 10]).toString('base64'), bodyIsBinary: true })
-  for (const one of [sent, binary]) {
-    const { exitCode } = await Bun.$`sh -c ${curlCommand(one, `http://127.0.0.1:${server.port}`)}`
-      .quiet()
-      .nothrow()
-    expect(exitCode).toBe(0)
+  // What would name a file, and what no word of a command line can hold.
+  const file = request(3, { body: `@${import.meta.path}` })
+  const long = request(4, { body: 'l'.repeat(300_000) })
+  for (const one of [sent, binary, file, long]) {
+    const command = Buffer.from(curlCommand(one, `http://127.0.0.1:${server.port}`))
+    const shell = Bun.spawn(['sh'], { stdin: command, stdout: 'ignore', stderr: 'ignore' })
+    expect(await shell.exited).toBe(0)
   }
-  expect(bodies).toEqual([`PUT 1 ${sent.body}`, `POST 2 ${Buffer.from([0, 255, 10]).toString('utf8')}`])
+  expect(bodies).toEqual([
+    `PUT 1 ${sent.body}`,
+    `POST 2 ${Buffer.from([0, 255, 10]).toString('utf8')}`,
+    `POST 3 ${file.body}`,
+    `POST 4 ${long.body}`,
+  ])
 })

@@ -57,5 +57,5 @@ export function createRuleTurns(clock: () => number = () => performance.now()): 
   }
 }
 
-/** Those of this process. */
+/** Those of this process's deliveries. */
 export const ruleTurns: RuleTurns = createRuleTurns()
