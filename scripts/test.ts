@@ -37,20 +37,14 @@ const { verify } = await import('./verify.ts')
 
 const { isUnit, isWhole, paths } = readArguments(process.argv.slice(2))
 
-const unverified = isWhole ? await verify() : []
-if (unverified.length > 0) {
-  process.stderr.write(`${unverified.join(' and ')} failed; the tests were not run\n`)
-  finish(0, unverified.length)
-}
-
 const folder = await makeRunFolder()
-const database = isUnit ? undefined : isWhole ? await ownPostgres() : await holdKeptPostgres()
+const opening = isUnit ? undefined : isWhole ? ownPostgres() : holdKeptPostgres()
 let ended: Promise<void> | undefined
 /** Bun's, while it runs tests. */
 let testing: Bun.Subprocess | undefined
 const end = () => {
   ended ??= (async () => {
-    await database?.release()
+    await (await opening?.catch(() => undefined))?.release()
     await folder.remove()
   })()
   return ended
@@ -64,15 +58,23 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
 }
 
 try {
+  // Side by side: the longest check has a processor to itself in the end.
+  const [unverified, database, executable] = await Promise.all([
+    isWhole ? verify() : [],
+    opening?.then(async ({ url }) => ({ url, template: await makeTemplateDatabase(url) })),
+    isWhole ? buildExecutable() : undefined,
+  ])
+  if (unverified.length > 0) {
+    process.stderr.write(`${unverified.join(' and ')} failed; the tests were not run\n`)
+    await end()
+    finish(0, unverified.length)
+  }
   const environment = {
     TMPDIR: folder.temporary,
     ...(database === undefined
       ? {}
-      : {
-          CREEL_TEST_DATABASE_URL: database.url,
-          CREEL_TEST_TEMPLATE: await makeTemplateDatabase(database.url),
-        }),
-    ...(isWhole ? { CREEL_TEST_EXECUTABLE: buildExecutable() } : {}),
+      : { CREEL_TEST_DATABASE_URL: database.url, CREEL_TEST_TEMPLATE: database.template }),
+    ...(executable === undefined ? {} : { CREEL_TEST_EXECUTABLE: executable }),
     ...(existsSync(folder.prepared) ? { CREEL_TEST_DATA_FOLDER: folder.prepared } : {}),
   }
   const runs = isWhole
@@ -85,7 +87,7 @@ try {
     : [await runTests({ ...environment, ...LIGHT }, paths)]
   const passed = runs.reduce((sum, run) => sum + run.passed, 0)
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
-  const left = await leftovers()
+  const left = await leftovers(isWhole ? database?.url : undefined)
   for (const line of left) process.stderr.write(`the tests have left behind: ${line}\n`)
   await end()
   finish(passed, failed + left.length)
@@ -126,20 +128,20 @@ async function ownPostgres(): Promise<{ readonly url: string; release(): Promise
   return { url: postgres.url, release: postgres.stop }
 }
 
-/** Databases are looked for where no other run has some. */
-async function leftovers(): Promise<readonly string[]> {
-  const databases = isWhole && database !== undefined ? await databasesOfTests(database.url) : []
+/** @param url where no other run has databases */
+async function leftovers(url: string | undefined): Promise<readonly string[]> {
+  const databases = url === undefined ? [] : await databasesOfTests(url)
   return [...(await folder.leftovers()), ...databases.map((name) => `database ${name}`)]
 }
 
 /** Tests of real processes run the executable: it is what is shipped, and starts several times faster. */
-function buildExecutable(): string {
+async function buildExecutable(): Promise<string> {
   const words = [join(ROOT, 'scripts/build.ts'), '--outdir', folder.executables]
-  const { exitCode } = Bun.spawnSync([process.execPath, ...words], {
+  const child = Bun.spawn([process.execPath, ...words], {
     cwd: ROOT,
     stdio: ['ignore', 'inherit', 'inherit'],
   })
-  if (exitCode !== 0) throw new Error('The executable cannot be built; see above.')
+  if ((await child.exited) !== 0) throw new Error('The executable cannot be built; see above.')
   return join(folder.executables, 'creel')
 }
 

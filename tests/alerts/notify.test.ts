@@ -1,9 +1,9 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { AlertReceiver } from '../support/alertReceiver.ts'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
-import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const PATH = '/api/v1/alert-channels'
 
@@ -18,24 +18,21 @@ const Attempt = z.looseObject({
 })
 const Attempts = z.looseObject({ items: z.array(Attempt) })
 
+let service: TestService
+/** A workspace of each test's own. */
+let client: Client
 let receiver: AlertReceiver
-const services: TestService[] = []
 
+beforeAll(async () => {
+  service = await startService()
+})
 beforeEach(async () => {
+  client = await service.newClient()
   receiver = await AlertReceiver.start()
 })
-afterEach(async () => {
-  await Promise.all(services.splice(0).map((service) => service.stop()))
-  await receiver.stop()
-})
+afterEach(() => receiver.stop())
 
-async function start(options: TestServiceOptions = {}): Promise<TestService> {
-  const service = await startService(options)
-  services.push(service)
-  return service
-}
-
-const channel = async (client: Client, body: object = {}) =>
+const channel = async (body: object = {}) =>
   (
     await client.expect(
       client.post(PATH, {
@@ -77,9 +74,8 @@ async function attempt(endpoint: TestEndpoint, ...states: string[]) {
 
 describe('a notify action', () => {
   test('tells its channel what its template says of the request, whatever the channel subscribes to', async () => {
-    const { alice } = await start()
-    const endpoint = await alice.endpoint({ name: 'stripe-ci' })
-    const id = await channel(alice, { events: [] })
+    const endpoint = await client.endpoint({ name: 'stripe-ci' })
+    const id = await channel({ events: [] })
     await notify(endpoint, id, {
       messageTemplate: 'Invoice {{body.data.id}}: {{ body.data.amount }}{{body.none}}',
     })
@@ -106,7 +102,7 @@ describe('a notify action', () => {
       trigger: 'capture',
       url: expect.stringMatching(/^127\.0\.0\.1:\d+\/hook$/),
     })
-    const { body } = await alice.get(`${PATH}/deliveries?eventKind=action.notify`)
+    const { body } = await client.get(`${PATH}/deliveries?eventKind=action.notify`)
     expect(body).toMatchObject({
       totalCount: 1,
       items: [{ subjectName: 'Tell', channelId: id, outcome: 'delivered', requestId }],
@@ -114,9 +110,8 @@ describe('a notify action', () => {
   })
 
   test('escapes values for the target, and leaves its own text alone', async () => {
-    const { alice } = await start()
-    const endpoint = await alice.endpoint()
-    const id = await channel(alice, {
+    const endpoint = await client.endpoint()
+    const id = await channel({
       kind: 'slack',
       secret: `${receiver.url}/services/T0/B0/x`,
       settings: {},
@@ -130,9 +125,8 @@ describe('a notify action', () => {
   })
 
   test('cuts the message to what the provider takes', async () => {
-    const { alice } = await start()
-    const endpoint = await alice.endpoint()
-    const id = await channel(alice, {
+    const endpoint = await client.endpoint()
+    const id = await channel({
       kind: 'discord',
       secret: `${receiver.url}/api/webhooks/1/x`,
       settings: {},
@@ -147,9 +141,8 @@ describe('a notify action', () => {
   })
 
   test('runs only where its condition matches', async () => {
-    const { alice } = await start()
-    const endpoint = await alice.endpoint()
-    await notify(endpoint, await channel(alice), {
+    const endpoint = await client.endpoint()
+    await notify(endpoint, await channel(), {
       condition: { path: 'body.type', op: 'eq', value: 'invoice.paid' },
     })
     expect((await endpoint.capture({ body: '{"type":"other"}' })).state).toBe('Skipped')
@@ -159,71 +152,69 @@ describe('a notify action', () => {
   })
 
   test('a failed send finishes its row; further tries update the same row; it is never parked', async () => {
-    const { alice, clock } = await start()
-    const endpoint = await alice.endpoint()
-    await notify(endpoint, await channel(alice))
+    const endpoint = await client.endpoint()
+    await notify(endpoint, await channel())
     receiver.replies = [{ status: 503, body: 'later' }, { status: 200 }]
     await endpoint.capture()
     const failed = await attempt(endpoint, 'Failed')
     expect(failed).toMatchObject({ error: 'http_503: later', nextAttemptAt: expect.any(String) })
-    await clock.advance(32_000)
+    await service.clock.advance(32_000)
     const succeeded = await attempt(endpoint, 'Succeeded')
     expect(succeeded).toMatchObject({ id: failed.id, error: null, nextAttemptAt: null })
   })
 
   test('after its last try it is Failed, not DeadLetter, and raises no incident', async () => {
-    const { alice, db } = await start()
-    const endpoint = await alice.endpoint()
-    await notify(endpoint, await channel(alice))
+    const endpoint = await client.endpoint()
+    await notify(endpoint, await channel())
     receiver.replies = [{ status: 410, body: 'gone' }]
     await endpoint.capture()
     expect(await attempt(endpoint, 'Failed')).toMatchObject({ nextAttemptAt: null })
-    expect(await db.selectFrom('incidents').selectAll().execute()).toEqual([])
+    const { workspaceId } = client
+    const incidents = service.db.selectFrom('incidents').where('workspaceId', '=', workspaceId).selectAll()
+    expect(await incidents.execute()).toEqual([])
   })
 
   test('whose channel is off, unconfigured or deleted is Errored and says so; it stays on', async () => {
-    const { alice } = await start()
-    const off = await channel(alice)
-    const deleted = await channel(alice)
+    const off = await channel()
+    const deleted = await channel()
     const cases = [
-      { id: off, spoil: () => alice.put(`${PATH}/${off}`, { enabled: false }) },
-      { id: deleted, spoil: () => alice.delete(`${PATH}/${deleted}`) },
-      { id: await channel(alice, { kind: 'slack', settings: {} }), spoil: async () => {} },
+      { id: off, spoil: () => client.put(`${PATH}/${off}`, { enabled: false }) },
+      { id: deleted, spoil: () => client.delete(`${PATH}/${deleted}`) },
+      { id: await channel({ kind: 'slack', settings: {} }), spoil: async () => {} },
     ]
     for (const { id, spoil } of cases) {
-      const endpoint = await alice.endpoint()
+      const endpoint = await client.endpoint()
       const action = await notify(endpoint, id)
       await spoil()
       await endpoint.capture()
       const row = await attempt(endpoint, 'Errored')
       expect(row.error).toStartWith('channel_unavailable')
-      const { body } = await alice.get(endpoint.at('/actions'))
+      const { body } = await client.get(endpoint.at('/actions'))
       expect(body).toMatchObject({ actions: [{ id: action.id, isActive: true, channelUnavailable: true }] })
     }
     expect(receiver.messages).toEqual([])
   })
 
   test('whose channel is muted sends nothing and says so', async () => {
-    const { alice } = await start()
-    const endpoint = await alice.endpoint()
-    await notify(endpoint, await channel(alice, { mutedUntil: new Date(Date.now() + 60_000).toISOString() }))
+    const endpoint = await client.endpoint()
+    const mutedUntil = new Date(service.clock.now().getTime() + 60_000).toISOString()
+    await notify(endpoint, await channel({ mutedUntil }))
     await endpoint.capture()
     expect(await attempt(endpoint, 'Errored')).toMatchObject({
       error: 'channel_unavailable: The channel is muted.',
     })
-    const { body } = await alice.get(`${PATH}/deliveries?outcome=muted`)
+    const { body } = await client.get(`${PATH}/deliveries?outcome=muted`)
     expect(body).toMatchObject({ totalCount: 1 })
     expect(receiver.messages).toEqual([])
   })
 
   test('can be replayed: one send, inline', async () => {
-    const { alice } = await start()
-    const endpoint = await alice.endpoint()
-    await notify(endpoint, await channel(alice))
+    const endpoint = await client.endpoint()
+    await notify(endpoint, await channel())
     const { id } = await endpoint.capture()
     await attempt(endpoint, 'Succeeded')
     receiver.replies = [{ status: 500, body: 'broken' }]
-    const { status, body } = await alice.post(endpoint.at(`/requests/${id}/replay`))
+    const { status, body } = await client.post(endpoint.at(`/requests/${id}/replay`))
     expect(status).toBe(200)
     expect(body).toMatchObject({
       state: 'Failed',
@@ -233,20 +224,19 @@ describe('a notify action', () => {
   })
 
   test('its record shows what was sent and received, and no secret', async () => {
-    const { alice } = await start()
-    const endpoint = await alice.endpoint()
+    const endpoint = await client.endpoint()
     const secret = `${receiver.url}/services/T0/B0/verysecretpart`
     receiver.replies = [{ status: 403, body: 'invalid_token verysecretpart' }]
-    await notify(endpoint, await channel(alice, { kind: 'slack', secret, settings: {} }))
+    await notify(endpoint, await channel({ kind: 'slack', secret, settings: {} }))
     await endpoint.capture()
     const { id } = await attempt(endpoint, 'Failed')
-    const { body, text } = await alice.get(endpoint.at(`/deliveries/${id}`))
+    const { body, text } = await client.get(endpoint.at(`/deliveries/${id}`))
     expect(body).toMatchObject({
       hasDetail: true,
       sent: { method: 'POST', url: expect.stringContaining('.../B0') },
       received: { statusCode: 403, body: 'invalid_token ***' },
     })
     expect(text).not.toContain('verysecretpart')
-    expect((await alice.get(`${PATH}/deliveries`)).text).not.toContain('verysecretpart')
+    expect((await client.get(`${PATH}/deliveries`)).text).not.toContain('verysecretpart')
   })
 })

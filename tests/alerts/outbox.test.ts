@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'bun:test'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { closeIncidents, openIncident, raiseSingle } from '@creel/core/alerts'
 import { z } from 'zod'
@@ -6,7 +6,7 @@ import { AlertReceiver } from '../support/alertReceiver.ts'
 import type { Client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { MailReceiver } from '../support/mailReceiver.ts'
-import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const PATH = '/api/v1/alert-channels'
 
@@ -34,26 +34,37 @@ const Made = z.looseObject({ id: z.string() })
 /** Looks through the API count against its budget. */
 const API_POLL_MS = 100
 
+let service: TestService
+/** A workspace of each test's own. */
+let client: Client
 let receiver: AlertReceiver
+let pagerDuty: AlertReceiver
 let mail: MailReceiver
-const services: TestService[] = []
 
-beforeEach(async () => {
-  receiver = await AlertReceiver.start()
+/** Its workspaces may have so many channels. */
+const NARROW = { plan: 'solo', channels: 2 } as const
+
+beforeAll(async () => {
   mail = await MailReceiver.start()
+  pagerDuty = await AlertReceiver.start()
+  service = await startService({
+    smtpUrl: mail.url,
+    alertApiUrls: { pagerduty: pagerDuty.url },
+    planLimits: { [NARROW.plan]: { alertChannelsMax: NARROW.channels } },
+  })
 })
-afterEach(async () => {
-  await Promise.all(services.splice(0).map((service) => service.stop()))
-  await Promise.all([receiver.stop(), mail.stop()])
+beforeEach(async () => {
+  client = await service.newClient()
+  receiver = await AlertReceiver.start()
+  mail.forget()
+})
+afterEach(() => receiver.stop())
+afterAll(async () => {
+  await service.stop()
+  await Promise.all([pagerDuty.stop(), mail.stop()])
 })
 
-async function start(options: TestServiceOptions = {}): Promise<TestService> {
-  const service = await startService({ smtpUrl: mail.url, ...options })
-  services.push(service)
-  return service
-}
-
-const webhook = async (client: Client, more: object = {}) =>
+const webhook = async (more: object = {}) =>
   (
     await client.expect(
       client.post(PATH, {
@@ -66,14 +77,16 @@ const webhook = async (client: Client, more: object = {}) =>
     )
   ).id
 
+const addContact = (email: string) => service.operator.contacts.add({ workspace: client.workspaceId, email })
+
 /** An action that a test parks deliveries of; the outbox does not care whether it exists. */
 const action = () => ({ id: randomUUID(), name: 'Billing' })
 
-const park = (service: TestService, subject: { id: string; name: string }, count = 1) =>
-  service.db.transaction().execute((trx) =>
-    openIncident(service.running.services, trx, {
+const park = (subject: { id: string; name: string }, count = 1, by = { service, client }) =>
+  by.service.db.transaction().execute((trx) =>
+    openIncident(by.service.running.services, trx, {
       kind: 'delivery.parked',
-      workspaceId: service.alice.workspaceId,
+      workspaceId: by.client.workspaceId,
       subject,
       endpoint: { id: randomUUID(), name: 'stripe-ci' },
       requestId: 90117,
@@ -81,7 +94,7 @@ const park = (service: TestService, subject: { id: string; name: string }, count
       count,
     }),
   )
-const recover = (service: TestService, subject: { id: string }) =>
+const recover = (subject: { id: string }) =>
   service.db
     .transaction()
     .execute((trx) =>
@@ -92,19 +105,19 @@ const payloads = async (count: number) =>
   (await receiver.received(count)).map(({ json }) => Payload.parse(json))
 
 /** The history once it has so many rows of these kinds. */
-function history(client: Client, count: number, query = '') {
+function history(count: number, query = '', of = client) {
   return eventually(
     `${count} rows in the history`,
     async () => {
-      const { items } = await client.expect(client.get(`${PATH}/deliveries?pageSize=100${query}`), History)
+      const { items } = await of.expect(of.get(`${PATH}/deliveries?pageSize=100${query}`), History)
       return items.length >= count && items
     },
     { every: API_POLL_MS },
   )
 }
 /** Waits until the one row of the history says this. */
-async function historySays(client: Client, detail: string) {
-  const says = async () => (await history(client, 1))[0]?.detail === detail
+async function historySays(detail: string) {
+  const says = async () => (await history(1))[0]?.detail === detail
   await eventually(`${detail} in the history`, says, { every: API_POLL_MS })
 }
 const outcomes = (items: z.output<typeof History>['items']) =>
@@ -115,20 +128,19 @@ const outcomes = (items: z.output<typeof History>['items']) =>
 
 describe('an incident', () => {
   test('raises one alert however many causes come at once, counts them, and closes with the final count', async () => {
-    const service = await start()
-    await webhook(service.alice)
+    await webhook()
     const subject = action()
-    await Promise.all(Array.from({ length: 40 }, () => park(service, subject, 25)))
+    await Promise.all(Array.from({ length: 40 }, () => park(subject, 25)))
     await payloads(1)
-    await recover(service, subject)
-    await recover(service, subject)
+    await recover(subject)
+    await recover(subject)
 
     const [open, closed, ...more] = await payloads(2)
     expect(more).toEqual([])
     expect(open).toMatchObject({ event_kind: 'delivery.parked', status: 'open', subject_id: subject.id })
     expect(closed).toMatchObject({ event_kind: 'delivery.recovered', status: 'closed', count: 1000 })
     expect(closed?.incident_id).toBe(open?.incident_id ?? '')
-    const rows = await history(service.alice, 2)
+    const rows = await history(2)
     expect(rows.map(({ eventKind, count }) => `${eventKind} ${count}`)).toEqual([
       'delivery.recovered 1000',
       'delivery.parked 1000',
@@ -136,43 +148,40 @@ describe('an incident', () => {
   })
 
   test('opens anew after it was closed', async () => {
-    const service = await start()
-    await webhook(service.alice)
+    await webhook()
     const subject = action()
-    await park(service, subject)
+    await park(subject)
     await payloads(1)
-    await recover(service, subject)
+    await recover(subject)
     await payloads(2)
-    await park(service, subject)
+    await park(subject)
     const [first, , third] = await payloads(3)
     expect(third).toMatchObject({ event_kind: 'delivery.parked', count: 1 })
     expect(third?.incident_id).not.toBe(first?.incident_id ?? '')
   })
 
   test('its closing event has its severity, so that a threshold never splits the two', async () => {
-    const service = await start()
     const events = ['delivery.parked', 'delivery.recovered'].map((kind) => ({ kind, minSeverity: 'error' }))
-    await webhook(service.alice, { events })
+    await webhook({ events })
     const subject = action()
-    await park(service, subject)
+    await park(subject)
     await payloads(1)
-    await recover(service, subject)
+    await recover(subject)
     expect((await payloads(2)).map(({ severity }) => severity)).toEqual(['error', 'error'])
   })
 
   test('is resolved in PagerDuty under one key, also when the closing event is not subscribed', async () => {
-    const service = await start({ alertApiUrls: { pagerduty: receiver.url } })
-    receiver.replies = [{ status: 202, body: '{"status":"success"}' }]
-    await service.alice.post(PATH, {
+    pagerDuty.replies = [{ status: 202, body: '{"status":"success"}' }]
+    await client.post(PATH, {
       kind: 'pagerduty',
       secret: 'R0UTINGKEY',
       events: [{ kind: 'delivery.parked' }],
     })
     const subject = action()
-    await park(service, subject)
-    await receiver.received(1)
-    await recover(service, subject)
-    const [trigger, resolve] = (await receiver.received(2)).map(({ target, json }) => ({ target, json }))
+    await park(subject)
+    await pagerDuty.received(1)
+    await recover(subject)
+    const [trigger, resolve] = (await pagerDuty.received(2)).map(({ target, json }) => ({ target, json }))
     expect(trigger).toMatchObject({ target: '/v2/enqueue', json: { event_action: 'trigger' } })
     expect(resolve).toMatchObject({ target: '/v2/enqueue', json: { event_action: 'resolve' } })
     const key = z.looseObject({ dedup_key: z.string() })
@@ -182,12 +191,11 @@ describe('an incident', () => {
 
 describe('the closing alert', () => {
   test('comes after the opening one, however close the two are', async () => {
-    const service = await start()
-    await webhook(service.alice)
+    await webhook()
     for (let round = 0; round < 10; round += 1) {
       const subject = action()
-      await park(service, subject)
-      await recover(service, subject)
+      await park(subject)
+      await recover(subject)
     }
     const kinds = new Map<string | null, string[]>()
     for (const { incident_id, event_kind } of await payloads(20)) {
@@ -197,13 +205,12 @@ describe('the closing alert', () => {
   })
 
   test('waits for the tries of the opening one', async () => {
-    const service = await start()
-    await webhook(service.alice)
+    await webhook()
     const subject = action()
     receiver.replies = [{ status: 500 }, { status: 200 }]
-    await park(service, subject)
-    await historySays(service.alice, 'HTTP 500')
-    await recover(service, subject)
+    await park(subject)
+    await historySays('HTTP 500')
+    await recover(subject)
     await service.clock.advance(20_000)
     expect(receiver.messages).toHaveLength(1)
     await service.clock.advance(12_000)
@@ -219,13 +226,12 @@ describe('the closing alert', () => {
 
 describe('a transaction that fails', () => {
   test('raises nothing', async () => {
-    const service = await start()
-    await webhook(service.alice)
+    await webhook()
     const subject = action()
     const failing = service.db.transaction().execute(async (trx) => {
       await openIncident(service.running.services, trx, {
         kind: 'delivery.parked',
-        workspaceId: service.alice.workspaceId,
+        workspaceId: client.workspaceId,
         subject,
         endpoint: null,
         requestId: null,
@@ -234,42 +240,43 @@ describe('a transaction that fails', () => {
       throw new Error('rolled back')
     })
     await expect(failing).rejects.toThrow('rolled back')
-    expect(await service.db.selectFrom('alerts').selectAll().execute()).toEqual([])
-    expect(await recover(service, subject)).toBe(0)
+    const { workspaceId } = client
+    const raised = service.db.selectFrom('alerts').where('workspaceId', '=', workspaceId).selectAll()
+    expect(await raised.execute()).toEqual([])
+    expect(await recover(subject)).toBe(0)
   })
 })
 
 describe('sends', () => {
   test('are tried again after 30 s and 5 min, with the same id, in one row of the history', async () => {
-    const service = await start()
-    const id = await webhook(service.alice)
+    const id = await webhook()
     receiver.replies = [{ status: 500 }, { status: 503 }, { status: 200 }]
-    await park(service, action())
-    await historySays(service.alice, 'HTTP 500')
+    await park(action())
+    await historySays('HTTP 500')
     await service.clock.advance(20_000)
     expect(receiver.messages).toHaveLength(1)
     await service.clock.advance(12_000)
-    await historySays(service.alice, 'HTTP 503')
+    await historySays('HTTP 503')
     await service.clock.advance(272_000)
     const sent = await payloads(3)
     expect(new Set(sent.map((payload) => payload.id)).size).toBe(1)
-    const rows = await history(service.alice, 1, '&outcome=delivered')
+    const rows = await history(1, '&outcome=delivered')
     expect(rows).toHaveLength(1)
-    expect((await service.alice.get(`${PATH}/${id}`)).body).toMatchObject({
+    expect((await client.get(`${PATH}/${id}`)).body).toMatchObject({
       health: 'verified',
       consecutiveFailures: 0,
     })
   })
 
   test('are given up when no worker survives them, and the alert goes by mail', async () => {
-    const service = await start()
-    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
-    await webhook(service.alice)
+    await addContact('ops@acme.test')
+    await webhook()
     receiver.replies = [{ status: 500 }]
-    await park(service, action())
-    await historySays(service.alice, 'HTTP 500')
+    await park(action())
+    await historySays('HTTP 500')
     // No build can send to this: whoever attempts fails in the middle of it.
-    await service.db.updateTable('alertChannels').set({ kind: 'pigeon' }).execute()
+    const channels = service.db.updateTable('alertChannels').where('workspaceId', '=', client.workspaceId)
+    await channels.set({ kind: 'pigeon' }).execute()
     await eventually(
       'the mail that stands in for the channel',
       async () => {
@@ -278,39 +285,37 @@ describe('sends', () => {
       },
       { every: API_POLL_MS },
     )
-    expect(await history(service.alice, 2)).toMatchObject([
+    expect(await history(2)).toMatchObject([
       { outcome: 'delivered', channelKind: 'email', emailFallback: true },
       { outcome: 'failed', detail: 'Given up: no try came to an end.' },
     ])
   })
 
   test('three failures in a row make the channel failing, and the alert goes by mail', async () => {
-    const service = await start()
-    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
-    const id = await webhook(service.alice)
+    await addContact('ops@acme.test')
+    const id = await webhook()
     receiver.replies = [{ status: 500 }, { status: 501 }, { status: 502 }]
-    await park(service, action())
-    await historySays(service.alice, 'HTTP 500')
+    await park(action())
+    await historySays('HTTP 500')
     await service.clock.advance(32_000)
-    await historySays(service.alice, 'HTTP 501')
+    await historySays('HTTP 501')
     await service.clock.advance(272_000)
     await mail.received(1)
-    expect((await service.alice.get(`${PATH}/${id}`)).body).toMatchObject({
+    expect((await client.get(`${PATH}/${id}`)).body).toMatchObject({
       health: 'failing',
       consecutiveFailures: 3,
     })
-    expect(outcomes(await history(service.alice, 2))).toEqual([
+    expect(outcomes(await history(2))).toEqual([
       'delivery.parked email delivered (fallback)',
       'delivery.parked webhook failed',
     ])
   })
 
   test('a permanent refusal is not tried again and goes by mail at once', async () => {
-    const service = await start()
-    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
-    await webhook(service.alice)
+    await addContact('ops@acme.test')
+    await webhook()
     receiver.replies = [{ status: 410, body: 'gone' }]
-    await park(service, action())
+    await park(action())
     const [letter] = await mail.received(1)
     expect(letter?.raw).toContain('Hook is failing')
     await service.clock.advance(600_000)
@@ -318,15 +323,14 @@ describe('sends', () => {
   })
 
   test('while failing a channel is tried once an alert, which is mailed besides', async () => {
-    const service = await start()
-    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
-    const id = await webhook(service.alice)
+    await addContact('ops@acme.test')
+    const id = await webhook()
     receiver.replies = [{ status: 500 }]
-    await service.alice.post(`${PATH}/${id}/test`)
-    await park(service, action())
+    await client.post(`${PATH}/${id}/test`)
+    await park(action())
     await mail.received(1)
     await receiver.received(2)
-    expect(outcomes(await history(service.alice, 2, '&eventKind=delivery.parked'))).toEqual([
+    expect(outcomes(await history(2, '&eventKind=delivery.parked'))).toEqual([
       'delivery.parked email delivered (fallback)',
       'delivery.parked webhook failed',
     ])
@@ -338,45 +342,41 @@ describe('sends', () => {
 
 describe('contacts', () => {
   test('are mailed what no channel takes, as text and HTML', async () => {
-    const service = await start()
     for (const email of ['ops@acme.test', 'boss@acme.test']) {
-      await service.operator.contacts.add({ workspace: service.alice.workspaceId, email })
+      await addContact(email)
     }
-    await park(service, action(), 3)
+    await park(action(), 3)
     const mails = await mail.received(2)
     expect(mails.flatMap(({ to }) => to).sort()).toEqual(['boss@acme.test', 'ops@acme.test'])
     expect(mails[0]?.from).toBe('alerts@creel.example.test')
     expect(mails[0]?.raw).toContain('Subject: [error] Deliveries to Billing are parked')
     expect(mails[0]?.raw).toContain('text/plain')
     expect(mails[0]?.raw).toContain('text/html')
-    expect(outcomes(await history(service.alice, 2))).toEqual([
+    expect(outcomes(await history(2))).toEqual([
       'delivery.parked email delivered',
       'delivery.parked email delivered',
     ])
   })
 
   test('are spared what a channel took', async () => {
-    const service = await start()
-    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
-    await webhook(service.alice)
-    await park(service, action())
+    await addContact('ops@acme.test')
+    await webhook()
+    await park(action())
     await payloads(1)
-    expect(outcomes(await history(service.alice, 1))).toEqual(['delivery.parked webhook delivered'])
+    expect(outcomes(await history(1))).toEqual(['delivery.parked webhook delivered'])
     expect(mail.mails).toEqual([])
   })
 
   test('whom a watchdog names are mailed its alarm and its recovery, besides the channels', async () => {
-    const service = await start()
-    const workspace = service.alice.workspaceId
-    const named = await service.operator.contacts.add({ workspace, email: 'night@acme.test' })
-    await service.operator.contacts.add({ workspace, email: 'day@acme.test' })
-    await webhook(service.alice)
+    const named = await addContact('night@acme.test')
+    await addContact('day@acme.test')
+    await webhook()
     const subject = { id: randomUUID(), name: 'nightly backup' }
     const alarm = { kind: 'watchdog.alarmed', contactIds: [named.id] } as const
     await service.db.transaction().execute((trx) =>
       openIncident(service.running.services, trx, {
         ...alarm,
-        workspaceId: workspace,
+        workspaceId: client.workspaceId,
         subject,
         endpoint: null,
         requestId: null,
@@ -392,7 +392,7 @@ describe('contacts', () => {
     expect(mails[0]?.raw).toContain('Subject: [critical] Watchdog nightly backup is alarmed')
     expect(mails[1]?.raw).toContain('Subject: [recovered] Watchdog nightly backup recovered')
     await payloads(2)
-    expect(outcomes(await history(service.alice, 4)).sort()).toEqual([
+    expect(outcomes(await history(4)).sort()).toEqual([
       'watchdog.alarmed email delivered',
       'watchdog.alarmed webhook delivered',
       'watchdog.recovered email delivered',
@@ -401,52 +401,48 @@ describe('contacts', () => {
   })
 
   test('without a mail server the history says so plainly', async () => {
-    const service = await startService()
-    services.push(service)
-    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
-    await park(service, action())
-    const [row] = await history(service.alice, 1)
+    const mute = await startService()
+    await mute.operator.contacts.add({ workspace: mute.alice.workspaceId, email: 'ops@acme.test' })
+    await park(action(), 1, { service: mute, client: mute.alice })
+    const [row] = await history(1, '', mute.alice)
     expect(row).toMatchObject({
       channelKind: 'email',
       outcome: 'failed',
       channelId: null,
       detail: 'Not mailed: no mail server is configured (CREEL_SMTP_URL).',
     })
+    await mute.stop()
   })
 
   test("a refused recipient is final and recorded in the server's words", async () => {
-    const service = await start()
     mail.refusal = { code: 550, words: 'no such user here' }
-    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'gone@acme.test' })
-    await park(service, action())
-    const [row] = await history(service.alice, 1)
+    await addContact('gone@acme.test')
+    await park(action())
+    const [row] = await history(1)
     expect(row).toMatchObject({ outcome: 'failed', statusCode: 550 })
     expect(row?.detail).toContain('no such user here')
   })
 
   test('mail that is refused for now is tried again', async () => {
-    const service = await start()
     mail.refusal = { code: 451, words: 'greylisted' }
-    await service.operator.contacts.add({ workspace: service.alice.workspaceId, email: 'ops@acme.test' })
-    await park(service, action())
-    await history(service.alice, 1)
+    await addContact('ops@acme.test')
+    await park(action())
+    await history(1)
     mail.refusal = null
     await service.clock.advance(32_000)
     await mail.received(1)
-    expect(outcomes(await history(service.alice, 1, '&outcome=delivered'))).toEqual([
-      'delivery.parked email delivered',
-    ])
+    expect(outcomes(await history(1, '&outcome=delivered'))).toEqual(['delivery.parked email delivered'])
   })
 })
 
 describe('a channel that wants an alert and does not get it', () => {
   test('leaves a row: muted, or suppressed over the plan', async () => {
-    const service = await start({ limits: { alertChannelsMax: 2 } })
-    const soon = new Date(Date.now() + 3_600_000).toISOString()
-    await webhook(service.alice, { mutedUntil: soon })
-    await service.alice.post(PATH, { kind: 'slack', name: 'No credential' })
-    await park(service, action())
-    expect(outcomes(await history(service.alice, 2)).sort()).toEqual([
+    client = await service.newClient(NARROW.plan)
+    const soon = new Date(service.clock.now().getTime() + 3_600_000).toISOString()
+    await webhook({ mutedUntil: soon })
+    await client.post(PATH, { kind: 'slack', name: 'No credential' })
+    await park(action())
+    expect(outcomes(await history(2)).sort()).toEqual([
       'delivery.parked slack suppressed',
       'delivery.parked webhook muted',
     ])
@@ -454,14 +450,13 @@ describe('a channel that wants an alert and does not get it', () => {
   })
 
   test('one that is off or does not subscribe leaves none', async () => {
-    const service = await start()
-    await webhook(service.alice, { enabled: false })
-    await webhook(service.alice, { events: [] })
-    const last = await webhook(service.alice)
+    await webhook({ enabled: false })
+    await webhook({ events: [] })
+    const last = await webhook()
     await service.db.transaction().execute((trx) =>
       raiseSingle(service.running.services, trx, {
         kind: 'transformation.disabled',
-        workspaceId: service.alice.workspaceId,
+        workspaceId: client.workspaceId,
         subject: { id: randomUUID(), name: 'Slim' },
         endpoint: null,
         requestId: null,
@@ -474,40 +469,36 @@ describe('a channel that wants an alert and does not get it', () => {
       status: 'single',
       incident_id: null,
     })
-    expect(await history(service.alice, 1)).toMatchObject([{ channelId: last }])
+    expect(await history(1)).toMatchObject([{ channelId: last }])
   })
 })
 
 describe('several processes', () => {
   test('send every alert once', async () => {
-    const first = await start()
-    const second = await startService({
-      database: first.database,
-      clock: first.clock,
-      secretKey: first.secretKey,
-      smtpUrl: mail.url,
-      parts: ['jobs'],
-    })
-    services.unshift(second)
-    await webhook(first.alice)
-    await webhook(first.alice)
-    await Promise.all(Array.from({ length: 50 }, () => park(first, action())))
-    await history(first.alice, 100, '&outcome=delivered')
+    const { database, clock, secretKey } = service
+    const second = await startService({ database, clock, secretKey, smtpUrl: mail.url, parts: ['jobs'] })
+    await webhook()
+    await webhook()
+    await Promise.all(Array.from({ length: 50 }, () => park(action())))
+    await history(100, '&outcome=delivered')
     const ids = (await payloads(100)).map(({ id }) => id)
     expect(ids).toHaveLength(100)
     expect(new Set(ids).size).toBe(50)
+    await second.stop()
   })
 
   test('a job too many sends nothing twice', async () => {
-    const service = await start()
-    await webhook(service.alice)
-    await park(service, action())
+    await webhook()
+    await park(action())
     await payloads(1)
-    await history(service.alice, 1)
-    const alert = await service.db.selectFrom('alerts').select('id').executeTakeFirstOrThrow()
-    const delivery = await service.db.selectFrom('alertDeliveries').select('id').executeTakeFirstOrThrow()
-    await service.runJob('alerts.fanOut', { alertId: alert.id })
-    await service.runJob('alerts.send', { alertDeliveryId: delivery.id })
+    await history(1)
+    const { alertId, id } = await service.db
+      .selectFrom('alertDeliveries')
+      .where('workspaceId', '=', client.workspaceId)
+      .select(['alertId', 'id'])
+      .executeTakeFirstOrThrow()
+    await service.runJob('alerts.fanOut', { alertId })
+    await service.runJob('alerts.send', { alertDeliveryId: id })
     await service.runJob('alerts.sweep', {})
     expect(receiver.messages).toHaveLength(1)
   })
@@ -515,14 +506,12 @@ describe('several processes', () => {
 
 describe('the history', () => {
   test('is forgotten after 30 days', async () => {
-    const service = await start()
-    await webhook(service.alice)
-    await park(service, action())
-    await history(service.alice, 1)
+    await webhook()
+    await park(action())
+    await history(1)
     await service.clock.advance(31 * 86_400_000)
-    await service.db.transaction().execute(async () => {})
-    await service.runJob('alerts.sweep', {}).catch(() => {})
-    const { body } = await service.alice.get(`${PATH}/deliveries`)
+    await service.runJob('alerts.sweep', {})
+    const { body } = await client.get(`${PATH}/deliveries`)
     expect(body).toMatchObject({ totalCount: 0 })
   })
 })

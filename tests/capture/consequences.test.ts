@@ -1,20 +1,17 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
+import type { Client } from '../support/client.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 
-const started: TestService[] = []
+/** Without workers: what is queued stays queued. */
+let service: TestService
+let client: Client
 
-async function start(options: TestServiceOptions): Promise<TestService> {
-  const service = await startService(options)
-  started.unshift(service)
-  return service
-}
-
-// Not only at the end of the file: together they would take all connections of the run's PostgreSQL.
-afterEach(async () => {
-  for (const service of started.splice(0)) await service.stop()
+beforeAll(async () => {
+  service = await startService({ parts: ['gateway'] })
+  client = service.alice
 })
 
 const Watchdog = z.looseObject({
@@ -25,33 +22,32 @@ const Watchdog = z.looseObject({
 
 describe('a capture and what it sets in motion', () => {
   test('commit together: a capture whose deliveries cannot be queued is not stored, and its sender hears so', async () => {
-    const { alice, db } = await start({ parts: ['gateway'] })
-    const endpoint = await alice.endpoint()
-    await alice.post(endpoint.at('/actions'), { kind: 'forward', url: 'http://127.0.0.1:9/' })
-    await sql`alter table deliveries add constraint broken check (false) not valid`.execute(db)
+    const endpoint = await client.endpoint()
+    await client.post(endpoint.at('/actions'), { kind: 'forward', url: 'http://127.0.0.1:9/' })
+    await sql`alter table deliveries add constraint broken check (false) not valid`.execute(service.db)
     const answer = await endpoint.send()
     expect({ status: answer.status, text: await answer.text() }).toEqual({
       status: 503,
       text: '{"error":"unavailable"}',
     })
     expect(await endpoint.requests()).toEqual([])
-    await sql`alter table deliveries drop constraint broken`.execute(db)
+    await sql`alter table deliveries drop constraint broken`.execute(service.db)
     expect(await endpoint.capture()).toMatchObject({ state: 'Pending' })
-    const { count } = await db
+    const { count } = await service.db
       .selectFrom('deliveries')
+      .where('endpointId', '=', endpoint.id)
       .select((of) => of.fn.countAll<number>().as('count'))
       .executeTakeFirstOrThrow()
     expect(count).toBe(1)
   })
 
   test('an action works for the very next capture, and is gone for the one after its removal', async () => {
-    const { alice } = await start({ parts: ['gateway'] })
-    const endpoint = await alice.endpoint()
+    const endpoint = await client.endpoint()
     const action = { kind: 'forward', url: 'http://127.0.0.1:9/' }
     for (let turn = 0; turn < 10; turn += 1) {
       expect(await endpoint.capture()).toMatchObject({ state: 'NotAttempted' })
-      const { id } = await alice.expect(
-        alice.post(endpoint.at('/actions'), {
+      const { id } = await client.expect(
+        client.post(endpoint.at('/actions'), {
           ...action,
           condition: { path: 'body.n', op: 'eq', value: turn },
         }),
@@ -59,15 +55,14 @@ describe('a capture and what it sets in motion', () => {
       )
       expect(await endpoint.capture({ body: `{"n":${turn}}` })).toMatchObject({ state: 'Pending' })
       expect(await endpoint.capture({ body: '{"n":-1}' })).toMatchObject({ state: 'Skipped' })
-      await alice.delete(endpoint.at(`/actions/${id}`))
+      await client.delete(endpoint.at(`/actions/${id}`))
     }
   })
 
   test('a mixed batch: each endpoint gets what is its own', async () => {
-    const { alice, db } = await start({ parts: ['gateway'] })
-    const forwarding = await alice.endpoint()
-    const plain = await alice.endpoint()
-    await alice.post(forwarding.at('/actions'), { kind: 'forward', url: 'http://127.0.0.1:9/' })
+    const forwarding = await client.endpoint()
+    const plain = await client.endpoint()
+    await client.post(forwarding.at('/actions'), { kind: 'forward', url: 'http://127.0.0.1:9/' })
     await Promise.all(
       Array.from({ length: 40 }, (_, index) =>
         (index % 2 === 0 ? forwarding : plain).send({ body: `${index}` }),
@@ -76,26 +71,30 @@ describe('a capture and what it sets in motion', () => {
     const forwarded = (await forwarding.requests()).map(({ id }) => id)
     expect(forwarded).toHaveLength(20)
     expect(await plain.requests()).toHaveLength(20)
-    const rows = await db.selectFrom('deliveries').select('requestId').execute()
+    const rows = await service.db
+      .selectFrom('deliveries')
+      .where('endpointId', 'in', [forwarding.id, plain.id])
+      .select('requestId')
+      .execute()
     expect(rows.map(({ requestId }) => requestId).sort((a, b) => b - a)).toEqual(forwarded)
   })
 
   test('the bytes that are forwarded are the bytes that came', async () => {
-    const { alice } = await start({})
-    const endpoint = await alice.endpoint()
+    const working = await startService()
+    const endpoint = await working.alice.endpoint()
     await using receiver = await startReceiver()
-    await alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url })
+    await working.alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url })
     const body = Uint8Array.from({ length: 256 }, (_, byte) => byte)
     await endpoint.capture({ body, headers: { 'Content-Type': 'application/octet-stream' } })
     const [received] = await receiver.take(1)
     expect(received?.body).toEqual(Buffer.from(body))
+    await working.stop()
   })
 
   test('a watchdog notices the last match of a batch', async () => {
-    const { alice } = await start({ parts: ['gateway'] })
-    const endpoint = await alice.endpoint()
-    const made = await alice.expect(
-      alice.post('/api/v1/watchdogs', {
+    const endpoint = await client.endpoint()
+    const made = await client.expect(
+      client.post('/api/v1/watchdogs', {
         endpointId: endpoint.id,
         expectedIntervalSeconds: 3600,
         match: { path: 'body.type', op: 'eq', value: 'beat' },
@@ -109,14 +108,13 @@ describe('a capture and what it sets in motion', () => {
       ),
     )
     const beats = (await endpoint.requests()).filter(({ label }) => label === 'beat')
-    const watchdog = await alice.expect(alice.get(`/api/v1/watchdogs/${made.id}`), Watchdog)
+    const watchdog = await client.expect(client.get(`/api/v1/watchdogs/${made.id}`), Watchdog)
     expect(watchdog).toMatchObject({ state: 'onTime', lastMatchedRequestId: beats[0]?.id ?? null })
   })
 
   test('whoever awaits it is woken', async () => {
-    const { alice } = await start({ parts: ['gateway'] })
-    const endpoint = await alice.endpoint()
-    const waiting = alice.get(endpoint.at('/requests/await?afterId=0&timeoutSeconds=30'))
+    const endpoint = await client.endpoint()
+    const waiting = client.get(endpoint.at('/requests/await?afterId=0&timeoutSeconds=30'))
     const { id } = await endpoint.capture()
     expect((await waiting).body).toMatchObject({ id })
   })

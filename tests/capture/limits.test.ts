@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { openDatabase } from '@creel/core'
 import { z } from 'zod'
 import type { TestEndpoint } from '../support/client.ts'
@@ -8,18 +8,50 @@ import { startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
 
-const started: TestService[] = []
+/** Two gateways on one database, and what the workspaces of each plan may. */
+let first: TestService
+let second: TestService
 
-async function start(options: TestServiceOptions): Promise<TestService> {
-  const service = await startService(options)
-  started.unshift(service)
-  return service
+const PLANS = {
+  rate20: 'solo',
+  rate1: 'pro',
+  cap3: 'team',
+  cap5: 'self-hosted',
+} as const
+
+beforeAll(async () => {
+  const options = {
+    parts: ['gateway'],
+    planLimits: {
+      [PLANS.rate20]: { captureRatePerMinute: 20, payloadBytesMax: 10 },
+      [PLANS.rate1]: { captureRatePerMinute: 1 },
+      [PLANS.cap3]: { storedRequestsMax: 3, payloadBytesMax: 100_000 },
+      [PLANS.cap5]: { storedRequestsMax: 5, captureRatePerMinute: 100_000 },
+    },
+  } satisfies TestServiceOptions
+  first = await startService(options)
+  const { database, clock, secretKey } = first
+  second = await startService({ ...options, database, clock, secretKey })
+})
+
+/** An endpoint in a workspace of its own. */
+async function endpointOn(
+  plan: keyof typeof PLANS,
+  members: Readonly<Record<string, unknown>> = {},
+): Promise<TestEndpoint> {
+  return await (await first.newClient(PLANS[plan])).endpoint(members)
 }
 
-// Not only at the end of the file: together they would take all connections of the run's PostgreSQL.
-afterEach(async () => {
-  for (const service of started.splice(0)) await service.stop()
-})
+/** Sends so many at once, half of them to the other gateway; the statuses. */
+async function burstAtBoth(endpoint: TestEndpoint, count: number): Promise<number[]> {
+  const elsewhere = `${second.captureUrl}/hook/${endpoint.id}`
+  const answers = await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      fetch(index % 2 === 0 ? endpoint.url : elsewhere, { method: 'POST', body: '{}' }),
+    ),
+  )
+  return answers.map(({ status }) => status)
+}
 
 const Stats = z.looseObject({
   storage: z.looseObject({
@@ -41,11 +73,11 @@ async function burst(endpoint: TestEndpoint, count: number): Promise<number[]> {
 
 describe('over the capture rate', () => {
   test('a sender gets 429 and is counted, and recovers after Retry-After', async () => {
-    const { alice, clock } = await start({ parts: ['gateway'], limits: { captureRatePerMinute: 3 } })
-    const endpoint = await alice.endpoint()
-    expect(await burst(endpoint, 5)).toEqual([200, 200, 200, 429, 429])
+    const endpoint = await endpointOn('rate20')
+    const accepted = Array(20).fill(200)
+    expect(await burst(endpoint, 22)).toEqual([...accepted, 429, 429])
 
-    await clock.advance(20_000)
+    await first.clock.advance(20_000)
     const refused = await endpoint.send()
     expect({ status: refused.status, text: await refused.text() }).toEqual({
       status: 429,
@@ -58,22 +90,19 @@ describe('over the capture rate', () => {
     expect(retryAfter).toBeGreaterThan(0)
     expect(retryAfter).toBeLessThanOrEqual(40)
 
-    await clock.advance(retryAfter * 1000)
-    expect(await burst(endpoint, 4)).toEqual([200, 200, 200, 429])
+    await first.clock.advance(retryAfter * 1000)
+    expect(await burst(endpoint, 21)).toEqual([...accepted, 429])
     const { storage, traffic } = await statsOf(endpoint)
     expect({ stored: storage.storedRequestCount, rejected: traffic.rejectedCount }).toEqual({
-      stored: 6,
+      stored: 40,
       rejected: 4,
     })
     expect(traffic.lastRejectedAt).not.toBeNull()
   })
 
   test('the workspace is told at the first refusal, then once an hour with the count', async () => {
-    const { alice, clock, db } = await start({
-      parts: ['gateway'],
-      limits: { captureRatePerMinute: 1 },
-    })
-    const endpoint = await alice.endpoint({ name: 'busy' })
+    const { clock, db } = first
+    const endpoint = await endpointOn('rate1', { name: 'busy' })
     const alerts = () =>
       db
         .selectFrom('alerts')
@@ -88,23 +117,23 @@ describe('over the capture rate', () => {
       })
     await endpoint.send()
     await endpoint.send()
-    const first = {
+    const rejected = {
       eventKind: 'capture.rejected',
       severity: 'warning',
       status: 'single',
       subjectName: 'busy',
       count: 1,
     }
-    expect(await notified(1)).toEqual([first])
+    expect(await notified(1)).toEqual([rejected])
     expect(await burst(endpoint, 3)).toEqual([429, 429, 429])
     await clock.advance(3_600_000)
     expect(await burst(endpoint, 2)).toEqual([200, 429])
-    expect(await notified(2)).toEqual([first, { ...first, count: 4 }])
+    expect(await notified(2)).toEqual([rejected, { ...rejected, count: 4 }])
   })
 
   test('other endpoints are not held up', async () => {
-    const { alice } = await start({ parts: ['gateway'], limits: { captureRatePerMinute: 1 } })
-    const [loud, quiet] = [await alice.endpoint(), await alice.endpoint()]
+    const loud = await endpointOn('rate1')
+    const quiet = await loud.client.endpoint()
     const [statuses, [other]] = await Promise.all([burst(loud, 10), burst(quiet, 1)])
     expect({ accepted: statuses.filter((status) => status === 200).length, other }).toEqual({
       accepted: 1,
@@ -113,31 +142,15 @@ describe('over the capture rate', () => {
   })
 
   test('what is refused is refused by every gateway', async () => {
-    const first = await start({ parts: ['gateway'], limits: { captureRatePerMinute: 20 } })
-    const { database, clock, secretKey } = first
-    const second = await start({
-      parts: ['gateway'],
-      limits: { captureRatePerMinute: 20 },
-      database,
-      clock,
-      secretKey,
-    })
-    const endpoint = await first.alice.endpoint()
-    const elsewhere = (await second.alice.endpoint()).url.replace(/[^/]+$/, endpoint.id)
-    const answers = await Promise.all(
-      Array.from({ length: 60 }, (_, index) =>
-        fetch(index % 2 === 0 ? endpoint.url : elsewhere, { method: 'POST', body: '{}' }),
-      ),
-    )
-    expect(answers.filter(({ status }) => status === 200)).toHaveLength(20)
-    expect(answers.filter(({ status }) => status === 429)).toHaveLength(40)
+    const statuses = await burstAtBoth(await endpointOn('rate20'), 60)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(20)
+    expect(statuses.filter((status) => status === 429)).toHaveLength(40)
   })
 })
 
 describe('at the stored-request cap', () => {
   test('the oldest are evicted, and no sender notices', async () => {
-    const { alice } = await start({ parts: ['gateway'], limits: { storedRequestsMax: 3 } })
-    const endpoint = await alice.endpoint()
+    const endpoint = await endpointOn('cap3')
     const rows = await endpoint.captureMany(5, { body: '{"n":1}' })
     expect((await endpoint.requests()).map(({ id }) => id)).toEqual(
       rows
@@ -153,63 +166,44 @@ describe('at the stored-request cap', () => {
   })
 
   test('a burst larger than the cap leaves the newest', async () => {
-    const { alice } = await start({
-      parts: ['gateway'],
-      limits: { storedRequestsMax: 7, captureRatePerMinute: 10_000 },
-    })
-    const endpoint = await alice.endpoint()
+    const endpoint = await endpointOn('cap5')
     expect(new Set(await burst(endpoint, 200))).toEqual(new Set([200]))
     const ids = (await endpoint.requests()).map(({ id }) => id)
-    expect(ids).toHaveLength(7)
-    expect((await statsOf(endpoint)).storage).toMatchObject({ storedRequestCount: 7, evictedCount: 193 })
-    expect(Math.max(...ids) - Math.min(...ids)).toBe(6)
+    expect(ids).toHaveLength(5)
+    expect((await statsOf(endpoint)).storage).toMatchObject({ storedRequestCount: 5, evictedCount: 195 })
+    expect(Math.max(...ids) - Math.min(...ids)).toBe(4)
   })
 
   test('two gateways on one endpoint keep to it, and the counts equal the rows', async () => {
-    const limits = { storedRequestsMax: 5, captureRatePerMinute: 100_000 }
-    const first = await start({ parts: ['gateway'], limits })
-    const { database, clock, secretKey } = first
-    const second = await start({ parts: ['gateway'], limits, database, clock, secretKey })
-    const endpoint = await first.alice.endpoint()
-    const elsewhere = `${second.captureUrl}/hook/${endpoint.id}`
-    await Promise.all(
-      Array.from({ length: 400 }, (_, index) =>
-        fetch(index % 2 === 0 ? endpoint.url : elsewhere, { method: 'POST', body: '{}' }),
-      ),
-    )
+    const endpoint = await endpointOn('cap5')
+    await burstAtBoth(endpoint, 400)
     expect(await endpoint.requests()).toHaveLength(5)
     expect((await statsOf(endpoint)).storage).toMatchObject({ storedRequestCount: 5, evictedCount: 395 })
   })
 
   test('a smaller cap takes effect with the next capture', async () => {
-    const service = await start({ parts: ['gateway'], limits: {} })
-    const client = await service.newClient('solo')
-    const endpoint = await client.endpoint()
-    for (let sent = 0; sent < 150; sent += 50) await burst(endpoint, 50)
-    await service.operator.workspaces.setPlan({ workspace: client.workspaceId, plan: 'free' })
-    await service.clock.advance(60_000)
+    const endpoint = await endpointOn('cap5')
+    await burst(endpoint, 5)
+    const { workspaceId } = endpoint.client
+    await first.operator.workspaces.setPlan({ workspace: workspaceId, plan: PLANS.cap3 })
+    expect(await endpoint.requests()).toHaveLength(5)
     expect((await endpoint.send()).status).toBe(200)
-    const { storedRequestCount } = await service.db
-      .selectFrom('endpointCounters')
-      .where('endpointId', '=', endpoint.id)
-      .select('storedRequestCount')
-      .executeTakeFirstOrThrow()
-    expect(storedRequestCount).toBe(100)
+    expect((await statsOf(endpoint)).storage.storedRequestCount).toBe(3)
   })
 
   test('what is in the recycle bin does not count and is not evicted', async () => {
-    const { alice } = await start({ parts: ['gateway'], limits: { storedRequestsMax: 2 } })
-    const endpoint = await alice.endpoint()
-    const [binned] = await endpoint.captureMany(2)
-    await alice.delete(endpoint.at(`/requests/${binned?.id}`))
-    const rows = await endpoint.captureMany(2)
+    const endpoint = await endpointOn('cap3')
+    const { client } = endpoint
+    const [binned] = await endpoint.captureMany(3)
+    await client.delete(endpoint.at(`/requests/${binned?.id}`))
+    const rows = await endpoint.captureMany(3)
     expect((await endpoint.requests()).map(({ id }) => id)).toEqual(rows.map(({ id }) => id).reverse())
-    const bin = await alice.expect(alice.get('/api/v1/recycle-bin'), z.looseObject({ totalCount: z.int() }))
+    const bin = await client.expect(client.get('/api/v1/recycle-bin'), z.looseObject({ totalCount: z.int() }))
     expect(bin.totalCount).toBe(1)
   })
 
   test('an evicted request is gone at once, and its queued delivery is still made', async () => {
-    const service = await start({ limits: { storedRequestsMax: 1 } })
+    const service = await startService({ limits: { storedRequestsMax: 1 } })
     const { alice } = service
     const endpoint = await alice.endpoint()
     const release = Promise.withResolvers<void>()
@@ -230,8 +224,7 @@ describe('at the stored-request cap', () => {
 
 describe('over the payload cap', () => {
   test('a prefix is kept and the rest counted, and the sender is answered as ever', async () => {
-    const { alice } = await start({ parts: ['gateway'], limits: { payloadBytesMax: 100_000 } })
-    const endpoint = await alice.endpoint({ signatureHeader: 'X-Sig', signingSecret: 'a secret of mine' })
+    const endpoint = await endpointOn('cap3', { signatureHeader: 'X-Sig', signingSecret: 'a secret of mine' })
     const body = `${'é'.repeat(50_000)}x`
     const row = await endpoint.capture({ body })
     expect(row).toMatchObject({
@@ -240,14 +233,13 @@ describe('over the payload cap', () => {
       bodyIsBinary: false,
       verification: { verdict: 'unverifiable', note: 'body over the size cap' },
     })
-    const detail = await alice.get(endpoint.at(`/requests/${row.id}`))
+    const detail = await endpoint.client.get(endpoint.at(`/requests/${row.id}`))
     expect(detail.body).toMatchObject({ body: body.slice(0, 32_768) })
     expect((await statsOf(endpoint)).storage.storedBytes).toBe(65_536)
   })
 
   test('the prefix is no longer than the cap, and exactly the cap is not over it', async () => {
-    const { alice } = await start({ parts: ['gateway'], limits: { payloadBytesMax: 10 } })
-    const endpoint = await alice.endpoint()
+    const endpoint = await endpointOn('rate20')
     expect(await endpoint.capture({ body: '0123456789' })).toMatchObject({ bodyTruncated: false })
     const row = await endpoint.capture({ body: '0123456789a' })
     expect(row).toMatchObject({

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { startEmbeddedPostgres } from '@creel/program'
 import pg from 'pg'
 import { eventually } from '../support/eventually.ts'
-import { preparedFolder, temporaryDisk } from '../support/process.ts'
+import { prepareDataFolder, preparedFolder, temporaryDisk } from '../support/process.ts'
 import { debianPostgresPrograms, openRoute, startDebianPostgres } from './debianPostgres.ts'
 import { expectNothingLost } from './findings.ts'
 import { createRandom } from './random.ts'
@@ -27,31 +27,7 @@ const programs = debianPostgresPrograms()
 
 describe('Postgres in trouble', () => {
   test(
-    'stopped in its tracks for a while (SIGSTOP): senders wait or are told 503, and all goes on by itself',
-    async () => {
-      const postgres = await startEmbeddedPostgres({
-        dataDir: join(await preparedFolder(), '.creel'),
-        log: quiet,
-      })
-      try {
-        await using world = await worldOn(postgres.url)
-        await world.acknowledgedMore(20)
-        const processes = [postgres.pid(), ...childrenOf(postgres.pid())]
-        for (const pid of processes) process.kill(pid, 'SIGSTOP')
-        // Not a wait for something: the stop itself.
-        await Bun.sleep(2_000)
-        for (const pid of processes) process.kill(pid, 'SIGCONT')
-        await world.acknowledgedMore(20)
-        expectNothingLost(await world.settle())
-      } finally {
-        await postgres.stop()
-      }
-    },
-    SECONDS_MAX * 1000,
-  )
-
-  test(
-    'out of connections: a gateway that has its own goes on, one that starts meanwhile comes up later',
+    'stopped in its tracks for a while (SIGSTOP), then out of connections: senders wait or are told 503; a gateway that has its own goes on, one that starts meanwhile comes up later',
     async () => {
       const postgres = await startEmbeddedPostgres({
         dataDir: join(await preparedFolder(), '.creel'),
@@ -60,6 +36,13 @@ describe('Postgres in trouble', () => {
       try {
         await using world = await worldOn(postgres.url, { gateways: 2 })
         await world.acknowledgedMore(20)
+        const processes = [postgres.pid(), ...childrenOf(postgres.pid())]
+        for (const pid of processes) process.kill(pid, 'SIGSTOP')
+        // Not a wait for something: the stop itself.
+        await Bun.sleep(2_000)
+        for (const pid of processes) process.kill(pid, 'SIGCONT')
+        await world.acknowledgedMore(20)
+
         const hoard = await takeAllConnections(postgres.url)
         await world.gateways[1]?.kill()
         await world.acknowledgedMore(20)
@@ -78,7 +61,9 @@ describe('Postgres in trouble', () => {
     'out of disk: senders are told 503, and captures go on when there is room again',
     async () => {
       const folder = disk ?? ''
-      const postgres = await startEmbeddedPostgres({ dataDir: join(folder, 'data'), log: quiet })
+      const dataDir = join(folder, 'data')
+      await prepareDataFolder(dataDir)
+      const postgres = await startEmbeddedPostgres({ dataDir, log: quiet })
       try {
         await using world = await worldOn(postgres.url)
         await world.acknowledgedMore(20)

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { Client, type TestEndpoint } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -79,6 +79,12 @@ const EndpointPage = z.looseObject({
   items: z.array(z.looseObject({ name: z.string(), suspendedByPlan: z.boolean() })),
 })
 
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService()
+})
+
 /** Names of the endpoints that are suspended, oldest first. */
 async function suspended(client: Client): Promise<string[]> {
   const { items } = await client.expect(client.get('/api/v1/endpoints?pageSize=100'), EndpointPage)
@@ -94,28 +100,25 @@ async function endpointsNamed(client: Client, names: string): Promise<TestEndpoi
   return made
 }
 
-const setPlan = (service: TestService, client: Client, plan: 'free' | 'solo' | 'pro' | 'team') =>
+const setPlan = (client: Client, plan: 'free' | 'solo' | 'pro' | 'team') =>
   service.operator.workspaces.setPlan({ workspace: client.workspaceId, plan })
 
 test('every plan is worth what the contract says', async () => {
-  const service = await startService()
   for (const plan of ['solo', 'pro', 'team', 'self-hosted'] as const) {
     const client = await service.newClient(plan)
     expect((await client.get('/api/v1/me')).body).toMatchObject({ plan: { key: plan }, limits: LIMITS[plan] })
   }
-  await service.stop()
 })
 
 describe('a downgrade', () => {
   test('suspends the newest endpoints, which answer senders 404; an upgrade lifts that by itself', async () => {
-    const service = await startService()
     const client = await service.newClient('team')
     const made = await endpointsNamed(client, 'abcdefghijkl')
     const [newest, oldest] = [made.at(-1), made[0]]
     if (newest === undefined || oldest === undefined) throw new Error('not made')
     await newest.capture()
 
-    await setPlan(service, client, 'solo')
+    await setPlan(client, 'solo')
     expect(await suspended(client)).toEqual(['k', 'l'])
     expect((await newest.send()).status).toBe(404)
     expect((await oldest.send()).status).toBe(200)
@@ -124,18 +127,16 @@ describe('a downgrade', () => {
     const over = await client.post('/api/v1/endpoints', {})
     expect(over).toMatchObject({ status: 409, body: { code: 'limit_reached' } })
 
-    await setPlan(service, client, 'pro')
+    await setPlan(client, 'pro')
     expect(await suspended(client)).toEqual([])
     expect((await newest.send()).status).toBe(200)
-    await service.stop()
   })
 
   test('is eased by deleting, and by what expires', async () => {
-    const service = await startService()
     const client = await service.newClient('team')
     const ephemeral = await client.endpoint({ name: 'ephemeral', ttlSeconds: 60 })
     const [first] = await endpointsNamed(client, 'abcdefghijkl')
-    await setPlan(service, client, 'solo')
+    await setPlan(client, 'solo')
     expect(await suspended(client)).toEqual(['j', 'k', 'l'])
 
     await client.delete(first?.at('') ?? '')
@@ -144,22 +145,19 @@ describe('a downgrade', () => {
     await service.runJob('endpoints.sweep', {})
     expect(await suspended(client)).toEqual(['l'])
     expect((await client.get(ephemeral.at(''))).status).toBe(200)
-    await service.stop()
   })
 
   test('to a plan without API access answers api_access_disabled; the keys work again after an upgrade', async () => {
-    const service = await startService()
     const client = await service.newClient('solo')
     const endpoint = await client.endpoint()
-    await setPlan(service, client, 'free')
+    await setPlan(client, 'free')
     expect(await client.get('/api/v1/me')).toMatchObject({
       status: 403,
       body: { code: 'api_access_disabled' },
     })
     expect((await endpoint.send()).status).toBe(200)
-    await setPlan(service, client, 'solo')
+    await setPlan(client, 'solo')
     expect((await client.get('/api/v1/me')).status).toBe(200)
-    await service.stop()
   })
 
   test('evicts stored requests above the new cap with the next capture, not at once', async () => {
@@ -200,13 +198,12 @@ describe('a feature that the plan lacks answers feature_not_in_plan', () => {
   const rule = { version: 1, name: 'r', steps: [{ op: 'remove', paths: ['body.a'] }] }
 
   test('on every gated route of transformations and bulk replay, and on no other', async () => {
-    const service = await startService()
     const client = await service.newClient('pro')
     const endpoint = await client.endpoint({ forwardUrl: 'http://127.0.0.1:9/' })
     const { id } = z
       .looseObject({ id: z.string() })
       .parse((await client.post(endpoint.at('/transformations'), rule)).body)
-    await setPlan(service, client, 'solo')
+    await setPlan(client, 'solo')
     const gated = [
       client.post(endpoint.at('/transformations'), rule),
       client.post(endpoint.at('/transformation'), rule),
@@ -232,7 +229,6 @@ describe('a feature that the plan lacks answers feature_not_in_plan', () => {
     ]
     for (const answer of await Promise.all(open)) expect(answer.status).toBe(200)
     expect((await client.delete(endpoint.at(`/transformations/${id}`))).status).toBeLessThan(300)
-    await service.stop()
   })
 
   test('on channels and notify actions', async () => {
@@ -251,7 +247,6 @@ describe('a feature that the plan lacks answers feature_not_in_plan', () => {
 })
 
 test('an endpoint saved before the response rules can be changed in other members', async () => {
-  const service = await startService({ parts: ['gateway'] })
   const { alice } = service
   const endpoint = await alice.endpoint({ name: 'old' })
   const legacy = {
@@ -275,5 +270,4 @@ test('an endpoint saved before the response rules can be changed in other member
     body: { code: 'validation_failed' },
   })
   expect((await endpoint.send()).status).toBe(200)
-  await service.stop()
 })

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { copyFile, readdir } from 'node:fs/promises'
+import { copyFile, readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTestDatabase } from '../support/database.ts'
 import {
@@ -68,6 +68,7 @@ describe('the single executable', () => {
     await Bun.$`chown -R 65534:65534 ${cwd}`.quiet()
     const creel = await startProcess({ cwd, program, account, env: BARE })
     expect((await fetch(creel.first?.captureUrl ?? '', { method: 'POST', body: 'x' })).status).toBe(200)
+    expect((await stat(join(cwd, '.creel'))).mode & 0o777).toBe(0o700)
     expect(await creel.stop()).toBe(0)
   })
 

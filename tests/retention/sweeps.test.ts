@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import {
   sweepEndpoints as sweepEndpointsNow,
   sweepRetention as sweepRetentionNow,
@@ -42,12 +42,24 @@ const Attempts = z.looseObject({
   ),
 })
 
-/** A service without workers: what is queued stays queued. */
-const gatewayOnly = (limits = {}) => startService({ parts: ['gateway'], limits })
+/** With the numbers of every plan as they are shipped. */
+let service: TestService
+/** Without workers: what is queued stays queued. */
+let idle: TestService
+
+beforeAll(async () => {
+  service = await startService({ planLimits: { 'self-hosted': { storedRequestsMax: 1 } } })
+  idle = await startService({
+    parts: ['gateway'],
+    planLimits: {
+      solo: { retentionDays: 1, storedRequestsMax: 10_000, captureRatePerMinute: 100_000 },
+      pro: { storedRequestsMax: 2 },
+    },
+  })
+})
 
 describe('retention by plan', () => {
   test('deletes stored requests when the window of their plan ends, and no others', async () => {
-    const service = await startService()
     const [solo, pro] = [await service.newClient('solo'), await service.newClient('pro')]
     const [short, long] = [await solo.endpoint(), await pro.endpoint()]
     await short.captureMany(3)
@@ -71,11 +83,9 @@ describe('retention by plan', () => {
     await expectCountersEqualRows(service, short.id)
     const next = await short.capture()
     expect((await short.requests()).map(({ id }) => id)).toEqual([next.id])
-    await service.stop()
   })
 
   test('follows a downgrade: only what the new window ends goes', async () => {
-    const service = await startService()
     const client = await service.newClient('team')
     const endpoint = await client.endpoint()
     await endpoint.capture()
@@ -86,28 +96,24 @@ describe('retention by plan', () => {
     await service.operator.workspaces.setPlan({ workspace: client.workspaceId, plan: 'solo' })
     await sweepRetention(service)
     expect((await endpoint.requests()).map(({ id }) => id)).toEqual([recent.id])
-    await service.stop()
   })
 
   test('ends what was still to be delivered as DeadLetter, for the reason of retention', async () => {
-    const service = await gatewayOnly({ retentionDays: 1 })
-    const { alice } = service
+    const alice = await idle.newClient('solo')
     const endpoint = await alice.endpoint({ forwardUrl: (await receiver()).url })
     const captured = await endpoint.capture()
-    await service.clock.advance(DAY + MINUTE)
-    await sweepRetentionNow(service.running.services, never())
+    await idle.clock.advance(DAY + MINUTE)
+    await sweepRetentionNow(idle.running.services, never())
     expect(await endpoint.requests()).toEqual([])
     const { items } = await alice.expect(alice.get(endpoint.at('/deliveries')), Attempts)
     expect(items).toMatchObject([
       { requestId: captured.id, state: 'DeadLetter', error: 'retention', hasDetail: false },
     ])
-    expect(await rowsOf(service, endpoint.id)).toMatchObject({ requests: 0, deliveries: 0, attempts: 1 })
-    await service.stop()
+    expect(await rowsOf(idle, endpoint.id)).toMatchObject({ requests: 0, deliveries: 0, attempts: 1 })
   })
 
   test('deletes attempts and their records when they are older than the window', async () => {
-    const service = await startService({ plan: 'solo' })
-    const { alice } = service
+    const alice = await service.newClient('solo')
     const target = await receiver()
     const endpoint = await alice.endpoint({ forwardUrl: target.url })
     await endpoint.capture()
@@ -115,12 +121,10 @@ describe('retention by plan', () => {
     await service.clock.advance(15 * DAY)
     await sweepRetention(service)
     expect(await rowsOf(service, endpoint.id)).toEqual({ ...NOTHING, endpoints: 1, actions: 1 })
-    await service.stop()
   })
 
   test('keeps the full record of an attempt as long as its request, and the row longer', async () => {
-    const service = await startService({ limits: { storedRequestsMax: 1 } })
-    const { alice } = service
+    const alice = await service.newClient('self-hosted')
     const target = await receiver()
     const endpoint = await alice.endpoint({ forwardUrl: target.url })
     const first = await endpoint.capture()
@@ -137,7 +141,6 @@ describe('retention by plan', () => {
       sent: null,
       received: null,
     })
-    await service.stop()
   })
 })
 
@@ -153,8 +156,7 @@ async function delivered(service: TestService, endpointId: string, count: number
 
 describe('the recycle bin', () => {
   test('lets a request go for good after 7 days, with its attempts', async () => {
-    const service = await startService()
-    const { alice } = service
+    const alice = await service.newClient()
     const endpoint = await alice.endpoint({ forwardUrl: (await receiver()).url })
     const captured = await endpoint.capture()
     await delivered(service, endpoint.id, 1)
@@ -166,51 +168,45 @@ describe('the recycle bin', () => {
     await sweepRetention(service)
     expect(await rowsOf(service, endpoint.id)).toEqual({ ...NOTHING, endpoints: 1, actions: 1 })
     await expectCountersEqualRows(service, endpoint.id)
-    await service.stop()
   })
 
   test('keeps the bytes of a request whose deliveries are still due, out of sight', async () => {
-    const service = await gatewayOnly()
-    const { alice } = service
+    const { alice } = idle
     const endpoint = await alice.endpoint({ forwardUrl: (await receiver()).url })
     const captured = await endpoint.capture()
     await alice.delete(endpoint.at(`/requests/${captured.id}`))
-    await service.clock.advance(7 * DAY + MINUTE)
-    await sweepRetentionNow(service.running.services, never())
-    expect(await rowsOf(service, endpoint.id)).toMatchObject({ requests: 1, deliveries: 1 })
-    await expectCountersEqualRows(service, endpoint.id)
+    await idle.clock.advance(7 * DAY + MINUTE)
+    await sweepRetentionNow(idle.running.services, never())
+    expect(await rowsOf(idle, endpoint.id)).toMatchObject({ requests: 1, deliveries: 1 })
+    await expectCountersEqualRows(idle, endpoint.id)
     expect((await alice.get('/api/v1/recycle-bin')).body).toMatchObject({ totalCount: 0 })
     const restored = await alice.post('/api/v1/recycle-bin/restore', { requestIds: [captured.id] })
     expect(restored.body).toEqual({ restoredCount: 0, skippedAtCap: 0 })
 
-    await service.db.deleteFrom('deliveries').where('endpointId', '=', endpoint.id).execute()
-    await sweepRetentionNow(service.running.services, never())
-    expect(await rowsOf(service, endpoint.id)).toMatchObject({ requests: 0, attempts: 0 })
-    await service.stop()
+    await idle.db.deleteFrom('deliveries').where('endpointId', '=', endpoint.id).execute()
+    await sweepRetentionNow(idle.running.services, never())
+    expect(await rowsOf(idle, endpoint.id)).toMatchObject({ requests: 0, attempts: 0 })
   })
 })
 
 test('no more evicted requests wait for their deliveries than the plan stores', async () => {
-  const service = await gatewayOnly({ storedRequestsMax: 2 })
-  const { alice } = service
+  const alice = await idle.newClient('pro')
   const endpoint = await alice.endpoint({ forwardUrl: (await receiver()).url })
   const [first, second] = await endpoint.captureMany(6)
-  expect((await rowsOf(service, endpoint.id)).requests).toBe(6)
-  await sweepRetentionNow(service.running.services, never())
-  expect(await rowsOf(service, endpoint.id)).toMatchObject({ requests: 4, deliveries: 4, attempts: 2 })
-  await expectCountersEqualRows(service, endpoint.id)
+  expect((await rowsOf(idle, endpoint.id)).requests).toBe(6)
+  await sweepRetentionNow(idle.running.services, never())
+  expect(await rowsOf(idle, endpoint.id)).toMatchObject({ requests: 4, deliveries: 4, attempts: 2 })
+  await expectCountersEqualRows(idle, endpoint.id)
   const { items } = await alice.expect(alice.get(endpoint.at('/deliveries')), Attempts)
   expect(items.map(({ requestId, state, error }) => [requestId, state, error])).toEqual([
     [second?.id ?? 0, 'DeadLetter', 'evicted'],
     [first?.id ?? 0, 'DeadLetter', 'evicted'],
   ])
-  await service.stop()
 })
 
 describe('endpoints', () => {
   test('an expired one is read for 15 minutes more, then deleted with all it held', async () => {
-    const service = await startService()
-    const { alice } = service
+    const alice = await service.newClient()
     const endpoint = await alice.endpoint({ ttlSeconds: 60, forwardUrl: (await receiver()).url })
     await endpoint.capture()
     await alice.post('/api/v1/watchdogs', { endpointId: endpoint.id, expectedIntervalSeconds: 60 })
@@ -227,12 +223,10 @@ describe('endpoints', () => {
     await service.clock.advance(3 * MINUTE)
     await sweepEndpoints(service)
     expect(await rowsOf(service, endpoint.id)).toEqual(NOTHING)
-    await service.stop()
   })
 
   test('a deleted one is gone at once, whatever it holds, and its rows go in batches', async () => {
-    const service = await gatewayOnly()
-    const { alice } = service
+    const { alice } = idle
     const endpoint = await alice.endpoint({ forwardUrl: (await receiver()).url })
     await Promise.all(Array.from({ length: 1200 }, () => endpoint.send().then((sent) => sent.body?.cancel())))
     expect((await alice.delete(endpoint.at(''))).status).toBe(204)
@@ -241,41 +235,39 @@ describe('endpoints', () => {
 
     // Cut off after one batch, and gone on with.
     const cut = new AbortController()
-    const sweeping = sweepEndpointsNow(service.running.services, cut.signal)
+    const sweeping = sweepEndpointsNow(idle.running.services, cut.signal)
     cut.abort()
     await sweeping
-    await service.clock.advance(3 * MINUTE)
-    await Promise.all([1, 2].map(() => sweepEndpointsNow(service.running.services, never())))
-    expect(await rowsOf(service, endpoint.id)).toEqual(NOTHING)
-    await service.stop()
+    await idle.clock.advance(3 * MINUTE)
+    await Promise.all([1, 2].map(() => sweepEndpointsNow(idle.running.services, never())))
+    expect(await rowsOf(idle, endpoint.id)).toEqual(NOTHING)
   })
 })
 
 test('several workers sweep at once while captures arrive, and the counters stay right', async () => {
-  const service = await startService({ limits: { retentionDays: 1, captureRatePerMinute: 100_000 } })
-  const endpoint = await service.alice.endpoint()
+  const alice = await idle.newClient('solo')
+  const endpoint = await alice.endpoint()
   const burst = (count: number) =>
     Promise.all(Array.from({ length: count }, () => endpoint.send().then((sent) => sent.body?.cancel())))
   await burst(1200)
-  await service.alice.post(endpoint.at('/requests/bulk-delete'), {
+  await alice.post(endpoint.at('/requests/bulk-delete'), {
     requestIds: (await endpoint.requests()).map(({ id }) => id),
   })
-  await service.clock.advance(DAY + MINUTE)
-  const sweep = () => sweepRetentionNow(service.running.services, never())
+  await idle.clock.advance(DAY + MINUTE)
+  const sweep = () => sweepRetentionNow(idle.running.services, never())
   await Promise.all([sweep(), sweep(), sweep(), burst(200)])
   await sweep()
-  expect((await rowsOf(service, endpoint.id)).requests).toBe(200)
-  await expectCountersEqualRows(service, endpoint.id)
-  await service.stop()
+  expect((await rowsOf(idle, endpoint.id)).requests).toBe(200)
+  await expectCountersEqualRows(idle, endpoint.id)
 })
 
 test('windows of keys that rest are forgotten', async () => {
-  const service = await startService()
-  await service.alice.get('/api/v1/me')
-  const windows = () => service.db.selectFrom('apiKeyWindows').select('apiKeyId').execute()
+  const client = await service.newClient()
+  await client.get('/api/v1/me')
+  const windows = () =>
+    service.db.selectFrom('apiKeyWindows').where('apiKeyId', '=', client.keyId).select('apiKeyId').execute()
   expect(await windows()).toHaveLength(1)
   await service.clock.advance(2 * 3_600_000)
   await sweepRetention(service)
   expect(await windows()).toHaveLength(0)
-  await service.stop()
 })

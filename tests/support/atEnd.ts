@@ -30,11 +30,20 @@ export function atEnd(stage: Stage, task: () => Promise<unknown>): () => void {
   return () => stageTasks?.delete(task)
 }
 
+const closings: (() => Promise<unknown>)[] = []
+
+/** Does something after the last test file of this process, and after what any of them leaves was taken away. */
+export function atEndOfRun(task: () => Promise<unknown>): void {
+  closings.push(task)
+}
+
 /** This file is preloaded: a hook of one test file would not come after the others of its process. */
 afterAll(async () => {
   cleanings.push(clean(tasks))
   tasks = noTasks()
-  const errors = (await Promise.all(cleanings.splice(0))).flat()
+  const errors: unknown[] = (await Promise.all(cleanings.splice(0))).flat()
+  const closed = await Promise.allSettled(closings.splice(0).map((task) => task()))
+  for (const result of closed) if (result.status === 'rejected') errors.push(result.reason)
   if (errors.length > 0) throw new AggregateError(errors, 'The tests could not clean up after themselves.')
 })
 

@@ -3,7 +3,7 @@ import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import chromium from '@sparticuz/chromium'
 import { type Browser, type Page, chromium as playwright } from 'playwright-core'
-import { atEnd } from './atEnd.ts'
+import { atEnd, atEndOfRun } from './atEnd.ts'
 
 /**
  * Flags that would make tests lie, or the browser die: no web security, one process, a window size of its own. The
@@ -14,23 +14,25 @@ const UNWANTED =
 
 const CACHE = join(import.meta.dir, '..', '..', 'node_modules', '.cache', 'chromium')
 
-/** The browser of each test file, by its path. */
-const browsers = new Map<string, Promise<Browser>>()
+/** One for every test file of this process: starting it takes longer than most tests. */
+let browser: Promise<Browser> | undefined
 
-/** A page of its own session in the browser of this test file, which starts with the first and ends with the file. */
+/** A page of its own session, which is closed when the test file ends. */
 export async function newPage(size: { width: number; height: number }): Promise<Page> {
-  const context = await (await browserOf(Bun.main)).newContext({ viewport: size, reducedMotion: 'reduce' })
+  const context = await (await running()).newContext({ viewport: size, reducedMotion: 'reduce' })
+  atEnd('borrowers', () => context.close())
   return await context.newPage()
 }
 
-function browserOf(file: string): Promise<Browser> {
-  const known = browsers.get(file)
-  if (known !== undefined) return known
-  const browser = launch()
-  browsers.set(file, browser)
-  atEnd('borrowers', async () => {
-    await (await browser).close()
-  })
+function running(): Promise<Browser> {
+  if (browser === undefined) {
+    const launched = launch()
+    browser = launched
+    atEndOfRun(async () => {
+      browser = undefined
+      await (await launched).close()
+    })
+  }
   return browser
 }
 

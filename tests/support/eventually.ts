@@ -1,10 +1,13 @@
 const SECONDS_MAX = 30
-const POLL_MILLISECONDS = 20
+/** The first looks follow each other soon; of what takes long, few are enough. */
+const FIRST_MILLISECONDS = 10
+const LAST_MILLISECONDS = 100
+const GROWTH = 1.2
 
 export interface EventuallyOptions {
   /** Fails after so many seconds; 30 by default. */
   readonly seconds?: number
-  /** Time between two looks in milliseconds; 20 by default. */
+  /** Time between two looks in milliseconds; by default it grows from 10 to 100. */
   readonly every?: number
 }
 
@@ -19,12 +22,13 @@ export interface EventuallyOptions {
 export async function eventually<Seen>(
   what: string,
   probe: () => Promise<Seen | false | undefined> | Seen | false | undefined,
-  { seconds = SECONDS_MAX, every = POLL_MILLISECONDS }: EventuallyOptions = {},
+  { seconds = SECONDS_MAX, every }: EventuallyOptions = {},
 ): Promise<Seen> {
-  for (const deadline = performance.now() + seconds * 1000; ; ) {
+  const deadline = performance.now() + seconds * 1000
+  for (let pause = FIRST_MILLISECONDS; ; pause = Math.min(LAST_MILLISECONDS, pause * GROWTH)) {
     const seen = await probe()
     if (seen !== false && seen !== undefined) return seen
     if (performance.now() > deadline) throw new Error(`There was no sign of ${what} within ${seconds} s.`)
-    await Bun.sleep(every)
+    await Bun.sleep(every ?? pause)
   }
 }

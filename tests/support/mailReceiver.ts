@@ -51,6 +51,12 @@ export class MailReceiver {
     return `smtp://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`
   }
 
+  /** Begins anew: no mail has come, and all are taken. */
+  forget(): void {
+    this.mails.length = 0
+    this.refusal = null
+  }
+
   /** Resolves when that many mails have come in all. */
   async received(count: number): Promise<readonly ReceivedMail[]> {
     while (this.mails.length < count) await this.#arrived.promise

@@ -75,15 +75,22 @@ export async function temporaryFolder(): Promise<string> {
  * A temporary folder whose data folder `.creel` has PostgreSQL set up and nothing in it: the next start makes the tables
  * and is a first boot in all else. For tests that are not about setting up, which takes seconds. A run of a few files
  * has none prepared, and leaves the setting up to the start.
+ *
+ * @param below names of folders within the temporary one, the last of which is meant
  */
-export async function preparedFolder(): Promise<string> {
-  const folder = await temporaryFolder()
+export async function preparedFolder(...below: string[]): Promise<string> {
+  const folder = join(await temporaryFolder(), ...below)
+  await mkdir(folder, { recursive: true })
+  await prepareDataFolder(join(folder, '.creel'))
+  return folder
+}
+
+/** Makes such a data folder in a place of its own. */
+export async function prepareDataFolder(dataDir: string): Promise<void> {
   const prepared = process.env.CREEL_TEST_DATA_FOLDER
-  if (prepared === undefined) return folder
-  const dataDir = join(folder, '.creel')
+  if (prepared === undefined) return
   await mkdir(dataDir, { mode: 0o711 })
   await Bun.$`cp -a ${join(prepared, 'postgres')} ${dataDir}`.quiet()
-  return folder
 }
 
 /**

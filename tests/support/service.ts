@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { type Db, openDatabase, type Payload, type Plans, type QueueName } from '@creel/core'
+import { type Db, openDatabase, type Payload, type QueueName } from '@creel/core'
 import { createOperatorCaller } from '@creel/core/operator'
 import { type Limits, type PlanKey, withLimits } from '@creel/core/plans'
 import type { HttpLimits } from '@creel/gateway'
@@ -15,6 +15,8 @@ export interface TestServiceOptions {
   readonly plan?: PlanKey
   /** Laid over the limits of every plan. */
   readonly limits?: Partial<Limits>
+  /** Laid over those of some plans only, for tests of other limits on the same service. */
+  readonly planLimits?: Partial<Readonly<Record<PlanKey, Partial<Limits>>>>
   /** Both by default. */
   readonly parts?: readonly ServicePart[]
   /** Loopback by default, so that local receivers can be reached. */
@@ -97,7 +99,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     captureUrl: options.captureUrl,
     secretKey,
     formerSecretKeys: options.formerSecretKeys ?? [],
-    plans: plansWith(options.limits ?? {}),
+    plans: withLimits((plan) => ({ ...options.limits, ...options.planLimits?.[plan] })),
     allowDestinations: options.allowDestinations ?? ['127.0.0.0/8'],
     mail: { smtpUrl: options.smtpUrl, from: 'Creel <alerts@creel.example.test>' },
     storageMaxBytes: options.storageMaxBytes ?? null,
@@ -162,8 +164,4 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
   const borrows = options.database !== undefined || options.clock !== undefined
   const forget = atEnd(borrows ? 'borrowers' : 'owners', testService.stop)
   return testService
-}
-
-function plansWith(limits: Partial<Limits>): Plans {
-  return withLimits(() => limits)
 }

@@ -1,11 +1,11 @@
-import { describe, expect, test } from 'bun:test'
+import { beforeAll, describe, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { z } from 'zod'
 import { addForward, addRule, documentOf, problemOf, rulesOf } from '../api/transformations/support.ts'
 import { attemptsEnded } from '../support/attempts.ts'
 import type { TestEndpoint } from '../support/client.ts'
 import { startReceiver } from '../support/receiver.ts'
-import { startService } from '../support/service.ts'
+import { startService, type TestService } from '../support/service.ts'
 
 const Attempt = z.looseObject({
   id: z.int(),
@@ -20,6 +20,12 @@ const Detail = Attempt.extend({
 })
 const Outcomes = z.looseObject({
   outcomes: z.tuple([z.looseObject({ attemptId: z.int(), state: z.string(), error: z.string().nullable() })]),
+})
+
+let service: TestService
+
+beforeAll(async () => {
+  service = await startService()
 })
 
 const set = (path: string, value: unknown) => ({ op: 'set', path, value })
@@ -55,7 +61,7 @@ async function captureAll(
 
 describe('a body is read for what it is, whatever its sender calls it', () => {
   test('by redactions, conditions, labels, previews and the view alike', async () => {
-    const { alice } = await startService()
+    const alice = await service.newClient()
     await using receiver = await startReceiver()
     const endpoint = await alice.endpoint()
     const condition = { path: 'body.email', op: 'exists' }
@@ -124,7 +130,7 @@ describe('a body is read for what it is, whatever its sender calls it', () => {
 
 describe('what a destination receives', () => {
   test('the result of the rules, signed as sent, and the attempt says so', async () => {
-    const { alice } = await startService()
+    const alice = await service.newClient()
     await using receiver = await startReceiver()
     const endpoint = await alice.endpoint()
     await addForward(endpoint, { url: receiver.url, signingSecret: 'a secret of sixteen or more' })
@@ -169,7 +175,7 @@ describe('what a destination receives', () => {
   })
 
   test('the captured bytes, when no rule matched or touched the body', async () => {
-    const { alice } = await startService()
+    const alice = await service.newClient()
     await using receiver = await startReceiver()
     const endpoint = await alice.endpoint()
     const body = '{ "a" : 1.0 }'
@@ -194,7 +200,7 @@ describe('what a destination receives', () => {
   })
 
   test('rules run in their order; one that is off is skipped, and every attempt says so', async () => {
-    const { alice } = await startService()
+    const alice = await service.newClient()
     await using receiver = await startReceiver()
     const endpoint = await alice.endpoint()
     const [id = 0] = await captureAll(endpoint, ['{}'])
@@ -223,7 +229,7 @@ describe('what a destination receives', () => {
   })
 
   test('rules of another destination do not count', async () => {
-    const { alice } = await startService()
+    const alice = await service.newClient()
     await using receiver = await startReceiver()
     const endpoint = await alice.endpoint()
     await addForward(endpoint, { url: receiver.url })
@@ -235,14 +241,14 @@ describe('what a destination receives', () => {
   })
 
   test('rules stored before a downgrade go on running', async () => {
-    const rich = await startService()
+    const alice = await service.newClient()
     await using receiver = await startReceiver()
-    const endpoint = await rich.alice.endpoint()
+    const endpoint = await alice.endpoint()
     const [id = 0] = await captureAll(endpoint, ['{"card":"4242"}'])
     await addForward(endpoint, { url: receiver.url })
     await addRule(endpoint, documentOf([{ op: 'redact', paths: ['body.card'] }]))
-    await rich.operator.workspaces.setPlan({ workspace: rich.alice.workspaceId, plan: 'solo' })
-    expect(problemOf(await rich.alice.post(endpoint.at('/transformations'), NUMBER))).toEqual([
+    await service.operator.workspaces.setPlan({ workspace: alice.workspaceId, plan: 'solo' })
+    expect(problemOf(await alice.post(endpoint.at('/transformations'), NUMBER))).toEqual([
       'feature_not_in_plan',
     ])
     expect((await replay(endpoint, id)).sent?.body).toBe('{"card":"***"}')
@@ -251,7 +257,7 @@ describe('what a destination receives', () => {
 
 describe('faults', () => {
   test('nothing is sent, the attempt is Errored and tried again on schedule', async () => {
-    const { alice } = await startService()
+    const alice = await service.newClient()
     await using receiver = await startReceiver()
     const endpoint = await alice.endpoint()
     await addForward(endpoint, { url: receiver.url })
@@ -273,8 +279,7 @@ describe('faults', () => {
   })
 
   test('five requests in a row switch the rule off, whichever process counts; the reason, the event and every attempt say so', async () => {
-    const service = await startService()
-    const { alice } = service
+    const alice = await service.newClient()
     await using receiver = await startReceiver()
     const endpoint = await alice.endpoint({ name: 'counted' })
     const ids = await captureAll(endpoint, [
@@ -331,6 +336,7 @@ describe('faults', () => {
     const alerts = await service.db
       .selectFrom('alerts')
       .selectAll()
+      .where('workspaceId', '=', alice.workspaceId)
       .where('eventKind', '=', 'transformation.disabled')
       .execute()
     expect(alerts).toMatchObject([
@@ -369,8 +375,7 @@ describe('faults', () => {
   })
 
   test('what a switched-off redaction holds is retried on schedule, and at once when the rule is edited', async () => {
-    const service = await startService()
-    const { alice, clock } = service
+    const alice = await service.newClient()
     await using receiver = await startReceiver()
     const endpoint = await alice.endpoint()
     const ids = await captureAll(
@@ -393,7 +398,7 @@ describe('faults', () => {
     }
     const disabled = "rule_disabled: rule 'Count' v1"
     expect(await attempts(1)).toEqual([disabled])
-    await clock.advance(7000)
+    await service.clock.advance(7000)
     expect(await attempts(2)).toEqual([disabled, disabled])
     const path = endpoint.at(`/transformations/${id}`)
     // The same document is no decision.
@@ -404,7 +409,7 @@ describe('faults', () => {
   })
 
   test('a rule that takes nothing out is switched off by any five faults, and skipped from then on', async () => {
-    const { alice } = await startService()
+    const alice = await service.newClient()
     await using receiver = await startReceiver()
     const endpoint = await alice.endpoint()
     const ids = await captureAll(
@@ -426,7 +431,7 @@ describe('faults', () => {
   })
 
   test('a sender cannot switch a redaction off with bodies that it cannot hold', async () => {
-    const { alice } = await startService()
+    const alice = await service.newClient()
     await using receiver = await startReceiver()
     const endpoint = await alice.endpoint()
     const ids = await captureAll(

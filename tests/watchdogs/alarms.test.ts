@@ -23,12 +23,15 @@ import {
 
 let receiver: AlertReceiver
 let mail: MailReceiver
+let service: TestService
 
 beforeAll(async () => {
   receiver = await AlertReceiver.start()
   mail = await MailReceiver.start()
+  service = await startService({ smtpUrl: mail.url })
 })
 afterAll(async () => {
+  await service.stop()
   await Promise.all([receiver.stop(), mail.stop()])
 })
 
@@ -44,8 +47,8 @@ const Payload = z.looseObject({
 })
 
 test('an alarm and its recovery go to channels and to the named contacts, as one incident', async () => {
-  const service = await startService({ smtpUrl: mail.url })
-  const { alice, operator } = service
+  const { operator } = service
+  const alice = await service.newClient()
   const named = await operator.contacts.add({ workspace: alice.workspaceId, email: 'oncall@example.test' })
   await operator.contacts.add({ workspace: alice.workspaceId, email: 'others@example.test' })
   await alice.post('/api/v1/alert-channels', {
@@ -76,11 +79,9 @@ test('an alarm and its recovery go to channels and to the named contacts, as one
   expect(recovery?.incident_id).toBe(alarm?.incident_id ?? '')
   const mails = await mail.received(2)
   expect(mails.map(({ to }) => to)).toEqual([['oncall@example.test'], ['oncall@example.test']])
-  await service.stop()
 })
 
 test('watchdogs of a few seconds alarm within 3 s of their time, without being asked', async () => {
-  const service = await startService()
   const endpoint = await service.alice.endpoint()
   const made = await Promise.all(
     [1, 1, 2, 2, 3].map((seconds) =>
@@ -99,7 +100,6 @@ test('watchdogs of a few seconds alarm within 3 s of their time, without being a
   // The machine may stumble over two of them; a check that comes too seldom is late for all.
   const [, , third] = lateness.toSorted((one, other) => one - other)
   expect(third).toBeWithin(0, 3000)
-  await service.stop()
 })
 
 describe('several workers', () => {
@@ -107,28 +107,26 @@ describe('several workers', () => {
   const look = ({ running }: TestService) => checkWatchdogs(running.services, new AbortController().signal)
 
   test('raise one alarm and one recovery for each watchdog', async () => {
-    const one = await startService({ limits: { watchdogsMax: 100 } })
-    const shared = { database: one.database, clock: one.clock, secretKey: one.secretKey }
-    const other = await startService(shared)
-    const endpoint = await one.alice.endpoint()
+    const { database, clock, secretKey } = service
+    const other = await startService({ database, clock, secretKey })
+    const endpoint = await (await service.newClient()).endpoint()
     const made: Watchdog[] = []
     for (let index = 0; index < 30; index += 1)
       made.push(await makeWatchdog(endpoint, { name: `no ${index}` }))
     const everyOne = async (count: number) => {
-      const kinds = await Promise.all(made.map((watchdog) => raised(one, watchdog)))
+      const kinds = await Promise.all(made.map((watchdog) => raised(service, watchdog)))
       return kinds.every(({ length }) => length >= count)
     }
-    await one.clock.advance(800_000)
-    await Promise.all([one, other, one, other].map(look))
+    await clock.advance(800_000)
+    await Promise.all([service, other, service, other].map(look))
     // A check that began before the clock was turned may have been the one that was waited for.
     await eventually('an alarm of every watchdog', () => everyOne(1))
     await endpoint.capture()
-    await Promise.all([one, other, one, other].map(look))
+    await Promise.all([service, other, service, other].map(look))
     await eventually('a recovery of every watchdog', () => everyOne(2))
     for (const watchdog of made)
-      expect(await raised(one, watchdog)).toEqual(['watchdog.alarmed', 'watchdog.recovered'])
+      expect(await raised(service, watchdog)).toEqual(['watchdog.alarmed', 'watchdog.recovered'])
     await other.stop()
-    await one.stop()
   })
 })
 
@@ -230,7 +228,6 @@ describe('the plan limit', () => {
   }
 
   test('pauses the newest on a downgrade; deleting and upgrading bring them back, armed anew', async () => {
-    const service = await startService()
     const client = await service.newClient('pro')
     const endpoint = await client.endpoint()
     const made: Watchdog[] = []
@@ -252,19 +249,18 @@ describe('the plan limit', () => {
 
     await service.operator.workspaces.setPlan({ workspace: client.workspaceId, plan: 'pro' })
     expect(await states(client)).toMatchObject({ f: 'waiting', g: 'paused' })
-    await service.stop()
   })
 
   test('deleting an endpoint makes room for the watchdogs of another', async () => {
-    const service = await startService({ limits: { watchdogsMax: 2 } })
-    const { alice } = service
+    const limited = await startService({ limits: { watchdogsMax: 2 } })
+    const { alice } = limited
     const [first, second] = [await alice.endpoint(), await alice.endpoint()]
     await makeWatchdog(first, { name: 'a' })
     await makeWatchdog(second, { name: 'b' })
     const tighter = await startService({
-      database: service.database,
-      clock: service.clock,
-      secretKey: service.secretKey,
+      database: limited.database,
+      clock: limited.clock,
+      secretKey: limited.secretKey,
       parts: ['gateway'],
       limits: { watchdogsMax: 1 },
     })
@@ -273,6 +269,6 @@ describe('the plan limit', () => {
     await there.delete(first.at(''))
     expect(await states(there)).toEqual({ b: 'waiting' })
     await tighter.stop()
-    await service.stop()
+    await limited.stop()
   })
 })

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { decodeConfig } from '../config/index.ts'
 import { EXIT } from '../exitCodes.ts'
-import { hostInUrl } from '../service/index.ts'
+import { hostInUrl } from '../hostInUrl.ts'
 import { printHint, printText } from './print.ts'
 
 const TIMEOUT_SECONDS = 5

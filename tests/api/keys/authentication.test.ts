@@ -3,8 +3,15 @@ import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
 
+/** What the budgets of plans are here. */
+const planLimits = {
+  solo: { apiRatePerMinute: 1 },
+  pro: { apiRatePerMinute: 2 },
+  'self-hosted': { apiRatePerMinute: 6 },
+}
+
 beforeAll(async () => {
-  service = await startService()
+  service = await startService({ planLimits })
 })
 
 const me = (headers: Readonly<Record<string, string>>) =>
@@ -47,17 +54,13 @@ describe('the key', () => {
 
 describe('the budget', () => {
   test('holds over two gateways that share a database', async () => {
-    const one = await startService({ limits: { apiRatePerMinute: 6 } })
-    const other = await startService({
-      limits: { apiRatePerMinute: 6 },
-      database: one.database,
-      clock: one.clock,
-      secretKey: one.secretKey,
-    })
+    const { database, clock, secretKey } = service
+    const other = await startService({ planLimits, database, clock, secretKey })
+    const { key } = await service.newClient('self-hosted')
     const call = (baseUrl: string) =>
-      fetch(`${baseUrl}/api/v1/me`, { headers: { 'X-Api-Key': one.alice.key } }).then(({ status }) => status)
+      fetch(`${baseUrl}/api/v1/me`, { headers: { 'X-Api-Key': key } }).then(({ status }) => status)
     const statuses = await Promise.all(
-      Array.from({ length: 10 }, (_, at) => call(at % 2 === 0 ? one.baseUrl : other.baseUrl)),
+      Array.from({ length: 10 }, (_, at) => call(at % 2 === 0 ? service.baseUrl : other.baseUrl)),
     )
     expect(statuses.filter((status) => status === 200)).toHaveLength(6)
     expect(statuses.filter((status) => status === 429)).toHaveLength(4)
@@ -65,39 +68,41 @@ describe('the budget', () => {
   })
 
   test('is a window that refused calls do not extend: Retry-After stays true however often one calls', async () => {
-    const { alice, clock } = await startService({ limits: { apiRatePerMinute: 1 } })
-    expect((await alice.get('/api/v1/me')).status).toBe(200)
-    const first = await alice.get('/api/v1/me')
+    const { clock } = service
+    const client = await service.newClient('solo')
+    expect((await client.get('/api/v1/me')).status).toBe(200)
+    const first = await client.get('/api/v1/me')
     const seconds = Number(first.headers.get('retry-after'))
     expect(seconds).toBeWithin(58, 61)
     await clock.advance((seconds - 10) * 1000)
     for (let again = 0; again < 5; again += 1) {
-      const refused = await alice.get('/api/v1/me')
+      const refused = await client.get('/api/v1/me')
       expect(refused.status).toBe(429)
       expect(Number(refused.headers.get('retry-after'))).toBeWithin(8, 11)
     }
     await clock.advance(10_000)
-    expect((await alice.get('/api/v1/me')).status).toBe(200)
+    expect((await client.get('/api/v1/me')).status).toBe(200)
   })
 
   test('is of the key, not of the workspace; captures and open routes take nothing of it', async () => {
-    const { alice, baseUrl, operator } = await startService({ limits: { apiRatePerMinute: 2 } })
-    const second = await operator.keys.create({ workspace: alice.workspaceId, name: 'second' })
-    const endpoint = await alice.endpoint()
+    const { baseUrl, operator } = service
+    const client = await service.newClient('pro')
+    const second = await operator.keys.create({ workspace: client.workspaceId, name: 'second' })
+    const endpoint = await client.endpoint()
     for (let again = 0; again < 3; again += 1) {
       expect((await endpoint.send()).status).toBe(200)
       expect((await fetch(`${baseUrl}/openapi/v1.json`)).status).toBe(200)
     }
-    expect((await alice.get('/api/v1/me')).status).toBe(200)
-    expect((await alice.get('/api/v1/me')).status).toBe(429)
+    expect((await client.get('/api/v1/me')).status).toBe(200)
+    expect((await client.get('/api/v1/me')).status).toBe(429)
     const other = await fetch(`${baseUrl}/api/v1/me`, { headers: { 'X-Api-Key': second.key } })
     expect(other.status).toBe(200)
   })
 
   test('is spent before anything else is looked at', async () => {
-    const { alice } = await startService({ limits: { apiRatePerMinute: 1 } })
-    await alice.get('/api/v1/me')
-    expect((await alice.get('/api/v1/endpoints/unknown')).status).toBe(429)
-    expect((await alice.post('/api/v1/endpoints', { name: 7 })).status).toBe(429)
+    const client = await service.newClient('solo')
+    await client.get('/api/v1/me')
+    expect((await client.get('/api/v1/endpoints/unknown')).status).toBe(429)
+    expect((await client.post('/api/v1/endpoints', { name: 7 })).status).toBe(429)
   })
 })
