@@ -21,6 +21,7 @@ import * as keySignInLinks from './20261122T1730_key_sign_in_links.ts'
 import * as keyScopes from './20261122T1750_key_scopes.ts'
 import * as auditLog from './20261122T1751_audit_log.ts'
 import * as captureUrls from './20261122T1755_capture_urls.ts'
+import * as rejectionMinutes from './20261122T1800_rejection_minutes.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -49,4 +50,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1750_key_scopes': keyScopes,
   '20261122T1751_audit_log': auditLog,
   '20261122T1755_capture_urls': captureUrls,
+  '20261122T1800_rejection_minutes': rejectionMinutes,
 }

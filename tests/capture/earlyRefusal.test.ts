@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { sweepRejections } from '@creel/core/traffic'
 import { z } from 'zod'
 import type { TestEndpoint } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { sendRaw } from '../support/rawSender.ts'
 import { startService, type TestService } from '../support/service.ts'
 
@@ -14,6 +16,8 @@ beforeAll(async () => {
 afterAll(async () => {
   await service.stop()
 })
+
+const Traffic = z.object({ buckets: z.array(z.object({ rejectedCount: z.int() })) })
 
 const Stats = z.looseObject({ traffic: z.looseObject({ rejectedCount: z.int() }) })
 
@@ -48,6 +52,30 @@ describe('an endpoint over its rate', () => {
     expect(new Set(burst.map(({ status }) => status))).toEqual(new Set([429]))
     expect(await rejectedBy(endpoint)).toBe(22)
     expect(await endpoint.requests()).toHaveLength(2)
+    await eventually('the traffic to tell of the refusals', async () => {
+      const { client } = endpoint
+      const { buckets } = await client.expect(client.get(endpoint.at('/traffic')), Traffic)
+      return buckets.reduce((sum, { rejectedCount }) => sum + rejectedCount, 0) === 22
+    })
+  })
+
+  test('loses the minutes of its refusals when traffic is no longer counted so far back', async () => {
+    const endpoint = await service.alice.endpoint()
+    const minutesOf = () =>
+      service.db
+        .selectFrom('rejectionMinutes')
+        .where('endpointId', '=', endpoint.id)
+        .select('minute')
+        .execute()
+    const day = 86_400_000
+    const now = service.clock.now().getTime()
+    const [kept, old] = [new Date(now - 89 * day), new Date(now - 91 * day)]
+    await service.db
+      .insertInto('rejectionMinutes')
+      .values([kept, old].map((minute) => ({ endpointId: endpoint.id, minute, rejectedCount: 1 })))
+      .execute()
+    await sweepRejections(service.running.services)
+    expect(await minutesOf()).toEqual([{ minute: kept }])
   })
 
   test('takes the very next capture when its settings have changed or its window has ended', async () => {

@@ -35,6 +35,7 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   deliveryWorkers: ['deliveries'],
   // Born with the endpoint, counted by whatever moves its requests.
   endpointCounters: ['endpoints', 'requests', 'recycleBin', 'capture', 'retention', 'exports'],
+  rejectionMinutes: ['capture', 'traffic'],
   // Counted by triggers, so that no writer can forget to.
   endpointRevisions: [],
   endpoints: ['endpoints', 'retention'],

@@ -1625,8 +1625,10 @@ export interface components {
                 capturedCount: number;
                 /** @description Attempts that failed */
                 failedCount: number;
+                /** @description Captures that were refused for the rate, counted by the minute and kept for 90 days */
+                rejectedCount: number;
             }[];
-            /** @description Those at which anything arrived or failed */
+            /** @description Those at which anything arrived, failed or was refused */
             endpoints: {
                 /** Format: uuid */
                 endpointId: string;
@@ -1634,6 +1636,8 @@ export interface components {
                 capturedCount: number;
                 /** @description Attempts that failed */
                 failedCount: number;
+                /** @description Captures that were refused for the rate, counted by the minute and kept for 90 days */
+                rejectedCount: number;
             }[];
         };
         ApiKey: {
@@ -2743,6 +2747,8 @@ export interface components {
                 capturedCount: number;
                 /** @description Attempts that failed */
                 failedCount: number;
+                /** @description Captures that were refused for the rate, counted by the minute and kept for 90 days */
+                rejectedCount: number;
             }[];
         };
         TransformationPreview: {

@@ -27,6 +27,9 @@ export function counted(
   return [...byTime.values()].sort((left, right) => right.at - left.at).slice(0, BARS)
 }
 
+/** Captures that were refused for the rate, by bar. */
+export type RejectedBars = ReadonlyMap<number, number>
+
 /** The bars, newest first, with what the service counted (oldest first) in place of those up to `oldestAt`. */
 export function continued(bars: readonly Bar[], before: readonly Bar[], oldestAt: number): readonly Bar[] {
   const earlier = before.filter(({ at, bad, good }) => at <= oldestAt && good + bad > 0).toReversed()

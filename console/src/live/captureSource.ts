@@ -1,6 +1,6 @@
 import { creel, type RequestSummary, statusOf } from '../trpc.ts'
 import type { Filters, State } from '../words/grammar.ts'
-import { BAR_MS, BARS, type Bar } from './bars.ts'
+import { BAR_MS, BARS, type Bar, type RejectedBars } from './bars.ts'
 import { readFailedAnew } from './queryClient.ts'
 import { holdSeat, tabs } from './seats.ts'
 import { hearStatus } from './session.ts'
@@ -52,9 +52,15 @@ export interface CaptureSource {
   /** Those further down. */
   older(below: Below, limit: number): Promise<Loaded>
   /** What arrived since `from` (milliseconds since 1970), a bar for each five seconds; nothing where a search narrows the list. */
-  traffic(from: number): Promise<readonly Bar[]>
+  traffic(from: number): Promise<Traffic>
   /** Everything that comes after `afterId`, as it comes. */
   follow(afterId: number, follower: Follower): () => void
+}
+
+/** What the service counted in each bar, oldest first. */
+export interface Traffic {
+  readonly bars: readonly Bar[]
+  readonly rejected: RejectedBars
 }
 
 /** The captures of an endpoint, by the API. */
@@ -78,13 +84,19 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
       return { items, below: nextBeforeId === null ? null : { beforeId: nextBeforeId } }
     },
     async traffic(from) {
-      if (Object.values(filters).some((value) => value !== undefined)) return []
+      if (Object.values(filters).some((value) => value !== undefined))
+        return { bars: [], rejected: new Map() }
       const period = { from: new Date(from).toISOString(), to: new Date(from + BARS * BAR_MS).toISOString() }
       const { buckets } = await creel.endpoints.traffic.query({ endpointId, ...period, buckets: BARS })
-      return buckets.map(({ capturedCount, failedCount }, index) => {
+      const first = from / BAR_MS
+      const bars = buckets.map(({ capturedCount, failedCount }, index) => {
         const bad = Math.min(capturedCount, failedCount)
-        return { at: from / BAR_MS + index, good: capturedCount - bad, bad }
+        return { at: first + index, good: capturedCount - bad, bad }
       })
+      const rejected = buckets.flatMap(({ rejectedCount }, index) =>
+        rejectedCount > 0 ? [[first + index, rejectedCount] as const] : [],
+      )
+      return { bars, rejected: new Map(rejected) }
     },
     follow(afterId, follower) {
       // Each turn goes on where the one before ended.

@@ -30,6 +30,7 @@ class World implements CaptureSource {
   follower: Follower | undefined
   followedAfter: number[] = []
   trafficFrom: number[] = []
+  rejectedBefore: ReadonlyMap<number, number> = new Map()
   barsBefore: readonly Bar[] = []
   timers: { run: () => void; ms: number }[] = []
   isHidden = false
@@ -83,7 +84,7 @@ class World implements CaptureSource {
 
   traffic(from: number) {
     this.trafficFrom.push(from)
-    return Promise.resolve(this.barsBefore)
+    return Promise.resolve({ bars: this.barsBefore, rejected: this.rejectedBefore })
   }
 
   follow(afterId: number, follower: Follower) {
@@ -281,7 +282,10 @@ describe('the list of captures', () => {
     ])
     const quiet = new World()
     quiet.arrive(1)
-    await opened(quiet)
-    expect([world.trafficFrom.length, quiet.trafficFrom.length]).toEqual([1, 0])
+    quiet.barsBefore = [{ at: now, good: 7, bad: 0 }]
+    quiet.rejectedBefore = new Map([[now - 1, 12]])
+    const { stream: all } = await opened(quiet)
+    expect(all.get().bars).toEqual([{ at: 0, good: 1, bad: 0 }])
+    expect([...all.get().rejectedBefore]).toEqual([[now - 1, 12]])
   })
 })

@@ -1,6 +1,6 @@
 import type { RequestSummary } from '../trpc.ts'
-import { BAR_MS, BARS, type Bar, continued, counted } from './bars.ts'
-import type { Below, CaptureSource, FollowEvent } from './captureSource.ts'
+import { BAR_MS, BARS, type Bar, continued, counted, type RejectedBars } from './bars.ts'
+import type { Below, CaptureSource, FollowEvent, Traffic } from './captureSource.ts'
 import { placeOf } from './placeOf.ts'
 import { Store } from './store.ts'
 
@@ -24,7 +24,11 @@ export interface Captures {
   /** Ids from this one on arrived while the list stood open; none are new while too much comes to be read. */
   readonly newFrom: number
   readonly bars: readonly Bar[]
+  /** What was refused before the list was opened. */
+  readonly rejectedBefore: RejectedBars
 }
+
+const NO_TRAFFIC: Traffic = { bars: [], rejected: new Map() }
 
 /** What the stream needs of the browser: replaced in tests. */
 export interface Surroundings {
@@ -61,6 +65,7 @@ const NONE: Captures = {
   held: 0,
   newFrom: Number.POSITIVE_INFINITY,
   bars: [],
+  rejectedBefore: new Map(),
 }
 
 /** The captures that match: what is stored, then what arrives. Runs while somebody watches. */
@@ -107,7 +112,7 @@ export class CaptureStream extends Store<Captures> {
   }
 
   /** Loads the newest page and follows from there; never rejects. */
-  async open(): Promise<void> {
+  async open({ keepsBars = false } = {}): Promise<void> {
     const opening = ++this.#opening
     try {
       const { items, below, lastId, totalCount } = await this.source.newest(PAGE)
@@ -124,10 +129,10 @@ export class CaptureStream extends Store<Captures> {
         problem: null,
         held: 0,
         newFrom: this.#newest + 1,
-        bars: counted([], items),
+        bars: counted(keepsBars ? this.get().bars : [], items),
       })
       this.#follow()
-      if (below !== null) void this.#completeBars(opening, items)
+      if (!keepsBars) void this.#completeBars(opening, items, below === null)
     } catch (error) {
       if (opening === this.#opening) {
         this.#change({ isLoading: false, problem: this.surroundings.words(error), connection: 'lost' })
@@ -135,16 +140,24 @@ export class CaptureStream extends Store<Captures> {
     }
   }
 
-  /** The page that was loaded may begin within the bars: what was before it is counted by the service. Never rejects. */
-  async #completeBars(opening: number, items: readonly RequestSummary[]): Promise<void> {
-    const oldest = items.at(-1)
+  /**
+   * The page that was loaded may begin within the bars: what was before it, and what was refused, is counted by the service. Never
+   * rejects.
+   */
+  async #completeBars(
+    opening: number,
+    items: readonly RequestSummary[],
+    isEverything: boolean,
+  ): Promise<void> {
     const first = Math.floor(Date.now() / BAR_MS) - BARS + 1
-    if (oldest === undefined) return
-    const oldestAt = Math.floor(Date.parse(oldest.receivedAt) / BAR_MS)
-    if (oldestAt < first) return
-    const before = await this.source.traffic(first * BAR_MS).catch(() => [])
+    const { bars, rejected } = await this.source.traffic(first * BAR_MS).catch(() => NO_TRAFFIC)
     if (opening !== this.#opening) return
-    this.#change({ bars: continued(this.get().bars, before, oldestAt) })
+    const oldest = items.at(-1)
+    const oldestAt = oldest === undefined ? 0 : Math.floor(Date.parse(oldest.receivedAt) / BAR_MS)
+    this.#change({
+      rejectedBefore: rejected,
+      ...(!isEverything && { bars: continued(this.get().bars, bars, oldestAt) }),
+    })
   }
 
   /** Holds what arrives, or shows what was held. */
@@ -257,7 +270,8 @@ export class CaptureStream extends Store<Captures> {
       this.#change({ others: this.get().others + event.count })
     } else if (event.kind === 'behind') {
       this.#newest = Math.max(this.#newest, event.lastId)
-      void this.open()
+      // In a flood: to count five minutes of it anew for each page would cost more than the flood.
+      void this.open({ keepsBars: true })
     } else {
       const fresh = event.requests.filter(({ id }) => id > this.#newest).toReversed()
       this.#newest = Math.max(this.#newest, event.lastId, fresh[0]?.id ?? 0)

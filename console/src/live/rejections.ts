@@ -1,15 +1,12 @@
-import { BAR_MS, BARS } from './bars.ts'
+import { BAR_MS, BARS, type RejectedBars } from './bars.ts'
 import { Store } from './store.ts'
 import type { WorkspaceEvent } from './workspaceFeed.ts'
-
-/** Captures of one endpoint that were refused for its rate, by the five seconds in which that was heard of. */
-export type RejectedBars = ReadonlyMap<number, number>
 
 const NONE: RejectedBars = new Map()
 
 /**
- * What was rejected while the page is open. The service keeps one count for each endpoint, so that a flood costs it nothing more; what
- * lies between two counts came between them.
+ * What was rejected while the page is open, by the five seconds in which that was heard of: the service sends one count for each
+ * endpoint, and what lies between two counts came between them.
  */
 export class Rejections extends Store<ReadonlyMap<string, RejectedBars>> {
   readonly #counts = new Map<string, number>()

@@ -1,7 +1,7 @@
 import { memo, useEffect, useState, useSyncExternalStore } from 'react'
-import { BAR_MS, BARS, type Bar } from '../live/bars.ts'
+import { BAR_MS, BARS, type Bar, type RejectedBars } from '../live/bars.ts'
 import type { CaptureStream } from '../live/captureStream.ts'
-import { type RejectedBars, rejections } from '../live/rejections.ts'
+import { rejections } from '../live/rejections.ts'
 import { count } from '../words/format.ts'
 
 const BARS_A_MINUTE = 60_000 / BAR_MS
@@ -14,15 +14,15 @@ interface Props {
 
 /** The last five minutes, five seconds a bar: what was refused for the rate on top, failures in their colour below. */
 export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered }: Props) {
-  const { bars, others, totalCount } = useSyncExternalStore(stream.subscribe, stream.get)
-  const refused = useSyncExternalStore(rejections.subscribe, () => rejections.of(endpointId))
+  const { bars, others, rejectedBefore, totalCount } = useSyncExternalStore(stream.subscribe, stream.get)
+  const heard = useSyncExternalStore(rejections.subscribe, () => rejections.of(endpointId))
   const [now, setNow] = useState(() => Math.floor(Date.now() / BAR_MS))
   useEffect(() => {
     const timer = setInterval(() => setNow(Math.floor(Date.now() / BAR_MS)), 1000)
     return () => clearInterval(timer)
   }, [])
   const end = Math.max(now, bars[0]?.at ?? 0)
-  const shown = withRefused(bars, refused)
+  const shown = withRejected(bars, new Map([...rejectedBefore, ...heard]))
   const top = Math.max(4, ...shown.map(({ good, bad, rejected }) => good + bad + rejected))
   const refusedCount = shown.reduce((sum, { at, rejected }) => (end - at < BARS ? sum + rejected : sum), 0)
   const recent = bars.reduce(
@@ -72,7 +72,7 @@ export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered 
       {refusedCount > 0 && (
         <span
           className="refused-count"
-          title="Answered 429: over the rate of the endpoint, in the last five minutes, while this page was open"
+          title="Answered 429: over the rate of the endpoint, in the last five minutes"
         >
           <b>{count(refusedCount)}</b> refused
         </span>
@@ -86,8 +86,8 @@ export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered 
   )
 })
 
-function withRefused(bars: readonly Bar[], refused: RejectedBars) {
+function withRejected(bars: readonly Bar[], rejected: RejectedBars) {
   const known = new Set(bars.map(({ at }) => at))
-  const others = [...refused.keys()].filter((at) => !known.has(at)).map((at) => ({ at, good: 0, bad: 0 }))
-  return [...bars, ...others].map((bar) => ({ ...bar, rejected: refused.get(bar.at) ?? 0 }))
+  const others = [...rejected.keys()].filter((at) => !known.has(at)).map((at) => ({ at, good: 0, bad: 0 }))
+  return [...bars, ...others].map((bar) => ({ ...bar, rejected: rejected.get(bar.at) ?? 0 }))
 }

@@ -42,13 +42,13 @@ export function Days() {
         aria-label={`${count(total)} captures in ${DAYS} days, at most ${count(top)} in one`}
       >
         <line className="base" x1="0" x2={DAYS * STEP} y1={HEIGHT - 0.5} y2={HEIGHT - 0.5} />
-        {buckets.map(({ capturedCount, failedCount, from }, at) => {
+        {buckets.map(({ capturedCount, failedCount, rejectedCount, from }, at) => {
           const height = capturedCount === 0 ? 0 : Math.max(1.5, (capturedCount / top) * (HEIGHT - 4))
           return (
             <rect key={from} x={at * STEP + 1} y={HEIGHT - height} width={STEP - 2} height={height}>
               <title>
                 {day.format(new Date(from))}: {count(capturedCount)} captured, {count(failedCount)} attempts
-                failed
+                failed, {count(rejectedCount)} refused
               </title>
             </rect>
           )

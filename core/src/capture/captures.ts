@@ -153,7 +153,10 @@ export function createCaptures(
       })
     },
     capture,
-    close: queue.close,
+    async close() {
+      await queue.close()
+      await refusals.close()
+    },
   }
 }
 

@@ -2,6 +2,7 @@ import { aheadMs, type Services } from '../api/services.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { gatherCounts } from './gatheredCounts.ts'
 import { type CountedRefusal, countRefused } from './refusalStatement.ts'
+import { createRejectionHistory } from './rejectionHistory.ts'
 import { tellOfRejections } from './rejections.ts'
 
 /** What becomes of a capture that may be refused before it is looked at. */
@@ -23,6 +24,8 @@ export interface RateRefusals {
    * @returns undefined when the endpoint takes captures again: this one is to be looked at
    */
   refuse(settings: CaptureSettings): Promise<EarlyRefusal | undefined>
+  /** Writes down what is not yet. */
+  close(): Promise<void>
 }
 
 /**
@@ -34,6 +37,7 @@ export function createRateRefusals(
 ): RateRefusals {
   const { db, clock } = services
   const overUntil = new WeakMap<CaptureSettings, number>()
+  const history = createRejectionHistory(services)
 
   const answerOf = (settings: CaptureSettings, counted: ReadonlyMap<string, CountedRefusal>) => {
     const refusal = counted.get(settings.endpointId)
@@ -49,7 +53,11 @@ export function createRateRefusals(
     try {
       const counted = await countRefused(db, refused, aheadMs(clock))
       const byId = new Map(counted.map((refusal) => [refusal.endpointId, refusal]))
-      for (const [settings, { answer }] of batch) answer.resolve(answerOf(settings, byId))
+      for (const [settings, { answer, count }] of batch) {
+        const refusal = answerOf(settings, byId)
+        if (refusal !== undefined) history.note(settings.endpointId, count)
+        answer.resolve(refusal)
+      }
       const rejecting = counted.filter((refusal) => refusal.rejecting).map(({ endpointId }) => endpointId)
       if (rejecting.length > 0) void tellOfRejections(services, rejecting)
     } catch (error) {
@@ -59,12 +67,15 @@ export function createRateRefusals(
   })
 
   return {
-    note: (settings, retryAfterSeconds) =>
-      void overUntil.set(settings, clock.now().getTime() + retryAfterSeconds * 1000),
+    note(settings, retryAfterSeconds) {
+      overUntil.set(settings, clock.now().getTime() + retryAfterSeconds * 1000)
+      history.note(settings.endpointId, 1)
+    },
     isOver: (settings) => {
       const until = overUntil.get(settings)
       return until !== undefined && clock.now().getTime() < until
     },
     refuse: (settings) => refuse(settings),
+    close: history.close,
   }
 }

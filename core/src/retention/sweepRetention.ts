@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { sweepAudit } from '../audit/index.ts'
+import { sweepRejections } from '../traffic/index.ts'
 import { endpointsToSweep } from './endpointsToSweep.ts'
 import { type SweepServices, sweepTransaction } from './pace.ts'
 import { sweepAttempts, sweepDetails } from './sweepAttempts.ts'
@@ -11,7 +12,7 @@ const SWEEPS = [sweepStored, sweepBin, sweepHidden, sweepAttempts, sweepDetails]
 
 /**
  * Deletes what the retention of each plan ends: stored and binned requests, attempts and their records, old
- * entries of the audit log, and rate windows that nobody uses. In small batches that captures hardly notice; may be cut off at any time, and
+ * entries of the audit log, rate windows that nobody uses, and old minutes of refused captures. In small batches that captures hardly notice; may be cut off at any time, and
  * several workers may sweep at once.
  */
 export async function sweepRetention(
@@ -24,6 +25,7 @@ export async function sweepRetention(
   }
   await sweepAudit(services, signal)
   await sweepRateWindows(services)
+  await sweepRejections(services)
 }
 
 /** A window is a minute long: one that began an hour ago belongs to a key that rests. */

@@ -1,33 +1,22 @@
 import { type AbortableQueryOptions, sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
-
-/** A period in parts of equal length. */
-export interface Period {
-  readonly from: Date
-  readonly to: Date
-  readonly buckets: number
-}
+import { type CountRow, MINUTE_MS, type Period, spread } from './spread.ts'
 
 /** Whose traffic is counted. */
 export type TrafficOf = { readonly endpointId: string } | { readonly workspaceId: string }
 
-/** `bucket` counts from 1. */
-interface CountRow {
-  readonly endpointId: string
-  readonly bucket: number
-  readonly count: number
-}
-
-/** How much arrived, and how many attempts failed, in each part of the period and at each endpoint that has any. */
+/** How much arrived, how many attempts failed, and how many captures were refused for the rate, in each part of the period and at each endpoint that has any. */
 export async function countTraffic(db: Db, of: TrafficOf, period: Period, options: AbortableQueryOptions) {
   const captured = await captures(db, of, period).execute(options)
   const failed = await failures(db, of, period).execute(options)
+  const rejected = spread(await rejections(db, of, period).execute(options), period)
   const { from, to, buckets } = period
   const lengthMs = (to.getTime() - from.getTime()) / buckets
-  const endpointIds = new Set([...captured, ...failed].map(({ endpointId }) => endpointId))
+  const endpointIds = new Set([...captured, ...failed, ...rejected].map(({ endpointId }) => endpointId))
   const countsWhere = (isMeant: (row: CountRow) => boolean) => ({
     capturedCount: sum(captured.filter(isMeant)),
     failedCount: sum(failed.filter(isMeant)),
+    rejectedCount: sum(rejected.filter(isMeant)),
   })
   return {
     from,
@@ -57,6 +46,16 @@ function captures(db: Db, of: TrafficOf, period: Period) {
     .select(['endpointId', bucketOf('received_at', period).as('bucket')])
     .select(sql<number>`count(*)::int`.as('count'))
     .groupBy(['endpointId', 'bucket'])
+}
+
+/** By the minutes that touch the period. */
+function rejections(db: Db, of: TrafficOf, { from, to }: Period) {
+  return db
+    .selectFrom('rejectionMinutes')
+    .where('endpointId', 'in', idsOf(db, of))
+    .where('minute', '>', new Date(from.getTime() - MINUTE_MS))
+    .where('minute', '<', to)
+    .select(['endpointId', 'minute', 'rejectedCount as count'])
 }
 
 function failures(db: Db, of: TrafficOf, period: Period) {

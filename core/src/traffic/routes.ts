@@ -3,10 +3,10 @@ import { InstantInput, optional, route, router, Timestamp } from '../api/route.t
 import { findsEndpoint } from '../endpoints/index.ts'
 import { searching } from '../requests/index.ts'
 import { countTraffic } from './queries.ts'
+import { TRAFFIC_DAYS_MAX } from './sweep.ts'
 
 const HOUR_MS = 3_600_000
 const BUCKETS_MAX = 120
-const DAYS_MAX = 90
 
 const period = {
   from: optional(InstantInput).meta({ description: 'Begin; default an hour before `to`' }),
@@ -22,6 +22,9 @@ const period = {
 const counts = {
   capturedCount: z.int().meta({ description: 'Of requests that are still stored' }),
   failedCount: z.int().meta({ description: 'Attempts that failed' }),
+  rejectedCount: z.int().meta({
+    description: 'Captures that were refused for the rate, counted by the minute and kept for 90 days',
+  }),
 }
 
 const traffic = {
@@ -37,7 +40,7 @@ const AllTraffic = z
     ...traffic,
     endpoints: z
       .array(z.object({ endpointId: z.uuid(), ...counts }))
-      .meta({ description: 'Those at which anything arrived or failed' }),
+      .meta({ description: 'Those at which anything arrived, failed or was refused' }),
   })
   .meta({ id: 'AllTraffic' })
 
@@ -45,7 +48,7 @@ const AllTraffic = z
 function periodOf(now: Date, { from, to }: { from?: Date | undefined; to?: Date | undefined }) {
   const end = to ?? now
   const begin = from ?? new Date(end.getTime() - HOUR_MS)
-  const longest = DAYS_MAX * 24 * HOUR_MS
+  const longest = TRAFFIC_DAYS_MAX * 24 * HOUR_MS
   const length = Math.min(longest, Math.max(1, end.getTime() - begin.getTime()))
   return { from: new Date(end.getTime() - length), to: end }
 }
@@ -58,7 +61,7 @@ export const trafficRoutes = router({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/traffic',
     summary: 'How much arrived and failed, in parts of a period',
-    description: `The period is ${DAYS_MAX} days at most; a longer one is cut at its begin.`,
+    description: `The period is ${TRAFFIC_DAYS_MAX} days at most; a longer one is cut at its begin.`,
     input: z.object({ endpointId, ...period }),
     output: Traffic,
     finds: findsEndpoint,
@@ -74,7 +77,7 @@ export const allTrafficRoutes = router({
     method: 'GET',
     path: '/api/v1/traffic',
     summary: 'How much arrived and failed in the workspace, in parts of a period, and at which endpoints',
-    description: `The period is ${DAYS_MAX} days at most; a longer one is cut at its begin.`,
+    description: `The period is ${TRAFFIC_DAYS_MAX} days at most; a longer one is cut at its begin.`,
     input: z.object(period),
     output: AllTraffic,
   }).query(({ ctx, input }) => {

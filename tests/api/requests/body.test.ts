@@ -114,12 +114,12 @@ test('traffic of the workspace is counted in all, and by endpoint', async () => 
   await busy.captureMany(2)
   await calm.capture()
   const { body } = await client.get('/api/v1/traffic?buckets=1')
-  expect(body).toMatchObject({ buckets: [{ capturedCount: 3, failedCount: 0 }] })
+  expect(body).toMatchObject({ buckets: [{ capturedCount: 3, failedCount: 0, rejectedCount: 0 }] })
   expect(Object(body).endpoints).toHaveLength(2)
   expect(Object(body).endpoints).toEqual(
     expect.arrayContaining([
-      { endpointId: busy.id, capturedCount: 2, failedCount: 0 },
-      { endpointId: calm.id, capturedCount: 1, failedCount: 0 },
+      { endpointId: busy.id, capturedCount: 2, failedCount: 0, rejectedCount: 0 },
+      { endpointId: calm.id, capturedCount: 1, failedCount: 0, rejectedCount: 0 },
     ]),
   )
 })

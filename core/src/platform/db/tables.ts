@@ -295,6 +295,12 @@ export interface ListenerReplaysTable {
   reportedAt: Date | null
 }
 
+export interface RejectionMinutesTable {
+  endpointId: string
+  minute: Date
+  rejectedCount: number
+}
+
 export interface RequestsTable {
   endpointId: string
   id: Generated<number>
@@ -439,6 +445,7 @@ export interface Database {
   incidents: IncidentsTable
   installation: InstallationTable
   listenerReplays: ListenerReplaysTable
+  rejectionMinutes: RejectionMinutesTable
   requests: RequestsTable
   ruleFaults: RuleFaultsTable
   sessionWindows: SessionWindowsTable

@@ -1,0 +1,1 @@
+export { sweepRejections } from './sweep.ts'

@@ -1,0 +1,12 @@
+import { type Kysely, sql } from 'kysely'
+
+/** When captures were refused for the rate of their endpoint: a row for each minute in which any was. */
+export async function up(db: Kysely<unknown>): Promise<void> {
+  await sql`
+    create table rejection_minutes (
+      endpoint_id uuid not null references endpoints on delete cascade,
+      minute timestamptz not null,
+      rejected_count bigint not null,
+      primary key (endpoint_id, minute)
+    )`.execute(db)
+}
