@@ -7,7 +7,8 @@ export interface LoadOrder {
   /** Measured after the warm-up. */
   readonly seconds: number
   readonly warmupSeconds: number
-  readonly body: string
+  /** What is posted; without one the URL is read. */
+  readonly body?: string
   /** Sent beside what every sender sends. */
   readonly headers?: Readonly<Record<string, string>>
 }

@@ -3,22 +3,24 @@
  * on bare sockets: it must cost less than what it measures. Takes its order as JSON in the first argument, prints its result
  * as JSON when the last answer is in.
  */
+import { isWholeAnswer } from './httpAnswer.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
 
 const order: LoadOrder = JSON.parse(process.argv[2] ?? '')
-const { hostname, port, pathname } = new URL(order.url)
-const body = order.body
+const { hostname, port, pathname, search } = new URL(order.url)
+const { body } = order
 const request = Buffer.from(
   [
-    `POST ${pathname} HTTP/1.1`,
+    `${body === undefined ? 'GET' : 'POST'} ${pathname}${search} HTTP/1.1`,
     `Host: ${hostname}:${port}`,
     'User-Agent: creel-bench/1',
     'Accept: */*',
-    'Content-Type: application/json',
+    ...(body === undefined
+      ? []
+      : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]),
     ...Object.entries(order.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
-    `Content-Length: ${Buffer.byteLength(body)}`,
     '',
-    body,
+    body ?? '',
   ].join('\r\n'),
 )
 
@@ -47,7 +49,7 @@ for (let index = 0; index < order.connections; index += 1) {
       },
       data(socket, chunk) {
         const text = socket.data.received + chunk.toString('latin1')
-        if (!isWhole(text)) {
+        if (!isWholeAnswer(text)) {
           socket.data.received = text
           return
         }
@@ -70,13 +72,6 @@ for (let index = 0; index < order.connections; index += 1) {
       },
     },
   })
-}
-
-function isWhole(text: string): boolean {
-  const end = text.indexOf('\r\n\r\n')
-  if (end < 0) return false
-  const length = /content-length: (\d+)/i.exec(text.slice(0, end))?.[1] ?? '0'
-  return text.length >= end + 4 + Number(length)
 }
 
 function finish(): void {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
+import { run, statement, type Trx } from '../platform/db/index.ts'
 import { DomainError } from './errors.ts'
+import { gathering } from './gathering.ts'
 import type { Services } from './services.ts'
 
 /** How long a freed slot is kept for a caller that was refused with a time to come back. */
@@ -24,23 +25,27 @@ interface SlotRow {
 const LOCK = statement('lock slots', 'select pg_advisory_xact_lock(hashtextextended($1, 0))')
 
 /**
- * Of the scope `$1` at `$2`: forgets what has ended and takes a slot `$4` until `$5` when fewer than `$3` are left, or in
- * place of one that was kept and is due.
+ * Of the scope `$1` at `$2`: forgets what has ended and takes the slots `$4` until `$5`, in their order, as long as fewer than `$3`
+ * are left, or in place of those that were kept and are due.
  */
 const TAKE = statement(
-  'take slot',
+  'take slots',
   `with ended as (
     delete from concurrency_slots where scope = $1 and ends_at <= $2::timestamptz
   ), left_over as (
     select id, kept_from, ends_at from concurrency_slots where scope = $1 and ends_at > $2::timestamptz
   ), claimed as (
     delete from concurrency_slots
-    where id = (select id from left_over where kept_from <= $2::timestamptz order by ends_at limit 1)
+    where id in (
+      select id from left_over where kept_from <= $2::timestamptz order by ends_at limit cardinality($4::uuid[]))
     returning id
+  ), room as (
+    select (select count(*) from claimed) + greatest(0, $3::int - (select count(*) from left_over)) as slots
   )
   insert into concurrency_slots (id, scope, ends_at)
-  select $4::uuid, $1, $5::timestamptz
-  where exists (select from claimed) or (select count(*) from left_over) < $3::int
+  select wanted.id, $1, wanted.ends_at
+  from room, unnest($4::uuid[], $5::timestamptz[]) with ordinality as wanted (id, ends_at, place)
+  where place <= slots
   returning id`,
 )
 
@@ -57,9 +62,7 @@ export async function takeSlot(
   { scope, max, longestMs, noun }: { scope: string; max: number; longestMs: number; noun: string },
 ): Promise<Slot> {
   const id = randomUUID()
-  const refusedForMs = await inLine({ db, scope }, (trx) =>
-    take(trx, { id, scope, max, longestMs, now: clock.now() }),
-  )
+  const refusedForMs = await take(db, `${max} ${scope}`, { id, scope, max, longestMs, clock })
   if (refusedForMs !== null) {
     const seconds = Math.ceil(refusedForMs / 1000)
     throw new DomainError('rate_limited', `At most ${max} ${noun} may run at once.`, {
@@ -67,7 +70,7 @@ export async function takeSlot(
     })
   }
   return {
-    free: () => freeSoon(db, id),
+    free: () => freeTogether(db, '', id),
     async extend(milliseconds) {
       const endsAt = new Date(clock.now().getTime() + milliseconds)
       await db.updateTable('concurrencySlots').set({ endsAt }).where('id', '=', id).execute()
@@ -75,63 +78,43 @@ export async function takeSlot(
   }
 }
 
-/** @returns null when the slot is taken, else after how many milliseconds one must be free. The caller holds the lock. */
-async function take(
+const FREE = statement('free slots', 'delete from concurrency_slots where id = any($1::uuid[])')
+
+/** A change may wake a thousand waiters at once. */
+const freeTogether = gathering<string, void>(async (db, ids) => {
+  await run(db, FREE, [ids])
+  return ids.map(() => undefined)
+})
+
+interface WantedSlot extends Pick<Services, 'clock'> {
+  readonly id: string
+  readonly scope: string
+  readonly max: number
+  readonly longestMs: number
+}
+
+/** Answers null where the slot is taken, else after how many milliseconds one must be free. */
+const take = gathering<WantedSlot, number | null>((db, wanted) =>
+  db.transaction().execute((trx) => takeTogether(trx, wanted)),
+)
+
+/** @param wanted slots of one scope with the same bound */
+async function takeTogether(
   trx: Trx,
-  wanted: { id: string; scope: string; max: number; longestMs: number; now: Date },
-): Promise<number | null> {
-  const { id, scope, max, longestMs, now } = wanted
-  const endsAt = new Date(now.getTime() + longestMs)
-  const taken = await run<{ id: string }>(trx, TAKE, [scope, now, max, id, endsAt])
-  if (taken.length > 0) return null
-  const rows: SlotRow[] = await trx
-    .selectFrom('concurrencySlots')
-    .where('scope', '=', scope)
-    .select(['id', 'keptFrom', 'endsAt'])
-    .orderBy('endsAt')
-    .execute()
-  return await keepSlot(trx, { scope, rows, now })
-}
-
-interface Asking {
-  readonly take: (trx: Trx) => Promise<number | null>
-  readonly answer: PromiseWithResolvers<number | null>
-}
-
-/** Those who wait for the lock of a scope, by database: they take it together. */
-const lines = new WeakMap<Db, Map<string, Asking[]>>()
-const TOGETHER_MAX = 200
-
-/** Runs `take` under the lock of the scope; who asks while another transaction of this process has it shares the next one. */
-function inLine({ db, scope }: { db: Db; scope: string }, take: Asking['take']): Promise<number | null> {
-  const ofDb = lines.get(db) ?? new Map<string, Asking[]>()
-  lines.set(db, ofDb)
-  const answer = Promise.withResolvers<number | null>()
-  const line = ofDb.get(scope)
-  if (line === undefined) {
-    const first = [{ take, answer }]
-    ofDb.set(scope, first)
-    void serve(db, scope, first).finally(() => ofDb.delete(scope))
-  } else line.push({ take, answer })
-  return answer.promise
-}
-
-/** Until nobody waits. Rejects never: who asked hears of it. */
-async function serve(db: Db, scope: string, line: Asking[]): Promise<void> {
-  while (line.length > 0) {
-    const together = line.splice(0, TOGETHER_MAX)
-    try {
-      const answers = await db.transaction().execute(async (trx) => {
-        await run(trx, LOCK, [scope])
-        const taken: (number | null)[] = []
-        for (const asking of together) taken.push(await asking.take(trx))
-        return taken
-      })
-      for (const [index, { answer }] of together.entries()) answer.resolve(answers[index] ?? null)
-    } catch (error) {
-      for (const { answer } of together) answer.reject(error)
-    }
-  }
+  wanted: readonly [WantedSlot, ...WantedSlot[]],
+): Promise<(number | null)[]> {
+  const [{ scope, max, clock }] = wanted
+  await run(trx, LOCK, [scope])
+  const now = clock.now()
+  const taken = await run<{ id: string }>(trx, TAKE, [
+    scope,
+    now,
+    max,
+    wanted.map(({ id }) => id),
+    wanted.map(({ longestMs }) => new Date(now.getTime() + longestMs)),
+  ])
+  const waits = await keepSlots(trx, { scope, now, count: wanted.length - taken.length })
+  return [...taken.map(() => null), ...waits]
 }
 
 /** How many slots of a scope are in use. */
@@ -149,42 +132,40 @@ export async function countSlots(
   return Number(count)
 }
 
-interface Freeing {
-  readonly ids: string[]
-  readonly done: Promise<void>
-}
-
-const freeing = new WeakMap<Db, Freeing>()
-
-/** Slots that are freed in one turn go in one statement: a change may wake a thousand waiters at once. */
-function freeSoon(db: Db, id: string): Promise<void> {
-  const joined = freeing.get(db)
-  if (joined !== undefined) {
-    joined.ids.push(id)
-    return joined.done
-  }
-  const ids = [id]
-  const done = new Promise<void>((resolve) => setImmediate(resolve)).then(async () => {
-    freeing.delete(db)
-    await db.deleteFrom('concurrencySlots').where('id', 'in', ids).execute()
-  })
-  freeing.set(db, { ids, done })
-  return done
-}
-
-/** Keeps the first slot that is not yet promised to anybody; with all promised, the caller waits for the last. */
-async function keepSlot(
+/**
+ * For each of those who were refused, keeps the first slot that is not yet promised to anybody; with all promised, they wait for
+ * the last.
+ *
+ * @returns after how many milliseconds it must be free, for each
+ */
+async function keepSlots(
   trx: Trx,
-  { scope, rows, now }: { scope: string; rows: readonly SlotRow[]; now: Date },
-): Promise<number> {
+  { scope, now, count }: { scope: string; now: Date; count: number },
+): Promise<number[]> {
+  if (count === 0) return []
+  const rows: SlotRow[] = await trx
+    .selectFrom('concurrencySlots')
+    .where('scope', '=', scope)
+    .select(['id', 'keptFrom', 'endsAt'])
+    .orderBy('endsAt')
+    .execute()
   const used = rows.filter((row) => row.keptFrom === null)
-  const kept = rows.length - used.length
-  const freed = used[kept] ?? used.at(-1) ?? rows.at(-1)
-  const waitMs = Math.max(1, (freed?.endsAt ?? now).getTime() - now.getTime())
-  if (kept < used.length) {
-    const keptFrom = new Date(now.getTime() + waitMs)
-    const endsAt = new Date(now.getTime() + Math.ceil(waitMs / 1000) * 1000 + KEPT_MS)
-    await trx.insertInto('concurrencySlots').values({ id: randomUUID(), scope, keptFrom, endsAt }).execute()
+  const promisedBefore = rows.length - used.length
+  const waitUntil = (row: SlotRow | undefined) => Math.max(1, (row?.endsAt ?? now).getTime() - now.getTime())
+  const kept = used.slice(promisedBefore, promisedBefore + count).map((row) => ({ waitMs: waitUntil(row) }))
+  if (kept.length > 0) {
+    await trx
+      .insertInto('concurrencySlots')
+      .values(
+        kept.map(({ waitMs }) => ({
+          id: randomUUID(),
+          scope,
+          keptFrom: new Date(now.getTime() + waitMs),
+          endsAt: new Date(now.getTime() + Math.ceil(waitMs / 1000) * 1000 + KEPT_MS),
+        })),
+      )
+      .execute()
   }
-  return waitMs
+  const last = waitUntil(used.at(-1) ?? rows.at(-1))
+  return Array.from({ length: count }, (_, index) => kept[index]?.waitMs ?? last)
 }

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Caller, KeyScope } from '../api/context.ts'
 import { DomainError } from '../api/errors.ts'
+import { gathering } from '../api/gathering.ts'
 import { aheadMs, type Services } from '../api/services.ts'
 import { type Plan, planOf } from '../plans/index.ts'
 import { run, statement } from '../platform/db/index.ts'
@@ -23,7 +24,8 @@ interface KeyRow {
   isHere: boolean
   /** Until the window ends, by the database's clock. */
   secondsLeft: number
-  callCount: number
+  /** Else nothing was taken. */
+  isWithinBudget: boolean
 }
 
 /** What a client showed, and where it called from. */
@@ -35,7 +37,8 @@ export interface Presented {
 }
 
 /**
- * Opens a call: finds the key and takes `cost` calls from its budget, in one statement.
+ * Opens a call: finds the key and takes `cost` calls from its budget, in one statement, which calls that come at the same time
+ * share.
  *
  * The window starts with its first call and is fixed; a refused call neither counts nor moves it, so sleeping
  * `Retry-After` always recovers. Counted in Postgres and by its clock, so it holds across processes whose clocks differ.
@@ -60,7 +63,7 @@ export async function authenticate(
   requireHere(row.isHere)
   const plan = planOf(services.plans, row.planKey)
   requireApi(plan)
-  if (row.callCount > plan.limits.apiRatePerMinute) {
+  if (!row.isWithinBudget) {
     const retryAfterSeconds = Math.max(1, Math.ceil(row.secondsLeft))
     throw new DomainError(
       'rate_limited',
@@ -154,16 +157,44 @@ const TAKE_FROM_BUDGET = statement(
   select c.id, c.name, c.prefix, c.sha256, c.workspace_id, c.workspace_name, c.plan_key,
          c.scope, c.endpoint_id, c.expires_at, c.is_here,
          extract(epoch from coalesce(t.started_at, win.started_at, at) + length - at)::float8 as seconds_left,
-         coalesce(t.call_count, c.budget + 1) as call_count
+         t.call_count is not null as is_within_budget
   from clock, caller c
   left join taken t on true
   left join api_key_windows win on win.api_key_id = c.id`,
 )
 
-/** A `call_count` above the plan's budget means refused: the stored count then stays where it was. */
-async function takeFromBudget(
-  services: Services,
-  { sha256, address, cost }: { sha256: Buffer; address: string | null; cost: number },
+interface BudgetCall {
+  readonly services: Services
+  readonly sha256: Buffer
+  readonly address: string | null
+  readonly cost: number
+}
+
+function takeFromBudget(services: Services, call: Omit<BudgetCall, 'services'>): Promise<KeyRow | undefined> {
+  const { sha256, address, cost } = call
+  return takeTogether(services.db, `${sha256.toString('hex')} ${cost} ${address}`, { ...call, services })
+}
+
+const takeTogether = gathering<BudgetCall, KeyRow | undefined>((_db, calls) =>
+  takeForAll(calls[0], calls.length),
+)
+
+/** Takes the same call so many times: all at once, or as many as the budget has left, the first ones first. */
+async function takeForAll(call: BudgetCall, count: number): Promise<(KeyRow | undefined)[]> {
+  const row = await takeAtOnce(call, count * call.cost)
+  const isForAll = count === 1 || row === undefined || !row.isHere || row.isWithinBudget
+  if (isForAll) return Array.from({ length: count }, () => row)
+  const half = Math.ceil(count / 2)
+  const first = await takeForAll(call, half)
+  const last = first.at(-1)
+  // Where there is no room for one, there is none for those after it.
+  if (last?.isWithinBudget !== true) return [...first, ...Array.from({ length: count - half }, () => last)]
+  return [...first, ...(await takeForAll(call, count - half))]
+}
+
+async function takeAtOnce(
+  { services, sha256, address }: BudgetCall,
+  cost: number,
 ): Promise<KeyRow | undefined> {
   const budgets = Object.fromEntries(
     Object.values(services.plans).map((plan) => [plan.key, plan.limits.apiRatePerMinute]),

@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
+import { gathering } from '../api/gathering.ts'
 import { takeSlot } from '../api/slots.ts'
 import { type EndpointRow, findEndpoint } from '../endpoints/index.ts'
 import { awaitsWaiting } from '../platform/metrics/index.ts'
@@ -36,10 +37,11 @@ export async function awaitRequest(
   const ended = AbortSignal.any([ctx.signal, ctx.stopping, AbortSignal.timeout(timeoutSeconds * 1000)])
   // Listening starts before the first look: what arrives in between is not missed.
   const changes = changesOf(ctx, endpoint.id, ended)
+  const key = JSON.stringify([ctx.workspace.id, endpoint.id, filters])
   let isWaiting = false
   try {
     while (!ended.aborted) {
-      const found = await lookOnce(ctx, endpoint.id, filters)
+      const found = await lookTogether(ctx.db, key, { ctx, endpointId: endpoint.id, filters })
       if (found !== null) return found
       if (!isWaiting) awaitsWaiting.inc()
       isWaiting = true
@@ -76,40 +78,17 @@ function changesOf(ctx: Context, endpointId: string, ended: AbortSignal) {
   }
 }
 
-/** Looks of those who ask the same: one is under way, and one may be waiting for its end. */
-interface Looks {
-  readonly current: Promise<Awaited | null>
-  /** In the turn of the event loop in which it began: who asks then is in time for it. */
-  isNew: boolean
-  next: Promise<Awaited | null> | undefined
+interface Look {
+  readonly ctx: Context
+  readonly endpointId: string
+  readonly filters: RequestFilters
 }
 
-const looks = new Map<string, Looks>()
-
-/**
- * Waiters who ask the same share a look: a change wakes a thousand of them in one tick, and a thousand may come at once. Each
- * has one that begins after it asked, and so misses nothing.
- */
-function lookOnce(ctx: Context, endpointId: string, filters: RequestFilters): Promise<Awaited | null> {
-  const key = JSON.stringify([ctx.workspace.id, endpointId, filters])
-  const begin = () => {
-    const own: Looks = { current: lookFor(ctx, endpointId, filters), isNew: true, next: undefined }
-    looks.set(key, own)
-    setImmediate(() => {
-      own.isNew = false
-    })
-    const end = () => {
-      if (own.next === undefined && looks.get(key) === own) looks.delete(key)
-    }
-    own.current.then(end, end)
-    return own.current
-  }
-  const known = looks.get(key)
-  if (known === undefined) return begin()
-  if (known.isNew) return known.current
-  known.next ??= known.current.then(begin, begin)
-  return known.next
-}
+/** Waiters who ask the same share a look: a change wakes a thousand of them in one tick, and a thousand may come at once. */
+const lookTogether = gathering<Look, Awaited | null>(async (_db, looks) => {
+  const found = await lookFor(looks[0])
+  return looks.map(() => found)
+})
 
 /** A text is looked for from the newest request down for as long as a search may take, so that a long history ends no await. */
 async function findId(
@@ -124,7 +103,7 @@ async function findId(
   return ids[0]
 }
 
-async function lookFor(ctx: Context, endpointId: string, filters: RequestFilters): Promise<Awaited | null> {
+async function lookFor({ ctx, endpointId, filters }: Look): Promise<Awaited | null> {
   // The look is shared, so it outlives the caller who began it; PostgreSQL bounds its time.
   const id = await findId(ctx, endpointId, filters)
   if (id === undefined) {

@@ -107,6 +107,21 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/await', () => {
     expect((await dana.get(path)).status).toBe(200)
   })
 
+  test('of five that come at once as many wait as may, and each of the others is told when to come back', async () => {
+    const dana = await service.newClient()
+    const endpoint = await dana.endpoint()
+    const refusals: number[] = []
+    const calls = Array.from({ length: 5 }, async () => {
+      const { status, headers } = await dana.get(endpoint.at('/requests/await?timeoutSeconds=20'))
+      if (status === 429) refusals.push(Number(headers.get('retry-after')))
+      return status
+    })
+    await eventually('three refusals', () => refusals.length === 3)
+    for (const seconds of refusals) expect(seconds).toBeWithin(1, 21)
+    await endpoint.send()
+    expect((await Promise.all(calls)).sort()).toEqual([200, 200, 429, 429, 429])
+  })
+
   test('a client that hangs up gives its place back', async () => {
     const dana = await service.newClient()
     const endpoint = await dana.endpoint()
