@@ -147,7 +147,7 @@ async function sweepAndRefill(): Promise<void> {
     )
     const vacuumAt = performance.now()
     await database.query('vacuum analyze requests')
-    say('vacuum behind it', (performance.now() - vacuumAt) / 1000, 's')
+    say(`vacuum behind sweep ${round}`, (performance.now() - vacuumAt) / 1000, 's')
     sizes.push(await tableBytes())
     if (round < ROUNDS) await stock(database, [(await workplace.endpoint()).id], SWEPT, 200)
   }
