@@ -43,26 +43,10 @@ export function createBoss(
     superviseIntervalSeconds: SUPERVISE_SECONDS,
     monitorIntervalSeconds: SUPERVISE_SECONDS,
     maintenanceIntervalSeconds: 60,
-    ...(clock === undefined ? {} : { clock, __test__enableSpies: true, verify: whenIdle }),
+    ...(clock === undefined ? {} : { clock, __test__enableSpies: true }),
   })
   boss.on('error', (error) => log.warn({ err: error }, 'job queue error'))
   return boss
-}
-
-/**
- * Holds a new connection of the pool back until it is idle. With a clock, pg-boss first sets each session up and does not
- * wait for that; node-postgres warns about, and will refuse, a query on a connection that is still busy.
- */
-function whenIdle(client: Pick<NodeJS.EventEmitter, 'once' | 'off'>, done: (error?: Error) => void): void {
-  const settle = (error?: Error) => {
-    client.off('drain', idle)
-    client.off('end', ended)
-    done(error)
-  }
-  const idle = () => settle()
-  const ended = () => settle(new Error('The connection ended before it was set up.'))
-  client.once('drain', idle)
-  client.once('end', ended)
 }
 
 /** Creates or updates every queue of the table. Safe to call from several processes at once. */

@@ -1,36 +1,21 @@
 import type { Clock } from '@creel/core'
-import { TestClock as JobClock } from 'pg-boss'
-
-/** How often the queue's clock follows. A job that is due may start so much later than it would. */
-const FOLLOW_MILLISECONDS = 25
-/**
- * The queue's clock is ahead by so much. Our inserts stamp jobs with the database's real time, and a job from the
- * queue's future would not be announced.
- */
-const LEAD_MILLISECONDS = 100
-/** Longer steps are jumps: timers that were passed fire once, as after a sleep, not once for every period. */
-const JUMP_MILLISECONDS = 5_000
+import { JobClock } from './jobClock.ts'
+import { administer } from './templateDatabase.ts'
 
 /**
  * The time of a service under test: it runs like the wall clock, and a test can move it forward. Core and the job queue
  * (its timers and its SQL) go by it alike.
  */
 export class TestClock implements Clock {
-  readonly jobs: JobClock
+  readonly jobs = new JobClock(() => this.#aheadMs)
   #aheadMs = 0
   #moment: Date | undefined
-  #following: Promise<void> = Promise.resolve()
-  readonly #timer: ReturnType<typeof setInterval>
-
-  constructor() {
-    this.jobs = new JobClock(Date.now())
-    // Where a test has taken the database away, the queue's time stands still.
-    this.#timer = setInterval(() => void this.#follow().catch(() => {}), FOLLOW_MILLISECONDS)
-    this.#timer.unref()
-  }
+  /** Whose queues go by this clock, by how many services. */
+  readonly #databases = new Map<string, number>()
+  #setting: Promise<void> = Promise.resolve()
 
   now(): Date {
-    return this.#moment ?? this.#running()
+    return this.#moment ?? new Date(Date.now() + this.#aheadMs)
   }
 
   /** Runs `during` at a moment, however long ago, at which the time stands still. The queue does not notice. */
@@ -43,32 +28,39 @@ export class TestClock implements Clock {
     }
   }
 
-  #running(): Date {
-    return new Date(Date.now() + this.#aheadMs)
-  }
-
   /** Moves the time on. Resolves when the queue has noticed; what that sets off is under way then, not finished. */
   async advance(milliseconds: number): Promise<void> {
     this.#aheadMs += milliseconds
-    await this.#follow()
+    for (const url of this.#databases.keys()) await this.#set(url, this.#aheadMs)
+    this.jobs.catchUp()
   }
 
-  /** Before the queue is stopped: it no longer takes the time. */
-  async stop(): Promise<void> {
-    clearInterval(this.#timer)
-    // What failed while the database was away is over.
-    await this.#following.catch(() => {})
+  /** Has the queue of a migrated database go by this clock, until {@link leave} was called as often. */
+  async enter(url: string): Promise<void> {
+    const services = this.#databases.get(url) ?? 0
+    this.#databases.set(url, services + 1)
+    if (services === 0 && this.#aheadMs > 0) await this.#set(url, this.#aheadMs)
   }
 
-  #follow(): Promise<void> {
-    const step = async () => {
-      const target = () => this.#running().getTime() + LEAD_MILLISECONDS
-      const behind = target() - this.jobs.now()
-      if (behind <= 0) return
-      if (behind > JUMP_MILLISECONDS) await this.jobs.setTime(target())
-      await this.jobs.tick(Math.max(0, target() - this.jobs.now()))
+  /** Puts real time back where another service may follow. */
+  async leave(url: string): Promise<void> {
+    const services = (this.#databases.get(url) ?? 1) - 1
+    if (services > 0) this.#databases.set(url, services)
+    else {
+      this.#databases.delete(url)
+      if (this.#aheadMs > 0) await this.#set(url, 0)
     }
-    this.#following = this.#following.then(step, step)
-    return this.#following
+  }
+
+  /** What pg-boss's SQL takes for the present. One after the other: two at once would be in each other's way. */
+  #set(url: string, aheadMs: number): Promise<void> {
+    const set = () =>
+      administer(
+        url,
+        `create or replace function pgboss.job_now() returns timestamptz language sql stable
+         as 'select pg_catalog.now() + interval ''${aheadMs} milliseconds'''`,
+      )
+    this.#setting = this.#setting.then(set, set)
+    return this.#setting
   }
 }

@@ -77,8 +77,9 @@ export interface TestService {
   stop(): Promise<void>
 }
 
-/** A test opens many services at once, and needs few connections for each. */
+/** A test opens many services at once, and needs few connections for each: every one learns the catalogue by itself. */
 const MAX_CONNECTIONS = 6
+const QUEUE_CONNECTIONS = 3
 
 /** Starts a service on a fresh database, with Alice, Bob and Charlie in it. */
 export async function startService(options: TestServiceOptions = {}): Promise<TestService> {
@@ -88,6 +89,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     options.replicaUrl === undefined ? undefined : openDatabase(options.replicaUrl, MAX_CONNECTIONS)
   const clock = options.clock ?? new TestClock()
   const secretKey = options.secretKey ?? randomBytes(32)
+  await clock.enter(testDatabase.url)
   const service = await startProgramService({
     database,
     replica,
@@ -99,6 +101,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     captureUrl: options.captureUrl,
     secretKey,
     formerSecretKeys: options.formerSecretKeys ?? [],
+    queueConnections: QUEUE_CONNECTIONS,
     plans: withLimits((plan) => ({ ...options.limits, ...options.planLimits?.[plan] })),
     allowDestinations: options.allowDestinations ?? ['127.0.0.0/8'],
     mail: { smtpUrl: options.smtpUrl, from: 'Creel <alerts@creel.example.test>' },
@@ -152,11 +155,11 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     stop() {
       stopped ??= (async () => {
         forget()
-        if (options.clock === undefined) await clock.stop()
         await service.stop()
         await replica?.close()
         await database.close()
         if (options.database === undefined) await testDatabase.drop()
+        else await clock.leave(testDatabase.url)
       })()
       return stopped
     },
