@@ -1,5 +1,6 @@
 import { Download, DownloadStream } from '@creel/core'
 import { z } from 'zod'
+import { countPiece } from './http/pieceMemory.ts'
 
 /** A part of something longer. */
 const Part = z.object({ from: z.int(), total: z.int() })
@@ -38,16 +39,21 @@ function headersOf({ contentType, fileName }: { contentType: string; fileName: s
   }
 }
 
+/** What a part leaves behind besides itself: what the database sent, its texts, and their JSON. */
+const COPIES = 3
+
 /** Makes a part only when the last one was read. */
-function bytesOf(parts: AsyncIterable<string>): ReadableStream<Uint8Array> {
+function bytesOf(parts: AsyncIterable<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
   const iterator = parts[Symbol.asyncIterator]()
-  const encoder = new TextEncoder()
-  return new ReadableStream<Uint8Array>(
+  return new ReadableStream<Uint8Array<ArrayBuffer>>(
     {
       async pull(controller) {
         const { done, value } = await iterator.next()
         if (done === true) controller.close()
-        else controller.enqueue(encoder.encode(value))
+        else {
+          countPiece(value.length * COPIES)
+          controller.enqueue(value)
+        }
       },
       async cancel() {
         await iterator.return?.()

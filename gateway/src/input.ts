@@ -1,6 +1,7 @@
 import { DomainError, isPlainObject, type Locate, pointerTo, type RouteContract } from '@creel/core'
 import { nestsDeeper } from '@creel/core/engine/json'
 import { z } from 'zod'
+import { countPiece } from './http/pieceMemory.ts'
 
 /** JSON bodies of the API may be this long. */
 const MAX_BODY_BYTES = 1_048_576
@@ -117,7 +118,17 @@ function bodyAsItComes(request: Request, takes: string): AsyncIterable<Uint8Arra
   if (mediaTypeOf(request) !== takes) {
     throw new DomainError('request_invalid', `The body must be sent as Content-Type: ${takes}.`)
   }
-  return request.body ?? new ReadableStream({ start: (controller) => controller.close() })
+  return counted(request.body ?? new ReadableStream({ start: (controller) => controller.close() }))
+}
+
+/** What a piece is turned into before it is stored: lines, values, rows, and what the database is sent. */
+const COPIES = 4
+
+async function* counted(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const piece of body) {
+    countPiece(piece.length * COPIES)
+    yield piece
+  }
 }
 
 function mediaTypeOf(request: Request): string {

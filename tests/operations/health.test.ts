@@ -139,6 +139,9 @@ describe('the log', () => {
         expect({ status, body }).toMatchObject({ status: 503, body: { code: 'unavailable' } })
         expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
       }
+      // What no key looks like is refused without a look into the database.
+      const headers = { Authorization: 'Bearer nonsense' }
+      expect((await fetch(`${service.baseUrl}/api/v1/me`, { headers })).status).toBe(401)
       const told = lines().filter(({ msg }) => msg === 'the database did not answer')
       expect(told.length).toBeWithin(1, 2 + Math.floor((performance.now() - begun) / 1000))
     })

@@ -61,7 +61,7 @@ export const Download = z.object({
 export interface DownloadStream {
   readonly contentType: string
   readonly fileName: string
-  readonly parts: AsyncIterable<string>
+  readonly parts: AsyncIterable<Uint8Array<ArrayBuffer>>
 }
 
 /** The output of a route that answers with a {@link DownloadStream}. */

@@ -1,16 +1,18 @@
+import { randomUUID } from 'node:crypto'
 import type { Urls } from '../api/services.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import type { RequestFilters } from '../requests/index.ts'
-import { exportedRequest } from './exportedRequest.ts'
-import { endOfStep, findRequestsByIds, matchingSizes, newestId } from './exportQueries.ts'
+import { bodyPieces } from './bodyPieces.ts'
+import { exportedHead } from './exportedRequest.ts'
+import { type ExportRow, endOfStep, findForExport, matchingSizes, newestId } from './exportQueries.ts'
 import { HAR_END, HAR_START, harEntry } from './formats/index.ts'
 import { lineOf } from './line.ts'
 
 /** Stored requests that one statement looks through: however few match, none takes long. */
 const LOOK_ROWS = 2_000
-/** Bodies that are held at once; a larger one is held alone. */
-const CHUNK_BYTES = 2 * 1024 * 1024
+/** Bodies that are held at once; longer ones are read in pieces. */
+const CHUNK_BYTES = 1024 * 1024
 const CHUNK_ROWS = 100
 /** What a row weighs besides its body. */
 const ROW_BYTES = 1024
@@ -27,36 +29,67 @@ export interface ExportOptions {
 }
 
 /**
- * Every matching request, oldest first, in chunks of a few megabytes: reads as fast as the reader takes them, and holds no
- * connection in between. What arrives after it began is left out, so that it ends.
+ * Every matching request, oldest first, in chunks of about a megabyte, however long bodies are: reads as fast as the reader takes
+ * them, and holds no connection in between. What arrives after it began is left out, so that it ends.
  */
 export async function* exportMany(
   db: Db,
   { id: endpointId, captureId }: Pick<EndpointRow, 'id' | 'captureId'>,
   { filters, format, includeSecrets, urls, signal }: ExportOptions,
-): AsyncGenerator<string, void, undefined> {
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
   const untilId = await newestId(db, endpointId)
   let afterId = filters.afterId ?? 0
   let separator = ''
-  if (format === 'har') yield HAR_START
+  const written = (row: ExportRow, text: string): string => {
+    if (format === 'ndjson') return lineOf(row, text, { includeSecrets })
+    const head = exportedHead(row, { captureId, urls, includeSecrets })
+    const entry = separator + harEntry(head, { text, bytes: row.bodyBytes })
+    separator = ',\n'
+    return entry
+  }
+  if (format === 'har') yield bytesOf([HAR_START])
   while (untilId !== undefined && afterId < untilId) {
     signal.throwIfAborted()
     const end = await endOfStep(db, endpointId, { afterId, untilId, rows: LOOK_ROWS })
     const sizes = await matchingSizes(db, endpointId, { ...filters, afterId }, end)
     for (const ids of chunksOf(sizes)) {
       signal.throwIfAborted()
-      const rows = await findRequestsByIds(db, endpointId, ids)
-      const texts = rows.map((row) => {
-        if (format === 'ndjson') return lineOf(row, { includeSecrets })
-        const entry = separator + harEntry(exportedRequest(row, { captureId, urls, includeSecrets }))
-        separator = ',\n'
-        return entry
-      })
-      yield texts.join('')
+      const rows = await findForExport(db, endpointId, ids, { bodyBytesMax: CHUNK_BYTES })
+      const [first] = rows
+      if (first === undefined) continue
+      if (first.body !== null) yield bytesOf(rows.map((row) => written(row, row.body ?? '')))
+      // A long body stands alone in its chunk.
+      else yield* inPieces(db, first, { written, signal })
     }
     afterId = end
   }
-  if (format === 'har') yield HAR_END
+  if (format === 'har') yield bytesOf([HAR_END])
+}
+
+/** A request whose body is read and written piece by piece. */
+async function* inPieces(
+  db: Db,
+  row: ExportRow,
+  { written, signal }: { written: (row: ExportRow, text: string) => string; signal: AbortSignal },
+): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
+  // Stands for the body. Nobody can know it, so it is nowhere else in what a stranger sent.
+  const mark = randomUUID()
+  const [before = '', after = ''] = written(row, mark).split(mark)
+  yield bytesOf([before])
+  for await (const piece of bodyPieces(db, row)) {
+    signal.throwIfAborted()
+    yield bytesOf([piece])
+  }
+  yield bytesOf([after])
+}
+
+/** Texts one after the other, written once: joining and encoding them would copy each twice more. */
+function bytesOf(texts: readonly string[]): Uint8Array<ArrayBuffer> {
+  const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+  const bytes = Buffer.allocUnsafeSlow(length)
+  let at = 0
+  for (const text of texts) at += bytes.write(text, at)
+  return bytes
 }
 
 function* chunksOf(

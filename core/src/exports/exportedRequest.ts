@@ -3,17 +3,25 @@ import { captureUrlOf } from '../endpoints/index.ts'
 import { isCredentialName, MASK } from '../engine/credentials.ts'
 import { storedHeaders, type WireHeader } from '../engine/message/index.ts'
 import type { RequestRow } from '../requests/index.ts'
+import { isTextBody } from './exportQueries.ts'
 import type { ExportedRequest } from './formats/index.ts'
 
+interface Writing {
+  readonly captureId: string
+  readonly urls: Urls
+  readonly includeSecrets: boolean
+}
+
 /** What a row says, for the formats. */
-export function exportedRequest(
-  row: RequestRow,
-  {
-    captureId,
-    urls,
-    includeSecrets,
-  }: { readonly captureId: string; readonly urls: Urls; readonly includeSecrets: boolean },
-): ExportedRequest {
+export function exportedRequest(row: RequestRow, writing: Writing): ExportedRequest {
+  return { ...exportedHead(row, writing), body: row.body }
+}
+
+/** The same without the body. */
+export function exportedHead(
+  row: Omit<RequestRow, 'body'>,
+  { captureId, urls, includeSecrets }: Writing,
+): Omit<ExportedRequest, 'body'> {
   const query = row.queryString === null ? '' : `?${row.queryString}`
   const headers = storedHeaders(row)
   return {
@@ -23,8 +31,7 @@ export function exportedRequest(
     headers: includeSecrets ? headers : withoutSecrets(headers),
     contentType: row.contentType,
     label: row.label,
-    body: row.body,
-    isText: !row.bodyIsBinary && !row.bodyTruncated,
+    isText: isTextBody(row),
     bodyTruncated: row.bodyTruncated,
   }
 }

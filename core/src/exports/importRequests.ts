@@ -6,12 +6,12 @@ import type { InputIssue } from '../engine/issues.ts'
 import { lockCounters } from '../requests/index.ts'
 import { decodedLine, linesOf } from './importLines.ts'
 import { insertImported, storedCount } from './importQueries.ts'
-import { bodyOf, headersOf, type ImportLine } from './line.ts'
+import { bodyBytesOf, bodyOf, headersOf, type ImportLine } from './line.ts'
 
 /** Lines that are stored together or not at all. */
 export const IMPORT_BATCH_LINES = 500
 /** A batch of large requests is shorter, so that memory stays flat. */
-const BATCH_BYTES = 16 * 1024 * 1024
+const BATCH_BYTES = 8 * 1024 * 1024
 /** What a line may weigh beside its body, which base64 makes a third longer. */
 const LINE_BYTES_BESIDES = 512 * 1024
 /** Clocks of services differ a little; a time further ahead is a mistake. */
@@ -96,7 +96,7 @@ function boundIssues(ctx: Context, { number, line }: Accepted): InputIssue[] {
     const detail = `Line ${number}: receivedAt is in the future.`
     issues.push({ path: ['lines', number, 'receivedAt'], code: 'out_of_range', detail })
   }
-  if (bodyOf(line).length > payloadBytesMax) {
+  if (bodyBytesOf(line) > payloadBytesMax) {
     const detail = `Line ${number}: body is over the plan's ${payloadBytesMax} bytes.`
     issues.push({ path: ['lines', number, 'body'], code: 'too_long', detail })
   }

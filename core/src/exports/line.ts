@@ -1,16 +1,22 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { storedHeaders, type WireHeader } from '../engine/message/index.ts'
-import { type RequestRow, VERDICTS } from '../requests/index.ts'
+import { VERDICTS } from '../requests/index.ts'
 import { withoutSecrets } from './exportedRequest.ts'
+import { type ExportRow, isTextBody } from './exportQueries.ts'
 
 /**
  * One request as a line of NDJSON, by the names of the API. Everything that arrived is in it, byte for byte: what is not
  * UTF-8 is in base64, and says so.
+ *
+ * @param body text where {@link isTextBody} of the row, else base64
  */
-export function lineOf(row: RequestRow, { includeSecrets }: { readonly includeSecrets: boolean }): string {
+export function lineOf(
+  row: Omit<ExportRow, 'body'>,
+  body: string,
+  { includeSecrets }: { readonly includeSecrets: boolean },
+): string {
   const headers = storedHeaders(row)
-  const isText = isUtf8(row.body) && !row.body.includes(0)
   const line = {
     id: row.id,
     endpointId: row.endpointId,
@@ -26,8 +32,8 @@ export function lineOf(row: RequestRow, { includeSecrets }: { readonly includeSe
     verification: row.verdict === null ? null : { verdict: row.verdict, note: row.verdictNote ?? '' },
     state: row.state,
     rawHeaders: (includeSecrets ? headers : withoutSecrets(headers)).map(headerMember),
-    body: row.body.length === 0 ? null : row.body.toString(isText ? 'utf8' : 'base64'),
-    ...(isText ? {} : { bodyEncoding: 'base64' }),
+    body: row.bodyBytes === 0 ? null : body,
+    ...(isTextBody(row) ? {} : { bodyEncoding: 'base64' }),
   }
   return `${JSON.stringify(line)}\n`
 }
@@ -47,13 +53,15 @@ const TARGET = /^[^\x00-\x20\x7f]*$/
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
 const FIELD_VALUE = /^[^\x00\r\n]*$/
-const TARGET_CHARACTERS_MAX = 160 * 1024
-const HEADERS_MAX = 200
+// A capture's head has at most so many characters; of fields as many again may stand behind its body.
+const HEAD_CHARACTERS_MAX = 160 * 1024
+const FIELDS_MAX = 2000
+const METHOD_CHARACTERS_MAX = 128
 
 const encoding = z.enum(['utf8', 'base64']).optional()
 
 const Header = z.object({
-  name: z.string().regex(TOKEN, 'must be the name of a header').max(1024),
+  name: z.string().regex(TOKEN, 'must be the name of a header').max(HEAD_CHARACTERS_MAX),
   value: z.string().regex(FIELD_VALUE, 'must be one line'),
   encoding,
 })
@@ -62,16 +70,16 @@ const Header = z.object({
 export const ImportLine = z
   .object({
     receivedAt: z.iso.datetime({ offset: true }),
-    method: z.string().regex(TOKEN, 'must be a method').max(32),
+    method: z.string().regex(TOKEN, 'must be a method').max(METHOD_CHARACTERS_MAX),
     path: z
       .string()
-      .max(TARGET_CHARACTERS_MAX)
+      .max(HEAD_CHARACTERS_MAX)
       .regex(TARGET, 'must have no spaces')
       .regex(/^(\/.*)?$/s, 'must start with /, or be empty')
       .default(''),
     queryString: z
       .string()
-      .max(TARGET_CHARACTERS_MAX)
+      .max(HEAD_CHARACTERS_MAX)
       .regex(TARGET, 'must have no spaces')
       .nullable()
       .default(null),
@@ -84,7 +92,7 @@ export const ImportLine = z
       .object({ verdict: z.enum(VERDICTS), note: z.string().max(300).regex(STORABLE_TEXT) })
       .nullable()
       .default(null),
-    rawHeaders: z.array(Header).max(HEADERS_MAX).default([]),
+    rawHeaders: z.array(Header).max(FIELDS_MAX).default([]),
     body: z.string().nullable().default(null),
     bodyEncoding: encoding,
   })
@@ -122,4 +130,9 @@ export function headersOf(line: ImportLine): WireHeader[] {
 /** The body of a line. */
 export function bodyOf(line: ImportLine): Buffer {
   return Buffer.from(line.body ?? '', line.bodyEncoding === 'base64' ? 'base64' : 'utf8')
+}
+
+/** How many octets {@link bodyOf} would have. */
+export function bodyBytesOf({ body, bodyEncoding }: ImportLine): number {
+  return Buffer.byteLength(body ?? '', bodyEncoding === 'base64' ? 'base64' : 'utf8')
 }

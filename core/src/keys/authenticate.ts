@@ -5,7 +5,7 @@ import { gathering } from '../api/gathering.ts'
 import { aheadMs, type Services } from '../api/services.ts'
 import { type Plan, planOf } from '../plans/index.ts'
 import { run, statement } from '../platform/db/index.ts'
-import { fingerprint } from './key.ts'
+import { fingerprint, isKeyShaped } from './key.ts'
 
 /** The API budget's window. */
 const WINDOW_SECONDS = 60
@@ -55,11 +55,10 @@ export async function authenticate(
   if (key === null || key === '') {
     throw new DomainError('unauthorized', 'Send an API key as Authorization: Bearer <API_KEY>.')
   }
+  if (!isKeyShaped(key)) throw unknownKey()
   const sha256 = fingerprint(key)
   const row = await takeFromBudget(services, { sha256, address, cost })
-  if (row === undefined || !timingSafeEqual(row.sha256, sha256)) {
-    throw new DomainError('unauthorized', 'The API key is unknown, expired or was revoked.')
-  }
+  if (row === undefined || !timingSafeEqual(row.sha256, sha256)) throw unknownKey()
   requireHere(row.isHere)
   const plan = planOf(services.plans, row.planKey)
   requireApi(plan)
@@ -83,6 +82,8 @@ export async function authenticate(
     plan,
   }
 }
+
+const unknownKey = () => new DomainError('unauthorized', 'The API key is unknown, expired or was revoked.')
 
 /** @throws DomainError `forbidden` unless the key may be used from where the call came from */
 export function requireHere(isHere: boolean): void {

@@ -20,6 +20,14 @@ export function newKey(): NewKey {
   return { key, prefix: key.slice(0, SHOWN_CHARACTERS), sha256: fingerprint(key) }
 }
 
+/** Far longer than any key. */
+const KEY_CHARACTERS_MAX = 200
+
+/** Whether a text looks like a key at all: what does not is refused without asking the database. */
+export function isKeyShaped(text: string): boolean {
+  return text.startsWith(KEY_PREFIX) && text.length <= KEY_CHARACTERS_MAX
+}
+
 /** What is stored of a key. */
 export function fingerprint(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest()

@@ -1,5 +1,5 @@
 import type { Services } from '../api/services.ts'
-import { fingerprint } from './key.ts'
+import { fingerprint, isKeyShaped } from './key.ts'
 
 /**
  * Tells which of the presented keys are good, in one look, and takes nothing from their budgets: for callers who are made to wait
@@ -12,7 +12,10 @@ export async function knownKeys(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   presented: ReadonlySet<string>,
 ): Promise<Set<string>> {
-  const byFingerprint = new Map([...presented].map((key) => [fingerprint(key).toString('hex'), key]))
+  const byFingerprint = new Map(
+    [...presented].filter(isKeyShaped).map((key) => [fingerprint(key).toString('hex'), key]),
+  )
+  if (byFingerprint.size === 0) return new Set()
   const rows = await db
     .selectFrom('apiKeys')
     .select('sha256')

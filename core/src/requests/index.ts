@@ -6,7 +6,7 @@ export {
   findReplayableSizes,
   lockCounters,
   type RequestRow,
-  requestsWithBodies,
+  requestsWithHeaders,
   visibleRequests,
 } from './queries.ts'
 export { findRequest } from './reads.ts'

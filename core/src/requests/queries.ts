@@ -72,9 +72,9 @@ export async function summariesOf(
   return await summaries(db, endpointId).where('r.id', 'in', ids).orderBy('r.id', 'desc').execute(options)
 }
 
-/** The visible requests of an endpoint, whole. */
-export function requestsWithBodies(db: Db, endpointId: string) {
-  return summaries(db, endpointId).select(['r.queryString', 'r.headerNames', 'r.headerValues', 'r.body'])
+/** The visible requests of an endpoint, whole but for their bodies. */
+export function requestsWithHeaders(db: Db, endpointId: string) {
+  return summaries(db, endpointId).select(['r.queryString', 'r.headerNames', 'r.headerValues'])
 }
 
 /**

@@ -10,7 +10,7 @@ let uncollectedBytes = 0
  * heap, and the engine lets it grow to a multiple of what is in use before it collects: whoever sends a lot that is refused,
  * or asks for large files and reads none, would take hundreds of megabytes.
  *
- * @param bytes how many have just been received or handed to a socket
+ * @param bytes how many have just been received, made or handed to a socket
  */
 export function countPiece(bytes: number): void {
   if (bytes < LARGE_PIECE_BYTES_MIN) return

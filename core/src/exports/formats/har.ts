@@ -9,8 +9,13 @@ export const HAR_END = '\n]}}\n'
 /**
  * One entry of HAR 1.2. What was answered is not kept: the response says so with status 0, as HAR does for exchanges
  * that have none.
+ *
+ * @param body its text, or base64 where the request's is none; and how many octets it has
  */
-export function harEntry(request: ExportedRequest): string {
+export function harEntry(
+  request: Omit<ExportedRequest, 'body'>,
+  { text, bytes }: { readonly text: string; readonly bytes: number },
+): string {
   const fields = request.headers.map(([name, value]) => ({ name, value: headerText(value) }))
   const cookies = fields
     .filter(({ name }) => name.toLowerCase() === 'cookie')
@@ -20,7 +25,6 @@ export function harEntry(request: ExportedRequest): string {
       return { name, value: rest.join('=') }
     })
   const query = request.url.includes('?') ? request.url.slice(request.url.indexOf('?') + 1) : ''
-  const text = request.body.toString(request.isText ? 'utf8' : 'base64')
   return JSON.stringify({
     startedDateTime: request.receivedAt.toISOString(),
     time: 0,
@@ -31,7 +35,7 @@ export function harEntry(request: ExportedRequest): string {
       cookies,
       headers: fields,
       queryString: [...urlEncodedPairs(query)].map(([name, value]) => ({ name, value })),
-      ...(request.body.length === 0
+      ...(bytes === 0
         ? {}
         : {
             postData: {
@@ -41,7 +45,7 @@ export function harEntry(request: ExportedRequest): string {
             },
           }),
       headersSize: -1,
-      bodySize: request.body.length,
+      bodySize: bytes,
     },
     response: {
       status: 0,
@@ -65,5 +69,9 @@ export const HAR: Format = {
   contentType: 'application/json',
   extension: 'har',
   about: 'a HAR 1.2 file with one entry',
-  write: (request) => HAR_START + harEntry(request) + HAR_END,
+  write: (request) => {
+    const { body, isText } = request
+    const text = body.toString(isText ? 'utf8' : 'base64')
+    return HAR_START + harEntry(request, { text, bytes: body.length }) + HAR_END
+  },
 }
