@@ -114,8 +114,17 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/stream', () => {
       event: 'behind',
       data: { lastId: newest?.id },
     })
+    await using page = await openEvents(
+      service.alice,
+      endpoint.at(`/requests/stream?afterId=${begin.id}&newest=true`),
+    )
+    const newestHundred = (await endpoint.requests('pageSize=100')).map(({ id }) => id)
+    const data = (await page.next())?.data
+    expect(data).toMatchObject({ lastId: newest?.id, totalCount: 1011 })
+    expect(Arrived.parse(data).requests.map(({ id }) => id)).toEqual(newestHundred.toReversed())
     const { id } = await endpoint.capture()
-    expect(arrivedIn(await stream.until((events) => arrivedIn(events).length > 0))).toEqual([id])
+    for (const follower of [stream, page])
+      expect(arrivedIn(await follower.until((events) => arrivedIn(events).length > 0))).toEqual([id])
   })
 
   test('a follower misses nothing when another joins', async () => {

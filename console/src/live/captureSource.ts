@@ -25,7 +25,13 @@ export type FollowEvent =
   /** So many came that do not match; `lastId` is where to resume. */
   | { readonly kind: 'passed'; readonly count: number; readonly lastId: number }
   /** Too much came meanwhile to be streamed: read the list anew. */
-  | { readonly kind: 'behind'; readonly lastId: number }
+  | {
+      readonly kind: 'behind'
+      readonly lastId: number
+      /** The newest, oldest first; where a search narrows the list they are to be read. */
+      readonly requests?: readonly RequestSummary[] | undefined
+      readonly totalCount?: number | undefined
+    }
 
 /** Who follows: called until the answer of `follow` is. */
 export interface Follower {
@@ -104,7 +110,7 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
       let isLive = false
       const start = () => {
         const { unsubscribe } = creel.requests.follow.subscribe(
-          { endpointId, ...filters, lastEventId: String(lastId) },
+          { endpointId, ...filters, lastEventId: String(lastId), newest: true },
           {
             onData: ({ id, data }) => {
               lastId = Math.max(lastId, Number(id))

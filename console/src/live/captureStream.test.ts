@@ -201,6 +201,18 @@ describe('the list of captures', () => {
     expect(world.followedAfter.at(-1)).toBe(5000)
   })
 
+  test('in a flood it shows the newest that it is sent, and goes on with its stream', async () => {
+    const world = new World()
+    world.arrive(1)
+    const { stream, ids } = await opened(world)
+    world.follower?.hear({ kind: 'behind', lastId: 5000, requests: [row(4999), row(5000)], totalCount: 4000 })
+    expect(ids()).toEqual([5000, 4999])
+    expect(stream.get()).toMatchObject({ totalCount: 4000, below: { beforeId: 4999 } })
+    expect(world.followedAfter).toEqual([1])
+    world.follower?.hear({ kind: 'arrived', requests: [row(5001)], lastId: 5001 })
+    expect(ids()).toEqual([5001, 5000, 4999])
+  })
+
   test('a hidden page lets its stream go, and catches up when it is shown', async () => {
     const world = new World()
     world.arrive(1)

@@ -112,6 +112,7 @@ export class CaptureStream extends Store<Captures> {
   }
 
   /** Loads the newest page and follows from there; never rejects. */
+  /** @param keepsBars in a flood: to count five minutes of it anew for each page would cost more than the flood */
   async open({ keepsBars = false } = {}): Promise<void> {
     const opening = ++this.#opening
     try {
@@ -270,8 +271,8 @@ export class CaptureStream extends Store<Captures> {
       this.#change({ others: this.get().others + event.count })
     } else if (event.kind === 'behind') {
       this.#newest = Math.max(this.#newest, event.lastId)
-      // In a flood: to count five minutes of it anew for each page would cost more than the flood.
-      void this.open({ keepsBars: true })
+      if (event.requests === undefined) void this.open({ keepsBars: true })
+      else this.#replace(event.requests.toReversed(), event.totalCount)
     } else {
       const fresh = event.requests.filter(({ id }) => id > this.#newest).toReversed()
       this.#newest = Math.max(this.#newest, event.lastId, fresh[0]?.id ?? 0)
@@ -300,6 +301,21 @@ export class CaptureStream extends Store<Captures> {
     this.#waiting = this.#waiting.map(marked)
     this.#held = this.#held.map(marked)
     this.#change({ rows })
+  }
+
+  /** A flood: these are the newest, and what came between them and the list was not sent. */
+  #replace(rows: readonly RequestSummary[], totalCount = rows.length): void {
+    this.#waiting = []
+    this.#held = []
+    const oldest = rows.at(-1)
+    this.#change({
+      rows,
+      below: oldest === undefined ? null : { beforeId: oldest.id },
+      totalCount,
+      held: 0,
+      newFrom: Number.POSITIVE_INFINITY,
+      bars: counted(this.get().bars, rows),
+    })
   }
 
   #add(fresh: readonly RequestSummary[]): void {

@@ -12,6 +12,7 @@ import {
   type Arrivals,
   BEHIND_MAX,
   listArrivals,
+  newestArrivals,
   newestRequestId,
   type RequestStateRow,
 } from './followQueries.ts'
@@ -35,9 +36,19 @@ export const followEvents = {
   replay: z.object({ replayId: Int64, requestId: Int64 }).meta({
     description: 'With `listener`: somebody asks to have this request sent to the local server again',
   }),
-  behind: z.object({ lastId: Int64 }).meta({
-    description: `More than ${BEHIND_MAX} requests came since: read them by \`afterId\`; the stream goes on after \`lastId\``,
-  }),
+  behind: z
+    .object({
+      lastId: Int64,
+      requests: z
+        .array(RequestSummary)
+        .max(100)
+        .optional()
+        .meta({ description: 'With `newest`: the newest, oldest first' }),
+      totalCount: z.int().optional().meta({ description: 'With `newest`: how many are stored' }),
+    })
+    .meta({
+      description: `More than ${BEHIND_MAX} requests came since: read them by \`afterId\`; the stream goes on after \`lastId\``,
+    }),
 }
 
 /** One event of a follow stream, with the request id to resume after. */
@@ -45,6 +56,8 @@ export type FollowEvent = TrackedEnvelope<EventOf<typeof followEvents>>
 
 interface Following {
   readonly filters: Omit<RequestFilters, 'afterId'>
+  /** Where it is too far behind it takes the newest requests in place of reading pages; only without filters. */
+  readonly wantsNewest: boolean
   /** What the follower has: the stream goes on after it. Undefined: it begins now. */
   readonly afterId: number | undefined
 }
@@ -58,20 +71,30 @@ interface Following {
 export async function followRequests(
   ctx: Context,
   endpoint: EndpointRow,
-  { filters, afterId }: Following,
+  { filters, afterId, wantsNewest }: Following,
   stream: OpenStream,
 ): Promise<AsyncGenerator<FollowEvent, void>> {
+  const hasFilters = Object.values(filters).some((value) => value !== undefined)
   const follower = joinFollowers(ctx, endpoint.id, stream.ended)
   // Also where the reader is gone before it asked for the first event: then the generator never runs.
   stream.ended.addEventListener('abort', () => follower.leave(), { once: true })
   await follower.lookForMoves()
   if (afterId !== undefined) for (const row of await follower.recentStates()) follower.moved.set(row.id, row)
   const after = afterId ?? (await newestRequestId(ctx.db, endpoint.id))
-  return events(ctx, endpoint, { filters, after, follower, stream })
+  return events(ctx, endpoint, {
+    filters,
+    hasFilters,
+    wantsNewest: wantsNewest && !hasFilters,
+    after,
+    follower,
+    stream,
+  })
 }
 
 interface Followed {
   readonly filters: Omit<RequestFilters, 'afterId'>
+  readonly hasFilters: boolean
+  readonly wantsNewest: boolean
   readonly after: number
   readonly follower: Follower
   readonly stream: OpenStream
@@ -80,10 +103,9 @@ interface Followed {
 async function* events(
   ctx: Context,
   endpoint: EndpointRow,
-  { filters, after: begin, follower, stream }: Followed,
+  { filters, hasFilters, wantsNewest, after: begin, follower, stream }: Followed,
 ): AsyncGenerator<FollowEvent, void> {
-  const asked = JSON.stringify(filters)
-  const hasFilters = Object.values(filters).some((value) => value !== undefined)
+  const asked = JSON.stringify([filters, wantsNewest])
   let after = begin
   try {
     for (;;) {
@@ -96,15 +118,18 @@ async function* events(
       let arrivals: SeenArrivals
       do {
         const afterId = after
-        const look = () => lookForArrivals(ctx, endpoint, filters, afterId)
+        const look = () => lookForArrivals(ctx, endpoint, { filters, wantsNewest }, afterId)
         arrivals = await follower.arrivals.find(`${afterId} ${asked}`, look)
         after = arrivals.lastId
         sent.events += 1
         sent.requests += arrivals.rows.length
-        sent.isBehind ||= arrivals.isBehind
-        if (arrivals.isBehind) yield tracked(String(after), { kind: 'behind', lastId: after })
-        if (arrivals.rows.length > 0) {
-          forgetKnown(follower.moved, arrivals)
+        sent.isBehind ||= arrivals.isBehind && !wantsNewest
+        forgetKnown(follower.moved, arrivals)
+        if (arrivals.isBehind) {
+          const { requests, totalCount } = arrivals
+          const newest = wantsNewest ? { requests, totalCount } : {}
+          yield tracked(String(after), { kind: 'behind', lastId: after, ...newest })
+        } else if (arrivals.rows.length > 0) {
           yield tracked(String(after), { kind: 'arrived', requests: arrivals.requests })
         }
         if (hasFilters && arrivals.passedCount > 0) {
@@ -124,10 +149,14 @@ async function* events(
 async function lookForArrivals(
   { db }: Pick<Context, 'db'>,
   endpoint: EndpointRow,
-  filters: Followed['filters'],
+  { filters, wantsNewest }: Pick<Followed, 'filters' | 'wantsNewest'>,
   afterId: number,
 ): Promise<SeenArrivals> {
-  const found = await listArrivals(db, endpoint.id, filters, afterId)
+  const arrivals = await listArrivals(db, endpoint.id, filters, afterId)
+  const found =
+    arrivals.isBehind && wantsNewest
+      ? { ...arrivals, ...(await newestArrivals(db, endpoint.id, arrivals.lastId)) }
+      : arrivals
   const requests = found.rows.map((row) => RequestSummary.parse(summaryView(row, endpoint.id)))
   return { ...found, requests }
 }

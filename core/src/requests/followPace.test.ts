@@ -2,25 +2,29 @@ import { describe, expect, test } from 'bun:test'
 import { beatMilliseconds } from './followPace.ts'
 
 const nothing = { events: 0, requests: 0, isBehind: false }
-/** What a flood of 5,000 captures a second is to each follower: it is told to read a page. */
-const flood = { events: 1, requests: 0, isBehind: true }
+/** What a flood of 5,000 captures a second is to each page: it is sent the newest. */
+const flood = { events: 1, requests: 100, isBehind: false }
+/** And to a follower that reads pages. */
+const floodByPages = { events: 1, requests: 0, isBehind: true }
 
 describe('the beat of those who follow an endpoint', () => {
   test('a few are told ten times a second, also at 1,000 captures a second', () => {
     expect(beatMilliseconds(1, nothing)).toBe(100)
     expect(beatMilliseconds(3, { events: 1, requests: 100, isBehind: false })).toBe(100)
     expect(beatMilliseconds(1, flood)).toBe(100)
+    expect(beatMilliseconds(1, floodByPages)).toBe(100)
   })
 
   test('two hundred see 40 captures a second within half a second', () => {
     expect(beatMilliseconds(200, { events: 1, requests: 16, isBehind: false })).toBeLessThan(500)
   })
 
-  test('under a flood two hundred read a page each within 13 s', () => {
-    expect(beatMilliseconds(200, flood)).toBe(12_800)
+  test('under a flood two hundred pages show the newest within 1.6 s, and readers of pages read one in 13 s', () => {
+    expect(beatMilliseconds(200, flood)).toBe(800)
+    expect(beatMilliseconds(200, floodByPages)).toBe(12_800)
   })
 
   test('never waits longer than half a minute', () => {
-    expect(beatMilliseconds(100_000, flood)).toBe(25_600)
+    expect(beatMilliseconds(100_000, floodByPages)).toBe(25_600)
   })
 })

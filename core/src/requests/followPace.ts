@@ -4,7 +4,7 @@ const BEAT_MILLISECONDS = 100
 const BEAT_MILLISECONDS_MAX = 25_600
 /** Of the time of one processor core that all followers of one endpoint may take, in this process. */
 const SHARE = 0.1
-/** Processor time, generously: an event, each request in it, and the page that a follower reads when it is too far behind. */
+/** Processor time, generously: an event, each request in it, and the page that a follower reads when it is told to. */
 const COST_MILLISECONDS = { event: 0.1, request: 0.003, page: 5 } as const
 
 /** What one follower was sent since it last rested. */

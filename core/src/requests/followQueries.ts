@@ -21,6 +21,8 @@ export interface Arrivals {
   readonly passedCount: number
   /** So many more that the follower is to read pages; then `rows` is empty and `lastId` the newest. */
   readonly isBehind: boolean
+  /** How many are stored; only of {@link newestArrivals}. */
+  readonly totalCount?: number
 }
 
 /** Where the deliveries of a request stand. */
@@ -77,6 +79,22 @@ export async function listArrivals(
     isBehind: false,
     passedCount: Math.max(0, lookedAt - rows.length),
   }
+}
+
+/** The newest requests, oldest first, for who is too far behind to be sent all; at least up to `lastId`. */
+export async function newestArrivals(
+  db: Db,
+  endpointId: string,
+  lastId: number,
+): Promise<Required<Pick<Arrivals, 'rows' | 'lastId' | 'totalCount'>>> {
+  const newest = await summaries(db, endpointId).orderBy('r.id', 'desc').limit(ARRIVALS_MAX).execute()
+  const { storedRequestCount } = await db
+    .selectFrom('endpointCounters')
+    .where('endpointId', '=', endpointId)
+    .select('storedRequestCount')
+    .executeTakeFirstOrThrow()
+  const rows = newest.toReversed()
+  return { rows, lastId: Math.max(lastId, rows.at(-1)?.id ?? 0), totalCount: storedRequestCount }
 }
 
 /** At most one more than {@link BEHIND_MAX}. */

@@ -60,6 +60,11 @@ const whole = optional(z.boolean()).meta({
     'Brings requests with target, headers and body, at once and without a limit of how far behind, and no changes of deliveries: for those who pass captures on',
 })
 
+const newest = optional(z.boolean()).meta({
+  description:
+    'Who is too far behind is sent the newest requests at once, as page 1 of the list has them, in place of reading them: for pages that show the newest. Only without filters.',
+})
+
 const listener = optional(z.string().min(1).max(64)).meta({
   description: 'What a listener calls itself: it is asked for replays, and is sent whole requests',
 })
@@ -139,16 +144,29 @@ export const requestRoutes = router({
     summary: 'Follow an endpoint: what arrives, and what becomes of it',
     description:
       'Without `Last-Event-ID`, `lastEventId` and `afterId` the stream begins now; with one of them, after that request, and nothing in between is missed. The filters look at each request as it arrived. The service ends a stream when it stops, and when the key is revoked: come back with the last id.',
-    input: z.object({ endpointId, ...filterInput, lastEventId, whole, listener }),
+    input: z.object({ endpointId, ...filterInput, lastEventId, whole, newest, listener }),
     events: followEvents,
     finds: findsEndpoint,
   }).subscription(
     ({
       ctx,
-      input: { endpointId: _id, afterId, lastEventId: lastId, whole: isWhole, listener: name, ...filters },
+      input: {
+        endpointId: _id,
+        afterId,
+        lastEventId: lastId,
+        whole: isWhole,
+        newest: wantsNewest,
+        listener: name,
+        ...filters
+      },
     }) =>
       openStream(ctx, (open) => {
-        const following = { filters, afterId: lastId ?? afterId, isListener: name !== undefined }
+        const following = {
+          filters,
+          afterId: lastId ?? afterId,
+          isListener: name !== undefined,
+          wantsNewest: wantsNewest === true,
+        }
         const begin = isWhole === true || following.isListener ? followWhole : followRequests
         return begin(ctx, ctx.endpoint, following, open)
       }),
