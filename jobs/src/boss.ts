@@ -45,7 +45,7 @@ export function createBoss(
     maintenanceIntervalSeconds: 60,
     ...(clock === undefined ? {} : { clock, __test__enableSpies: true }),
   })
-  boss.on('error', (error) => log.warn({ err: error }, 'job queue error'))
+  boss.on('error', (error: unknown) => log.warn({ err: errorOf(error) }, 'job queue error'))
   return boss
 }
 
@@ -61,4 +61,13 @@ export async function createQueues(boss: PgBoss): Promise<void> {
     else
       await boss.createQueue(name, { ...queue, policy: policy ?? 'standard', partition: partition ?? false })
   }
+}
+
+/** pg-boss also tells of errors by objects that are like them, with what it was doing: only what was wrong is wanted. */
+function errorOf(thrown: unknown): Error {
+  if (thrown instanceof Error || typeof thrown !== 'object' || thrown === null) {
+    return thrown instanceof Error ? thrown : new Error(String(thrown))
+  }
+  const { message, code }: { message?: unknown; code?: unknown } = thrown
+  return Object.assign(new Error(String(message)), code === undefined ? {} : { code })
 }

@@ -69,6 +69,11 @@ describe('calls without a good key', () => {
     expect(await refused.json()).toMatchObject({ code: 'rate_limited', status: 429 })
     expect(waitOf(refused)).toBeWithin(1, 61)
     expect((await me(`creel_live_${randomUUID()}`)).status).toBe(429)
+    // Whoever watches over the service may come from the same address.
+    for (const path of ['/healthz', '/readyz', '/metrics', '/llms.txt', '/docs']) {
+      expect([path, (await fetch(service.baseUrl + path)).status]).toEqual([path, 200])
+    }
+    expect((await fetch(`${service.baseUrl}/nothing`)).status).toBe(429)
     expect((await me(service.alice.key)).status).toBe(200)
     // Never seen: looked up with all others that wait.
     const newcomer = await service.newClient()

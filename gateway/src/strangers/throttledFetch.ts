@@ -16,6 +16,13 @@ interface Credential {
 }
 
 /**
+ * What anybody may ask for, and nobody asks in vain. Whoever watches over the service may have the address of a stranger: behind
+ * one proxy all have.
+ */
+const OPEN =
+  /^\/(healthz|readyz|metrics|llms\.txt|openapi\/v1\.json|docs(\.md|\/.*)?|console\/(?!session$).*)$/
+
+/**
  * Refuses strangers from addresses that asked in vain too often, before they cost the database anything: 429 with the seconds
  * until they are heard again. Whoever shows a good key or a live session is never refused; one that this process has not seen is
  * looked up first, with those of all others that wait. Every answer carries the id under which it is logged.
@@ -30,6 +37,7 @@ export function throttledFetch(fetch: FetchHandler, services: Services, stranger
     return token === null ? undefined : { text: token, held: sessions }
   }
   const answer: FetchHandler = async (request, client) => {
+    if (OPEN.test(new URL(request.url).pathname)) return await fetch(request, client)
     const address = client?.address ?? null
     const credential = credentialOf(request)
     const waitSeconds = strangers.waitOf(address)

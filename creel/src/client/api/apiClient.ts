@@ -29,6 +29,15 @@ export interface CallOptions {
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   forwarding_disabled: 'To send it from this machine, name a port or a URL: `creel replay <id> --to 3000`.',
   limit_reached: 'Delete one that is not needed, or raise the plan.',
+  not_found: '`creel requests list`, `creel deliveries` and `creel endpoints list` show what there is.',
+  feature_not_in_plan:
+    '`creel whoami` shows the plan; an operator changes it with `creel workspace set-plan`.',
+  api_access_disabled: 'An operator changes the plan with `creel workspace set-plan`.',
+  forbidden:
+    '`creel whoami` shows what the key may; another one is given with --key, CREEL_KEY or `creel login`.',
+  action_inactive: 'Switch the action on first, in the console or over the API.',
+  unavailable: 'Try again in a moment. The log of the service, and its /readyz, say what is missing.',
+  rate_limited: '`creel whoami --json` shows the limits of the plan.',
 }
 
 /** The service answered with a problem. */
