@@ -18,6 +18,7 @@ const RUNS_EACH = Number(process.env.CREEL_FUZZ_RUNS ?? 25)
 let service: TestService
 let audit: Audit
 let world: World
+let description: z.output<typeof Example>
 
 /** Why a call ended in internal_error, which only the log says. */
 const errors: string[] = []
@@ -27,6 +28,7 @@ beforeAll(async () => {
   service = await startService({ log, limits: { apiRatePerMinute: 1_000_000 } })
   audit = await createAudit(service.alice)
   world = await makeWorld(service.alice)
+  description = Example.parse((await service.alice.get('/openapi/v1.json')).body)
 })
 
 /** Text that has broken somebody before. */
@@ -169,7 +171,6 @@ const ordered = [...ROUTES.filter((route) => !isDeletion(route)), ...ROUTES.filt
 test.each(ordered.map((route) => [`${route.method} ${route.path}`, route] as const))(
   '%s',
   async (_, route) => {
-    const description = Example.parse((await service.alice.get('/openapi/v1.json')).body)
     const body =
       description.paths[route.path]?.[route.method.toLowerCase()]?.requestBody?.content['application/json']
     const names = Object.keys(body?.schema.properties ?? {})

@@ -56,30 +56,29 @@ describe('what each provider and each manual algorithm signs', () => {
     const sign = (by: TestKey, now: Date) => signedRequest(row, { key: by, url, now })
     const now = service.clock.now()
 
-    const good = await endpoint.send(wire(sign(key, now), endpoint.publicUrl), now)
-    expect(good).toMatchObject({ verdict: 'verified', answer: { status: expect.any(Number) } })
+    const right = wire(sign(key, now), endpoint.publicUrl)
+    const foreign = wire(sign(keyOf(row, 'other'), now), endpoint.publicUrl)
+    const window = row.timestamp?.toleranceSeconds
+    const late = new Date(now.getTime() + (Math.max(window ?? 0, 60) + 2) * 1000)
+    const signsBody = row.message?.includes('{body}') === true
 
-    const foreign = await endpoint.send(wire(sign(keyOf(row, 'other'), now), endpoint.publicUrl), now)
-    expect(foreign.verdict).toBe('failed')
-
-    if (row.timestamp?.toleranceSeconds !== undefined) {
-      const window = Math.max(row.timestamp.toleranceSeconds, 60)
-      const late = new Date(now.getTime() + (window + 2) * 1000)
-      const stale = await endpoint.send(wire(sign(key, now), endpoint.publicUrl), late)
-      expect(stale).toMatchObject({ verdict: 'failed', note: expect.stringContaining('at most') })
-    }
-
-    const unsigned = await endpoint.send({ body: '', suffix: '/a%20b' }, now)
-    expect(unsigned.verdict).toBe('unsigned')
-
-    if (row.message?.includes('{body}') === true) {
-      const sent = wire(sign(key, now), endpoint.publicUrl)
-      const tampered = await endpoint.send({ ...sent, body: `${sent.body} ` }, now)
-      expect(tampered.verdict).toBe('failed')
-    }
+    const verdicts = await endpoint.sendAll([
+      [right, now],
+      [foreign, now],
+      [{ body: '', suffix: '/a%20b' }, now],
+      ...(window === undefined ? [] : [[right, late] as const]),
+      ...(signsBody ? [[{ ...right, body: `${right.body} ` }, now] as const] : []),
+    ])
+    expect(verdicts).toMatchObject([
+      { verdict: 'verified', answer: { status: expect.any(Number) } },
+      { verdict: 'failed' },
+      { verdict: 'unsigned' },
+      ...(window === undefined ? [] : [{ verdict: 'failed', note: expect.stringContaining('at most') }]),
+      ...(signsBody ? [{ verdict: 'failed' }] : []),
+    ])
 
     await client.patch(`/api/v1/endpoints/${endpoint.id}`, { signingSecret: '' })
-    const unchecked = await endpoint.send(wire(sign(key, now), endpoint.publicUrl), now)
+    const unchecked = await endpoint.send(right, now)
     expect(unchecked).toMatchObject({ verdict: null, note: null })
   })
 })

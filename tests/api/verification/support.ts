@@ -32,9 +32,14 @@ export interface Subject {
   readonly id: string
   /** As the world calls it. */
   readonly publicUrl: string
-  /** Sends to the service, and reads what it stored. `suffix` follows the capture URL. */
-  send(sent: SentRequest & { readonly suffix?: string }, receivedAt?: Date | null): Promise<Evaluated>
+  /** Sends to the service, and reads what it stored. */
+  send(sent: Sent, receivedAt?: Date | null): Promise<Evaluated>
+  /** The same of several, one after the other. */
+  sendAll(several: readonly (readonly [sent: Sent, receivedAt: Date])[]): Promise<readonly Evaluated[]>
 }
+
+/** `suffix` follows the capture URL. */
+type Sent = SentRequest & { readonly suffix?: string }
 
 /** Makes an endpoint with these settings. */
 export async function subject(
@@ -43,18 +48,30 @@ export async function subject(
   settings: Readonly<Record<string, unknown>>,
 ): Promise<Subject> {
   const endpoint = await client.endpoint(settings)
+  const page = z.looseObject({ items: z.array(Captured) })
+  const sendAll: Subject['sendAll'] = async (several) => {
+    const answers: SeenAnswer[] = []
+    for (const [{ suffix = '', ...sent }, receivedAt] of several) {
+      const url = `${baseUrl}/hook/${endpoint.id}${suffix}`
+      answers.push(await clock.at(receivedAt, () => sendRaw(url, sent)))
+    }
+    const path = endpoint.at(`/requests?pageSize=${several.length}`)
+    const stored = (await client.expect(client.get(path), page)).items.reverse()
+    return answers.map((answer, index) => {
+      const row = stored[index]
+      if (row === undefined) throw new Error(`Nothing was stored; the sender saw ${answer.status}.`)
+      const { verification, label } = row
+      return { answer, verdict: verification?.verdict ?? null, note: verification?.note ?? null, label }
+    })
+  }
   return {
     id: endpoint.id,
     publicUrl: endpoint.url,
-    async send({ suffix = '', ...sent }, receivedAt = null) {
-      const url = `${baseUrl}/hook/${endpoint.id}${suffix}`
-      const answer = await clock.at(receivedAt ?? clock.now(), () => sendRaw(url, sent))
-      const page = z.looseObject({ items: z.array(Captured) })
-      const { items } = await client.expect(client.get(endpoint.at('/requests?pageSize=1')), page)
-      const [stored] = items
-      if (stored === undefined) throw new Error(`Nothing was stored; the sender saw ${answer.status}.`)
-      const { verification, label } = stored
-      return { answer, verdict: verification?.verdict ?? null, note: verification?.note ?? null, label }
+    sendAll,
+    async send(sent, receivedAt = null) {
+      const [evaluated] = await sendAll([[sent, receivedAt ?? clock.now()]])
+      if (evaluated === undefined) throw new Error('Nothing was sent.')
+      return evaluated
     },
   }
 }
