@@ -1,6 +1,7 @@
 import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { recordSuspensions, type Suspension } from '../audit/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Db, Trx } from '../platform/db/index.ts'
 
 /** An action with what the list shows beside it. */
@@ -102,8 +103,6 @@ export async function fitActions(
     returning a.id, a.name, a.suspended_by_plan, a.endpoint_id, a.workspace_id`.execute(trx)
   const [first] = rows
   if (first !== undefined) await recordSuspensions(trx, who, first.workspaceId, 'action', rows)
-  await sql`select pg_notify('creel_endpoints', id) from unnest(${[...new Set(rows.map((row) => row.endpointId))]}::text[]) as id`.execute(
-    trx,
-  )
+  await announceEndpointChange(trx, ...rows.map((row) => row.endpointId))
   return rows.filter((row) => !row.suspendedByPlan).map((row) => row.id)
 }

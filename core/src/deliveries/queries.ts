@@ -1,4 +1,5 @@
 import { type Insertable, sql } from 'kysely'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import { type Db, type DeliveryAttemptsTable, run, statement, type Trx } from '../platform/db/index.ts'
 
 /** The columns of an attempt before it is written. */
@@ -65,8 +66,7 @@ export async function removeDeliveries(trx: Trx, ids: readonly number[]): Promis
 
 /** Wakes whoever waits for a state of these endpoints' requests, in every process, once the transaction commits. */
 export async function announceDeliveries(trx: Trx, endpointIds: readonly string[]): Promise<void> {
-  const ids = [...new Set(endpointIds)]
-  await sql`select pg_notify('creel_endpoints', id) from unnest(${ids}::text[]) as id`.execute(trx)
+  await announceEndpointChange(trx, ...endpointIds)
 }
 
 /** Locks overdue attempts, oldest first, passing over those that another process holds; served by `delivery_attempts_pending`. */

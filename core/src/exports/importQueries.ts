@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { CaptureRow } from '../capture/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 
 /** How many requests the endpoint stores, by its counter. The caller holds the counters. */
@@ -46,6 +47,6 @@ export async function insertImported(
       stored_bytes = stored_bytes + ${bytes},
       last_request_at = greatest(last_request_at, ${new Date(newest)}::timestamptz)
     where endpoint_id = ${endpointId}`.execute(trx)
-  await sql`select pg_notify('creel_endpoints', ${endpointId})`.execute(trx)
+  await announceEndpointChange(trx, endpointId)
   return { firstId: ids[0] ?? 0, lastId: ids.at(-1) ?? 0 }
 }

@@ -1,7 +1,15 @@
-import { sql } from 'kysely'
-import type { Trx } from '../db/index.ts'
+import { run, statement, type Trx } from '../db/index.ts'
 
-/** Tells every process that the endpoint's settings changed, once the transaction commits. */
-export async function announceEndpointChange(trx: Trx, id: string): Promise<void> {
-  await sql`select pg_notify('creel_endpoints', ${id})`.execute(trx)
+/** Where changes of endpoints are told; the payload is the endpoint's id. */
+export const ENDPOINT_CHANNEL = 'creel_endpoints'
+
+/** `$1`: the ids of endpoints. */
+export const ANNOUNCE = statement(
+  'announce endpoints',
+  `select pg_notify('${ENDPOINT_CHANNEL}', id) from unnest($1::text[]) as id`,
+)
+
+/** Tells every process that something of these endpoints has changed, once the transaction commits. */
+export async function announceEndpointChange(trx: Trx, ...endpointIds: readonly string[]): Promise<void> {
+  if (endpointIds.length > 0) await run(trx, ANNOUNCE, [[...new Set(endpointIds)]])
 }

@@ -1,10 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
+import { ANNOUNCE, ENDPOINT_CHANNEL } from './announce.ts'
 import type { EndpointChanges } from './endpointChanges.ts'
-
-/** Where `announceEndpointChange` and the capture statement notify; the payload is the endpoint's id. */
-const ENDPOINT_CHANNEL = 'creel_endpoints'
 
 /** A notification can be lost with its connection: everybody looks again so often in any case. */
 const POLL_MILLISECONDS = 5_000
@@ -127,8 +125,9 @@ function keepListening(url: string, { onNotification, onConnected, log }: Listen
   return {
     /** Tells the other processes. Where the connection is away, they look by themselves. */
     async notify(endpointIds: readonly string[]) {
-      const text = `select pg_notify('${ENDPOINT_CHANNEL}', id) from unnest($1::text[]) as id`
-      await client?.query({ name: 'notify', text, values: [endpointIds] }).catch(() => undefined)
+      await client
+        ?.query({ name: 'notify', text: ANNOUNCE.text, values: [endpointIds] })
+        .catch(() => undefined)
     },
     async stop() {
       stopped = true
