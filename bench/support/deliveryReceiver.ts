@@ -7,7 +7,6 @@ import type { DeliveryReport } from './deliveryReport.ts'
 
 let latenciesMs: number[] = []
 let deliveries = new Map<string, number>()
-let firstAt = 0
 
 const server = Bun.serve({
   port: 0,
@@ -19,7 +18,6 @@ const server = Bun.serve({
     if (pathname === '/arrivals') return new Response(String(deliveries.size))
     if (pathname === '/dead') return await new Promise<Response>(() => {})
     const now = performance.timeOrigin + performance.now()
-    firstAt ||= now
     latenciesMs.push(now - Number(request.headers.get('x-bench-at')))
     const id = request.headers.get('creel-delivery-id') ?? ''
     deliveries.set(id, (deliveries.get(id) ?? 0) + 1)
@@ -37,11 +35,9 @@ function report(): DeliveryReport {
     distinct: deliveries.size,
     p50Ms: at(0.5),
     p99Ms: at(0.99),
-    firstAt,
   }
   latenciesMs = []
   deliveries = new Map()
-  firstAt = 0
   return result
 }
 

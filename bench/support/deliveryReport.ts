@@ -6,6 +6,4 @@ export interface DeliveryReport {
   /** From the moment before the capture was sent to its arrival. */
   readonly p50Ms: number
   readonly p99Ms: number
-  /** Epoch milliseconds of the first arrival; 0 without one. */
-  readonly firstAt: number
 }
