@@ -195,6 +195,32 @@ describe('/mcp', () => {
     expect(await wrong.catch(String)).toContain('#/rule/steps/0/op')
   })
 
+  test('bounds what one request may hold, and has no stream of its own', async () => {
+    const send = (body: string, method = 'POST') =>
+      fetch(`${service.baseUrl}/mcp`, {
+        method,
+        headers: {
+          Authorization: `Bearer ${service.alice.key}`,
+          'Content-Type': 'application/json',
+          Accept: 'application/json, text/event-stream',
+        },
+        ...(method === 'POST' ? { body } : {}),
+      })
+    const message = { jsonrpc: '2.0', id: 1, method: 'tools/list' }
+    const many = await send(JSON.stringify(Array.from({ length: 21 }, () => message)))
+    expect([many.status, await many.json()]).toMatchObject([400, { code: 'request_invalid' }])
+    const deep = await send('['.repeat(100_000))
+    expect(deep.status).toBe(400)
+    expect((await send('no json')).status).toBe(400)
+    for (const method of ['GET', 'DELETE']) {
+      const answer = await send('', method)
+      expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
+    }
+    // Last: it is refused unread, and so ends its connection.
+    const long = await send(JSON.stringify({ ...message, params: { cursor: 'x'.repeat(1_100_000) } }))
+    expect([long.status, await long.json()]).toMatchObject([400, { detail: 'The body is over 1 MiB.' }])
+  })
+
   test('takes a key, and the budget of the key', async () => {
     const stranger = await fetch(`${service.baseUrl}/mcp`, { method: 'POST', body: '{}' })
     expect(stranger.status).toBe(401)

@@ -125,6 +125,9 @@ async function attackedBy(attack: () => Promise<void>): Promise<void> {
 
 const forwarded = `Host: h\r\nX-Forwarded-For: ${ATTACKER}\r\n`
 
+/** Of the attacker, where an attack needs a key. */
+const credentials = () => `Authorization: Bearer ${attackersKey}\r\nContent-Type: application/json\r\n`
+
 /** A connection of the attacker that sends this, and reads nothing unless told. */
 function dial(bytes: string | Buffer): Socket {
   const socket = connect(port, '127.0.0.1')
@@ -210,5 +213,30 @@ describe('an innocent bystander notices nothing of', () => {
         many(10, `${head}Content-Length: ${deep.length}\r\n\r\n${deep}`)
       }
       await seconds(1)
+    }))
+
+  test('bodies of many megabytes on every way that reads them whole', () =>
+    attackedBy(async () => {
+      const piece = `10000\r\n${'x'.repeat(0x10000)}\r\n`
+      for (const path of ['/trpc/endpoints.create', '/mcp', '/api/v1/endpoints']) {
+        const head = `POST ${path} HTTP/1.1\r\n${forwarded}${credentials()}Transfer-Encoding: chunked\r\n\r\n`
+        many(10, head + piece.repeat(80))
+      }
+      await seconds(1)
+    }))
+
+  test('previews of rules that compute for long', () =>
+    attackedBy(async () => {
+      const step = {
+        op: 'compute',
+        path: 'headers.X-Digest',
+        fn: 'sha512',
+        args: [{ fn: 'concat', args: ['body', { literal: 'more' }] }],
+      }
+      const rule = { version: 1, name: 'Long', steps: Array.from({ length: 50 }, () => step) }
+      const body = JSON.stringify({ rule, sample: { body: 'x'.repeat(900_000) } })
+      const head = `POST /api/v1/transformations/preview HTTP/1.1\r\n${forwarded}${credentials()}`
+      for (const socket of many(20, `${head}Content-Length: ${body.length}\r\n\r\n${body}`)) socket.resume()
+      await seconds(1.5)
     }))
 })

@@ -1,11 +1,15 @@
-import { authenticate, type Caller, type Services } from '@creel/core'
+import { authenticate, type Caller, DomainError, type Services } from '@creel/core'
 import type { CallNotes } from '../callLog.ts'
+import { boundedBytes, refuseDeep } from '../input.ts'
 import { noteAddress, presentedBy, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { mcpApi } from './mcpApi.ts'
 
+/** The most messages that one request may hold: each may cost as much as a call of the API. */
+const BATCH_MAX = 20
+
 /**
- * `/mcp`: the tools over streamable HTTP, without sessions, for the key of each message. A message counts as a call, and so does
+ * `/mcp`: the tools over streamable HTTP, without sessions, for the key of each request. A request counts as a call, and so does
  * every call of the API that its tool makes. `?readOnly=true` leaves out the tools that change or send something, as a key
  * that may only read does.
  *
@@ -18,9 +22,13 @@ export function mcpHandler(
   return async (request, notes) => {
     const presented = presentedBy(request)
     let caller: Caller
+    let bounded: Request
     try {
       caller = await authenticate(services, presented)
       notes.caller = caller
+      // There are no sessions to end, and no stream on which the server would speak first.
+      if (request.method !== 'POST') return notAllowed()
+      bounded = await boundedRequest(request)
     } catch (error) {
       return problemResponse(services, error, { traceId: traceIdOf(request) })
     }
@@ -39,6 +47,37 @@ export function mcpHandler(
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true })
     const server = createMcpServer({ api, version, readOnly })
     await server.connect(transport)
-    return await transport.handleRequest(request)
+    return await transport.handleRequest(bounded)
+  }
+}
+
+function notAllowed(): Response {
+  const error = { code: -32000, message: 'Method not allowed: messages are sent with POST.' }
+  return Response.json({ jsonrpc: '2.0', error, id: null }, { status: 405, headers: { Allow: 'POST' } })
+}
+
+/**
+ * The request with its body read, within the bounds of REST's.
+ *
+ * @throws DomainError `request_invalid`
+ */
+async function boundedRequest(request: Request): Promise<Request> {
+  const { url, headers, signal } = request
+  const body = await boundedBytes(request)
+  const text = new TextDecoder().decode(body)
+  refuseDeep(text)
+  if (text.trimStart().startsWith('[') && messagesIn(text) > BATCH_MAX) {
+    throw new DomainError('request_invalid', `A request holds at most ${BATCH_MAX} messages.`)
+  }
+  return new Request(url, { method: 'POST', headers, signal, body })
+}
+
+/** What is no JSON the protocol's own code refuses, in its own words. */
+function messagesIn(text: string): number {
+  try {
+    const messages: unknown = JSON.parse(text)
+    return Array.isArray(messages) ? messages.length : 0
+  } catch {
+    return 0
   }
 }
