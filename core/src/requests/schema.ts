@@ -44,12 +44,15 @@ export const filterInput = {
   label: optional(z.string().min(1).max(200)).meta({ description: 'Exact event type' }),
 }
 
+/** Everything that narrows a list: its filters, and the ids and cursors that say where it begins or ends. */
+const NARROWING = [...Object.keys(filterInput), 'beforeId', 'before', 'after']
+
 /**
  * The same names where filters are refused, so that nobody takes a call for a narrower one than it is. The
  * description of the API leaves them out.
  */
 export const refusedFilters = Object.fromEntries(
-  Object.keys(filterInput).map((name) => [
+  NARROWING.map((name) => [
     name,
     z
       .unknown()
@@ -60,7 +63,7 @@ export const refusedFilters = Object.fromEntries(
 
 /** One item for each filter that was given where none may be. */
 export function issuesOfFilters(input: object): InputIssue[] {
-  return Object.keys(filterInput).flatMap((name): InputIssue[] => {
+  return NARROWING.flatMap((name): InputIssue[] => {
     if (!(name in input) || Reflect.get(input, name) === undefined) return []
     return [
       {

@@ -82,6 +82,7 @@ describe('DELETE /api/v1/endpoints/{endpointId}/requests', () => {
     ['q=', ['?q not_allowed']],
     ['state=Failed&since=x&label=a', ['?state not_allowed', '?since not_allowed', '?label not_allowed']],
     ['until=2026-11-21&verification=none', ['?until not_allowed', '?verification not_allowed']],
+    ['beforeId=1&before=2&after=3', ['?beforeId not_allowed', '?before not_allowed', '?after not_allowed']],
   ])('takes no filter: ?%s is refused, and nothing moves', async (query, parts) => {
     const endpoint = await service.alice.endpoint()
     await endpoint.capture()
