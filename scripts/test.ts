@@ -11,7 +11,7 @@ import { join } from 'node:path'
 import { installMissing } from './install.ts'
 
 const ROOT = join(import.meta.dir, '..')
-const PARALLEL = 3
+const PARALLEL = 4
 const TEST_SECONDS_MAX = 120
 /** For what Bun has written when it ends. */
 const LAST_WORDS_MILLISECONDS = 1_000

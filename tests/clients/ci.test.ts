@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { afterAll, describe, expect, test } from 'bun:test'
 import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { YAML } from 'bun'
@@ -7,7 +7,7 @@ import { fencesOf, textOf } from '../docs/markdown.ts'
 import { eventually } from '../support/eventually.ts'
 import { freePort } from '../support/freePort.ts'
 import { PROGRAM, temporaryFolder } from '../support/process.ts'
-import { startService, type TestService } from '../support/service.ts'
+import { startService } from '../support/service.ts'
 
 /** What docs/quickstarts/ci.md offers to CI: the steps are run as a runner runs them, in a shell. */
 
@@ -45,13 +45,27 @@ async function shell(script: string, cwd: string, env: Record<string, string>): 
   return { out: await new Response(child.stdout).text(), code: await child.exited }
 }
 
-/** A folder as a job finds it: the repository in `creel/`, with the program where a build puts it. */
+/**
+ * A folder as a job finds it: the repository in `creel/`, with the program where a build puts it. Its PostgreSQL is set up
+ * already, where this run has one prepared: that takes longer than the rest of the job.
+ */
 async function jobFolder(): Promise<{ folder: string; env: Record<string, string> }> {
   const folder = await temporaryFolder()
   await mkdir(join(folder, 'creel/dist'), { recursive: true })
   await symlink(join(ROOT, 'deploy'), join(folder, 'creel/deploy'))
   const words = PROGRAM.map((word) => `'${word}'`).join(' ')
-  await writeFile(join(folder, 'creel/dist/creel'), `#!/bin/sh\nexec ${words} "$@"\n`, { mode: 0o755 })
+  const prepared = process.env.CREEL_TEST_DATA_FOLDER
+  const lines = [
+    '#!/bin/sh',
+    ...(prepared === undefined
+      ? []
+      : [
+          '[ "$1" = serve ] && mkdir -m 711 "$CREEL_DATA_DIR" && chmod 711 "$CREEL_DATA_DIR/.." &&',
+          `  cp -a '${join(prepared, 'postgres')}' "$CREEL_DATA_DIR"`,
+        ]),
+    `exec ${words} "$@"`,
+  ]
+  await writeFile(join(folder, 'creel/dist/creel'), `${lines.join('\n')}\n`, { mode: 0o755 })
   return { folder, env: { CREEL_PORT: String(await freePort()) } }
 }
 
@@ -121,15 +135,11 @@ test('a program that does not start ends the job with its log', async () => {
 })
 
 describe('the pytest fixture', () => {
-  let service: TestService
-  beforeAll(async () => {
-    service = await startService()
-  })
-
   const hasPytest = Bun.spawnSync(['python3', '-c', 'import pytest'], {
     stdio: ['ignore', 'ignore', 'ignore'],
   })
   test.skipIf(hasPytest.exitCode !== 0)('gives a test an endpoint, and deletes it', async () => {
+    const service = await startService()
     const folder = await temporaryFolder()
     const fixture = PAGE.find(({ language }) => language === 'python')?.code ?? ''
     expect(fixture.trim().split('\n').length).toBeLessThanOrEqual(33)
