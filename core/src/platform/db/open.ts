@@ -1,8 +1,9 @@
-import { CamelCasePlugin, Kysely, type PostgresPool } from 'kysely'
+import { Kysely, type PostgresPool } from 'kysely'
 import pg from 'pg'
 import { CancellingDialect } from './cancelling.ts'
 import type { Db } from './handles.ts'
-import { preparing } from './statement.ts'
+import { memberNames } from './memberNames.ts'
+import { preparing, runOn } from './statement.ts'
 import type { Database } from './tables.ts'
 
 /** One process's way to Postgres: Kysely for everything, the raw pool for the capture statement and pg-boss. */
@@ -100,8 +101,7 @@ export function onConnection(client: pg.PoolClient): Db {
 }
 
 function kyselyOver(pool: PostgresPool): Db {
-  return new Kysely<Database>({
-    dialect: new CancellingDialect({ pool }),
-    plugins: [new CamelCasePlugin({ maintainNestedObjectKeys: true })],
-  })
+  const db = new Kysely<Database>({ dialect: new CancellingDialect({ pool }), plugins: [memberNames] })
+  runOn(db, pool)
+  return db
 }

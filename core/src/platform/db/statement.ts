@@ -1,6 +1,7 @@
-import { CompiledQuery } from 'kysely'
+import { CompiledQuery, type PostgresPool, type UnknownRow } from 'kysely'
 import type { ClientBase } from 'pg'
 import type { Db } from './handles.ts'
+import { memberNames } from './memberNames.ts'
 
 /** A statement whose text never changes: every connection parses it once, and plans it a few times only. */
 export interface Statement {
@@ -23,8 +24,17 @@ export function statement(name: string, text: string): Statement {
   return { text: named }
 }
 
+/** Where statements run that are not part of a transaction. */
+const pools = new WeakMap<Db, PostgresPool>()
+
+/** Says what the connections of a handle are taken from. */
+export function runOn(db: Db, pool: PostgresPool): void {
+  pools.set(db, pool)
+}
+
 /**
- * Runs a statement on a pool, or in a transaction, as any query: rows arrive with their members in camelCase.
+ * Runs a statement on a pool, or in a transaction, as any query: rows arrive with their members in camelCase. On a pool it goes
+ * past Kysely, which would take as long for it as the driver does.
  *
  * @param values as node-postgres takes them; a Buffer goes in binary form, e.g. an array of {@link encodeArray}
  */
@@ -33,8 +43,16 @@ export async function run<Row>(
   { text }: Statement,
   values: readonly unknown[],
 ): Promise<readonly Row[]> {
-  const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))
-  return rows
+  const pool = pools.get(db)
+  if (pool === undefined) return (await db.executeQuery<Row>(CompiledQuery.raw(text, [...values]))).rows
+  const connection = await pool.connect()
+  try {
+    const { rows } = await connection.query<UnknownRow>(text, values)
+    // What its rows hold is what the caller says of the statement, here as with Kysely.
+    return memberNames.mapRows(rows) as Row[]
+  } finally {
+    connection.release()
+  }
 }
 
 /**
