@@ -7,6 +7,9 @@ import { Client } from 'pg'
 import { eventually } from '../support/eventually.ts'
 import { preparedFolder, temporaryFolder } from '../support/process.ts'
 
+/** Not the whole program: a child has to load it. */
+const EMBEDDED = join(import.meta.dir, '../../creel/src/embeddedPostgres/index.ts')
+
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
 async function start(dataDir: string) {
@@ -32,7 +35,7 @@ function queryWhenBack(url: string, text: string): Promise<unknown[]> {
 /** Children of the suite that end themselves: `creel` processes that own a data folder until they are killed. */
 function spawnOwner(dataDir: string, version = '') {
   const script = `
-    const program = await import(${JSON.stringify(Bun.resolveSync('@creel/program', import.meta.dir))})
+    const program = await import(${JSON.stringify(EMBEDDED)})
     const log = { info() {}, warn() {}, error() {} }
     const installed = await program.packageRuntime()
     const runtime = { ...installed, version: installed.version + ${JSON.stringify(version)} }

@@ -114,5 +114,5 @@ test('cap, bin, restore and sweep in any order leave counters that are exactly t
     }
     await alice.delete(endpoint.at(''))
   }
-  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), run), { numRuns: 25 })
+  await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 20 }), run), { numRuns: 15 })
 })

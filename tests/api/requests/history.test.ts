@@ -173,7 +173,7 @@ describe('the search for stored requests that match a condition', () => {
           stored.filter(({ request }) => matches(parsed.condition, request)).map(({ id }) => id),
         )
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     )
   })
 })
