@@ -135,7 +135,7 @@ function stayConnected(hear: (event: WorkspaceEvent) => void): () => void {
     stop()
     const wait = Math.min(RETRY_MS.max, RETRY_MS.first * 2 ** failures++)
     const timer = setTimeout(() => {
-      // Signed out, the next try would be refused as well.
+      // Signed out, the next attempt would be refused as well.
       if (session.get() === 'in') open()
       else comeBack()
     }, wait)

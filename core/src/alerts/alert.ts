@@ -2,7 +2,7 @@ import type { EventKind, Severity, SubjectType } from './events.ts'
 
 /** One alert as a channel or a contact is notified of it. */
 export interface Alert {
-  /** The same on every try: what a receiver dedupes by. */
+  /** The same on every attempt: what a receiver dedupes by. */
   readonly id: string
   readonly kind: EventKind
   readonly severity: Severity

@@ -31,7 +31,7 @@ describe('the states of an attempt', () => {
       for (const { event } of TRANSITIONS) expect(stateAfter(from, event)).toBeUndefined()
   })
 
-  test('an interrupted last try gets one more, once', () => {
+  test('an interrupted last attempt gets one more, once', () => {
     expect([6, 7, 8].map((attempt) => retriesAfterInterruption(attempt, 6))).toEqual([true, true, false])
   })
 })

@@ -40,7 +40,7 @@ export const QUEUES = {
       deliveryId: z.int(),
       /** The number of the attempt, from 1. */
       attempt: z.int(),
-      /** Tries to one action share its slots. */
+      /** Attempts for one action share its slots. */
       actionId: z.string(),
       /** How much memory the attempt will take. */
       bodyBytes: z.int(),

@@ -20,7 +20,7 @@ export class Recorder {
 
   constructor(private readonly services: Services) {}
 
-  /** Takes a try to be recorded, or dropped once its lease has passed: then another will be made. */
+  /** Takes an attempt to be recorded, or dropped once its lease has passed: then another will be made. */
   record(ended: Ended): void {
     this.unrecorded.push(ended)
     this.writing ??= this.writeAll()

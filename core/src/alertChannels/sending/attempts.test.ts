@@ -10,7 +10,7 @@ test('attempts come 30 s and 5 min after the first', () => {
   expect(nextAttemptAt(now, 3, ATTEMPTS_MAX, false)).toBeNull()
 })
 
-test('a permanent refusal, and a place that gets one try, are not tried again', () => {
+test('a permanent refusal, and a place that gets one attempt, are not retried', () => {
   expect(nextAttemptAt(now, 1, ATTEMPTS_MAX, true)).toBeNull()
   expect(nextAttemptAt(now, 1, 1, false)).toBeNull()
 })

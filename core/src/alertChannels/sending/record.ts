@@ -28,13 +28,13 @@ export interface NotifyReport {
 /** Writes a report to its attempt row, in the transaction that records the attempt. */
 export type OnNotified = (trx: Trx, report: NotifyReport) => Promise<void>
 
-/** What a try to a channel came to: a send, or the reason why none was made. */
+/** What an attempt at a channel came to: a send, or the reason why none was made. */
 export type ChannelAttempt =
   | { readonly send: ChannelSend; readonly channel: Channel; readonly unavailable: null }
   | { readonly send: null; readonly channel: Channel | null; readonly unavailable: Unavailable | null }
 
 /**
- * Records a try to a channel: its row, the channel's health, the next attempt, or mail in its stead when there is none.
+ * Records an attempt at a channel: its row, the channel's health, the next attempt, or mail in its stead when there is none.
  *
  * @returns what the attempt row records; undefined when there is none, or the claim was lost to another worker
  */

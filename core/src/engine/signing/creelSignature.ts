@@ -8,7 +8,7 @@ export const SIGNATURE_HEADER = 'creel-signature'
  *
  * @param body the exact bytes on the wire
  * @param secrets the secret in force; for 24 h after a rotation the previous one follows
- * @param at when this try is made: fresh on every retry, so that receivers can refuse old ones
+ * @param at when this attempt is made: fresh on every retry, so that receivers can refuse old ones
  */
 export function creelSignature(body: Uint8Array, secrets: readonly string[], at: Date): string {
   const t = Math.floor(at.getTime() / 1000)

@@ -90,7 +90,7 @@ const UNCONFIGURED: Mailer = {
 function failureOf(error: unknown) {
   const { responseCode, response, code } = fields(error)
   const statusCode = typeof responseCode === 'number' ? responseCode : null
-  // A login that is refused is the operator's to mend, and may be mended by the next try.
+  // A login that is refused is the operator's to mend, and may be mended by the next attempt.
   const isFinal = statusCode !== null && statusCode >= 500 && code !== 'EAUTH'
   return { outcome: isFinal ? 'rejected' : 'failed', detail: wordsOf(code, response), statusCode } as const
 }

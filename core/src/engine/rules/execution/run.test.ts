@@ -127,7 +127,7 @@ describe('a set of rules', () => {
     expect(textOf(runOn({ body: '{}' }, [ruleOf([step])]))).toBe('fault: bad_encoding')
   })
 
-  test('uuid is one a step, the same on every try', () => {
+  test('uuid is one a step, the same on every attempt', () => {
     const rule = ruleOf([
       {
         op: 'compute',

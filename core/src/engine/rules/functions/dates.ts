@@ -78,7 +78,7 @@ export const DATE_FUNCTIONS = {
   uuid: define(
     'text',
     [],
-    'A UUID of version 5 over request, action, rule and step: the same on every try.',
+    'A UUID of version 5 over request, action, rule and step: the same on every attempt.',
     (_, facts) => facts.uuid(),
   ),
 }

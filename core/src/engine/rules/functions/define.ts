@@ -7,7 +7,7 @@ import type { Kind, Parameter } from './parameters.ts'
 export interface CallFacts {
   /** Start of this attempt. */
   readonly now: Date
-  /** Version 5 over request, action, rule and step: the same on every try. */
+  /** Version 5 over request, action, rule and step: the same on every attempt. */
   readonly uuid: () => string
   /** Called for every piece of an argument that is worked on by itself, so that long ones end with the rule's time. */
   readonly tick: () => void
