@@ -1,6 +1,6 @@
 import { Download, DownloadStream } from '@creel/core'
 import { z } from 'zod'
-import { countPiece } from './http/pieceMemory.ts'
+import { countAnswer, countPiece } from './http/pieceMemory.ts'
 
 /** A part of something longer. */
 const Part = z.object({ from: z.int(), total: z.int() })
@@ -14,6 +14,7 @@ export function downloadResponse(result: unknown): Response {
   }
   const { content, encoding, ...named } = Download.parse(result)
   const bytes = Buffer.from(content, encoding)
+  countAnswer(bytes.length)
   const part = Part.safeParse(result)
   if (!part.success) return new Response(bytes, { headers: headersOf(named) })
   const { from, total } = part.data

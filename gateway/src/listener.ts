@@ -12,6 +12,7 @@ import { countPiece } from './http/pieceMemory.ts'
 import { ReadyAnswer } from './http/readyAnswer.ts'
 import { pathOf, type Refusal } from './http/requestHead.ts'
 import type { ConnectionSocket } from './http/socketWriter.ts'
+import { shedUnsent } from './http/unsentTotal.ts'
 
 /** Where to listen and what answers. Without `capture`, paths under `/hook/` go to `fetch` like all others. */
 export interface ListenerOptions {
@@ -34,7 +35,7 @@ export interface ListenerOptions {
   readonly limits?: Partial<HttpLimits>
 }
 
-/** A request that was no good HTTP, or a connection too many (`503`). */
+/** A request that was no good HTTP, or a connection too many or that left too much unread (`503`). */
 export interface ListenerRefusal {
   readonly status: Refusal['status'] | 503
   readonly reason: string
@@ -153,6 +154,9 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const timer = setInterval(() => {
     tick += 1
     for (const connection of connections) connection.checkDeadlines()
+    for (const { peer } of shedUnsent(connections, limits.unsentTotalBytesMax)) {
+      refuse({ status: 503, reason: 'too much is unread', address: clientAddress(peer, []) })
+    }
   }, limits.tickSeconds * 1000)
   timer.unref()
 

@@ -20,6 +20,7 @@ import { Elysia } from 'elysia'
 import { type CallNotes, logged } from './callLog.ts'
 import { downloadResponse } from './download.ts'
 import { eventStream } from './eventStream.ts'
+import { countAnswer } from './http/pieceMemory.ts'
 import { inputReader } from './input.ts'
 import { noteOutage } from './outageLog.ts'
 import { presentedBy, traceIdOf } from './requestIdentity.ts'
@@ -121,6 +122,7 @@ function answer(request: Request, route: Route, result: unknown): Response {
   if (result === null) return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
   if (route.media?.gives !== undefined) return downloadResponse(result)
   const body = JSON.stringify(result)
+  countAnswer(body.length)
   const headers: Record<string, string> = {
     'Content-Type': route.contentType ?? 'application/json',
     'Cache-Control': route.cacheControl ?? 'no-store',

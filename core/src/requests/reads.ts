@@ -1,6 +1,7 @@
 import type { Between, IdPlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
+import { inTurn, LONG_BODY_BYTES } from './longReads.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 
 const IS_VISIBLE = 'r.deleted_at is null and r.hidden_at is null'
@@ -30,18 +31,18 @@ const detailWith = (body: string) => `
   from requests r
   where r.endpoint_id = $1::uuid and r.id = $2::bigint and ${IS_VISIBLE}`
 
-const FIND_REQUEST = statement('find request', detailWith('r.body'))
+/** A body of more octets than the parameter says is left out, and not read. */
+const shortBody = (bytesMax: string) => `
+  case when octet_length(r.body) > ${bytesMax}::bigint then ''::bytea else r.body end as body,
+  octet_length(r.body) > ${bytesMax}::bigint as body_omitted`
 
-/** A body of more than `$4` octets is left out, and not read. */
-const SHORT_BODY = `
-  case when octet_length(r.body) > $4::bigint then ''::bytea else r.body end as body,
-  octet_length(r.body) > $4::bigint as body_omitted`
+const FIND_REQUEST = statement('find request', detailWith(shortBody('$3')))
 
 /** The same with the question whether the endpoint is one of the workspace `$3`: no row says that it is not. */
 const READ_REQUEST = statement(
   'read request',
   `select coalesce(e.capture_id, e.id) as capture_id, r.*
-   from endpoints e left join lateral (${detailWith(SHORT_BODY)}) r on true
+   from endpoints e left join lateral (${detailWith(shortBody('$4'))}) r on true
    where e.id = $1::uuid and e.workspace_id = $3::uuid and e.deleted_at is null`,
 )
 
@@ -77,8 +78,12 @@ export interface ReadRequest extends RequestRow {
 
 /** The whole request, unless it is absent, deleted or of another endpoint. */
 export async function findRequest(db: Db, endpointId: string, id: number): Promise<RequestRow | undefined> {
-  const [row] = await run<RequestRow>(db, FIND_REQUEST, [endpointId, id])
-  return row
+  const upTo = async (bodyBytesMax: number) => {
+    const [row] = await run<RequestRow>(db, FIND_REQUEST, [endpointId, id, bodyBytesMax])
+    return row
+  }
+  const row = await upTo(LONG_BODY_BYTES)
+  return row?.bodyOmitted === true ? await inTurn(() => upTo(Number.MAX_SAFE_INTEGER)) : row
 }
 
 /**
@@ -92,8 +97,13 @@ export async function readRequest(
   endpointId: string,
   { id, bodyBytesMax }: { readonly id: number; readonly bodyBytesMax: number },
 ): Promise<ReadRequest | null | undefined> {
-  const [row] = await run<Maybe<ReadRequest>>(db, READ_REQUEST, [endpointId, id, workspaceId, bodyBytesMax])
-  return row?.id === null ? null : row
+  const upTo = async (bytesMax: number) => {
+    const [row] = await run<Maybe<ReadRequest>>(db, READ_REQUEST, [endpointId, id, workspaceId, bytesMax])
+    return row?.id === null ? null : row
+  }
+  const row = await upTo(Math.min(bodyBytesMax, LONG_BODY_BYTES))
+  if (row?.bodyOmitted !== true || bodyBytesMax <= LONG_BODY_BYTES) return row
+  return await inTurn(() => upTo(bodyBytesMax))
 }
 
 /**

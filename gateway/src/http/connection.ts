@@ -74,6 +74,10 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     return this.#hasServed
   }
 
+  get unsentBytes(): number {
+    return this.writer.unsentBytes
+  }
+
   /** Bytes have arrived. */
   receive(bytes: Buffer): void {
     if (this.#phase === 'closed') return

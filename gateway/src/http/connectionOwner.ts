@@ -10,6 +10,8 @@ export interface OwnedConnection {
   readonly isIdle: boolean
   /** Whether it has ever brought a request. */
   readonly hasServed: boolean
+  /** What its client has not taken of its answers. */
+  readonly unsentBytes: number
   /** To be called once a tick: hangs up on what takes too long. */
   checkDeadlines(): void
   /** Ends an idle connection. */

@@ -6,6 +6,7 @@ import { addressGroup, ConnectionTable } from './connectionTable.ts'
 class FakeConnection implements OwnedConnection {
   isIdle: boolean
   isEnded = false
+  readonly unsentBytes = 0
 
   constructor(
     readonly peer: string,

@@ -22,6 +22,8 @@ export interface HttpLimits extends HeadLimits {
   readonly unsentSeconds: number
   /** So much of an answer is much. */
   readonly unsentBytesMax: number
+  /** So much may wait for all clients together; then those who leave most unread are hung up on. */
+  readonly unsentTotalBytesMax: number
   /** After an answer that came before the end of its request: so long the rest is awaited, that the client sees the answer. */
   readonly lingerSeconds: number
   /** How often the clock of all this ticks: its precision. */
@@ -48,6 +50,7 @@ export function defaultHttpLimits(): HttpLimits {
     idleSeconds: 75,
     unsentSeconds: 30,
     unsentBytesMax: 1024 * 1024,
+    unsentTotalBytesMax: 128 * 1024 * 1024,
     lingerSeconds: 2,
     tickSeconds: 0.5,
   }

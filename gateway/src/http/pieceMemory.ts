@@ -19,3 +19,13 @@ export function countPiece(bytes: number): void {
   uncollectedBytes = 0
   Bun.gc(true)
 }
+
+/** What an answer with a long body leaves behind: what the database sent, its text and octets, their JSON, and its octets again. */
+const COPIES_OF_ANSWER = 6
+/** Shorter answers are those of every day. */
+const LONG_ANSWER_BYTES_MIN = 1024 * 1024
+
+/** The same for an answer that was made whole. */
+export function countAnswer(bytes: number): void {
+  if (bytes >= LONG_ANSWER_BYTES_MIN) countPiece(bytes * COPIES_OF_ANSWER)
+}

@@ -2,24 +2,33 @@ import { type ExportedRequest, endToEndHeaders, type Format } from './format.ts'
 
 const HEX = '0123456789abcdef'
 const [QUOTE, BACKSLASH, SMALL_X] = [0x22, 0x5c, 0x78]
-/** What one byte takes at most: `\xff`. */
+/** What a byte that is no printable character takes: `\xff`. */
 const ESCAPE_BYTES = 4
+const isPlain = (byte: number) => byte >= 0x20 && byte < 0x7f
+const isEscaped = (byte: number) => byte === QUOTE || byte === BACKSLASH
+
+const lengthOf = (byte: number) => (isPlain(byte) ? (isEscaped(byte) ? 2 : 1) : ESCAPE_BYTES)
 
 /** A bytes literal. Written byte by byte into one buffer, so that a body of megabytes takes milliseconds. */
 function bytes(value: Uint8Array): string {
-  const literal = Buffer.allocUnsafe(value.length * ESCAPE_BYTES)
+  let length = 0
+  // By index: an iterator takes ten times as long.
+  for (let index = 0; index < value.length; index += 1) length += lengthOf(value[index] ?? 0)
+  const literal = Buffer.allocUnsafe(length)
   let at = 0
-  for (const byte of value) {
-    const isPlain = byte >= 0x20 && byte < 0x7f
-    if (!isPlain || byte === QUOTE || byte === BACKSLASH) literal[at++] = BACKSLASH
-    if (isPlain) literal[at++] = byte
-    else {
+  for (let index = 0; index < value.length; index += 1) {
+    const byte = value[index] ?? 0
+    if (isPlain(byte)) {
+      if (isEscaped(byte)) literal[at++] = BACKSLASH
+      literal[at++] = byte
+    } else {
+      literal[at++] = BACKSLASH
       literal[at++] = SMALL_X
       literal[at++] = HEX.charCodeAt(byte >> 4)
       literal[at++] = HEX.charCodeAt(byte & 0x0f)
     }
   }
-  return `b"${literal.toString('latin1', 0, at)}"`
+  return `b"${literal.toString('latin1')}"`
 }
 
 /** A text literal: every string of JSON is one of Python's, whose sources are UTF-8. */
