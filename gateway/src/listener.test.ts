@@ -349,11 +349,11 @@ describe('former hosts', () => {
 test('who leaves most unread is hung up on when all together leave too much', async () => {
   const refused = Promise.withResolvers<string>()
   const port = await start({
-    fetch: async () => new Response('x'.repeat(20_000_000)),
+    capture: answering('x'.repeat(20_000_000)),
     limits: { tickSeconds: 0.05, unsentTotalBytesMax: 1_000_000 },
     onRefused: ({ reason }) => refused.resolve(reason),
   })
-  const { socket, closed } = dial(port, 'GET /large HTTP/1.1\r\nHost: x\r\n\r\n')
+  const { socket, closed } = dial(port, 'GET /hook/large HTTP/1.1\r\nHost: x\r\n\r\n')
   socket.pause()
   expect(await refused.promise).toBe('too much is unread')
   socket.resume()
