@@ -11,7 +11,7 @@ const CROWD = 1_000
 /** The middle one counts: the first finds a service that has never had so many. */
 const CROWD_ROUNDS = 5
 /** How often the service is asked how many wait: each look takes its time from those who come. */
-const LOOK_MS = 5
+const LOOK_MS = 20
 
 await using service = await startBenchService()
 const { id, url } = await service.endpoint()
