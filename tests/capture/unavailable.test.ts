@@ -1,22 +1,11 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
 import { adminUrl } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
-import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
+import { servicePerTest, type TestService } from '../support/service.ts'
 import { administer } from '../support/templateDatabase.ts'
 
-const started: TestService[] = []
-
-async function start(options: TestServiceOptions): Promise<TestService> {
-  const service = await startService(options)
-  started.unshift(service)
-  return service
-}
-
-// Not only at the end of the file: together they would take all connections of the run's PostgreSQL.
-afterEach(async () => {
-  for (const service of started.splice(0)) await service.stop()
-})
+const start = servicePerTest()
 
 const nameOf = ({ database }: TestService) => /test_[0-9a-f]+/.exec(database.url)?.[0] ?? ''
 

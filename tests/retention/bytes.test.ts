@@ -1,22 +1,12 @@
-import { afterEach, describe, expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { evictedRequests } from '@creel/core/platform/metrics'
 import { readStorage, sweepBytes } from '@creel/core/retention'
 import { sql } from 'kysely'
 import { pino } from 'pino'
 import { eventually } from '../support/eventually.ts'
-import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
+import { servicePerTest, type TestService } from '../support/service.ts'
 
-const started: TestService[] = []
-
-async function start(options: TestServiceOptions): Promise<TestService> {
-  const service = await startService(options)
-  started.unshift(service)
-  return service
-}
-
-afterEach(async () => {
-  for (const service of started.splice(0)) await service.stop()
-})
+const start = servicePerTest()
 
 const sweep = (service: TestService) => sweepBytes(service.running.services, new AbortController().signal)
 

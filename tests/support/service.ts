@@ -1,3 +1,4 @@
+import { afterEach } from 'bun:test'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { type Db, openDatabase, type Payload, type QueueName } from '@creel/core'
 import { createOperatorCaller } from '@creel/core/operator'
@@ -75,6 +76,23 @@ export interface TestService {
   /** Adds a job and waits until a worker has completed it. */
   runJob<Name extends QueueName>(name: Name, payload: Payload<Name>): Promise<void>
   stop(): Promise<void>
+}
+
+/**
+ * {@link startService} for a file whose tests need a service each: it is stopped when its test ends, and not with the file,
+ * for together they would take all connections of the run's PostgreSQL.
+ */
+export function servicePerTest(): typeof startService {
+  const started: TestService[] = []
+  afterEach(async () => {
+    for (const service of started.splice(0)) await service.stop()
+  })
+  return async (options) => {
+    const service = await startService(options)
+    // Those that share another's database end before it.
+    started.unshift(service)
+    return service
+  }
 }
 
 /** A test opens many services at once, and needs few connections for each: every one learns the catalogue by itself. */
