@@ -14,12 +14,11 @@ export function downloadResponse(result: unknown): Response {
   }
   const { content, encoding, ...named } = Download.parse(result)
   const bytes = Buffer.from(content, encoding)
-  countAnswer(bytes.length)
   const part = Part.safeParse(result)
-  if (!part.success) return new Response(bytes, { headers: headersOf(named) })
+  if (!part.success) return countAnswer(new Response(bytes, { headers: headersOf(named) }), bytes.length)
   const { from, total } = part.data
   const isWhole = bytes.length === total
-  return new Response(bytes, {
+  const answer = new Response(bytes, {
     status: isWhole ? 200 : 206,
     headers: {
       ...headersOf(named),
@@ -27,6 +26,7 @@ export function downloadResponse(result: unknown): Response {
       ...(isWhole ? {} : { 'Content-Range': `bytes ${from}-${from + bytes.length - 1}/${total}` }),
     },
   })
+  return countAnswer(answer, bytes.length)
 }
 
 /** Never shown by a browser as what it claims to be. */

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { formerHosts } from './formerHosts.ts'
 import type { Exchange, RequestHandler } from './http/exchange.ts'
+import { countAnswer } from './http/pieceMemory.ts'
 import { ReadyAnswer } from './http/readyAnswer.ts'
 import { type Listener, type ListenerOptions, listen } from './listener.ts'
 
@@ -346,16 +347,21 @@ describe('former hosts', () => {
   })
 })
 
-test('who leaves most unread is hung up on when all together leave too much', async () => {
-  const refused = Promise.withResolvers<string>()
-  const port = await start({
-    capture: answering('x'.repeat(20_000_000)),
-    limits: { tickSeconds: 0.05, unsentTotalBytesMax: 1_000_000 },
-    onRefused: ({ reason }) => refused.resolve(reason),
-  })
-  const { socket, closed } = dial(port, 'GET /hook/large HTTP/1.1\r\nHost: x\r\n\r\n')
-  socket.pause()
-  expect(await refused.promise).toBe('too much is unread')
-  socket.resume()
-  expect((await closed).length).toBeLessThan(20_000_000)
-})
+test.each(['/hook/at-once', '/in-pieces'])(
+  'who leaves most unread of %s is hung up on when all together leave too much',
+  async (path) => {
+    const text = 'x'.repeat(20_000_000)
+    const refused = Promise.withResolvers<string>()
+    const port = await start({
+      capture: answering(text),
+      fetch: async () => countAnswer(new Response(text), text.length),
+      limits: { tickSeconds: 0.05, unsentTotalBytesMax: 1_000_000 },
+      onRefused: ({ reason }) => refused.resolve(reason),
+    })
+    const { socket, closed } = dial(port, `GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`)
+    socket.pause()
+    expect(await refused.promise).toBe('too much is unread')
+    socket.resume()
+    expect((await closed).length).toBeLessThan(20_000_000)
+  },
+)

@@ -122,7 +122,6 @@ function answer(request: Request, route: Route, result: unknown): Response {
   if (result === null) return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
   if (route.media?.gives !== undefined) return downloadResponse(result)
   const body = JSON.stringify(result)
-  countAnswer(body.length)
   const headers: Record<string, string> = {
     'Content-Type': route.contentType ?? 'application/json',
     'Cache-Control': route.cacheControl ?? 'no-store',
@@ -133,7 +132,7 @@ function answer(request: Request, route: Route, result: unknown): Response {
       return new Response(null, { status: 304, headers })
     }
   }
-  return new Response(body, { status: route.status ?? 200, headers })
+  return countAnswer(new Response(body, { status: route.status ?? 200, headers }), body.length)
 }
 
 function matchesETag(ifNoneMatch: string | null, etag: string): boolean {

@@ -38,6 +38,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   readonly #owner: ConnectionOwner
   readonly #reader: RequestReader
   readonly writer: SocketWriter
+  heldBytes = 0
   readonly peer: string
   #phase: Phase = 'idle'
   #since: number
@@ -75,7 +76,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   }
 
   get unsentBytes(): number {
-    return this.writer.unsentBytes
+    return this.writer.unsentBytes + this.heldBytes
   }
 
   /** Bytes have arrived. */
@@ -110,6 +111,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     if (this.#phase === 'closed') return
     this.#phase = 'closed'
     this.#input.clear()
+    this.heldBytes = 0
     this.writer.abandon()
     this.#reader.free()
     this.#abandonExchange()

@@ -45,6 +45,8 @@ export interface Exchange {
 export interface AnswerStream {
   /** Whether the connection ends with this answer: its head must say so. */
   readonly closes: boolean
+  /** Says how many bytes wait elsewhere to be written: they take memory as much as what was written and not taken. */
+  holds(bytes: number): void
   write(bytes: Buffer): void
   /** Resolves when the client has taken what was written, or is gone. */
   drained(): Promise<void>

@@ -1,6 +1,7 @@
 import { METHODS } from 'node:http'
 import type { FetchHandler } from '../fetchHandler.ts'
 import type { AnswerStream, Exchange } from './exchange.ts'
+import { heldBytesOf } from './pieceMemory.ts'
 import { connectionFields, currentDate, ReadyAnswer, statusLine } from './readyAnswer.ts'
 import { pathOf } from './requestHead.ts'
 
@@ -173,8 +174,11 @@ async function pour(
   const stream = exchange.beginAnswer()
   // Before 1.1 there were no chunks: there the end of the connection is the end of the answer.
   const isChunked = !exchange.head.isHttp10
+  let held = heldBytesOf(answer)
   const send = (pieces: readonly Uint8Array[]) => {
     const length = bytesOf(pieces)
+    held = Math.max(0, held - length)
+    stream.holds(held)
     if (length > 0) writeJoined(stream, isChunked ? [chunkStart(length), ...pieces, LINE_END] : pieces)
   }
   sendHead(answer, exchange, stream, isChunked ? 'Transfer-Encoding: chunked\r\n' : '')

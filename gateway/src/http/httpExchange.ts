@@ -7,6 +7,8 @@ import { nextTraceId } from './traceIds.ts'
 /** What an exchange asks of its connection, as long as it is the connection's turn. */
 export interface ExchangeConnection {
   readonly writer: SocketWriter
+  /** What waits to be written besides what the writer holds. */
+  heldBytes: number
   takeWhole(): Buffer | undefined
   receiveBody(receiver: BodyReceiver): void
   pauseBody(paused: boolean): void
@@ -74,6 +76,10 @@ export class HttpExchange implements Exchange, AnswerStream {
     return this
   }
 
+  holds(bytes: number): void {
+    if (!this.#isOver) this.#connection.heldBytes = bytes
+  }
+
   write(bytes: Buffer): void {
     if (!this.#isOver) this.#connection.writer.write(bytes)
   }
@@ -85,6 +91,7 @@ export class HttpExchange implements Exchange, AnswerStream {
   end(mustClose = false): void {
     if (this.#isOver) return
     this.#isOver = true
+    this.#connection.heldBytes = 0
     this.#connection.endAnswer(mustClose)
   }
 
