@@ -154,6 +154,28 @@ describe('a batch', () => {
     await Promise.all([creel.me.get.query({}), creel.me.get.query({})])
   })
 
+  test('has no more long bodies than an answer can hold; one by one they all come', async () => {
+    const large = await startService({ limits: { payloadBytesMax: 20_000_000 } })
+    const endpoint = await large.alice.endpoint()
+    const { id } = await endpoint.capture({ body: 'x'.repeat(18_000_000) })
+    const input = { endpointId: endpoint.id, requestId: id }
+    const url = `${large.baseUrl}/trpc/requests.get,requests.get?batch=1&input=${encodeURIComponent(JSON.stringify({ 0: input, 1: input }))}`
+    const answer = await fetch(url, { headers: { Authorization: `Bearer ${large.alice.key}` } })
+    const codes = z
+      .array(
+        z.looseObject({
+          error: z
+            .looseObject({ data: z.looseObject({ problem: z.looseObject({ code: z.string() }) }) })
+            .optional(),
+        }),
+      )
+      .parse(await answer.json())
+      .map(({ error }) => error?.data.problem.code)
+    expect(codes.sort()).toEqual(['request_invalid', undefined])
+    expect(await typedClient(large.baseUrl, large.alice.key).requests.get.query(input)).toMatchObject({ id })
+    await large.stop()
+  })
+
   test('of more than 20 is refused', async () => {
     const { alice, baseUrl } = service
     const creel = batchOf(baseUrl, alice.key)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { notFound } from '../api/errors.ts'
+import { DomainError, notFound } from '../api/errors.ts'
 import { parseInt64 } from '../api/int64.ts'
 import type { Finds } from '../api/route.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
@@ -38,20 +38,37 @@ export async function requestView(
   return detailView(request, { endpoint, urls: ctx.urls, deliveries })
 }
 
+/** Octets of long bodies that the procedures of one batch may ask for together: its answer is one text. */
+const BATCH_LONG_BYTES_MAX = 32 * 1024 * 1024
+
+/** By what the procedures of a batch have in common. */
+const longBytesOf = new WeakMap<AbortSignal, number>()
+
+/** @throws DomainError `request_invalid` when others of the batch have asked for too much already */
+function countLong(signal: AbortSignal, bytes: number): void {
+  const before = longBytesOf.get(signal) ?? 0
+  if (before > 0 && before + bytes > BATCH_LONG_BYTES_MAX) {
+    const detail = `The bodies of a batch are over ${BATCH_LONG_BYTES_MAX} bytes together: ask for long ones one by one.`
+    throw new DomainError('request_invalid', detail)
+  }
+  longBytesOf.set(signal, before + bytes)
+}
+
 /**
  * The request that a call names, its endpoint found by the same statement.
- * @throws DomainError `not_found` for either
+ * @throws DomainError `not_found` for either, `request_invalid` when a batch asks for too many long bodies
  */
 export async function requestOf(
-  ctx: Pick<Context, 'db' | 'workspace'>,
+  ctx: Pick<Context, 'db' | 'workspace' | 'signal'>,
   {
     endpointId,
     requestId,
     bodyBytesMax = Number.MAX_SAFE_INTEGER,
   }: { readonly endpointId: string; readonly requestId: number; readonly bodyBytesMax?: number | undefined },
 ): Promise<ReadRequest> {
+  const onLong = (bytes: number) => countLong(ctx.signal, bytes)
   const request = isUuid(endpointId)
-    ? await readRequest(ctx.db, ctx.workspace.id, endpointId, { id: requestId, bodyBytesMax })
+    ? await readRequest(ctx.db, ctx.workspace.id, endpointId, { id: requestId, bodyBytesMax, onLong })
     : undefined
   if (request === undefined) throw notFound('endpoint')
   if (request === null) throw notFound('request')

@@ -89,13 +89,18 @@ export async function findRequest(db: Db, endpointId: string, id: number): Promi
 /**
  * Finds endpoint and request in one statement; a body of more octets than `bodyBytesMax` is left out.
  *
+ * @param options `onLong`: told how long a long body is before it is read, which it stops by throwing
  * @returns null without the request; undefined without the endpoint
  */
 export async function readRequest(
   db: Db,
   workspaceId: string,
   endpointId: string,
-  { id, bodyBytesMax }: { readonly id: number; readonly bodyBytesMax: number },
+  {
+    id,
+    bodyBytesMax,
+    onLong,
+  }: { readonly id: number; readonly bodyBytesMax: number; readonly onLong?: (bytes: number) => void },
 ): Promise<ReadRequest | null | undefined> {
   const upTo = async (bytesMax: number) => {
     const [row] = await run<Maybe<ReadRequest>>(db, READ_REQUEST, [endpointId, id, workspaceId, bytesMax])
@@ -103,6 +108,7 @@ export async function readRequest(
   }
   const row = await upTo(Math.min(bodyBytesMax, LONG_BODY_BYTES))
   if (row?.bodyOmitted !== true || bodyBytesMax <= LONG_BODY_BYTES) return row
+  onLong?.(row.sizeBytes)
   return await inTurn(() => upTo(bodyBytesMax))
 }
 
