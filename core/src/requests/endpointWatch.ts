@@ -48,7 +48,11 @@ interface EndpointWatch {
   readonly presence: SharedLooks<boolean>
   readonly moves: SharedLooks<void>
   readonly recent: SharedLooks<readonly RequestStateRow[]>
-  readonly members: Set<{ readonly wake: () => void; readonly moved: Map<number, RequestStateRow> }>
+  readonly members: Set<{ readonly moved: Map<number, RequestStateRow> }>
+  /** How often something changed. */
+  changes: number
+  /** Those who wait for the next change; in a flood most rest, and cost nothing. */
+  waiting: (() => void)[]
   /** The attempts of the window as they were at the last look; undefined before the first. */
   attempts: Attempts | undefined
   /** Looks for moves go one after the other: each compares with what the one before has seen. */
@@ -70,25 +74,23 @@ export function joinFollowers(
   ofProcess.set(endpointId, watch)
 
   // There may be something from before it joined.
-  let isChanged = true
+  let seenChanges = -1
   let resume = () => {}
-  const wake = () => {
-    isChanged = true
-    resume()
-  }
-  const member = { wake, moved: new Map<number, RequestStateRow>() }
+  const end = () => resume()
+  ended.addEventListener('abort', end, { once: true })
+  const member = { moved: new Map<number, RequestStateRow>() }
   watch.members.add(member)
-  ended.addEventListener('abort', wake, { once: true })
   return {
     arrivals: watch.arrivals,
     moved: member.moved,
     async changed() {
-      if (!isChanged) {
+      if (seenChanges === watch.changes && !ended.aborted) {
         await new Promise<void>((resolve) => {
           resume = resolve
+          watch.waiting.push(resolve)
         })
       }
-      isChanged = false
+      seenChanges = watch.changes
     },
     isEndpointThere: () => watch.presence.find('', () => isEndpointThere(db, endpointId)),
     lookForMoves: () =>
@@ -105,7 +107,7 @@ export function joinFollowers(
     count: () => watch.members.size,
     leave() {
       watch.members.delete(member)
-      ended.removeEventListener('abort', wake)
+      ended.removeEventListener('abort', end)
       if (watch.members.size > 0) return
       watch.stopListening()
       if (ofProcess.get(endpointId) === watch) ofProcess.delete(endpointId)
@@ -120,11 +122,14 @@ function startWatch(endpointChanges: EndpointChanges, endpointId: string): Endpo
     moves: sharedLooks(),
     recent: sharedLooks(),
     members: new Set(),
+    changes: 0,
+    waiting: [],
     attempts: undefined,
     lastLook: Promise.resolve(),
     stopListening: endpointChanges.onEndpoint(endpointId, () => {
       for (const looks of [watch.arrivals, watch.presence, watch.moves, watch.recent]) looks.clear()
-      for (const member of [...watch.members]) member.wake()
+      watch.changes += 1
+      for (const resume of watch.waiting.splice(0)) resume()
     }),
   }
   return watch

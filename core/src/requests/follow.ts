@@ -7,7 +7,7 @@ import { type EventOf, Int64 } from '../api/route.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import type { OpenStream } from '../streams/index.ts'
 import { type Follower, joinFollowers, type SeenArrivals } from './endpointWatch.ts'
-import { beatMilliseconds } from './followPace.ts'
+import { beatMilliseconds, sentWholeMax } from './followPace.ts'
 import {
   type Arrivals,
   BEHIND_MAX,
@@ -118,7 +118,8 @@ async function* events(
       let arrivals: SeenArrivals
       do {
         const afterId = after
-        const look = () => lookForArrivals(ctx, endpoint, { filters, wantsNewest }, afterId)
+        const newestFrom = wantsNewest ? sentWholeMax(follower.count()) : undefined
+        const look = () => lookForArrivals(ctx, endpoint, { filters, newestFrom }, afterId)
         arrivals = await follower.arrivals.find(`${afterId} ${asked}`, look)
         after = arrivals.lastId
         sent.events += 1
@@ -149,12 +150,12 @@ async function* events(
 async function lookForArrivals(
   { db }: Pick<Context, 'db'>,
   endpoint: EndpointRow,
-  { filters, wantsNewest }: Pick<Followed, 'filters' | 'wantsNewest'>,
+  { filters, newestFrom }: { filters: Followed['filters']; newestFrom: number | undefined },
   afterId: number,
 ): Promise<SeenArrivals> {
-  const arrivals = await listArrivals(db, endpoint.id, filters, afterId)
+  const arrivals = await listArrivals(db, endpoint.id, filters, afterId, newestFrom)
   const found =
-    arrivals.isBehind && wantsNewest
+    arrivals.isBehind && newestFrom !== undefined
       ? { ...arrivals, ...(await newestArrivals(db, endpoint.id, arrivals.lastId)) }
       : arrivals
   const requests = found.rows.map((row) => RequestSummary.parse(summaryView(row, endpoint.id)))

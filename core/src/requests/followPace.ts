@@ -1,3 +1,5 @@
+import { ARRIVALS_MAX, BEHIND_MAX } from './followQueries.ts'
+
 /** What happens within so long is one event: 200 captures a second are ten events a second. */
 const BEAT_MILLISECONDS = 100
 /** Nobody waits longer than this for what arrived, however many follow. */
@@ -5,7 +7,7 @@ const BEAT_MILLISECONDS_MAX = 25_600
 /** Of the time of one processor core that all followers of one endpoint may take, in this process. */
 const SHARE = 0.1
 /** Processor time, generously: an event, each request in it, and the page that a follower reads when it is told to. */
-const COST_MILLISECONDS = { event: 0.1, request: 0.003, page: 5 } as const
+const COST_MILLISECONDS = { event: 0.2, request: 0.008, page: 5 } as const
 
 /** What one follower was sent since it last rested. */
 export interface SentInBeat {
@@ -31,4 +33,12 @@ export function beatMilliseconds(followerCount: number, { events, requests, isBe
   const beats = (followerCount * cost) / SHARE / BEAT_MILLISECONDS
   const doubled = BEAT_MILLISECONDS * 2 ** Math.ceil(Math.log2(Math.max(1, beats)))
   return Math.min(BEAT_MILLISECONDS_MAX, doubled)
+}
+
+/**
+ * So many requests are sent to a page whole; beyond that it is sent the newest. Where ten or more follow it is one event: all of them
+ * would take at once what captures need.
+ */
+export function sentWholeMax(followerCount: number): number {
+  return Math.max(ARRIVALS_MAX, Math.floor(BEHIND_MAX / followerCount))
 }

@@ -5,7 +5,7 @@ import { type RequestSummaryRow, summaries } from './queries.ts'
 import type { RequestFilters } from './schema.ts'
 
 /** The most requests that one event holds. */
-const ARRIVALS_MAX = 100
+export const ARRIVALS_MAX = 100
 
 /** A follower that is further behind reads pages instead: cheaper than to stream it all. */
 export const BEHIND_MAX = 1_000
@@ -50,18 +50,21 @@ const COUNT_AFTER = statement(
 /**
  * What arrived after `afterId`. Ids are given out in the order of commits, so nothing can appear later below an id that
  * was seen.
+ *
+ * @param behindMax who has more than so many to come is too far behind; at most {@link BEHIND_MAX}
  */
 export async function listArrivals(
   db: Db,
   endpointId: string,
   filters: Omit<RequestFilters, 'afterId'>,
   afterId: number,
+  behindMax: number = BEHIND_MAX,
 ): Promise<Arrivals> {
   const newestId = await newestRequestId(db, endpointId)
   if (newestId <= afterId)
     return { rows: [], lastId: afterId, hasMore: false, isBehind: false, passedCount: 0 }
   const count = await countBetween(db, endpointId, afterId, newestId)
-  if (count > BEHIND_MAX) {
+  if (count > behindMax) {
     return { rows: [], lastId: newestId, hasMore: false, isBehind: true, passedCount: 0 }
   }
   const rows = await applyFilters(summaries(db, endpointId), { ...filters, afterId })
