@@ -11756,7 +11756,7 @@ export interface operations {
                 lastEventId?: string;
                 /** @description Brings requests with target, headers and body, at once and without a limit of how far behind, and no changes of deliveries: for those who pass captures on */
                 whole?: boolean | null;
-                /** @description Who is too far behind is sent the newest requests at once, as page 1 of the list has them, in place of reading them: for pages that show the newest. Only without filters. */
+                /** @description Who is too far behind, where many follow by more than 100, is sent the newest requests at once, as page 1 of the list has them, in place of reading them: for pages that show the newest. Only without filters. */
                 newest?: boolean | null;
                 /** @description What a listener calls itself: it is asked for replays, and is sent whole requests */
                 listener?: string;

@@ -62,7 +62,7 @@ const whole = optional(z.boolean()).meta({
 
 const newest = optional(z.boolean()).meta({
   description:
-    'Who is too far behind is sent the newest requests at once, as page 1 of the list has them, in place of reading them: for pages that show the newest. Only without filters.',
+    'Who is too far behind, where many follow by more than 100, is sent the newest requests at once, as page 1 of the list has them, in place of reading them: for pages that show the newest. Only without filters.',
 })
 
 const listener = optional(z.string().min(1).max(64)).meta({
