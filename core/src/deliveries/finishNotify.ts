@@ -1,7 +1,7 @@
 import type { NotifyReport } from '../alertChannels/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { replaceDetail } from './details.ts'
-import { announceDeliveries } from './queries.ts'
 import type { AttemptState } from './states.ts'
 
 /**
@@ -25,7 +25,7 @@ export async function finishNotify(trx: Trx, report: NotifyReport): Promise<void
     .where('id', '=', attemptId)
     .execute()
   if (send !== null) await replaceDetail(trx, { endpointId, attemptId, requestId }, send)
-  await announceDeliveries(trx, [endpointId])
+  await announceEndpointChange(trx, endpointId)
 }
 
 function stateOf({ delivered, send }: NotifyReport): AttemptState {

@@ -1,9 +1,9 @@
 import { closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import type { DueAttempt } from './dueAttempts.ts'
 import {
-  announceDeliveries,
   type DeliveriesOf,
   findOpenDeliveries,
   insertAttempts,
@@ -98,10 +98,7 @@ export async function endDeliveries(
     deliveries.map(({ id }) => id),
   )
   await openDeadLetterIncidents(services, trx, deliveries, error)
-  await announceDeliveries(
-    trx,
-    deliveries.map(({ endpointId }) => endpointId),
-  )
+  await announceEndpointChange(trx, ...deliveries.map(({ endpointId }) => endpointId))
 }
 
 /** Opens or counts the dead-letter incident of each action. */

@@ -1,5 +1,4 @@
 import { type Insertable, sql } from 'kysely'
-import { announceEndpointChange } from '../platform/changes/index.ts'
 import { type Db, type DeliveryAttemptsTable, run, statement, type Trx } from '../platform/db/index.ts'
 
 /** The columns of an attempt before it is written. */
@@ -62,11 +61,6 @@ export async function insertReplay(trx: Trx, row: NewAttempt): Promise<number> {
 /** Ends deliveries: what they did stays in their attempts. */
 export async function removeDeliveries(trx: Trx, ids: readonly number[]): Promise<void> {
   if (ids.length > 0) await sql`delete from deliveries where id = any(${ids}::bigint[])`.execute(trx)
-}
-
-/** Wakes whoever waits for a state of these endpoints' requests, in every process, once the transaction commits. */
-export async function announceDeliveries(trx: Trx, endpointIds: readonly string[]): Promise<void> {
-  await announceEndpointChange(trx, ...endpointIds)
 }
 
 /** Locks overdue attempts, oldest first, passing over those that another process holds; served by `delivery_attempts_pending`. */

@@ -1,7 +1,8 @@
 import type { WireHeader } from '../engine/message/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
-import { announceDeliveries, insertReplay } from './queries.ts'
+import { insertReplay } from './queries.ts'
 import type { AttemptState } from './states.ts'
 
 /** Stands for the action that an attempt of a listener has not got. */
@@ -65,7 +66,7 @@ export async function recordListen(db: Db, exchange: ListenExchange): Promise<nu
           received === null ? null : received.bodyTruncated || received.body.length > RECORDED_BODY_BYTES,
       })
       .execute()
-    await announceDeliveries(trx, [endpointId])
+    await announceEndpointChange(trx, endpointId)
     return id
   })
 }
