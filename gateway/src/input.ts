@@ -183,7 +183,7 @@ const TOO_LONG = 'The body is over 1 MiB.'
  *
  * @throws DomainError `request_invalid` when it says that it is longer, or turns out to be
  */
-export async function boundedBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
+async function boundedBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) {
     throw new DomainError('request_invalid', TOO_LONG)
   }
@@ -195,4 +195,19 @@ export async function boundedBytes(request: Request): Promise<Uint8Array<ArrayBu
     chunks.push(chunk)
   }
   return new Uint8Array(Buffer.concat(chunks))
+}
+
+/**
+ * The same request with its body read, within the bounds of REST's, and that body as text.
+ *
+ * @throws DomainError `request_invalid` when it is too long or nested too deeply
+ */
+export async function boundedRequest(
+  request: Request,
+): Promise<{ readonly bounded: Request; readonly text: string }> {
+  const { method, url, headers, signal } = request
+  const body = await boundedBytes(request)
+  const text = new TextDecoder().decode(body)
+  refuseDeep(text)
+  return { bounded: new Request(url, { method, headers, signal, body }), text }
 }

@@ -14,7 +14,7 @@ import { internalErrors } from '@creel/core/platform/metrics'
 import { fetchRequestHandler } from '@trpc/server/adapters/fetch'
 import type { CallNotes } from './callLog.ts'
 import { isJson, isOwnPage, presentedSession } from './console/index.ts'
-import { boundedBytes, refuseDeep } from './input.ts'
+import { boundedRequest, refuseDeep } from './input.ts'
 import { noteOutage } from './outageLog.ts'
 import { addressOf, presentedKey, traceIdOf } from './requestIdentity.ts'
 
@@ -36,7 +36,7 @@ export function trpc(
     const traceId = traceIdOf(request)
     let bounded: Request
     try {
-      bounded = await boundedRequest(request)
+      bounded = await withInputRead(request)
     } catch (error) {
       return refusal(error, traceId)
     }
@@ -95,14 +95,10 @@ function callsOf(procedureCount: number): number {
  *
  * @throws DomainError `request_invalid`
  */
-async function boundedRequest(request: Request): Promise<Request> {
-  const { method, url, headers, signal } = request
-  const input = new URL(url).searchParams.get('input')
+async function withInputRead(request: Request): Promise<Request> {
+  const input = new URL(request.url).searchParams.get('input')
   if (input !== null) refuseDeep(input)
-  if (request.body === null) return request
-  const body = await boundedBytes(request)
-  refuseDeep(new TextDecoder().decode(body))
-  return new Request(url, { method, headers, signal, body })
+  return request.body === null ? request : (await boundedRequest(request)).bounded
 }
 
 /** One error for all procedures of the call, as tRPC would write it. */

@@ -1,6 +1,6 @@
 import { authenticate, type Caller, DomainError, type Services } from '@creel/core'
 import type { CallNotes } from '../callLog.ts'
-import { boundedBytes, refuseDeep } from '../input.ts'
+import { boundedRequest } from '../input.ts'
 import { noteAddress, presentedBy, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { mcpApi } from './mcpApi.ts'
@@ -28,7 +28,7 @@ export function mcpHandler(
       notes.caller = caller
       // There are no sessions to end, and no stream on which the server would speak first.
       if (request.method !== 'POST') return notAllowed()
-      bounded = await boundedRequest(request)
+      bounded = await withMessagesRead(request)
     } catch (error) {
       return problemResponse(services, error, { traceId: traceIdOf(request) })
     }
@@ -57,19 +57,16 @@ function notAllowed(): Response {
 }
 
 /**
- * The request with its body read, within the bounds of REST's.
+ * The request with its body read, within the bounds of REST's, and of a bounded number of messages.
  *
  * @throws DomainError `request_invalid`
  */
-async function boundedRequest(request: Request): Promise<Request> {
-  const { url, headers, signal } = request
-  const body = await boundedBytes(request)
-  const text = new TextDecoder().decode(body)
-  refuseDeep(text)
+async function withMessagesRead(request: Request): Promise<Request> {
+  const { bounded, text } = await boundedRequest(request)
   if (text.trimStart().startsWith('[') && messagesIn(text) > BATCH_MAX) {
     throw new DomainError('request_invalid', `A request holds at most ${BATCH_MAX} messages.`)
   }
-  return new Request(url, { method: 'POST', headers, signal, body })
+  return bounded
 }
 
 /** What is no JSON the protocol's own code refuses, in its own words. */
