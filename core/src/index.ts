@@ -24,6 +24,7 @@ export { isPlainObject } from './engine/plainObject.ts'
 export { authenticate, knownKeys, type Presented } from './keys/index.ts'
 export { applyChangedPlans, hasChangedPlans } from './planLimits/index.ts'
 export { overridePlans, PLANS, type Plans } from './plans/index.ts'
+export { attemptsOfJob, type DueAttempt } from './platform/attemptJobs.ts'
 export type { EndpointChanges } from './platform/changes/index.ts'
 export {
   analyzeOutgrown,

@@ -3,7 +3,7 @@ import type { PgBoss } from 'pg-boss'
 /** What waits in one queue. */
 export interface QueueLoad {
   readonly queue: string
-  /** Jobs that are due and that no worker has taken. */
+  /** Jobs that are due and that no worker has taken; those of deliveries count each attempt that they carry. */
   readonly depth: number
   /** How long the oldest of them has been due; 0 when there is none. */
   readonly lagSeconds: number
@@ -25,7 +25,7 @@ export async function readQueueLoad(boss: PgBoss): Promise<QueueLoad[]> {
     select q.name as queue, coalesce(due.depth, 0) as depth, coalesce(due.lag_seconds, 0) as lag_seconds
     from pgboss.queue q
     left join (
-      select name, count(*)::int as depth,
+      select name, sum(coalesce(jsonb_array_length(data -> 'attempts'), 1))::int as depth,
              greatest(0, extract(epoch from pgboss.job_now() - min(start_after)))::float8 as lag_seconds
       from pgboss.job where state < 'active' and start_after <= pgboss.job_now() group by name
     ) due on due.name = q.name

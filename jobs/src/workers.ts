@@ -7,12 +7,13 @@ import {
   type Services,
 } from '@creel/core'
 import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
-import { type DueAttempt, type FirstAttempts, finishNotify } from '@creel/core/deliveries'
+import { type FirstAttempts, finishNotify } from '@creel/core/deliveries'
 import { within } from '@creel/core/platform/time'
 import { holdByteBounds, sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
 import { queueNames } from './boss.ts'
+import { startAttemptWorker } from './dispatch/attemptWorker.ts'
 import { startDispatcher } from './dispatch/dispatcher.ts'
 
 /** What a job does: a verb of core. Run at least once; every verb is safe to run twice. */
@@ -34,19 +35,6 @@ const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Na
   'retention.sweep': (services, _payload, signal) => sweepRetention(services, signal),
   'watchdogs.check': (services, _payload, signal) => checkWatchdogs(services, signal),
 }
-
-/**
- * Batches of due attempts: enough to share a claim, several so that one that waits for slots stops nobody. New jobs wake
- * the workers; a retry becomes due without a word, and is found by the poll.
- */
-const DISPATCH = {
-  batchSize: 200,
-  localConcurrency: 4,
-  burstWhenBatchFull: true,
-  pollingIntervalSeconds: 1,
-  // A retry that falls due is announced by nobody.
-  notifyPollingIntervalSeconds: 1,
-} as const
 
 /**
  * All other queues: a few jobs at a time, each settled on its own. New ones are announced, a backlog is worked off
@@ -80,14 +68,7 @@ export async function startWorkers(boss: PgBoss, services: Services): Promise<Ru
   }, STATISTICS_EVERY_MS)
   const stopping = new AbortController()
   const byteBounds = holdByteBounds(services, stopping.signal)
-  await boss.work<DueAttempt>('deliveries.attempt', DISPATCH, async (jobs) => {
-    await dispatcher.begin(jobs.map(({ data }) => data))
-    // Nobody asks for those that have ended, and to delete a row costs a quarter of what it costs to change one.
-    await boss.deleteJob(
-      'deliveries.attempt',
-      jobs.map(({ id }) => id),
-    )
-  })
+  await startAttemptWorker(boss, services, dispatcher, stopping.signal)
   for (const name of queueNames) {
     if (name !== 'deliveries.attempt') await startWorker(boss, services, name)
     const { cron }: QueueSpec = QUEUES[name]

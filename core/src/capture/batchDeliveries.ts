@@ -10,6 +10,7 @@ import {
   startParameters,
 } from '../deliveries/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
+import { attemptJobs } from '../platform/attemptJobs.ts'
 import type { Pipeline, TextRow, Trx } from '../platform/db/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
@@ -92,12 +93,12 @@ export class BatchDeliveries {
 
   /** Queues the first attempts that nobody has claimed. */
   async enqueue(trx: Trx): Promise<void> {
-    const jobs = this.#each(({ capture, action, slot }, { deliveryId }) =>
+    const attempts = this.#each(({ capture, action, slot }, { deliveryId }) =>
       slot === undefined
-        ? { payload: { deliveryId, attempt: 1, actionId: action.id, bodyBytes: capture.row.body.length } }
+        ? { deliveryId, attempt: 1, actionId: action.id, bodyBytes: capture.row.body.length }
         : undefined,
     )
-    await this.#services.enqueue(trx, 'deliveries.attempt', jobs)
+    await this.#services.enqueue(trx, 'deliveries.attempt', attemptJobs(attempts))
   }
 
   /** To be called once the captures are committed: the claimed attempts go out. */

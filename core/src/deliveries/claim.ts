@@ -1,10 +1,11 @@
 import type { Services } from '../api/services.ts'
+import type { DueAttempt } from '../platform/attemptJobs.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, leaseFrom } from './attemptOf.ts'
-import { ACTION_OFF_HOURS, type DueAttempt, type DueRow, dueParameters, SELECT_DUE } from './dueAttempts.ts'
+import { ACTION_OFF_HOURS, type DueRow, dueParameters, SELECT_DUE } from './dueAttempts.ts'
 
 /** A due attempt whose Pending row may be written now. */
 interface ClaimedRow extends DueRow {

@@ -1,21 +1,14 @@
 import type { Insertable } from 'kysely'
 import type { ChannelState } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
+import { attemptJobs, type DueAttempt } from '../platform/attemptJobs.ts'
 import type { DeliveryAttemptsTable, Trx } from '../platform/db/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import { NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf } from './attemptOf.ts'
-import {
-  type DueAttempt,
-  type DueRow,
-  dueParameters,
-  isOff,
-  isWaiting,
-  offUntil,
-  SELECT_DUE,
-} from './dueAttempts.ts'
+import { type DueRow, dueParameters, isOff, isWaiting, offUntil, SELECT_DUE } from './dueAttempts.ts'
 import { channelsOf, startNotify } from './notify.ts'
 import { insertAttempts, removeDeliveries } from './queries.ts'
 
@@ -102,15 +95,15 @@ async function wakeLater(services: Services, trx: Trx, rows: readonly DueRow[], 
   await services.enqueue(
     trx,
     'deliveries.attempt',
-    rows.map((row) => ({
-      payload: {
+    attemptJobs(
+      rows.map((row) => ({
         deliveryId: row.deliveryId,
         attempt: row.attempt,
         actionId: row.actionId,
         bodyBytes: row.body.length,
-      },
-      startAfter: isOff(row) ? offUntil(row, now) : now,
-    })),
+        startAfter: isOff(row) ? offUntil(row, now) : now,
+      })),
+    ),
   )
 }
 

@@ -1,10 +1,7 @@
 import type { Selectable } from 'kysely'
+import type { DueAttempt } from '../platform/attemptJobs.ts'
 import { type ActionsTable, encodeArray, INT4, INT8 } from '../platform/db/index.ts'
-import type { Payload } from '../platform/queues.ts'
 import type { StoredRequestRow } from '../requests/index.ts'
-
-/** An attempt that is due: the payload of its job. */
-export type DueAttempt = Payload<'deliveries.attempt'>
 
 /** How long a queued delivery waits for its action to be switched on again. */
 export const ACTION_OFF_HOURS = 24

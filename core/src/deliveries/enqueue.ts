@@ -1,3 +1,4 @@
+import { attemptJobs } from '../platform/attemptJobs.ts'
 import {
   encodeArray,
   INT8,
@@ -63,8 +64,13 @@ export async function insertDeliveries(
   await enqueue(
     trx,
     'deliveries.attempt',
-    rows.map(({ id, requestId, actionId }) => ({
-      payload: { deliveryId: id, attempt: 1, actionId, bodyBytes: bodyBytes.get(requestId) ?? 0 },
-    })),
+    attemptJobs(
+      rows.map(({ id, requestId, actionId }) => ({
+        deliveryId: id,
+        attempt: 1,
+        actionId,
+        bodyBytes: bodyBytes.get(requestId) ?? 0,
+      })),
+    ),
   )
 }

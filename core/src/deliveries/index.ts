@@ -3,7 +3,7 @@ export { forwardAction, leaseFrom, refusalOf } from './attemptOf.ts'
 export { attemptWithRecord } from './attemptRecord.ts'
 export { claimForwards } from './claim.ts'
 export { claimDeferred } from './claimDeferred.ts'
-export type { DueAttempt, ForwardSettings } from './dueAttempts.ts'
+export type { ForwardSettings } from './dueAttempts.ts'
 export { insertDeliveries, type NewDelivery } from './enqueue.ts'
 export { finishNotify } from './finishNotify.ts'
 export {

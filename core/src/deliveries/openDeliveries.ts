@@ -1,8 +1,8 @@
 import { closeIncidentsSilently, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
+import { attemptJobs, type DueAttempt } from '../platform/attemptJobs.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import type { DueAttempt } from './dueAttempts.ts'
 import {
   type DeliveriesOf,
   findOpenDeliveries,
@@ -26,7 +26,7 @@ export async function resumeDeliveries(
   const now = services.clock.now()
   const deliveries = await findOpenDeliveries(trx, { actionIds })
   const due = deliveries.filter((delivery) => delivery.nextAttemptAt <= now)
-  await services.enqueue(trx, 'deliveries.attempt', due.map(nextJob))
+  await services.enqueue(trx, 'deliveries.attempt', attemptJobs(due.map(nextAttempt)))
 }
 
 /** Defers attempts that found no slot: the same attempts, due later. Nothing is written in their deliveries. */
@@ -35,14 +35,14 @@ export async function postponeAttempts(
   late: readonly { readonly due: DueAttempt; readonly afterMs: number }[],
 ): Promise<void> {
   const now = services.clock.now().getTime()
-  const jobs = late.map(({ due, afterMs }) => ({ payload: due, startAfter: new Date(now + afterMs) }))
+  const jobs = attemptJobs(late.map(({ due, afterMs }) => ({ ...due, startAfter: new Date(now + afterMs) })))
   await services.db.transaction().execute((trx) => services.enqueue(trx, 'deliveries.attempt', jobs))
 }
 
-/** The job of a delivery's next attempt, due at once. */
-export function nextJob(delivery: OpenDelivery) {
+/** What a delivery's next attempt is queued as, due at once. */
+export function nextAttempt(delivery: OpenDelivery): DueAttempt {
   const { id, attemptCount, actionId, bodyBytes } = delivery
-  return { payload: { deliveryId: id, attempt: attemptCount + 1, actionId, bodyBytes } }
+  return { deliveryId: id, attempt: attemptCount + 1, actionId, bodyBytes }
 }
 
 /**

@@ -1,8 +1,8 @@
 import { closeIncidents, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
+import { attemptJobs, type QueuedAttempt } from '../platform/attemptJobs.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { deliveryAttemptSeconds, deliveryAttempts } from '../platform/metrics/index.ts'
-import type { Job } from '../platform/queues.ts'
 import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
@@ -130,17 +130,19 @@ function dispositionOf({ state, nextAttemptAt: next }: Verdict): Disposition {
 }
 
 async function queueRetries(services: Services, trx: Trx, evaluated: readonly Evaluated[]): Promise<void> {
-  const jobs = evaluated.flatMap(({ attempt, verdict }): Job<'deliveries.attempt'>[] => {
+  const retries = evaluated.flatMap(({ attempt, verdict }): QueuedAttempt[] => {
     if (attempt.deliveryId === null || verdict.nextAttemptAt === null) return []
-    const payload = {
-      deliveryId: attempt.deliveryId,
-      attempt: attempt.attemptNumber + 1,
-      actionId: attempt.action.id,
-      bodyBytes: attempt.request.body.length,
-    }
-    return [{ payload, startAfter: verdict.nextAttemptAt }]
+    return [
+      {
+        deliveryId: attempt.deliveryId,
+        attempt: attempt.attemptNumber + 1,
+        actionId: attempt.action.id,
+        bodyBytes: attempt.request.body.length,
+        startAfter: verdict.nextAttemptAt,
+      },
+    ]
   })
-  if (jobs.length > 0) await services.enqueue(trx, 'deliveries.attempt', jobs)
+  if (retries.length > 0) await services.enqueue(trx, 'deliveries.attempt', attemptJobs(retries))
 }
 
 /**

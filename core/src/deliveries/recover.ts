@@ -1,4 +1,5 @@
 import type { Services } from '../api/services.ts'
+import { attemptJobs } from '../platform/attemptJobs.ts'
 import { NO_RULES } from '../transformations/index.ts'
 import { finishAttempts } from './finishStatement.ts'
 import { openDeadLetterIncidents } from './openDeliveries.ts'
@@ -62,9 +63,14 @@ export async function recoverInterrupted(services: Services): Promise<number> {
     await services.enqueue(
       trx,
       'deliveries.attempt',
-      again.map(({ delivery: { id, actionId, bodyBytes }, attemptNumber }) => ({
-        payload: { deliveryId: id, attempt: attemptNumber + 1, actionId, bodyBytes },
-      })),
+      attemptJobs(
+        again.map(({ delivery: { id, actionId, bodyBytes }, attemptNumber }) => ({
+          deliveryId: id,
+          attempt: attemptNumber + 1,
+          actionId,
+          bodyBytes,
+        })),
+      ),
     )
     return overdue
   })

@@ -1,8 +1,9 @@
 import type { Context } from '../api/context.ts'
 import { DomainError, notFound, validationFailed } from '../api/errors.ts'
+import { attemptJobs } from '../platform/attemptJobs.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { nextJob } from './openDeliveries.ts'
+import { nextAttempt } from './openDeliveries.ts'
 import { findOpenDeliveries } from './queries.ts'
 
 /** What will be done at once. */
@@ -44,7 +45,7 @@ export async function retryNow(ctx: Context, endpointId: string, attemptId: numb
       .where('nextAttemptAt', '>', now)
       .execute()
     // The scheduled job stays: when it comes, the attempt was made and there is nothing to do.
-    await ctx.enqueue(trx, 'deliveries.attempt', [nextJob(delivery)])
+    await ctx.enqueue(trx, 'deliveries.attempt', attemptJobs([nextAttempt(delivery)]))
     await announceEndpointChange(trx, endpointId)
     return {
       requestId: delivery.requestId,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ATTEMPT_JOB } from './attemptJobs.ts'
 import type { Trx } from './db/index.ts'
 
 /** How a background job is queued and run; the names are pg-boss's. */
@@ -30,21 +31,13 @@ export interface QueueSpec {
 /** Every background job: its payload, its policy and the reason for both. */
 export const QUEUES = {
   /**
-   * Starts one attempt of a delivery: claims it, which writes its Pending row with a lease, and hands it to the
-   * sender. The lease watches over the attempt from then on, so the job ends when the attempt begins: a batch never
-   * waits for its slowest member. Retries are new jobs; the queue's own retries are for a worker that died
-   * between fetch and claim, and a claim that comes twice finds nothing to do.
+   * Starts attempts of deliveries, those that are due at the same time together: claims each, which writes its Pending row with a
+   * lease, and hands it to the sender. The lease watches over the attempt from then on, so the job ends when its attempts have
+   * begun or are queued anew: a batch never waits for its slowest member. Retries are new jobs; the queue's own retries are for a
+   * worker that died in between. Then the whole job comes back, and the claim of what had begun finds nothing to do.
    */
   'deliveries.attempt': {
-    payload: z.object({
-      deliveryId: z.int(),
-      /** The number of the attempt, from 1. */
-      attempt: z.int(),
-      /** Attempts for one action share its slots. */
-      actionId: z.string(),
-      /** How much memory the attempt will take. */
-      bodyBytes: z.int(),
-    }),
+    payload: ATTEMPT_JOB,
     options: {
       policy: 'standard',
       retryLimit: 1000,

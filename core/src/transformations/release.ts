@@ -1,4 +1,5 @@
 import type { Services } from '../api/services.ts'
+import { attemptJobs } from '../platform/attemptJobs.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
 import { listRules } from './queries.ts'
 
@@ -28,8 +29,13 @@ export async function releaseHeld(
   await services.enqueue(
     trx,
     'deliveries.attempt',
-    held.map(({ id, attemptCount, bodyBytes }) => ({
-      payload: { deliveryId: id, attempt: attemptCount + 1, actionId, bodyBytes },
-    })),
+    attemptJobs(
+      held.map(({ id, attemptCount, bodyBytes }) => ({
+        deliveryId: id,
+        attempt: attemptCount + 1,
+        actionId,
+        bodyBytes,
+      })),
+    ),
   )
 }

@@ -1,9 +1,8 @@
-import type { Services } from '@creel/core'
+import type { DueAttempt, Services } from '@creel/core'
 import {
   type Attempt,
   claimDeferred,
   claimForwards,
-  type DueAttempt,
   type FirstAttempts,
   postponeAttempts,
   recoverInterrupted,
@@ -89,13 +88,13 @@ export function startDispatcher(services: Services): Dispatcher {
   }
 
   async function start(due: readonly DueAttempt[]): Promise<void> {
-    const unclaimed = new Map(due.map((one) => [one.deliveryId, one]))
+    // An attempt may be in a batch twice, each with a slot: by two jobs, of which one came back.
+    const unclaimed = new Set(due)
+    const byDelivery = new Map(due.map((one) => [one.deliveryId, one]))
     const runAll = (attempts: readonly Attempt[]) => {
       for (const attempt of attempts) {
-        const one = attempt.deliveryId === null ? undefined : unclaimed.get(attempt.deliveryId)
-        if (one === undefined) continue
-        unclaimed.delete(one.deliveryId)
-        void run(attempt, one)
+        const one = attempt.deliveryId === null ? undefined : byDelivery.get(attempt.deliveryId)
+        if (one !== undefined && unclaimed.delete(one)) void run(attempt, one)
       }
     }
     try {
@@ -107,7 +106,7 @@ export function startDispatcher(services: Services): Dispatcher {
       })
       await oneByOneIfNeedBe(others, async (some) => runAll(await claimDeferred(services, some)))
     } finally {
-      for (const one of unclaimed.values()) release(one, null)
+      for (const one of unclaimed) release(one, null)
     }
   }
 

@@ -183,7 +183,7 @@ export const streamsOpen = new Gauge({
 /** Jobs of a queue that are due and that no worker has taken. Read at each scrape. */
 export const queueDepth = new Gauge({
   name: 'creel_queue_depth',
-  help: 'Jobs that are due and not yet taken',
+  help: 'Jobs that are due and not yet taken; of deliveries, the attempts in them',
   labelNames: ['queue'] as const,
   registers,
 })

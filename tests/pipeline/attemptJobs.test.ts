@@ -1,0 +1,48 @@
+import { expect, test } from 'bun:test'
+import { sql } from 'kysely'
+import { attemptsEnded } from '../support/attempts.ts'
+import { eventually } from '../support/eventually.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { startService } from '../support/service.ts'
+
+/** A service that is told to stop waits so long for the slots that are taken. */
+const DRAIN_MS = 20_000
+
+test('jobs of 0.1.0 run, attempts that are queued twice are made once, and a job that nobody can read stops nothing', async () => {
+  await using receiver = await startReceiver()
+  const gateway = await startService({ parts: ['gateway'] })
+  const { alice, db, database, secretKey, clock } = gateway
+  const endpoint = await alice.endpoint({ forwardUrl: receiver.url })
+  for (let sent = 0; sent < 4; sent += 1) await endpoint.capture()
+  const jobs = sql`pgboss.job where name = 'deliveries.attempt'`
+  const { rows: queued } = await sql<{ id: string }>`select id from ${jobs} order by created_on, id`.execute(
+    db,
+  )
+  const deliveries = await db.selectFrom('deliveries').select(['id', 'actionId']).orderBy('id').execute()
+  const [first, ...others] = deliveries.map(({ id, actionId }) => ({
+    deliveryId: id,
+    attempt: 1,
+    actionId,
+    bodyBytes: 2,
+  }))
+  const [second] = others
+  const payloads = [first, { attempts: [...others, second] }, { attempts: [second] }, { unreadable: true }]
+  for (const [index, { id }] of queued.entries())
+    await sql`update pgboss.job set data = ${JSON.stringify(payloads[index])}::jsonb where id = ${id}`.execute(
+      db,
+    )
+
+  const worker = await startService({ parts: ['jobs'], database, secretKey, clock })
+  await receiver.take(4)
+  await attemptsEnded(gateway, endpoint)
+  await eventually('the end of the jobs', async () => {
+    const { rows } = await sql`select from ${jobs}`.execute(db)
+    return rows.length === 0
+  })
+  expect(await db.selectFrom('deliveries').selectAll().execute()).toEqual([])
+  expect(receiver.received).toHaveLength(4)
+  // The slots of those that had nothing to do are free.
+  const stoppedAt = performance.now()
+  await worker.stop()
+  expect(performance.now() - stoppedAt).toBeLessThan(DRAIN_MS / 2)
+}, 60_000)
