@@ -27,7 +27,7 @@ beforeAll(async () => {
 const activeSearches = async () => {
   const { rows } = await sql<{ count: number }>`
     select count(*)::int as count from pg_stat_activity
-    where state = 'active' and pid <> pg_backend_pid() and datname = current_database() and query like '%with looked as%'
+    where state = 'active' and pid <> pg_backend_pid() and datname = current_database() and query like '%as looked,%'
   `.execute(db)
   return rows[0]?.count ?? 0
 }

@@ -2,6 +2,7 @@ import { type AbortableQueryOptions, type SqlBool, sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
 import { contentConditions, deliverySummary } from './filters.ts'
 import type { ListFilters } from './schema.ts'
+import { type Fragment, rarestFragment } from './searchFragment.ts'
 
 /** For so long a scan looks for more. What it has found by then is its answer. */
 const SCAN_MS = 3_000
@@ -12,6 +13,9 @@ const STEP_MS = 200
 const STEP_ROWS = { first: 1_000, min: 100, max: 50_000 } as const
 /** A step is at most so many times the one before. */
 const GROWTH = 8
+
+/** So many requests, each up to so many bytes of its body, say which part of a text is rare in the step that they begin. */
+const SAMPLE = { rows: 24, bodyBytes: 2_048 } as const
 
 /** What a scan is to find. */
 export interface Wanted {
@@ -60,10 +64,11 @@ export async function scanRequests(
   let matchedCount = 0
   let lookedThrough = 0
   let below = filters.beforeId
+  let fragment: Fragment | undefined
   for (let rows: number = STEP_ROWS.first; ; ) {
     const stepBeganAt = performance.now()
-    const passOver = Math.max(0, skip - matchedCount)
-    const range = { rows, below, passOver, take: take - ids.length }
+    const passOver = Math.min(rows, Math.max(0, skip - matchedCount))
+    const range = { rows, below, passOver, take: take - ids.length, fragment }
     const step = await lookThrough(db, endpointId, filters, range, options)
     ids.push(...step.ids.map(Number))
     matchedCount += step.matched
@@ -77,7 +82,26 @@ export async function scanRequests(
     if (hasAll || now - beganAt >= budgetMs) return { ids, matchedCount, lookedThrough, lookedDownTo: below }
     const factor = Math.min(GROWTH, STEP_MS / Math.max(1, now - stepBeganAt))
     rows = Math.max(STEP_ROWS.min, Math.min(STEP_ROWS.max, Math.round(rows * factor)))
+    if (filters.q !== undefined) {
+      fragment = rarestFragment(filters.q, await sampleBelow(db, endpointId, below, options))
+    }
   }
+}
+
+/** Some of what a search for a text reads next. */
+async function sampleBelow(
+  db: Db,
+  endpointId: string,
+  below: number,
+  options: AbortableQueryOptions,
+): Promise<Buffer[]> {
+  const query = sql<{ headerValues: Buffer; body: Buffer }>`
+    select header_values, case when body_is_binary then '' else substring(body from 1 for ${SAMPLE.bodyBytes}) end as body
+    from requests
+    where endpoint_id = ${endpointId}::uuid and deleted_at is null and hidden_at is null and id < ${below}::bigint
+    order by id desc limit ${SAMPLE.rows}`
+  const { rows } = await db.executeQuery(query.compile(db), options)
+  return rows.flatMap(({ headerValues, body }) => [headerValues, body])
 }
 
 /** Which requests a step looks through, and which of its matches it answers. */
@@ -86,32 +110,30 @@ interface Range {
   readonly below: number | undefined
   readonly passOver: number
   readonly take: number
+  /** Of the text that is searched for. */
+  readonly fragment: Fragment | undefined
 }
 
 async function lookThrough(
   db: Db,
   endpointId: string,
   filters: Partial<ListFilters>,
-  { rows, below, passOver, take }: Range,
+  { rows, below, passOver, take, fragment }: Range,
   options: AbortableQueryOptions,
 ): Promise<Step> {
-  const asked = contentConditions(filters)
+  const asked = contentConditions(filters, fragment)
   const isWanted = asked.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(asked, sql` and `)})`
-  // Materialized: else the conditions would be evaluated once for each aggregate.
+  // The limit keeps the planner from evaluating the conditions once for each aggregate.
   const query = sql<Step>`
-    with looked as materialized (
-      select r.id, ${isWanted} as is_match
-      from (
-        select * from requests
-        where endpoint_id = ${endpointId}::uuid and deleted_at is null and hidden_at is null
-          and id < ${below ?? Number.MAX_SAFE_INTEGER}::bigint and id > ${filters.afterId ?? -1}::bigint
-        order by id desc limit ${rows}
-      ) r
-      left join lateral (${deliverySummary(db)}) d on true
-    )
     select count(*)::int as looked, min(id) as lowest, count(*) filter (where is_match)::int as matched,
-           array(select id from looked where is_match order by id desc limit ${take} offset ${passOver}) as ids
-    from looked`
+           coalesce((array_agg(id order by id desc) filter (where is_match))[${passOver + 1}:${passOver + take}], '{}') as ids
+    from (
+      select r.id, ${isWanted} as is_match
+      from requests r left join lateral (${deliverySummary(db)}) d on true
+      where r.endpoint_id = ${endpointId}::uuid and r.deleted_at is null and r.hidden_at is null
+        and r.id < ${below ?? Number.MAX_SAFE_INTEGER}::bigint and r.id > ${filters.afterId ?? -1}::bigint
+      order by r.id desc limit ${rows}
+    ) as looked_through`
   const [step] = (await db.executeQuery(query.compile(db), options)).rows
   return step ?? { looked: 0, lowest: null, matched: 0, ids: [] }
 }

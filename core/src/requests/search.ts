@@ -1,27 +1,42 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
+import { type Fragment, INTO_ASCII, isAscii } from './searchFragment.ts'
 
 /** Text of a body is searched up to here. */
 const SEARCHED_BODY_BYTES = 262_144
 
 type Text = RawBuilder<string>
+type Bytes = RawBuilder<Buffer>
 type Found = RawBuilder<SqlBool>
 
 /**
  * Substring search without case over path, query, header values and text body of `requests as r`.
  *
  * @param q holds no NUL
+ * @param fragment of `q`: headers and bodies without it are passed over, which changes what a search takes, not what it finds
  */
-export function containsText(q: string): Found {
+export function containsText(q: string, fragment?: Fragment): Found {
   return sql`(
     ${isIn(sql`r.path`, q)}
     or ${isIn(sql`coalesce(r.query_string, '')`, q)}
-    or ${isInHeaders(q)}
+    or (${mayHold(sql`r.header_values`, fragment)} and ${isInHeaders(q)})
     or case
-      when r.body_is_binary then false
+      when r.body_is_binary or not ${mayHold(sql`substring(r.body from 1 for ${SEARCHED_BODY_BYTES})`, fragment)} then false
       when r.body_truncated or octet_length(r.body) > ${SEARCHED_BODY_BYTES}
         then ${isInBody(sql`body_text_prefix(r.body, ${SEARCHED_BODY_BYTES})`, q)}
       else ${isInBody(sql`convert_from(r.body, 'UTF8')`, q)}
     end)`
+}
+
+/** Bytes are compared as they are, several times as fast as text whose case is ignored. */
+function mayHold(bytes: Bytes, fragment: Fragment | undefined): Found {
+  if (fragment === undefined) return sql`true`
+  const patterns = fragment.map((spelling) => likeAnywhere(spelling))
+  return sql`${bytes} like any (array[${sql.join(patterns)}]::bytea[])`
+}
+
+function likeAnywhere(spelling: Buffer): Buffer {
+  const escaped = spelling.toString('latin1').replaceAll(/[\\%_]/g, '\\$&')
+  return Buffer.from(`%${escaped}%`, 'latin1')
 }
 
 /** The collation is named: what `convert_from` returns has that of its encoding's name, "C", whose `lower` knows ASCII only. */
@@ -31,12 +46,14 @@ function isIn(text: Text, q: string): Found {
 
 /**
  * Header values are bytes: they are compared as latin1, with the searched text once as it is and once as its UTF-8 bytes
- * in each case, so both spellings of a value are found. In ASCII those are all one.
+ * in each case, so both spellings of a value are found. In ASCII those are all one, and no letter of latin1 beyond it has one
+ * in it for its lower case.
  */
 function isInHeaders(q: string): Found {
+  const values = sql<string>`convert_from(r.header_values, 'LATIN1')`
+  if (isAscii(q)) return isInAscii(values, q)
   const utf8 = [q, lowerCase(q), upperCase(q)].map((text) => Buffer.from(text, 'utf8').toString('latin1'))
-  const spellings = isAscii(q) ? [q] : [...new Set([q, ...utf8])]
-  const found = spellings.map((spelling) => isIn(sql`convert_from(r.header_values, 'LATIN1')`, spelling))
+  const found = [...new Set([q, ...utf8])].map((spelling) => isIn(values, spelling))
   return sql`(${sql.join(found, sql` or `)})`
 }
 
@@ -54,12 +71,6 @@ function upperCase(text: string): string {
   return capitals.join('')
 }
 
-/** Letters beyond ASCII whose lower case is one of ASCII, or begins with it: the Kelvin sign, and the dotted capital I. */
-const INTO_ASCII = [
-  { letter: 'k', from: '\u212a' },
-  { letter: 'i', from: '\u0130' },
-] as const
-
 /**
  * The same as `isIn`, in half the time: lower case by Unicode is what a search spends most on, and ASCII's is cheap. Text
  * in ASCII holds it unless one of the two letters above is in the body; text beyond ASCII is in no body of ASCII alone.
@@ -67,17 +78,16 @@ const INTO_ASCII = [
 function isInBody(body: Text, q: string): Found {
   if (isAscii(q)) {
     const wanted = q.toLowerCase()
-    const inAscii = sql`strpos(lower(${body} collate "C"), ${wanted}) > 0`
     const beyond = INTO_ASCII.filter(({ letter }) => wanted.includes(letter)).map(
       ({ from }) => sql`(position(${Buffer.from(from)}::bytea in r.body) > 0 and ${isIn(body, q)})`,
     )
-    return sql`(${sql.join([inAscii, ...beyond], sql` or `)})`
+    return sql`(${sql.join([isInAscii(body, q), ...beyond], sql` or `)})`
   }
   if (INTO_ASCII.some(({ from }) => q.includes(from))) return isIn(body, q)
   return sql`(length(${body}) < octet_length(r.body) and ${isIn(body, q)})`
 }
 
-function isAscii(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII is meant.
-  return /^[\x00-\x7f]*$/.test(text)
+/** @param q of ASCII */
+function isInAscii(text: Text, q: string): Found {
+  return sql`strpos(lower(${text} collate "C"), ${q.toLowerCase()}) > 0`
 }

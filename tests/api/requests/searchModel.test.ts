@@ -1,8 +1,11 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
+import { sql } from 'kysely'
 import { z } from 'zod'
+import { containsText } from '../../../core/src/requests/search.ts'
+import { type Fragment, rarestFragment } from '../../../core/src/requests/searchFragment.ts'
 import type { TestEndpoint } from '../../support/client.ts'
-import { startService } from '../../support/service.ts'
+import { startService, type TestService } from '../../support/service.ts'
 
 /** How far bodies are searched. */
 const SEARCHED = 262_144
@@ -29,11 +32,14 @@ const Detail = z.object({
 })
 
 let endpoint: TestEndpoint
+let db: TestService['db']
 /** Every stored request, and its searched parts in lower case. */
 let stored: readonly { readonly id: number; readonly searched: readonly string[] }[]
 
 beforeAll(async () => {
-  const { alice } = await startService({ limits: { apiRatePerMinute: 1_000_000 } })
+  const service = await startService({ limits: { apiRatePerMinute: 1_000_000 } })
+  const { alice } = service
+  db = service.db
   endpoint = await alice.endpoint({ name: 'search' })
   for (const sent of fc.sample(sender, { numRuns: 90, seed: 20261121 })) await endpoint.send(sent)
   stored = await Promise.all(
@@ -59,7 +65,35 @@ describe('the filter q', () => {
       { numRuns: 120 },
     )
   })
+
+  test('finds the same where a rare part of the text rules requests out', async () => {
+    let ruledOutBy = 0
+    const bodies = stored.flatMap(({ searched }) =>
+      searched.filter((part) => part.length > 0 && part.length < 10),
+    )
+    const part = fc
+      .tuple(fc.constantFrom(...bodies), fc.nat(4))
+      .map(([body, from]) => body.slice(from) || body)
+    await fc.assert(
+      fc.asyncProperty(part, text, async (q, sample) => {
+        const fragment = rarestFragment(q, [Buffer.from(sample)])
+        if (fragment === undefined) return
+        ruledOutBy += 1
+        const found = await idsWith(q, fragment)
+        expect(found).toEqual(await idsWith(q))
+        expect(found).not.toEqual([])
+      }),
+      { numRuns: 60 },
+    )
+    expect(ruledOutBy).toBeGreaterThan(20)
+  })
 })
+
+async function idsWith(q: string, fragment?: Fragment): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select r.id from requests r where ${containsText(q, fragment)} order by r.id`.execute(db)
+  return rows.map(({ id }) => id)
+}
 
 function searchedParts({ path, queryString, rawHeaders, body }: z.output<typeof Detail>): string[] {
   const parts = [path, queryString ?? '', ...rawHeaders.map(({ value }) => value), prefixOf(body ?? '')]
