@@ -1,6 +1,7 @@
 import { type ClientAddress, clientAddressOf } from './clientAddress.ts'
 import type { FetchHandler } from './fetchHandler.ts'
 import type { FormerHosts } from './formerHosts.ts'
+import { lengthenBacklog } from './http/backlog.ts'
 import { Connection } from './http/connection.ts'
 import type { ConnectionOwner } from './http/connectionOwner.ts'
 import { ConnectionTable } from './http/connectionTable.ts'
@@ -151,6 +152,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       },
     },
   })
+  lengthenBacklog(server)
   const timer = setInterval(() => {
     tick += 1
     for (const connection of connections) connection.checkDeadlines()
