@@ -6,7 +6,7 @@ import { type SourceFile, sourcesOf } from './sources.ts'
 const MAY_IMPORT: Readonly<Record<string, RegExp>> = {
   core: /^(@trpc\/server|zod|kysely|pg|pino|prom-client|undici\/index\.js|ipaddr\.js|decimal\.js|nodemailer|effect|@effect\/schema)(\/|$)/,
   gateway:
-    /^(@creel\/core|@modelcontextprotocol\/sdk|@trpc\/server|elysia|zod|pino|prom-client|swagger-ui-dist|ipaddr\.js|undici\/lib\/llhttp)(\/|$)/,
+    /^(@creel\/core|@modelcontextprotocol\/sdk|@trpc\/server|elysia|zod|pino|prom-client|swagger-ui-dist|ipaddr\.js|undici\/lib\/llhttp|bun:ffi)(\/|$)/,
   jobs: /^(@creel\/core|pg-boss|pino)(\/|$)/,
   migrations: /^(kysely|pg)(\/|$)/,
   // Of core its types only, which biome.json sees to: what the page loads is nothing of the service.
@@ -116,6 +116,12 @@ describe('packages', () => {
       )
     }
     expect(faults(product, importsWhere(isWrong))).toEqual([])
+  })
+
+  test('the system is called past Bun in one place', () => {
+    const calls = (from: string, file: SourceFile) =>
+      from === 'bun:ffi' && file.path !== 'gateway/src/http/backlog.ts'
+    expect(faults(everything, importsWhere(calls))).toEqual([])
   })
 
   test('effect schema stays in its one room', () => {
