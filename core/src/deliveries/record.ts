@@ -65,10 +65,9 @@ export async function recordAttempts(services: Services, ended: readonly Ended[]
     })
   }
   services.endpointChanges.announce(evaluated.map(({ attempt }) => attempt.endpoint.id))
-  for (const { verdict, result } of evaluated) {
-    deliveryAttempts.inc({ state: verdict.state })
-    deliveryAttemptSeconds.observe(result.durationMs / 1000)
-  }
+  for (const [state, group] of Map.groupBy(evaluated, ({ verdict }) => verdict.state))
+    deliveryAttempts.inc({ state }, group.length)
+  for (const { result } of evaluated) deliveryAttemptSeconds.observe(result.durationMs / 1000)
   for (const each of evaluated) if (each.verdict.state !== 'Succeeded') logFailure(services, each)
 }
 

@@ -1,7 +1,7 @@
 import type { Services, Urls } from '../api/services.ts'
 
 import type { WireHeader } from '../engine/message/index.ts'
-import { forwardableHeaders } from '../engine/message/index.ts'
+import { forwardableHeaders, isNamed } from '../engine/message/index.ts'
 import { creelSignature } from '../engine/signing/index.ts'
 import { type SendResult, userAgent } from '../platform/outbound/index.ts'
 import { applyRules, NO_RULES, ruleTurns, type SetResult } from '../transformations/index.ts'
@@ -10,6 +10,8 @@ import { deliveryUuid } from './deliveryUuid.ts'
 import { deliveryFacts } from './facts.ts'
 import { creelHeaders, hopsOf, originMark } from './forwardHeaders.ts'
 import { targetUrl } from './targetUrl.ts'
+
+const NOTHING_WRITTEN: ReadonlySet<string> = new Set()
 
 /** What a send needs of the process. */
 export type SendServices = Pick<Services, 'outbound' | 'clock' | 'urls' | 'version' | 'secrets'>
@@ -35,7 +37,7 @@ export async function sendAttempt(
     return { ...notSent(error ?? 'rule_fault', clock.now()), rules: applied, ruleEnds: ends }
   }
   const body = shaped?.output?.body ?? request.body
-  const written = shaped?.output?.writtenHeaders ?? new Set()
+  const written = shaped?.output?.writtenHeaders ?? NOTHING_WRITTEN
   const captured = shaped?.output?.headers ?? request.headers
   const signature =
     action.secrets.length === 0 ? null : creelSignature(body, action.secrets, attempt.startedAt)
@@ -50,14 +52,14 @@ export async function sendAttempt(
     origin: originMark(secrets),
     signature,
   })
-  const hasUserAgent = passedOn.some(([name]) => name.toLowerCase() === 'user-agent')
+  const hasUserAgent = passedOn.some(([name]) => isNamed(name, 'user-agent'))
   const result = await outbound.send({
     method: request.method,
     url,
     headers: [
       ...passedOn,
       ...(hasUserAgent ? [] : [userAgent(version)]),
-      ...own.filter(([name]) => !written.has(name.toLowerCase())),
+      ...(written.size === 0 ? own : own.filter(([name]) => !written.has(name.toLowerCase()))),
     ],
     body,
     signal,

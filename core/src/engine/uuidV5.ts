@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 
 /**
  * A UUID of version 5 (RFC 9562 §5.5): the same for the same name.
@@ -6,9 +6,8 @@ import { createHash } from 'node:crypto'
  * @param namespace 16 bytes that tell one use of names from another
  */
 export function uuidV5(namespace: Uint8Array, name: string): string {
-  const bytes = createHash('sha1').update(namespace).update(name).digest().subarray(0, 16)
-  bytes.writeUInt8((bytes.readUInt8(6) & 0x0f) | 0x50, 6)
-  bytes.writeUInt8((bytes.readUInt8(8) & 0x3f) | 0x80, 8)
-  const hex = bytes.toString('hex')
-  return [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-')
+  const hex = hash('sha1', Buffer.concat([namespace, Buffer.from(name)]), 'hex')
+  // The version stands in place of the 13th digit, the variant in the two highest bits of the 17th.
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 0b0011) | 0b1000).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

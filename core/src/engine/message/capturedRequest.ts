@@ -65,8 +65,12 @@ export function headerText(value: string): string {
 
 /** Every value of a header, in wire order, as text; names are compared without case. */
 export function headerValues(headers: readonly WireHeader[], name: string): string[] {
-  const wanted = name.toLowerCase()
   const values: string[] = []
-  for (const [field, value] of headers) if (field.toLowerCase() === wanted) values.push(headerText(value))
+  for (const [field, value] of headers) if (isNamed(field, name)) values.push(headerText(value))
   return values
+}
+
+/** Whether a field has this name, without regard to case. Most have another length, which is quick to see. */
+export function isNamed(field: string, name: string): boolean {
+  return field.length === name.length && field.toLowerCase() === name.toLowerCase()
 }

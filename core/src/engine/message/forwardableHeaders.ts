@@ -17,7 +17,7 @@ export const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
 /** What else is of the way that a capture came, or of the next one. */
 const DROPPED = new Set([...CONNECTION_FIELDS, 'accept-encoding', 'forwarded', 'via', 'x-real-ip'])
 
-const DROPPED_PREFIXES = ['creel-', 'proxy-', 'x-forwarded-']
+const NONE: ReadonlySet<string> = new Set()
 
 /**
  * The captured fields that a forward passes on, in wire order, spelling and bytes: without those of the
@@ -27,7 +27,7 @@ const DROPPED_PREFIXES = ['creel-', 'proxy-', 'x-forwarded-']
  */
 export function forwardableHeaders(
   captured: readonly WireHeader[],
-  written: ReadonlySet<string> = new Set(),
+  written: ReadonlySet<string> = NONE,
 ): WireHeader[] {
   const named = namedByConnection(captured)
   return captured.filter(([field]) => {
@@ -37,11 +37,17 @@ export function forwardableHeaders(
 }
 
 function isDropped(name: string): boolean {
-  return DROPPED.has(name) || DROPPED_PREFIXES.some((prefix) => name.startsWith(prefix))
+  return (
+    DROPPED.has(name) ||
+    name.startsWith('creel-') ||
+    name.startsWith('proxy-') ||
+    name.startsWith('x-forwarded-')
+  )
 }
 
 /** The fields, in lower case, that `Connection` says belong to it. */
 function namedByConnection(captured: readonly WireHeader[]): ReadonlySet<string> {
   const values = headerValues(captured, 'connection')
+  if (values.length === 0) return NONE
   return new Set(values.flatMap((value) => value.split(',').map((token) => token.trim().toLowerCase())))
 }

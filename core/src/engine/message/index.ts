@@ -14,6 +14,7 @@ export {
   type EvaluatedRequest,
   headerText,
   headerValues,
+  isNamed,
   type Verdict,
   type Verification,
   type WireHeader,

@@ -15,6 +15,12 @@ test('columns become members, and what they hold stays as it is', () => {
   expect(memberNames.mapRows([])).toEqual([])
 })
 
+test('rows whose columns are called as their members are passed on', () => {
+  const named = [{ id: 1, createdAt: new Date(0) }]
+  expect(memberNames.mapRows(named)).toEqual(named)
+  expect(memberNames.mapRows(named)[0]).toBe(named[0])
+})
+
 test("as Kysely's own plugin has it", async () => {
   const result: PluginTransformResultArgs = { queryId: { queryId: 'any' }, result: { rows } }
   const kysely = new CamelCasePlugin({ maintainNestedObjectKeys: true })

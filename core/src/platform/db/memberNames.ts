@@ -12,6 +12,8 @@ class MemberNames extends CamelCasePlugin {
   /** @param rows of one result, which all have the same columns */
   mapRows(rows: readonly UnknownRow[]): UnknownRow[] {
     const columns = Object.keys(rows[0] ?? {}).map((column) => [column, this.camelCase(column)] as const)
+    // A statement may say itself what its members are called.
+    if (columns.every(([column, member]) => column === member)) return [...rows]
     return rows.map((row) => {
       const mapped: UnknownRow = {}
       for (const [column, member] of columns) mapped[member] = row[column]

@@ -55,7 +55,7 @@ export function exchange(
       settle(
         head === undefined
           ? otherwise
-          : { outcome: 'response', ...head, body: Buffer.concat(chunks), bodyTruncated },
+          : { outcome: 'response', ...head, body: joined(chunks), bodyTruncated },
       )
     const cut = (otherwise: NoResponse) => {
       finish(true, otherwise)
@@ -82,7 +82,7 @@ export function exchange(
       onResponseData(_, chunk) {
         const room = limits.maxResponseBytes - size
         // A copy: undici reuses the memory of its parser.
-        chunks.push(Uint8Array.from(chunk.subarray(0, room)))
+        chunks.push(new Uint8Array(chunk.subarray(0, room)))
         size += chunk.length
         if (size > limits.maxResponseBytes) cut({ outcome: 'reset', detail: 'the response was too long' })
       },
@@ -95,6 +95,11 @@ export function exchange(
       settle(failureOf(error))
     }
   })
+}
+
+function joined(chunks: readonly Uint8Array[]): Uint8Array {
+  const [only] = chunks
+  return chunks.length === 1 && only !== undefined ? only : Buffer.concat(chunks)
 }
 
 function failureOf(error: unknown): NoResponse {

@@ -2,7 +2,7 @@ import { Agent } from 'undici/index.js'
 import type { InputIssue } from '../../engine/issues.ts'
 import type { WireHeader } from '../../engine/message/index.ts'
 import { isAllowed, parseAllowList } from './allowList.ts'
-import { checkDestinationUrl, readDestination } from './destination.ts'
+import { checkDestinationUrl, type Destination, readDestination } from './destination.ts'
 import { guardedConnector } from './dial.ts'
 import { exchange, type NoResponse, type Response } from './exchange.ts'
 import type { OwnHost } from './ownHosts.ts'
@@ -66,6 +66,8 @@ export interface OutboundOptions {
 
 /** The longest response header section that is read, in bytes. */
 const MAX_HEADER_BYTES = 65_536
+/** How many URLs are kept taken apart. */
+const DESTINATIONS_MAX = 256
 
 /**
  * Builds the guarded HTTP client.
@@ -91,11 +93,23 @@ export function createOutbound(options: OutboundOptions): Outbound {
     bodyTimeout: 0,
   })
 
+  /** The latest ones: most sends go where one went before. */
+  const destinations = new Map<string, Destination>()
+  const destinationOf = (url: string): Destination | undefined => {
+    const known = destinations.get(url)
+    if (known !== undefined) return known
+    const destination = readDestination(url)
+    if (destination === undefined) return undefined
+    if (destinations.size >= DESTINATIONS_MAX) destinations.clear()
+    destinations.set(url, destination)
+    return destination
+  }
+
   return {
     async send({ method, url, headers, body, totalTimeoutMs = 15_000, maxResponseBytes = 262_144, signal }) {
       const startedAt = performance.now()
       const durationMs = () => Math.round(performance.now() - startedAt)
-      const destination = readDestination(url)
+      const destination = destinationOf(url)
       if (destination === undefined)
         return {
           outcome: 'unsendable',
@@ -111,7 +125,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
           origin: destination.origin,
           path: destination.target,
           method,
-          headers: ['host', destination.hostHeader, ...headers.flat()],
+          headers: flatFields(destination.hostHeader, headers),
           body: bytes,
           reset: closesAfter(method),
         },
@@ -127,6 +141,13 @@ export function createOutbound(options: OutboundOptions): Outbound {
     },
     close: () => agent.destroy(),
   }
+}
+
+/** As undici takes them: name, value, name, value. */
+function flatFields(host: string, headers: readonly WireHeader[]): string[] {
+  const flat = ['host', host]
+  for (const [name, value] of headers) flat.push(name, value)
+  return flat
 }
 
 /** Methods that announce an empty body too (RFC 9110 §8.6), as undici writes them. */

@@ -49,6 +49,8 @@ export function createSecretBox(keys: readonly [Uint8Array, ...Uint8Array[]]): S
   const { id: newestId } = keyOf(newest)
   const markOf = (key: Uint8Array, purpose: string) =>
     createHmac('sha256', key).update(`creel ${purpose}`).digest('hex').slice(0, 32)
+  /** By purpose, of which the program has a few: every forward bears one. */
+  const marks = new Map<string, string>()
   return {
     seal(text, owner) {
       const nonce = randomBytes(NONCE_BYTES)
@@ -66,7 +68,11 @@ export function createSecretBox(keys: readonly [Uint8Array, ...Uint8Array[]]): S
       return decrypt(key, sealed.subarray(1 + KEY_ID_BYTES), Buffer.from(owner))
     },
     isCurrent: (sealed) => sealed[0] === FORMAT && newestId.equals(sealed.subarray(1, 1 + KEY_ID_BYTES)),
-    mark: (purpose) => markOf(newest, purpose),
+    mark(purpose) {
+      const mark = marks.get(purpose) ?? markOf(newest, purpose)
+      marks.set(purpose, mark)
+      return mark
+    },
     // Nothing is won by timing: whoever forges one has a forward of their own refused.
     knowsMark: (purpose, mark) => keys.some((key) => markOf(key, purpose) === mark),
   }
