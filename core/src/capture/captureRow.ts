@@ -1,4 +1,4 @@
-import { isUtf8 } from 'node:buffer'
+import { isAscii, isUtf8 } from 'node:buffer'
 import { type EvaluatedRequest, headerText, type WireHeader } from '../engine/message/index.ts'
 
 /** A evaluated request in the words of its row (migration `requests`). */
@@ -96,14 +96,15 @@ function readText(body: Uint8Array, truncated: boolean): Uint8Array | null {
   return null
 }
 
+const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
 /** The first 200 characters, none of them cut in half. */
 function previewOf(text: Uint8Array): string {
-  const bytes = text.subarray(0, PREVIEW_CHARACTERS * CHARACTER_BYTES_MAX)
-  const start = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString()
-  if (start.length <= PREVIEW_CHARACTERS) return start
-  const cut = start.slice(0, PREVIEW_CHARACTERS)
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII, the common case, has one unit a character.
-  return /^[\x00-\x7f]*$/.test(cut) ? cut : [...start].slice(0, PREVIEW_CHARACTERS).join('')
+  // The common case: a byte a character.
+  const start = text.subarray(0, PREVIEW_CHARACTERS)
+  if (isAscii(start)) return utf8.decode(start)
+  const enough = utf8.decode(text.subarray(0, PREVIEW_CHARACTERS * CHARACTER_BYTES_MAX))
+  return [...enough].slice(0, PREVIEW_CHARACTERS).join('')
 }
 
 /** One capture to be stored, evaluated under a revision of its endpoint's settings. */

@@ -103,7 +103,7 @@ export function createCaptures(
       const evaluated = evaluateSafely(services, settings, request, publicUrl)
       if (evaluated === undefined) return { state: 'unavailable' }
       if (settings.rejectUnverified && isUnverified(evaluated)) {
-        if (evaluated.handshake !== null) return await concluded(evaluated, null)
+        if (evaluated.handshake !== null) return concluded(evaluated, null)
         const refused = await refuseSender(settings, request.ip, evaluated.row.verdictNote ?? '')
         if (refused === 'unavailable') return { state: 'unavailable' }
         if (refused) return { state: 'unverified' }
@@ -115,7 +115,7 @@ export function createCaptures(
         continue
       }
       const outcome = await queue.submit(needsId ? { ...evaluated, needsId } : evaluated)
-      if (outcome.state === 'stored') return await concluded(evaluated, outcome.id)
+      if (outcome.state === 'stored') return concluded(evaluated, outcome.id)
       if (outcome.state === 'limited') refusals.note(settings, outcome.retryAfterSeconds)
       if (outcome.state === 'limited' || outcome.state === 'unavailable') return outcome
       cache.forget(settings)
@@ -129,12 +129,23 @@ export function createCaptures(
     return { state: 'unavailable' }
   }
 
-  // A challenge is only answered once the secret that it delivered is stored: else its sender poses it again.
-  const concluded = async (evaluated: EvaluatedCapture, id: number | null): Promise<CaptureResult> => {
+  const concluded = (
+    evaluated: EvaluatedCapture,
+    id: number | null,
+  ): CaptureResult | Promise<CaptureResult> => {
     const learned = evaluated.handshake?.learnedSigningSecret
+    const stored: CaptureResult = { state: 'stored', id, capture: evaluated }
+    return learned === undefined ? stored : learn(stored, learned)
+  }
+
+  // A challenge is only answered once the secret that it delivered is stored: else its sender poses it again.
+  const learn = async (
+    stored: CaptureResult & { state: 'stored' },
+    secret: string,
+  ): Promise<CaptureResult> => {
     try {
-      if (learned !== undefined) await learnSigningSecret(services, evaluated.settings.endpointId, learned)
-      return { state: 'stored', id, capture: evaluated }
+      await learnSigningSecret(services, stored.capture.settings.endpointId, secret)
+      return stored
     } catch (error) {
       services.log.warn({ err: error }, 'the signing secret of a challenge could not be stored')
       return { state: 'unavailable' }

@@ -1,5 +1,4 @@
 import { type DispatchPlan, type LoadedAction, planDispatch } from '../actions/index.ts'
-import { requestRoot } from '../engine/conditions/index.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
 import { evaluate, type HandshakeAnswer, handshakeAnswer, labelOf } from '../engine/verification/index.ts'
 import type { NewCapture } from './captureRow.ts'
@@ -41,7 +40,7 @@ export function evaluateCapture(
     settings,
     dispatch,
     request: evaluated,
-    criteriaIds: settings.criteria.holding(requestRoot(evaluated)),
+    criteriaIds: settings.criteria.holding(evaluated),
     handshake: handshakeAnswer(prepared, request, verification, publicUrl),
   }
 }

@@ -1,8 +1,9 @@
+import type { EvaluatedRequest } from '../message/index.ts'
 import type { Condition, Test } from './condition.ts'
 import { holds } from './evaluate.ts'
 import type { Path } from './paths.ts'
 import { someValue } from './read.ts'
-import type { ReadRoot } from './readRoot.ts'
+import { requestRoot } from './readRoot.ts'
 
 /** Which of the conditions that ask one path for a text ask for this one. */
 interface Question<Item> {
@@ -16,6 +17,7 @@ interface Question<Item> {
  */
 export class ConditionSet<Item> {
   private readonly questions = new Map<string, Question<Item>>()
+  private readonly unconditional: Item[] = []
   private readonly others: { readonly condition: Condition; readonly item: Item }[] = []
   private readonly items: readonly Item[]
 
@@ -23,14 +25,20 @@ export class ConditionSet<Item> {
     this.items = entries.map(({ item }) => item)
     for (const { condition, item } of entries) {
       const comparison = textComparison(condition.test)
-      if (comparison === undefined) this.others.push({ condition, item })
+      if (condition.test.kind === 'always') this.unconditional.push(item)
+      else if (comparison === undefined) this.others.push({ condition, item })
       else this.ask(comparison, item)
     }
   }
 
-  /** The items whose conditions hold, in an order of its own; one and the same list whenever all do. */
-  holding(root: ReadRoot): readonly Item[] {
-    const found = new Set<Item>()
+  /**
+   * The items whose conditions hold of a request, in an order of its own; one and the same list whenever all do. Where none
+   * has to be looked at, nothing is.
+   */
+  holding(request: EvaluatedRequest): readonly Item[] {
+    if (this.questions.size === 0 && this.others.length === 0) return this.items
+    const root = requestRoot(request)
+    const found = new Set(this.unconditional)
     for (const { path, itemsByText } of this.questions.values()) {
       someValue(root, path, (value) => {
         if (typeof value === 'string') for (const item of itemsByText.get(value) ?? []) found.add(item)

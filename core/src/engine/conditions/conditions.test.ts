@@ -6,7 +6,6 @@ import {
   describeCondition,
   matches,
   parseCondition,
-  requestRoot,
   sameCondition,
   storedCondition,
 } from './index.ts'
@@ -278,7 +277,7 @@ describe('groups', () => {
           const condition = conditions[index]
           return condition !== undefined && matches(condition, arrived)
         })
-        expect([...set.holding(requestRoot(arrived))].sort((a, b) => a - b)).toEqual(expected)
+        expect([...set.holding(arrived)].sort((a, b) => a - b)).toEqual(expected)
       }),
       { numRuns: 300 },
     )

@@ -109,8 +109,27 @@ function isOpenedByBracket(body: Uint8Array): boolean {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Counts brackets outside of strings, so that the parser is never handed what would exhaust its stack. */
+/** Whether JSON nests too deep: the parser is never handed what would exhaust its stack. */
 export function isTooDeep(bytes: Uint8Array): boolean {
+  return hasMoreOf(OPENING_BRACKETS, bytes, JSON_DEPTH_MAX) && nestsTooDeep(bytes)
+}
+
+const OPENING_BRACKETS = [0x5b, 0x7b]
+
+/** Few bodies have brackets enough. To find those there are costs a fraction of a walk over all bytes. */
+function hasMoreOf(wanted: readonly number[], bytes: Uint8Array, most: number): boolean {
+  let found = 0
+  for (const byte of wanted) {
+    for (let at = bytes.indexOf(byte); at >= 0; at = bytes.indexOf(byte, at + 1)) {
+      found += 1
+      if (found > most) return true
+    }
+  }
+  return false
+}
+
+/** Counts brackets outside of strings. */
+function nestsTooDeep(bytes: Uint8Array): boolean {
   let depth = 0
   let inString = false
   for (let index = 0; index < bytes.length; index += 1) {

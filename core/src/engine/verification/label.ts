@@ -1,4 +1,4 @@
-import { membersOf } from '../json/index.ts'
+import { memberOf, membersOf } from '../json/index.ts'
 import { type CapturedRequest, headerText, jsonBody, parsedBody, type WireHeader } from '../message/index.ts'
 import { type EventTypePlace, nodeAt, type ProviderRow } from '../providers/index.ts'
 import { Evidence } from './evidence.ts'
@@ -46,7 +46,7 @@ function genericLabel(request: CapturedRequest): string | null {
   const { kind, value } = parsedBody(request)
   if (kind === 'none') return null
   for (const name of GENERIC_MEMBERS) {
-    const member = nodeAt(value, name)
+    const member = memberOf(value, name)
     if (isLabel(member)) return member
   }
   return null

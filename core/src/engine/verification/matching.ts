@@ -24,11 +24,16 @@ export function candidateMatcher(
   key: Key,
   evidence: Evidence,
 ): (candidate: Candidate) => boolean | Missing {
-  const known = new Map<string, readonly Matcher[] | Missing>()
+  const known: { readonly of: Candidate; readonly matchers: readonly Matcher[] | Missing }[] = []
+  const matchersOf = (candidate: Candidate) => {
+    const same = known.find(({ of }) => of.hash === candidate.hash && of.timestamp === candidate.timestamp)
+    if (same !== undefined) return same.matchers
+    const matchers = matchersFor(scheme, key, candidate, evidence)
+    known.push({ of: candidate, matchers })
+    return matchers
+  }
   return (candidate) => {
-    const name = `${candidate.hash} ${candidate.timestamp}`
-    const matchers = known.get(name) ?? matchersFor(scheme, key, candidate, evidence)
-    known.set(name, matchers)
+    const matchers = matchersOf(candidate)
     if ('missing' in matchers) return matchers
     const signature = decodeSignature(candidate.text, scheme.row.signature.encoding)
     return signature !== undefined && matchers.some((matches) => matches(signature))

@@ -94,15 +94,18 @@ export function candidatesOf(
   limit = CANDIDATES_MAX,
   names: readonly string[] = [],
 ): Candidate[] {
-  const named = values.map((value, index) => [value, names[index]] as const)
-  return named
-    .filter(([value]) => value !== undefined)
-    .slice(0, limit)
-    .flatMap(([value, where]) => {
-      const candidates = candidatesIn(place, value ?? '')
-      return where === undefined ? candidates : candidates.map((candidate) => ({ ...candidate, where }))
-    })
-    .slice(0, limit)
+  const found: Candidate[] = []
+  let looked = 0
+  for (const [index, value] of values.entries()) {
+    if (value === undefined) continue
+    looked += 1
+    if (looked > limit) break
+    const where = names[index]
+    for (const candidate of candidatesIn(place, value)) {
+      if (found.length < limit) found.push(where === undefined ? candidate : { ...candidate, where })
+    }
+  }
+  return found
 }
 
 function candidatesIn(place: SignaturePlace, value: string): Candidate[] {
@@ -125,6 +128,7 @@ function candidatesIn(place: SignaturePlace, value: string): Candidate[] {
 }
 
 function itemsOf(value: string, separator = ','): string[] {
+  if (!value.includes(separator)) return [trimBlanks(value)]
   return value.split(separator, CANDIDATES_MAX * 4).map(trimBlanks)
 }
 
