@@ -20,7 +20,7 @@ export type BatchServices = DeliveryServices & Pick<Services, 'endpointChanges'>
  *
  * Most batches take the short way of plainBatch.ts. What that cannot decide, it leaves untouched to the general statement.
  *
- * @param connection not used for anything else meanwhile
+ * @param connection used for other batches only, and while this one is the only one where its pipeline says that another may follow
  * @param plain what was learned of the endpoints from earlier batches
  * @returns what became of each capture, in their order
  * @throws what Postgres said; then nothing was stored, unless the connection was lost while it committed
@@ -37,7 +37,7 @@ export async function storeBatch(
   const outcomes =
     way !== 'general'
       ? captures.map(() => STORED)
-      : await storeGenerally(services, connection, plain, captures)
+      : await connection.pipeline.exclusively(() => storeGenerally(services, connection, plain, captures))
   endTimer()
   captureBatchSize.observe(captures.length)
   services.endpointChanges.announce(

@@ -8,7 +8,7 @@ import { PlainBatches } from './plainBatch.ts'
 /** Postgres cannot store anything now; nothing was stored, as far as we know. */
 export type Unavailable = { readonly state: 'unavailable' }
 
-/** Collects captures into batches and commits one batch at a time. */
+/** Collects captures into batches and commits them in order. */
 export interface CaptureQueue {
   /**
    * Settles once the capture is committed, or refused for good. Never rejects.
@@ -23,11 +23,12 @@ export interface CaptureQueue {
 const BATCH_CAPTURES_MAX = 256
 const BATCH_BYTES_MAX = 16 * 1024 * 1024
 /**
- * PostgreSQL gets such a batch before the captures of the one before are answered, and works meanwhile: a twentieth more captures at 16
- * connections, a tenth at 256, a fifth on a busy machine. Smaller ones are stored as soon as the answers are written, and their
- * senders would only wait longer.
+ * PostgreSQL gets a batch while it still works on the one before, once so many captures wait, and this share of those that it works
+ * on: then it need not wait for us to hear of its answer, which takes as long as a batch itself. More and smaller ones would cost more
+ * than the pauses do.
  */
-const LARGE_BATCH_MIN = 12
+const FOLLOWING_BATCH_MIN = 12
+const FOLLOWING_BATCH_SHARE = 0.5
 /** Their bytes are bounded by who reads them from the wire. */
 const WAITING_CAPTURES_MAX = 8192
 const ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 5
@@ -45,7 +46,7 @@ const UNAVAILABLE: Unavailable = { state: 'unavailable' }
  * Group commit: what arrives while a batch is being committed is the next batch, so the slower the disk, the larger the
  * batches. A capture that comes alone waits for no timer: it goes out in the same turn of the event loop.
  *
- * One flush at a time on one connection: two measured slower, and would only wait for each other's locks.
+ * On one connection: two measured slower, and would only wait for each other's locks.
  */
 export function createCaptureQueue(services: BatchServices, pool: pg.Pool): CaptureQueue {
   const { log } = services
@@ -53,21 +54,34 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
   const connection = keepConnection(pool, log)
   const plain = new PlainBatches()
   let pausedUntil = 0
-  let flushing: Promise<void> | undefined
+  let isScheduled = false
   let closed = false
+  /** How many captures each batch has that is being stored. */
+  const storing = new Set<{ readonly captures: number }>()
+  let stored = Promise.withResolvers<void>()
 
-  const flush = async () => {
-    let answer = () => {}
-    while (waiting.length > 0) {
+  const mayStore = () => {
+    const [before] = storing
+    if (before === undefined) return true
+    if (storing.size > 1 || connection.peek()?.pipeline.mayFollow !== true) return false
+    return waiting.length >= Math.max(FOLLOWING_BATCH_MIN, before.captures * FOLLOWING_BATCH_SHARE)
+  }
+
+  const advance = () => {
+    while (waiting.length > 0 && mayStore()) {
       const { batch, rest } = nextBatch(waiting)
       waiting = rest
-      const isLarge = batch.length >= LARGE_BATCH_MIN
-      if (!isLarge) answer()
-      const storing = store(batch)
-      if (isLarge) answer()
-      answer = await storing
+      const entry = { captures: batch.length }
+      storing.add(entry)
+      void store(batch).then((answer) => {
+        storing.delete(entry)
+        // First the next batch: it is stored while the senders of this one are answered.
+        advance()
+        answer()
+        stored.resolve()
+        stored = Promise.withResolvers()
+      })
     }
-    answer()
   }
 
   /** Sends a batch at once, where the connection is open. @returns what tells its senders what became of it */
@@ -108,8 +122,10 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
 
   /** Dropping the connection ends what waits on it, also where the network swallows everything. */
   const inTime = async <Result>(work: () => Promise<Result>): Promise<Result> => {
-    const silence = new Error(`Postgres did not answer within ${ANSWER_SECONDS_MAX} s.`)
-    const timer = setTimeout(() => connection.drop(silence), ANSWER_SECONDS_MAX * 1000)
+    const timer = setTimeout(
+      () => connection.drop(new Error(`Postgres did not answer within ${ANSWER_SECONDS_MAX} s.`)),
+      ANSWER_SECONDS_MAX * 1000,
+    )
     try {
       return await work()
     } finally {
@@ -118,12 +134,11 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
   }
 
   const schedule = () => {
-    if (flushing !== undefined) return
-    flushing = new Promise<void>((done) => {
-      setImmediate(() => flush().finally(done))
-    }).then(() => {
-      flushing = undefined
-      if (waiting.length > 0) schedule()
+    if (isScheduled) return
+    isScheduled = true
+    setImmediate(() => {
+      isScheduled = false
+      advance()
     })
   }
 
@@ -139,7 +154,8 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
     },
     async close() {
       closed = true
-      while (flushing !== undefined) await flushing
+      advance()
+      while (storing.size > 0) await stored.promise
       connection.close()
     },
   }

@@ -87,11 +87,13 @@ export class PlainBatches {
     }
     try {
       const rows = deliveries.needJobs
-        ? await db.transaction().execute(async (trx) => {
-            const counted = await run()
-            await deliveries.enqueue(trx)
-            return counted
-          })
+        ? await pipeline.exclusively(() =>
+            db.transaction().execute(async (trx) => {
+              const counted = await run()
+              await deliveries.enqueue(trx)
+              return counted
+            }),
+          )
         : await run()
       deliveries.begin()
       const evicted = groups.map((_group, index) => Number(rows[index]?.[1]))

@@ -33,12 +33,37 @@ const BINARY = 1
  * Several statements in one round trip and one transaction: they are sent together, and the first that fails undoes those
  * before it and keeps those behind it from running. node-postgres does the same with queries of its own, but cannot copy rows in.
  *
+ * A run may be sent while the one before is under way, so that PostgreSQL begins with it as soon as it has ended that one. Each
+ * is a transaction of its own all the same.
+ *
  * One a connection; it keeps what it has allocated.
  */
 export class Pipeline {
-  private readonly buffer = new MessageBuffer()
+  private readonly idle: MessageBuffer[] = []
+  private buffer = new MessageBuffer()
+  private underWay = 0
+  private exclusive = 0
+  private latest: Exchange | undefined
 
   constructor(private readonly client: ClientBase) {}
+
+  /** Whether PostgreSQL would get another {@link run} at once, though one is under way. */
+  get mayFollow(): boolean {
+    return this.underWay === 1 && this.exclusive === 0
+  }
+
+  /**
+   * Does what else is to be done on the connection, a transaction of several round trips or a statement of node-postgres. No
+   * {@link run} is sent ahead into it; none but its own may begin meanwhile.
+   */
+  async exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
+    this.exclusive += 1
+    try {
+      return await work()
+    } finally {
+      this.exclusive -= 1
+    }
+  }
 
   /**
    * Names a statement for {@link execute} on this connection.
@@ -83,12 +108,28 @@ export class Pipeline {
    *   it committed
    */
   async run(add: () => void): Promise<readonly TextRow[]> {
-    this.buffer.clear()
+    // Its bytes may be on their way until it is answered.
+    const buffer = this.idle.pop() ?? new MessageBuffer()
+    this.buffer = buffer
+    buffer.clear()
     add()
-    this.buffer.message(SYNC, () => {})
-    const exchange = new Exchange(this.buffer.written)
+    buffer.message(SYNC, () => {})
+    const exchange = new Exchange(buffer.written)
+    // node-postgres sends a query when the one before has ended, but hands the answers to those that wait, in their order: so this
+    // one may be on its way already when its turn comes.
+    const before = this.mayFollow ? this.latest?.sentOn : undefined
+    if (before !== undefined) exchange.submit(before)
     this.client.query(exchange)
-    return await exchange.rows
+    this.latest = exchange
+    this.underWay += 1
+    try {
+      const rows = await exchange.rows
+      // Whose exchange has failed may still be on its way.
+      this.idle.push(buffer)
+      return rows
+    } finally {
+      this.underWay -= 1
+    }
   }
 
   private bindAndExecute(name: string, parameters: readonly Field[]): void {
@@ -105,11 +146,16 @@ export class Pipeline {
 class Exchange {
   private readonly received: TextRow[] = []
   private readonly done = Promise.withResolvers<readonly TextRow[]>()
+  /** Where it was sent; undefined before. */
+  sentOn: Connection | undefined
   readonly rows = this.done.promise
 
   constructor(private readonly messages: Uint8Array) {}
 
+  /** Once, whoever asks first. */
   submit(connection: Connection): void {
+    if (this.sentOn !== undefined) return
+    this.sentOn = connection
     connection.stream.write(this.messages)
   }
 
