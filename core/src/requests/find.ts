@@ -21,7 +21,7 @@ export function isUuid(text: string): boolean {
 export const findsRequest: Finds<{ endpoint: EndpointRow; request: RequestRow }> = async (ctx, ids) => {
   const { endpoint } = await findsEndpoint(ctx, ids)
   const id = parseInt64(ids.requestId)
-  const request = id === null ? undefined : await findRequest(ctx.db, endpoint.id, id)
+  const request = id === null ? undefined : await findRequest(ctx.db, endpoint.id, id, ctx.signal)
   if (request === undefined) throw notFound('request')
   return { endpoint, request }
 }
@@ -68,7 +68,12 @@ export async function requestOf(
 ): Promise<ReadRequest> {
   const onLong = (bytes: number) => countLong(ctx.signal, bytes)
   const request = isUuid(endpointId)
-    ? await readRequest(ctx.db, ctx.workspace.id, endpointId, { id: requestId, bodyBytesMax, onLong })
+    ? await readRequest(ctx.db, ctx.workspace.id, endpointId, {
+        id: requestId,
+        bodyBytesMax,
+        onLong,
+        signal: ctx.signal,
+      })
     : undefined
   if (request === undefined) throw notFound('endpoint')
   if (request === null) throw notFound('request')

@@ -76,20 +76,32 @@ export interface ReadRequest extends RequestRow {
   readonly captureId: string
 }
 
-/** The whole request, unless it is absent, deleted or of another endpoint. */
-export async function findRequest(db: Db, endpointId: string, id: number): Promise<RequestRow | undefined> {
+/**
+ * The whole request, unless it is absent, deleted or of another endpoint.
+ *
+ * @param signal of the caller, who no longer waits for a long body when it hangs up
+ * @throws DomainError `rate_limited` when too many long bodies wait to be read
+ */
+export async function findRequest(
+  db: Db,
+  endpointId: string,
+  id: number,
+  signal?: AbortSignal,
+): Promise<RequestRow | undefined> {
   const upTo = async (bodyBytesMax: number) => {
     const [row] = await run<RequestRow>(db, FIND_REQUEST, [endpointId, id, bodyBytesMax])
     return row
   }
   const row = await upTo(LONG_BODY_BYTES)
-  return row?.bodyOmitted === true ? await inTurn(() => upTo(Number.MAX_SAFE_INTEGER)) : row
+  return row?.bodyOmitted === true ? await inTurn(() => upTo(Number.MAX_SAFE_INTEGER), signal) : row
 }
 
 /**
  * Finds endpoint and request in one statement; a body of more octets than `bodyBytesMax` is left out.
  *
- * @param options `onLong`: told how long a long body is before it is read, which it stops by throwing
+ * @param options `onLong`: told how long a long body is before it is read, which it stops by throwing; `signal` of the caller, who
+ *   no longer waits for a long body when it hangs up
+ * @throws DomainError `rate_limited` when too many long bodies wait to be read
  * @returns null without the request; undefined without the endpoint
  */
 export async function readRequest(
@@ -100,7 +112,13 @@ export async function readRequest(
     id,
     bodyBytesMax,
     onLong,
-  }: { readonly id: number; readonly bodyBytesMax: number; readonly onLong?: (bytes: number) => void },
+    signal,
+  }: {
+    readonly id: number
+    readonly bodyBytesMax: number
+    readonly onLong?: (bytes: number) => void
+    readonly signal?: AbortSignal
+  },
 ): Promise<ReadRequest | null | undefined> {
   const upTo = async (bytesMax: number) => {
     const [row] = await run<Maybe<ReadRequest>>(db, READ_REQUEST, [endpointId, id, workspaceId, bytesMax])
@@ -109,7 +127,7 @@ export async function readRequest(
   const row = await upTo(Math.min(bodyBytesMax, LONG_BODY_BYTES))
   if (row?.bodyOmitted !== true || bodyBytesMax <= LONG_BODY_BYTES) return row
   onLong?.(row.sizeBytes)
-  return await inTurn(() => upTo(bodyBytesMax))
+  return await inTurn(() => upTo(bodyBytesMax), signal)
 }
 
 /**

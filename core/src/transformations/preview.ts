@@ -7,6 +7,7 @@ import { forwardableHeaders, joinedHeaders, textOf } from '../engine/message/ind
 import { type RunResult, type RunRule, runRules } from '../engine/rules/execution/index.ts'
 import type { Rule } from '../engine/rules/index.ts'
 import { decodeRule, storedRule } from '../engine/rules/index.ts'
+import { Turns } from '../platform/turns/index.ts'
 import type { FoundSet } from './find.ts'
 import { findRule, listRules } from './queries.ts'
 import { createRuleTurns } from './ruleTurns.ts'
@@ -25,11 +26,20 @@ export interface PreviewRule {
 const DUMMY_SECRET = Buffer.from('cHJldmlldy1zZWNyZXQ=')
 
 /** Apart from those of deliveries: however many previews wait, none of these does. */
-const turns = createRuleTurns()
+const ruleTurns = createRuleTurns()
 
-/** Previews of one workspace that wait for their turn; with the rests in between that is about so many seconds. */
-const WAITING_MAX = 10
-const waiting = new Map<string, number>()
+/** Previews of one workspace that run or wait for their turn; with the rests in between that is about so many seconds. */
+const PREVIEWS_MAX = 10
+const previews = new Turns({
+  atOnce: 1,
+  waitingMax: PREVIEWS_MAX - 1,
+  refusal: () =>
+    new DomainError(
+      'rate_limited',
+      'Too many previews of this workspace wait for their turn: their rules take long.',
+      { retryAfterSeconds: PREVIEWS_MAX },
+    ),
+})
 
 /**
  * Runs rules on a request and tells every step; nothing is saved or sent. A workspace whose previews take long has them one after
@@ -43,7 +53,7 @@ export async function preview(
   { request, facts }: PreviewRequest,
 ): Promise<z.input<typeof TransformationPreview>> {
   let usesSecret = false
-  const result = await inTurn(ctx.workspace.id, () =>
+  const evaluate = () =>
     runRules(
       rules.map(({ ruleId, rule }, index): RunRule => ({ key: ruleId ?? `preview-${index}`, rule })),
       {
@@ -56,8 +66,9 @@ export async function preview(
           return DUMMY_SECRET
         },
       },
-    ),
-  )
+    )
+  const { id } = ctx.workspace
+  const result = await previews.run(id, () => ruleTurns.run(id, evaluate), ctx.signal)
   const reports = rules.map(({ ruleId, version, rule }, index) => {
     const report = result.rules[index]
     return {
@@ -76,22 +87,6 @@ export async function preview(
     note: noteOf(reports, usesSecret),
     rules: reports,
     output: outputOf(result, request.method),
-  }
-}
-
-async function inTurn(workspaceId: string, evaluate: () => RunResult): Promise<RunResult> {
-  const count = waiting.get(workspaceId) ?? 0
-  if (count >= WAITING_MAX) {
-    const detail = 'Too many previews of this workspace wait for their turn: their rules take long.'
-    throw new DomainError('rate_limited', detail, { retryAfterSeconds: WAITING_MAX })
-  }
-  waiting.set(workspaceId, count + 1)
-  try {
-    return await turns.run(workspaceId, evaluate)
-  } finally {
-    const left = (waiting.get(workspaceId) ?? 1) - 1
-    if (left === 0) waiting.delete(workspaceId)
-    else waiting.set(workspaceId, left)
   }
 }
 

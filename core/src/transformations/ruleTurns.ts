@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { Turns } from '../platform/turns/index.ts'
 
 /** A rule set that took less the last time runs at once; in milliseconds. */
 const CHEAP_MS = 5
@@ -23,7 +24,7 @@ export interface RuleTurns {
 /** @param clock milliseconds that never go back; tests give their own */
 export function createRuleTurns(clock: () => number = () => performance.now()): RuleTurns {
   const costs = new Map<string, number>()
-  let last: Promise<unknown> = Promise.resolve()
+  const turns = new Turns({ atOnce: 1 })
   let restUntil = 0
 
   const measured = <Result>(actionId: string, evaluate: () => Result): Result => {
@@ -45,14 +46,12 @@ export function createRuleTurns(clock: () => number = () => performance.now()): 
     async run(actionId, evaluate) {
       if ((costs.get(actionId) ?? 0) <= CHEAP_MS) return measured(actionId, evaluate)
       const arrivedAt = clock()
-      const turn = last.then(async () => {
+      return await turns.run('', async () => {
         const rest = Math.min(restUntil - clock(), arrivedAt + WAIT_MS_MAX - clock())
         // Also without a rest: what waits on the event loop goes first.
         await sleep(Math.max(0, rest))
         return measured(actionId, evaluate)
       })
-      last = turn.catch(() => undefined)
-      return await turn
     },
   }
 }

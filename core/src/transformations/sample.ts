@@ -97,7 +97,7 @@ async function requestOf(
   const row =
     endpoint === null || requestId === undefined
       ? undefined
-      : await findRequest(ctx.db, endpoint.id, requestId)
+      : await findRequest(ctx.db, endpoint.id, requestId, ctx.signal)
   if (row === undefined || endpoint === null) throw notFound('request')
   if (row.bodyTruncated) {
     const detail =

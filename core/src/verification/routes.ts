@@ -45,7 +45,7 @@ export const verificationRoutes = router({
     finds: findsEndpoint,
     check: (ctx, members) => checkSettings(storedSettings(ctx.endpoint, ctx.secrets), members),
   }).mutation(async ({ ctx, input: { endpointId: _endpoint, requestId, ...members } }) => {
-    const row = await findRequest(ctx.db, ctx.endpoint.id, requestId)
+    const row = await findRequest(ctx.db, ctx.endpoint.id, requestId, ctx.signal)
     if (row === undefined) throw notFound('request')
     const settings = changedSettings(storedSettings(ctx.endpoint, ctx.secrets), members)
     const request = storedRequest(row)

@@ -10,9 +10,9 @@ import {
   sendAttempt,
 } from '@creel/core/deliveries'
 import { sleep } from '@creel/core/platform/time'
+import { Turns } from '@creel/core/platform/turns'
 import { DESTINATION_LIMITS, DestinationLimiter } from './destinationLimiter.ts'
 import { Recorder } from './recorder.ts'
-import { SendingTurns } from './sendingTurns.ts'
 
 /** How long a batch waits for slots of limiter that answer, before its rest is deferred. */
 const PATIENCE_MS = 1000
@@ -44,7 +44,9 @@ export interface Dispatcher {
  */
 export function startDispatcher(services: Services): Dispatcher {
   const limiter = new DestinationLimiter()
-  const turns = new SendingTurns(DESTINATION_LIMITS.perAction)
+  // Attempts that wait for a connection are claimed by then, so that the next one goes out as soon as an answer is there, without
+  // a round trip to the database in between. They are no more than the limiter admits.
+  const turns = new Turns({ atOnce: DESTINATION_LIMITS.perAction })
   const recorder = new Recorder(services)
   const stopping = new AbortController()
   let freed = Promise.withResolvers<void>()
@@ -62,19 +64,10 @@ export function startDispatcher(services: Services): Dispatcher {
     freed = Promise.withResolvers()
   }
 
-  async function send(attempt: Attempt, actionId: string) {
-    await turns.take(actionId)
-    try {
-      return await sendAttempt(services, attempt, stopping.signal)
-    } finally {
-      turns.give(actionId)
-    }
-  }
-
   async function run(attempt: Attempt, due: SlotRequest): Promise<void> {
     let held: Parameters<DestinationLimiter['release']>[1] = null
     try {
-      const result = await send(attempt, due.actionId)
+      const result = await turns.run(due.actionId, () => sendAttempt(services, attempt, stopping.signal))
       // Cut off by the end of this process: it has no result, and is given up when the process leaves.
       if (stopping.signal.aborted && result.received === null) return
       if (result.sent !== null) held = { durationMs: result.durationMs, answered: result.received !== null }
