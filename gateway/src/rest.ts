@@ -152,7 +152,7 @@ export function problemResponse(
     internalErrors.inc()
     services.log.error({ err: error, traceId: options.traceId }, 'unexpected error')
   }
-  if (refusal?.code === 'unavailable') noteOutage(services.log, refusal.more.cause)
+  if (refusal?.more.cause !== undefined) noteOutage(services.log, refusal.more.cause)
   const headers: Record<string, string> = {
     'Content-Type': 'application/problem+json',
     'Cache-Control': 'no-store',

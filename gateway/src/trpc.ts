@@ -61,7 +61,7 @@ export function trpc(
           internalErrors.inc()
           services.log.error({ err: error, traceId }, 'unexpected error')
         }
-        if (refusal?.code === 'unavailable') noteOutage(services.log, refusal.more.cause)
+        if (refusal?.more.cause !== undefined) noteOutage(services.log, refusal.more.cause)
       },
     })
   }

@@ -114,8 +114,11 @@ export function refusalOf(error: unknown, input?: unknown): DomainError | null {
   return unavailability(error)
 }
 
-/** What the caller may know of a database that did not answer in time, or not at all. */
+/** What the caller may know of work that was given up, because its client hung up or the database did not answer. */
 function unavailability(error: unknown): DomainError | null {
+  if (error instanceof DOMException && error.name === 'AbortError') {
+    return new DomainError('unavailable', 'The client hung up before the answer.', { retryAfterSeconds: 1 })
+  }
   const more = { cause: error, retryAfterSeconds: 1 }
   if (isStatementTimeout(error)) {
     const detail = `The search took over ${SEARCH_SECONDS} s. Narrow it with since, until, label or method.`
