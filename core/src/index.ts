@@ -1,4 +1,5 @@
 export { scopeOf } from './api/access.ts'
+export { gathering } from './api/gathering.ts'
 export { type Caller, type Context, KEY_SCOPES, type KeyScope } from './api/context.ts'
 export { DomainError, ERRORS, type ErrorCode, notFound, validationFailed } from './api/errors.ts'
 export {

@@ -24,6 +24,7 @@ import { countAnswer } from './http/pieceMemory.ts'
 import { inputReader } from './input.ts'
 import { noteOutage } from './outageLog.ts'
 import { presentedBy, traceIdOf } from './requestIdentity.ts'
+import { type Call, jsonOf } from './sharedCalls.ts'
 
 /**
  * Binds every route of the router to its method and path: no route is written here.
@@ -60,20 +61,29 @@ function unknownRoute(services: Services, request: Request) {
 const pattern = (path: string) => path.replaceAll(/\{(\w+)\}/g, ':$1')
 
 function bind(services: Services, route: Route) {
-  return bound(services, route, (request, result) => answer(request, route, result))
+  return bound(services, route, async (request, call) =>
+    route.media?.gives === undefined
+      ? answer(request, route, await jsonOf(route, request.url, call))
+      : downloadResponse(await call.make(call.context, call.input)),
+  )
 }
 
 /** The procedure of a stream answers its events one by one; what refuses it does so before the first. */
 function bindStream(services: Services, stream: Stream) {
-  return bound(services, stream, (_request, result) => eventStream(services, result))
+  return bound(services, stream, async (_request, { make, context, input }) =>
+    eventStream(services, await make(context, input)),
+  )
 }
 
 /** Answers calls of a procedure: key, input, the procedure itself, and its result as a response. */
 function bound(
   services: Services,
   route: Route | Stream,
-  respond: (request: Request, result: unknown) => Response,
+  respond: (request: Request, call: Call) => Promise<Response>,
 ) {
+  const isTransfer = 'restOnly' in route && route.restOnly
+  const make = (context: Context, input: unknown) =>
+    procedureOf(isTransfer ? createTransferCaller(context) : createCaller(context), route.name)(input)
   const reader = inputReader(route)
   return ({ request, params = {} }: { request: Request; params?: Record<string, string> }) =>
     logged(services, route.name, request, async (notes) => {
@@ -98,13 +108,11 @@ function bound(
         })
         input = raw.value
         locate = raw.locate
-        const callContext = { ...context, rawBody: raw.rawBody, body: raw.body }
-        const caller =
-          'restOnly' in route && route.restOnly
-            ? createTransferCaller(callContext)
-            : createCaller(callContext)
-        const result = await procedureOf(caller, route.name)(input)
-        return respond(request, result)
+        return await respond(request, {
+          context: { ...context, rawBody: raw.rawBody, body: raw.body },
+          input,
+          make,
+        })
       } catch (error) {
         return problemResponse(services, error, { traceId, input, locate })
       }
@@ -118,10 +126,9 @@ function procedureOf(caller: unknown, name: string): (input: unknown) => Promise
   return (input) => found(input)
 }
 
-function answer(request: Request, route: Route, result: unknown): Response {
-  if (result === null) return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
-  if (route.media?.gives !== undefined) return downloadResponse(result)
-  const body = JSON.stringify(result)
+/** @param body JSON, or null where there is nothing to say */
+function answer(request: Request, route: Route, body: Awaited<ReturnType<typeof jsonOf>>): Response {
+  if (body === null) return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
   const headers: Record<string, string> = {
     'Content-Type': route.contentType ?? 'application/json',
     'Cache-Control': route.cacheControl ?? 'no-store',

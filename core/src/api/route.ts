@@ -35,6 +35,11 @@ export interface RouteContract extends AccessDeclaration {
   readonly contentType?: string
   /** Set where bodies are not JSON. */
   readonly media?: RouteMedia
+  /**
+   * Set for a short read that depends on its caller and its input only: calls for the same at the same time are one. These are
+   * the input members that it may have; a call with others is made by itself.
+   */
+  readonly shared?: readonly string[]
   /** Refuses who may not call, and finds the objects that the path names, before anything else of the input is looked at. */
   readonly finds?: Finds<object>
   /** Refuses a plan that lacks the operation, after the 404s and before the 400s. */

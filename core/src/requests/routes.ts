@@ -82,6 +82,7 @@ export const requestRoutes = router({
     input: z.object({ endpointId, ...listInput }),
     output: envelope(RequestSummary, searchMember),
     findsWhenWrong: findsEndpoint,
+    shared: ['endpointId', 'page', 'pageSize', 'before', 'after', 'afterId', 'beforeId'],
   }).query(async ({ ctx, input: { endpointId: id, page, pageSize, before, after, ...filters } }) => {
     const listed = await listRequests(ctx, id, filters, { page, pageSize, before, after })
     const { rows, totalCount, next, previous, search } = listed
@@ -179,6 +180,7 @@ export const requestRoutes = router({
     input: z.object({ endpointId, requestId, bodyBytesMax }),
     output: RequestDetail,
     findsWhenWrong: findsRequest,
+    shared: ['endpointId', 'requestId', 'bodyBytesMax'],
   }).query(async ({ ctx, input }) => {
     const request = await requestOf(ctx, input)
     return await requestView(ctx, { id: request.endpointId, captureId: request.captureId }, request)
