@@ -123,7 +123,8 @@ describe('a search whose time is up', () => {
       insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, body, size_bytes,
                             body_truncated, body_is_binary, body_preview, dispatch_state)
       select ${large.id}::uuid, nextval('request_ids'), now(), case when n in (10, 1500, 2400) then 'PUT' else 'POST' end,
-             '', '', '', '', 0, false, false, '', 'NotAttempted' from generate_series(1, 2500) n`.execute(db)
+             '', '', '', convert_to(case when n in (10, 1500, 2400) then 'a NeeDle' else 'hay-' || n end, 'UTF8'), 0, false, false, '',
+             'NotAttempted' from generate_series(1, 2500) n`.execute(db)
     const found: number[] = []
     const steps: number[] = []
     for (let beforeId: number | undefined; ; ) {
@@ -140,6 +141,9 @@ describe('a search whose time is up', () => {
     expect(found).toHaveLength(3)
     expect(whole.ids).toEqual(found)
     expect(whole.search).toEqual({ complete: true, lookedThrough: 2500 })
+    // From its second step on, a search for a text looks for a rare part of it first.
+    const byText = await pageOf(large.at('/requests?q=NEEDLE'), '')
+    expect(byText).toEqual(whole)
     const unsearched = await pageOf(large.at('/requests'), 'pageSize=1')
     expect(unsearched.search).toBeNull()
   })
