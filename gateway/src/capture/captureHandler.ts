@@ -2,7 +2,7 @@ import type { Clock, Services } from '@creel/core'
 import type { CaptureResult, CaptureSettings, Captures, EvaluatedCapture } from '@creel/core/capture'
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import type { CapturedRequest } from '@creel/core/engine/message'
-import { captures as captureCounter } from '@creel/core/platform/metrics'
+import { countCapture } from '@creel/core/platform/metrics'
 import type { Exchange, RequestHandler } from '../http/exchange.ts'
 import type { ReadyAnswer } from '../http/readyAnswer.ts'
 import { pathOf } from '../http/requestHead.ts'
@@ -189,20 +189,20 @@ function storedAnswer({ settings, handshake }: EvaluatedCapture): ReadyAnswer {
   return answer
 }
 
-const counters = {
-  stored: captureCounter.labels('stored'),
-  oversize: captureCounter.labels('oversize'),
-  gone: captureCounter.labels('not_found'),
-  limited: captureCounter.labels('rate_limited'),
-  unverified: captureCounter.labels('unverified'),
-  foreign: captureCounter.labels('sender_not_allowed'),
-  unavailable: captureCounter.labels('unavailable'),
-}
+/** The names of {@link CaptureResult}s in metrics. */
+const COUNTED_AS = {
+  stored: 'stored',
+  gone: 'not_found',
+  limited: 'rate_limited',
+  unverified: 'unverified',
+  foreign: 'sender_not_allowed',
+  unavailable: 'unavailable',
+} as const
 
 /** Counts what became of a capture, and tells its sender; one that came to nothing need not be read to its end. */
 function answerCapture(exchange: Exchange, result: CaptureResult): void {
   const isOversize = result.state === 'stored' && result.capture.row.bodyTruncated
-  counters[isOversize ? 'oversize' : result.state].inc()
+  countCapture(isOversize ? 'oversize' : COUNTED_AS[result.state])
   exchange.answer(answerTo(result), true)
 }
 

@@ -1,5 +1,6 @@
 import { countPiece } from './pieceMemory.ts'
 
+const NOTHING: Buffer = Buffer.alloc(0)
 /** Shorter ones, such as events of a stream, are collected as the engine goes: a collection for them would cost more than it saves. */
 const COUNTED_BYTES_MIN = 128 * 1024
 
@@ -53,6 +54,7 @@ export class SocketWriter {
   #send(bytes: Buffer): Buffer {
     if (bytes.length >= COUNTED_BYTES_MIN) countPiece(bytes.length)
     const sent = this.#unsentBytes > 0 ? 0 : Math.max(0, this.#socket.write(bytes))
+    if (sent === bytes.length) return NOTHING
     this.#unsentBytes += bytes.length - sent
     return bytes.subarray(sent)
   }

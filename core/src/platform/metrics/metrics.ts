@@ -23,13 +23,36 @@ export const internalErrors = new Counter({
   registers,
 })
 
-/** Answers to senders. `outcome`: `stored`, `oversize`, `not_found`, `rate_limited`, `unverified`, `sender_not_allowed`, `unavailable`. */
+const CAPTURE_OUTCOMES = [
+  'stored',
+  'oversize',
+  'not_found',
+  'rate_limited',
+  'unverified',
+  'sender_not_allowed',
+  'unavailable',
+] as const
+
+/** Since the last scrape. */
+const answeredSenders = new Map<string, number>()
+
+/** Answers to senders; {@link countCapture} counts them. */
 export const captures = new Counter({
   name: 'creel_captures_total',
   help: 'Answers to senders, by what became of the capture',
   labelNames: ['outcome'] as const,
   registers,
+  collect() {
+    // Every series exists from the start: Prometheus sees no increase in one that appears with its first event.
+    for (const outcome of CAPTURE_OUTCOMES) this.inc({ outcome }, answeredSenders.get(outcome) ?? 0)
+    answeredSenders.clear()
+  },
 })
+
+/** Counts an answer to a sender. The counter itself, which looks its labels up each time, would cost a capture a microsecond. */
+export function countCapture(outcome: (typeof CAPTURE_OUTCOMES)[number]): void {
+  answeredSenders.set(outcome, (answeredSenders.get(outcome) ?? 0) + 1)
+}
 
 /**
  * Group commits. `way`: `plain` (a count and a COPY), `evicting` (the same at the cap), `general` (the statement that decides

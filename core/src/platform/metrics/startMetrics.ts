@@ -1,5 +1,5 @@
 import { collectDefaultMetrics } from 'prom-client'
-import { alertSends, buildInfo, captures, deliveryAttempts, internalErrors, registry } from './metrics.ts'
+import { alertSends, buildInfo, deliveryAttempts, internalErrors, registry } from './metrics.ts'
 
 /** What V8 splits its heap into; JavaScriptCore has one heap, and the rest would read 0 for ever. */
 const V8_ONLY = [
@@ -23,17 +23,6 @@ const V8_ONLY = [
  */
 export function startMetrics(version: string, channelKinds: readonly string[]): void {
   buildInfo.labels(version, Bun.version).set(1)
-  for (const outcome of [
-    'stored',
-    'oversize',
-    'not_found',
-    'rate_limited',
-    'unverified',
-    'sender_not_allowed',
-    'unavailable',
-  ]) {
-    captures.labels(outcome).inc(0)
-  }
   for (const state of ['Succeeded', 'Failed', 'Errored', 'DeadLetter', 'Interrupted']) {
     deliveryAttempts.labels(state).inc(0)
   }
