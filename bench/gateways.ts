@@ -1,19 +1,29 @@
 /**
- * `bun bench/gateways.ts [seconds]`: one gateway process against two on the same Postgres, 64 connections, 1 KB. On a machine with
- * two cores the load, the gateways and Postgres share them: more gateways add room only where cores are free.
+ * `bun bench/gateways.ts [seconds] [rounds]`: one gateway process against two on the same PostgreSQL, captures of 1 KB, each gateway
+ * with as many connections of its own. With few connections a gateway waits for the disk most of the time, and a second one finds cores
+ * that are free; with many, load, gateways and PostgreSQL share the machine, and a second one finds none. So the share of the
+ * processors that had nothing to do stands beside each rate.
+ *
+ * Both gateways are warm, and the three take turns: what else happens on the machine falls on all.
  */
 
 import { readFile } from 'node:fs/promises'
+import { cpus } from 'node:os'
 import { join } from 'node:path'
 import { findEmbeddedPostgres } from '@creel/program'
 import { startCreel } from './support/creelProcess.ts'
 import { load } from './support/load.ts'
-import { report } from './support/report.ts'
+import { percentile, report } from './support/report.ts'
 import { startBenchService } from './support/workspace.ts'
 
-const seconds = Number(process.argv[2] ?? 5)
+const seconds = Number(process.argv[2] ?? 2)
+const rounds = Number(process.argv[3] ?? 5)
 const BODY = JSON.stringify({ type: 'scale', data: 'x'.repeat(990) })
-const CONNECTIONS = 64
+const WARM_SECONDS = 5
+/** Of each gateway. */
+const CONNECTIONS = [4, 32] as const
+/** For the fewest, where there is room. */
+const GOAL = { atLeast: 1.4 }
 
 await using service = await startBenchService()
 const dataDir = service.env.CREEL_DATA_DIR ?? ''
@@ -27,35 +37,81 @@ const second = await startCreel(
 )
 const shared = await service.endpoint()
 const own = await service.endpoint()
-const at = (baseUrl: string, id: string, connections: number) =>
-  load({ url: `${baseUrl}/hook/${id}`, connections, seconds, warmupSeconds: 1, body: BODY })
-const both = async (secondId: string) => {
-  const [left, right] = await Promise.all([
-    at(service.baseUrl, shared.id, CONNECTIONS / 2),
-    at(second.baseUrl, secondId, CONNECTIONS / 2),
-  ])
-  return left.perSecond + right.perSecond
+
+/** A burst through gateways, each on an endpoint: captures a second in all, and the share of the processors that was idle. */
+async function burst(
+  targets: readonly (readonly [baseUrl: string, endpointId: string])[],
+  connections: number,
+) {
+  const before = processors()
+  const results = await Promise.all(
+    targets.map(([baseUrl, id]) =>
+      load({ url: `${baseUrl}/hook/${id}`, connections, seconds, warmupSeconds: 0.3, body: BODY }),
+    ),
+  )
+  const after = processors()
+  const perSecond = results.reduce((sum, result) => sum + result.perSecond, 0)
+  return { perSecond, idle: (after.idle - before.idle) / (after.all - before.all) }
 }
 
-const one = await at(service.baseUrl, shared.id, CONNECTIONS)
-// The captures of an endpoint are numbered in order: each batch waits for the other gateway's to be durable.
-const together = await both(shared.id)
-const apart = await both(own.id)
-await second.stop()
+/** Milliseconds of all processors since the start of the machine. */
+function processors(): { idle: number; all: number } {
+  const times = cpus().map(({ times: { user, nice, sys, irq, idle } }) => ({
+    idle,
+    all: user + nice + sys + irq + idle,
+  }))
+  return {
+    idle: times.reduce((sum, each) => sum + each.idle, 0),
+    all: times.reduce((sum, each) => sum + each.all, 0),
+  }
+}
 
-report({ group: 'gateways', name: 'captures/s through one gateway', value: one.perSecond, unit: '/s' })
-report({ group: 'gateways', name: 'through two, an endpoint each', value: apart, unit: '/s' })
-report({ group: 'gateways', name: 'through two, of one endpoint', value: together, unit: '/s' })
-report({
-  group: 'gateways',
-  name: 'two against one, an endpoint each',
-  value: apart / one.perSecond,
-  unit: '×',
-  goal: { atLeast: 1.4 },
-})
-report({
-  group: 'gateways',
-  name: 'two against one, of one endpoint',
-  value: together / one.perSecond,
-  unit: '×',
-})
+const WAYS = {
+  'through one gateway': [[service.baseUrl, shared.id]],
+  'through two, an endpoint each': [
+    [service.baseUrl, shared.id],
+    [second.baseUrl, own.id],
+  ],
+  'through two, of one endpoint': [
+    [service.baseUrl, shared.id],
+    [second.baseUrl, shared.id],
+  ],
+} as const
+
+const warming = { connections: 32, seconds: 0, warmupSeconds: WARM_SECONDS, body: BODY }
+await load({ ...warming, url: `${service.baseUrl}/hook/${shared.id}` })
+await load({ ...warming, url: `${second.baseUrl}/hook/${own.id}` })
+
+for (const connections of CONNECTIONS) {
+  const taken = new Map<string, Awaited<ReturnType<typeof burst>>[]>()
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [name, targets] of Object.entries(WAYS)) {
+      taken.set(name, [...(taken.get(name) ?? []), await burst(targets, connections)])
+    }
+  }
+  const where = `${connections} connections each`
+  const one = taken.get('through one gateway') ?? []
+  for (const [name, bursts] of taken) {
+    const rate = percentile(
+      bursts.map(({ perSecond }) => perSecond),
+      0.5,
+    )
+    const idle = percentile(
+      bursts.map((each) => each.idle),
+      0.5,
+    )
+    report({ group: 'gateways', name: `captures/s ${name}, ${where}`, value: rate, unit: '/s' })
+    report({ group: 'gateways', name: `processors idle, ${name}, ${where}`, value: idle * 100, unit: '%' })
+    if (bursts === one) continue
+    const ratios = bursts.map(({ perSecond }, round) => perSecond / (one[round]?.perSecond ?? perSecond))
+    const isGoal = name.endsWith('an endpoint each') && connections === CONNECTIONS[0]
+    report({
+      group: 'gateways',
+      name: `${name} against one, ${where}`,
+      value: percentile(ratios, 0.5),
+      unit: '×',
+      ...(isGoal ? { goal: GOAL } : {}),
+    })
+  }
+}
+await second.stop()
