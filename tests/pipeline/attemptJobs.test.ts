@@ -7,6 +7,10 @@ import { startService } from '../support/service.ts'
 
 /** A service that is told to stop waits so long for the slots that are taken. */
 const DRAIN_MS = 20_000
+/** More than one batch of the dispatcher. */
+const CAPTURES = 400
+/** So many attempts begin to a destination that has not answered yet. */
+const UNPROVEN_MAX = 128
 
 test('jobs of 0.1.0 run, attempts that are queued twice are made once, and a job that nobody can read stops nothing', async () => {
   await using receiver = await startReceiver()
@@ -34,7 +38,7 @@ test('jobs of 0.1.0 run, attempts that are queued twice are made once, and a job
 
   const worker = await startService({ parts: ['jobs'], database, secretKey, clock })
   await receiver.take(4)
-  await attemptsEnded(gateway, endpoint)
+  await attemptsEnded(gateway, endpoint, 4)
   await eventually('the end of the jobs', async () => {
     const { rows } = await sql`select from ${jobs}`.execute(db)
     return rows.length === 0
@@ -45,4 +49,40 @@ test('jobs of 0.1.0 run, attempts that are queued twice are made once, and a job
   const stoppedAt = performance.now()
   await worker.stop()
   expect(performance.now() - stoppedAt).toBeLessThan(DRAIN_MS / 2)
+}, 60_000)
+
+test('a process that stops queues anew what has not begun, and another makes each once', async () => {
+  const held: { end(text: string): unknown }[] = []
+  let answers = false
+  await using receiver = await startReceiver((_request, response) => {
+    if (answers) response.end('ok')
+    else held.push(response)
+  })
+  const gateway = await startService({ parts: ['gateway'], limits: { captureRatePerMinute: 100_000 } })
+  const { alice, db, database, secretKey, clock } = gateway
+  const endpoint = await alice.endpoint({ forwardUrl: receiver.url })
+  for (let sent = 0; sent < CAPTURES; sent += 50)
+    for (const answer of await Promise.all(Array.from({ length: 50 }, () => endpoint.send())))
+      await answer.body?.cancel()
+  const waiting = async () => {
+    const { rows } = await sql<{ count: number }>`
+      select coalesce(sum(jsonb_array_length(data -> 'attempts')), 0)::int as count from pgboss.job
+      where name = 'deliveries.attempt' and state < 'active'`.execute(db)
+    return rows[0]?.count
+  }
+  expect(await waiting()).toBe(CAPTURES)
+
+  const first = await startService({ parts: ['jobs'], database, secretKey, clock })
+  await receiver.take(UNPROVEN_MAX)
+  const stopping = first.stop()
+  await eventually('the others, queued anew', async () => (await waiting()) === CAPTURES - UNPROVEN_MAX)
+  answers = true
+  for (const response of held) response.end('ok')
+  await stopping
+  expect(receiver.received).toHaveLength(UNPROVEN_MAX)
+
+  await startService({ parts: ['jobs'], database, secretKey, clock })
+  await receiver.take(CAPTURES)
+  await attemptsEnded(gateway, endpoint, CAPTURES)
+  expect(receiver.received).toHaveLength(CAPTURES)
 }, 60_000)

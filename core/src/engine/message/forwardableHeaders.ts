@@ -48,6 +48,7 @@ function isDropped(name: string): boolean {
 /** The fields, in lower case, that `Connection` says belong to it. */
 function namedByConnection(captured: readonly WireHeader[]): ReadonlySet<string> {
   const values = headerValues(captured, 'connection')
-  if (values.length === 0) return NONE
+  // Most say what everybody's is, which is dropped in any case.
+  if (values.every((value) => value === 'keep-alive')) return NONE
   return new Set(values.flatMap((value) => value.split(',').map((token) => token.trim().toLowerCase())))
 }
