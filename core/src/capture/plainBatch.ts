@@ -164,7 +164,7 @@ function addNotes(pipeline: Pipeline, { settings, captures }: Group): void {
   const entries = [...met]
   pipeline.execute('note criteria', [
     field(UUID, settings.endpointId),
-    field(INT4, captures.length),
+    field(INT4, 1 + Math.max(...met.values())),
     encoded(encodeArray(UUID, entries, ([id]) => id)),
     encoded(encodeArray(INT4, entries, ([, newer]) => newer)),
   ])

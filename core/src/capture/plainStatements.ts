@@ -95,8 +95,8 @@ select 1 / count(*), max(requests) as evicted from counted`
 export const COPY = `copy requests (${COLUMN_NAMES}) from stdin (format binary)`
 
 /**
- * Notes the watchdogs' criteria that captures of the endpoint `$1` met. They are its `$2` newest rows now, since its counter row
- * is locked; `$3` are the criteria, and `$4` how many of these rows came after the last that met each.
+ * Notes the watchdogs' criteria that captures of the endpoint `$1` met. They are its newest rows now, since its counter row
+ * is locked; `$3` are the criteria, and `$4` how many of these rows came after the last that met each, below `$2`.
  */
 export const NOTE_CRITERIA = `
 update watchdog_criteria c set last_matched_request_id = r.id, last_matched_at = r.received_at
