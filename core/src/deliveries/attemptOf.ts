@@ -20,12 +20,21 @@ export type ClaimedDelivery = Omit<
   keyof StoredRequestRow | 'kind' | 'offSince' | 'alertChannelId' | 'messageTemplate'
 > & { readonly endpointId: string }
 
+/** What is known of an attempt besides its delivery and its request. */
+interface Claim {
+  readonly id: number
+  /** When it was claimed. */
+  readonly now: Date
+  readonly action: ForwardAction
+  readonly rules: RuleSet
+}
+
 /** A claimed attempt, as the sending side takes it. */
 export function attemptOf(
   services: Pick<Services, 'secrets' | 'plans'>,
   row: ClaimedDelivery,
   request: EvaluatedRequest,
-  { id, now, rules }: { readonly id: number; readonly now: Date; readonly rules: RuleSet },
+  { id, now, action, rules }: Claim,
 ): Attempt {
   const keptMs = retentionMs(planOf(services.plans, row.plan).limits)
   return {
@@ -35,7 +44,7 @@ export function attemptOf(
     trigger: row.attempt === 1 ? triggerOf(row.trigger) : 'retry',
     workspaceId: row.workspaceId,
     endpoint: { id: row.endpointId, name: row.endpointName, captureId: row.captureId },
-    action: forwardAction(services.secrets, row, now),
+    action,
     requestId: row.requestId,
     request,
     rules,
@@ -55,12 +64,20 @@ export function refusalOf(
   return isLoop(request.headers, secrets) ? 'loop' : null
 }
 
+type ActionRow = ForwardSettings & Pick<DueRow, 'workspaceId' | 'actionId' | 'actionName'>
+
+/** {@link forwardAction} for rows that were read at the same time: the secrets of an action are opened once for all of them. */
+export function forwardActions(secrets: SecretBox, now: Date): (row: ActionRow) => ForwardAction {
+  const known = new Map<string, ForwardAction>()
+  return (row) => {
+    const action = known.get(row.actionId) ?? forwardAction(secrets, row, now)
+    known.set(row.actionId, action)
+    return action
+  }
+}
+
 /** The action with its secrets in the clear: for 24 h after a rotation the previous one signs too. */
-export function forwardAction(
-  secrets: SecretBox,
-  row: ForwardSettings & Pick<DueRow, 'workspaceId' | 'actionId' | 'actionName'>,
-  now: Date,
-): ForwardAction {
+export function forwardAction(secrets: SecretBox, row: ActionRow, now: Date): ForwardAction {
   const { signingSecret, previousSigningSecret, previousSigningSecretUntil } = row
   const sealed = signingSecret === null ? [] : [signingSecret]
   const inTime = previousSigningSecretUntil !== null && now < previousSigningSecretUntil

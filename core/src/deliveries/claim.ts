@@ -4,7 +4,7 @@ import { run, statement } from '../platform/db/index.ts'
 import { STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
-import { attemptOf, leaseFrom } from './attemptOf.ts'
+import { attemptOf, forwardActions, leaseFrom } from './attemptOf.ts'
 import { ACTION_OFF_HOURS, type DueRow, dueParameters, SELECT_DUE } from './dueAttempts.ts'
 
 /** What a forward needs of its due attempt. Each is read under its member's name: for many rows, renaming takes as long as reading. */
@@ -100,11 +100,13 @@ export async function claimForwards(services: Services, due: readonly DueAttempt
     shaped.map(({ actionId }) => actionId),
   )
   const attempts: Attempt[] = []
+  const actionOf = forwardActions(services.secrets, now)
   for (const row of rows) {
     if (row.attemptId === null) continue
     const rules = ruleSets.get(row.actionId) ?? NO_RULE_SET
     try {
-      attempts.push(attemptOf(services, row, storedRequest(row), { id: row.attemptId, now, rules }))
+      const claim = { id: row.attemptId, now, action: actionOf(row), rules }
+      attempts.push(attemptOf(services, row, storedRequest(row), claim))
     } catch (err) {
       // A secret that no key opens harms no other delivery.
       services.log.error({ err, deliveryId: row.deliveryId }, 'could not begin a delivery')

@@ -7,7 +7,7 @@ import { run, statement } from '../platform/db/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import { NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
-import { attemptOf } from './attemptOf.ts'
+import { attemptOf, forwardActions } from './attemptOf.ts'
 import { type DueRow, dueParameters, isOff, isWaiting, offUntil, SELECT_DUE } from './dueAttempts.ts'
 import { channelsOf, startNotify } from './notify.ts'
 import { insertAttempts, removeDeliveries } from './queries.ts'
@@ -67,11 +67,13 @@ async function startNotifies(
     rows.map((row) => pendingRow(row, channels.get(row), now)),
   )
   const unsent: Attempt[] = []
+  const actionOf = forwardActions(services.secrets, now)
   for (const row of rows) {
     const id = ids.get(row.deliveryId)
     const channel = channels.get(row)
     if (id === undefined) continue
-    const attempt = attemptOf(services, row, storedRequest(row), { id, now, rules: NO_RULE_SET })
+    const claim = { id, now, action: actionOf(row), rules: NO_RULE_SET }
+    const attempt = attemptOf(services, row, storedRequest(row), claim)
     if (isOff(row)) unsent.push(attempt)
     else if (channel?.isAvailable === true) await startNotify(services, trx, { ...row, id, channel })
     else unsent.push({ ...attempt, refusal: 'channel_unavailable' })

@@ -2,7 +2,7 @@ import type { Services } from '../api/services.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
-import { attemptOf } from './attemptOf.ts'
+import { attemptOf, forwardActions } from './attemptOf.ts'
 import type { ForwardSettings } from './dueAttempts.ts'
 
 /** What a slot is asked for: an attempt through an action, with a body of so many bytes. */
@@ -57,15 +57,19 @@ export async function beginFirstAttempts(
   services: Pick<Services, 'db' | 'secrets' | 'plans' | 'log'>,
   claimed: readonly ClaimedFirst[],
 ): Promise<void> {
+  const [first] = claimed
+  if (first === undefined) return
+  // Those of one transaction, which were claimed at the same time.
+  const actionOf = forwardActions(services.secrets, first.now)
   const [plain, withRules] = [claimed.filter((one) => !one.hasRules), claimed.filter((one) => one.hasRules)]
-  for (const one of plain) begin(services, one, NO_RULE_SET)
+  for (const one of plain) begin(services, actionOf, one, NO_RULE_SET)
   if (withRules.length === 0) return
   try {
     const ruleSets = await loadRuleSets(
       services.db,
       withRules.map(({ action }) => action.id),
     )
-    for (const one of withRules) begin(services, one, ruleSets.get(one.action.id) ?? NO_RULE_SET)
+    for (const one of withRules) begin(services, actionOf, one, ruleSets.get(one.action.id) ?? NO_RULE_SET)
   } catch (err) {
     services.log.error({ err, attempts: withRules.length }, 'could not read the rules of first attempts')
     for (const { slot } of withRules) slot.release()
@@ -74,6 +78,7 @@ export async function beginFirstAttempts(
 
 function begin(
   services: Pick<Services, 'secrets' | 'plans' | 'log'>,
+  actionOf: ReturnType<typeof forwardActions>,
   one: ClaimedFirst,
   rules: Attempt['rules'],
 ): void {
@@ -91,7 +96,7 @@ function begin(
       isActive: true,
       suspendedByPlan: false,
     }
-    attempt = attemptOf(services, row, request, { id: one.attemptId, now, rules })
+    attempt = attemptOf(services, row, request, { id: one.attemptId, now, action: actionOf(row), rules })
   } catch (err) {
     // A secret that no key opens harms no other delivery.
     services.log.error({ err, deliveryId: one.deliveryId }, 'could not begin a delivery')
