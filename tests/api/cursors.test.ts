@@ -141,7 +141,7 @@ describe('a search whose time is up', () => {
     expect(found).toHaveLength(3)
     expect(whole.ids).toEqual(found)
     expect(whole.search).toEqual({ complete: true, lookedThrough: 2500 })
-    // From its second step on, a search for a text looks for a rare part of it first.
+    // From its second step on, a search for a text takes a shortcut.
     const byText = await pageOf(large.at('/requests?q=NEEDLE'), '')
     expect(byText).toEqual(whole)
     const unsearched = await pageOf(large.at('/requests'), 'pageSize=1')

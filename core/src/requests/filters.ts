@@ -2,7 +2,7 @@ import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kys
 import type { Database, Db } from '../platform/db/index.ts'
 import type { ListFilters, RequestFilters } from './schema.ts'
 import { containsText } from './search.ts'
-import type { Fragment } from './searchFragment.ts'
+import type { Shortcut } from './searchShortcut.ts'
 
 /** What the attempts of a request add up to; looked up per row through `delivery_attempts_by_request`. */
 export interface DeliverySummary {
@@ -59,11 +59,11 @@ export function applyFilters<Output>(
 /**
  * What the filters ask of `requests as r` with `deliverySummary as d`, but for its id; the cheap first.
  *
- * @param fragment of the text that is searched for; see {@link containsText}
+ * @param shortcut to the text that is searched for; see {@link containsText}
  */
 export function contentConditions(
   filters: Partial<RequestFilters>,
-  fragment?: Fragment,
+  shortcut?: Shortcut,
 ): RawBuilder<SqlBool>[] {
   const { method, state, q, since, until, verification, label } = filters
   const conditions: RawBuilder<SqlBool>[] = []
@@ -74,7 +74,7 @@ export function contentConditions(
   if (verification === 'none') conditions.push(sql`r.verdict is null`)
   else if (verification !== undefined) conditions.push(sql`r.verdict = ${verification}`)
   if (state !== undefined) conditions.push(sql`${requestState} = ${state}`)
-  if (q !== undefined) conditions.push(containsText(q, fragment))
+  if (q !== undefined) conditions.push(containsText(q, shortcut))
   return conditions
 }
 

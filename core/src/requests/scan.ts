@@ -2,7 +2,7 @@ import { type AbortableQueryOptions, type SqlBool, sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
 import { contentConditions, deliverySummary } from './filters.ts'
 import type { ListFilters } from './schema.ts'
-import { type Fragment, rarestFragment } from './searchFragment.ts'
+import { cheapestShortcut, type Shortcut } from './searchShortcut.ts'
 
 /** For so long a scan looks for more. What it has found by then is its answer. */
 const SCAN_MS = 3_000
@@ -14,7 +14,7 @@ const STEP_ROWS = { first: 1_000, min: 100, max: 50_000 } as const
 /** A step is at most so many times the one before. */
 const GROWTH = 8
 
-/** So many requests, each up to so many bytes of its body, say which part of a text is rare in the step that they begin. */
+/** So many requests, each up to so many bytes of its body, say how a text is found soonest in the step that they begin. */
 const SAMPLE = { rows: 24, bodyBytes: 2_048 } as const
 
 /** What a scan is to find. */
@@ -64,11 +64,11 @@ export async function scanRequests(
   let matchedCount = 0
   let lookedThrough = 0
   let below = filters.beforeId
-  let fragment: Fragment | undefined
+  let shortcut: Shortcut | undefined
   for (let rows: number = STEP_ROWS.first; ; ) {
     const stepBeganAt = performance.now()
     const passOver = Math.min(rows, Math.max(0, skip - matchedCount))
-    const range = { rows, below, passOver, take: take - ids.length, fragment }
+    const range = { rows, below, passOver, take: take - ids.length, shortcut }
     const step = await lookThrough(db, endpointId, filters, range, options)
     ids.push(...step.ids.map(Number))
     matchedCount += step.matched
@@ -83,7 +83,7 @@ export async function scanRequests(
     const factor = Math.min(GROWTH, STEP_MS / Math.max(1, now - stepBeganAt))
     rows = Math.max(STEP_ROWS.min, Math.min(STEP_ROWS.max, Math.round(rows * factor)))
     if (filters.q !== undefined) {
-      fragment = rarestFragment(filters.q, await sampleBelow(db, endpointId, below, options))
+      shortcut = cheapestShortcut(filters.q, await sampleBelow(db, endpointId, below, options))
     }
   }
 }
@@ -94,14 +94,14 @@ async function sampleBelow(
   endpointId: string,
   below: number,
   options: AbortableQueryOptions,
-): Promise<Buffer[]> {
+): Promise<Buffer[][]> {
   const query = sql<{ headerValues: Buffer; body: Buffer }>`
     select header_values, case when body_is_binary then '' else substring(body from 1 for ${SAMPLE.bodyBytes}) end as body
     from requests
     where endpoint_id = ${endpointId}::uuid and deleted_at is null and hidden_at is null and id < ${below}::bigint
     order by id desc limit ${SAMPLE.rows}`
   const { rows } = await db.executeQuery(query.compile(db), options)
-  return rows.flatMap(({ headerValues, body }) => [headerValues, body])
+  return rows.map(({ headerValues, body }) => [headerValues, body])
 }
 
 /** Which requests a step looks through, and which of its matches it answers. */
@@ -110,18 +110,18 @@ interface Range {
   readonly below: number | undefined
   readonly passOver: number
   readonly take: number
-  /** Of the text that is searched for. */
-  readonly fragment: Fragment | undefined
+  /** To the text that is searched for. */
+  readonly shortcut: Shortcut | undefined
 }
 
 async function lookThrough(
   db: Db,
   endpointId: string,
   filters: Partial<ListFilters>,
-  { rows, below, passOver, take, fragment }: Range,
+  { rows, below, passOver, take, shortcut }: Range,
   options: AbortableQueryOptions,
 ): Promise<Step> {
-  const asked = contentConditions(filters, fragment)
+  const asked = contentConditions(filters, shortcut)
   const isWanted = asked.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(asked, sql` and `)})`
   // The limit keeps the planner from evaluating the conditions once for each aggregate.
   const query = sql<Step>`

@@ -1,5 +1,5 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
-import { type Fragment, INTO_ASCII, isAscii } from './searchFragment.ts'
+import { INTO_ASCII, isAscii, type Shortcut } from './searchShortcut.ts'
 
 /** Text of a body is searched up to here. */
 const SEARCHED_BODY_BYTES = 262_144
@@ -12,25 +12,29 @@ type Found = RawBuilder<SqlBool>
  * Substring search without case over path, query, header values and text body of `requests as r`.
  *
  * @param q holds no NUL
- * @param fragment of `q`: headers and bodies without it are passed over, which changes what a search takes, not what it finds
+ * @param shortcut to `q`: changes what a search takes, not what it finds
  */
-export function containsText(q: string, fragment?: Fragment): Found {
+export function containsText(q: string, shortcut?: Shortcut): Found {
+  const headers = sql<Buffer>`r.header_values`
+  const text = sql<Buffer>`substring(r.body from 1 for ${SEARCHED_BODY_BYTES})`
+  const matches = (bytes: Bytes) => (shortcut?.rules === 'in' ? holds(bytes, shortcut) : sql`false`)
+  const mayMatch = (bytes: Bytes) => (shortcut?.rules === 'out' ? holds(bytes, shortcut) : sql`true`)
   return sql`(
-    ${isIn(sql`r.path`, q)}
+    ${matches(headers)}
+    or (not r.body_is_binary and ${matches(text)})
+    or ${isIn(sql`r.path`, q)}
     or ${isIn(sql`coalesce(r.query_string, '')`, q)}
-    or (${mayHold(sql`r.header_values`, fragment)} and ${isInHeaders(q)})
+    or (${mayMatch(headers)} and ${isInHeaders(q)})
     or case
-      when r.body_is_binary or not ${mayHold(sql`substring(r.body from 1 for ${SEARCHED_BODY_BYTES})`, fragment)} then false
+      when r.body_is_binary or not ${mayMatch(text)} then false
       when r.body_truncated or octet_length(r.body) > ${SEARCHED_BODY_BYTES}
         then ${isInBody(sql`body_text_prefix(r.body, ${SEARCHED_BODY_BYTES})`, q)}
       else ${isInBody(sql`convert_from(r.body, 'UTF8')`, q)}
     end)`
 }
 
-/** Bytes are compared as they are, several times as fast as text whose case is ignored. */
-function mayHold(bytes: Bytes, fragment: Fragment | undefined): Found {
-  if (fragment === undefined) return sql`true`
-  const patterns = fragment.map((spelling) => likeAnywhere(spelling))
+function holds(bytes: Bytes, { spellings }: Shortcut): Found {
+  const patterns = spellings.map((spelling) => likeAnywhere(spelling))
   return sql`${bytes} like any (array[${sql.join(patterns)}]::bytea[])`
 }
 
