@@ -1,7 +1,8 @@
 export { scopeOf } from './api/access.ts'
-export { gathering } from './api/gathering.ts'
 export { type Caller, type Context, KEY_SCOPES, type KeyScope } from './api/context.ts'
+export { Download, DownloadStream, type RouteContract, type StreamContract } from './api/contract.ts'
 export { DomainError, ERRORS, type ErrorCode, notFound, validationFailed } from './api/errors.ts'
+export { gathering } from './api/gathering.ts'
 export {
   type Locate,
   locateInBody,
@@ -11,15 +12,9 @@ export {
   TracedError,
   toProblem,
 } from './api/problem.ts'
-export {
-  Download,
-  DownloadStream,
-  REFUSED,
-  type RouteContract,
-  STREAM_PING_MS,
-  type StreamContract,
-} from './api/route.ts'
+export { STREAM_PING_MS } from './api/route.ts'
 export { type Clock, type Services, systemClock, type Urls } from './api/services.ts'
+export { REFUSED } from './api/values.ts'
 export { ITEM_CODES } from './engine/issues.ts'
 export { isPlainObject } from './engine/plainObject.ts'
 export { authenticate, knownKeys, type Presented } from './keys/index.ts'

@@ -1,12 +1,7 @@
 import { actionRoutes } from './actions/routes.ts'
 import { alertChannelRoutes } from './alertChannels/routes.ts'
-import {
-  createCallerFactory,
-  mergeRouters,
-  type RouteContract,
-  router,
-  type StreamContract,
-} from './api/route.ts'
+import type { RouteContract, StreamContract } from './api/contract.ts'
+import { createCallerFactory, mergeRouters, router } from './api/route.ts'
 import { auditRoutes } from './audit/routes.ts'
 import { conditionRoutes } from './conditions/routes.ts'
 import { contactRoutes } from './contacts/routes.ts'

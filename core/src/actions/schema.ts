@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optional, Timestamp } from '../api/route.ts'
+import { optional, Timestamp } from '../api/values.ts'
 import { ConditionDocument } from '../engine/conditions/index.ts'
 
 /** Every kind of action, whether or not a plan has it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
+import type { Finds } from '../api/contract.ts'
 import { notFound } from '../api/errors.ts'
-import type { Finds } from '../api/route.ts'
 import type { Services } from '../api/services.ts'
 import type { Plan } from '../plans/index.ts'
 import { type Channel, channelOf, destinationOf, isConnected } from './channel.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EVENT_KINDS, SEVERITIES, SUBSCRIBABLE_KINDS } from '../alerts/index.ts'
-import { optional, Timestamp } from '../api/route.ts'
+import { optional, Timestamp } from '../api/values.ts'
 import { HEALTHS } from './health.ts'
 import { CHANNEL_KIND_NAMES } from './kinds/index.ts'
 

@@ -1,6 +1,6 @@
 import { type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
-import { optional } from './route.ts'
+import { optional } from './values.ts'
 
 /** Where an item stands in a list that is ordered by id alone. */
 export type IdPlace = number

@@ -2,8 +2,8 @@ import type { Selectable } from 'kysely'
 import { z } from 'zod'
 import { idCursorInput } from '../api/cursors.ts'
 import { pageInput } from '../api/pagination.ts'
-import { InstantInput, Int64, optional, Timestamp } from '../api/route.ts'
 import { ACTOR_KINDS } from '../api/services.ts'
+import { InstantInput, Int64, optional, Timestamp } from '../api/values.ts'
 import type { AuditEntriesTable } from '../platform/db/index.ts'
 
 const Changed = z.record(z.string(), z.unknown()).nullable()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { Int64, route, router } from '../api/route.ts'
+import { route, router } from '../api/route.ts'
+import { Int64 } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { ConditionDocument } from '../engine/conditions/index.ts'
 import { readCondition, tryCondition } from './try.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Timestamp } from '../api/route.ts'
+import { Timestamp } from '../api/values.ts'
 
 /** Somebody whom alerts are mailed to when no channel is there for them. */
 export const Contact = z.object({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { idCursorInput } from '../api/cursors.ts'
 import { pageInput } from '../api/pagination.ts'
-import { byName, Int64, Int64Filter, optional, Timestamp } from '../api/route.ts'
+import { byName, Int64, Int64Filter, optional, Timestamp } from '../api/values.ts'
 import { ATTEMPT_STATES, TRIGGERS } from './states.ts'
 
 /** Paging and filters of the list of attempts; filters combine with AND. */

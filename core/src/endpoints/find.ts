@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
+import type { Finds } from '../api/contract.ts'
 import { notFound } from '../api/errors.ts'
 import { gathering } from '../api/gathering.ts'
-import type { Finds } from '../api/route.ts'
 import { type EndpointRow, findEndpoint } from './queries.ts'
 
 interface NamedEndpoint {

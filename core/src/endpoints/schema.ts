@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optional, Timestamp } from '../api/route.ts'
+import { optional, Timestamp } from '../api/values.ts'
 import { networkOf } from '../engine/networks.ts'
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../engine/verification/index.ts'
 

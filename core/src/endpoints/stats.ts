@@ -2,7 +2,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
-import { Timestamp } from '../api/route.ts'
+import { Timestamp } from '../api/values.ts'
 import type { EndpointRow } from './queries.ts'
 
 /** What an endpoint holds, gets and still owes. */

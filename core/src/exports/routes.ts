@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { Download, DownloadStream, Int64, optional, route, router } from '../api/route.ts'
+import { Download, DownloadStream } from '../api/contract.ts'
+import { route, router } from '../api/route.ts'
+import { Int64, optional } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { filterInput, findsRequest } from '../requests/index.ts'
 import { exportedRequest } from './exportedRequest.ts'

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { timeCursor, timeCursorInput } from '../api/cursors.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
-import { optional, route, router, Timestamp } from '../api/route.ts'
+import { route, router } from '../api/route.ts'
+import { optional, Timestamp } from '../api/values.ts'
 import { INCIDENT_STATES, listIncidents } from './queries.ts'
 
 /** Something that is or was out of order: parked deliveries of an action, an alarmed watchdog, a channel that fails. */

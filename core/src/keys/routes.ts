@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import type { Finds } from '../api/contract.ts'
 import { notFound } from '../api/errors.ts'
-import { type Finds, route, router } from '../api/route.ts'
+import { route, router } from '../api/route.ts'
 import { findsNamedEndpoint } from '../endpoints/index.ts'
 import { changeKey } from './change.ts'
 import { createKey, issuesOfKey } from './create.ts'

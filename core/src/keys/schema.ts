@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { KEY_SCOPES } from '../api/context.ts'
-import { InstantInput, optional, Timestamp } from '../api/route.ts'
+import { InstantInput, optional, Timestamp } from '../api/values.ts'
 import { networkOf } from '../engine/networks.ts'
 
 /** For how long a key that was replaced goes on: a day unless told, 30 days at most. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { KEY_SCOPES } from '../api/context.ts'
-import { route, router, Timestamp } from '../api/route.ts'
+import { route, router } from '../api/route.ts'
+import { Timestamp } from '../api/values.ts'
 import { LIMIT_MEANINGS, type LimitName } from '../plans/index.ts'
 
 const limit = (name: LimitName) => z.int().meta({ description: LIMIT_MEANINGS[name] })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Timestamp } from '../api/route.ts'
+import { Timestamp } from '../api/values.ts'
 import { OVERVIEW_ENDPOINTS } from './queries.ts'
 
 /** What became of a workspace since the event before; the first event says everything. */

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Int64, optional, Timestamp } from '../api/route.ts'
+import { Int64, optional, Timestamp } from '../api/values.ts'
 
 /** Filters that the routes of the bin share. */
 export const binFilters = {

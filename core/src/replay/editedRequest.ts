@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optional } from '../api/route.ts'
+import { optional } from '../api/values.ts'
 import { type EvaluatedRequest, headerText, type WireHeader } from '../engine/message/index.ts'
 
 const HEADERS_MAX = 300

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { notFound } from '../api/errors.ts'
-import { InstantInput, Int64, optional, route, router } from '../api/route.ts'
+import { route, router } from '../api/route.ts'
+import { InstantInput, Int64, optional } from '../api/values.ts'
 import { attemptView, DeliveryAttempt, findAttempts, recordListen } from '../deliveries/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import { markReported } from '../listeners/index.ts'

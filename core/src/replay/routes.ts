@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireFeature } from '../api/planGates.ts'
-import { Int64, optional, route, router } from '../api/route.ts'
+import { route, router } from '../api/route.ts'
+import { Int64, optional } from '../api/values.ts'
 import { DeliveryAttemptDetail } from '../deliveries/index.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { findsRequest, issuesOfRequestIds, requestIdsInput, requestIdsOf } from '../requests/index.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Int64, Timestamp } from '../api/route.ts'
+import { Int64, Timestamp } from '../api/values.ts'
 import { ATTEMPT_STATES } from '../deliveries/index.ts'
 import type { Replay } from './replayRequest.ts'
 

@@ -1,16 +1,8 @@
 import { z } from 'zod'
+import { Download } from '../api/contract.ts'
 import { idCursorInput } from '../api/cursors.ts'
 import { pageInput } from '../api/pagination.ts'
-import {
-  byName,
-  Download,
-  InstantInput,
-  Int64,
-  Int64Filter,
-  optional,
-  REFUSED,
-  Timestamp,
-} from '../api/route.ts'
+import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp } from '../api/values.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { BODY_KINDS } from '../engine/message/index.ts'
 import { VALUE_TYPES } from './shape.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Int64, optional } from '../api/route.ts'
+import { Int64, optional } from '../api/values.ts'
 
 /** The most members that one sample sets. */
 export const SET_MAX = 50

@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { InstantInput, optional, route, router, Timestamp } from '../api/route.ts'
+import { route, router } from '../api/route.ts'
+import { InstantInput, optional, Timestamp } from '../api/values.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
 import { searching } from '../requests/index.ts'
 import { countTraffic } from './queries.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { Finds } from '../api/contract.ts'
 import { notFound } from '../api/errors.ts'
-import type { Finds } from '../api/route.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import {
   type Destination,

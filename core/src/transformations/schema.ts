@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { byName, Int64Filter, optional, Timestamp } from '../api/route.ts'
+import { byName, Int64Filter, optional, Timestamp } from '../api/values.ts'
 import { FAULT_CODES, ruleJsonSchema, STEP_OPS } from '../engine/rules/index.ts'
 
 /**

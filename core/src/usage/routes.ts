@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { route, router, Timestamp } from '../api/route.ts'
+import { route, router } from '../api/route.ts'
+import { Timestamp } from '../api/values.ts'
 import { readUsage } from './queries.ts'
 
 const counted = (max: string) =>

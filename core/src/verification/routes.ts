@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { notFound } from '../api/errors.ts'
-import { Int64, route, router } from '../api/route.ts'
+import { route, router } from '../api/route.ts'
+import { Int64 } from '../api/values.ts'
 import { captureUrlOf, createInput, findsEndpoint, storedSettings } from '../endpoints/index.ts'
 import {
   changedSettings,

@@ -1,6 +1,6 @@
 import { z } from 'zod'
+import type { Finds } from '../api/contract.ts'
 import { notFound } from '../api/errors.ts'
-import type { Finds } from '../api/route.ts'
 import { findWatchdog, type WatchdogRow } from './queries.ts'
 
 /**

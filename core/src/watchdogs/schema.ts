@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Int64, optional, Timestamp } from '../api/route.ts'
+import { Int64, optional, Timestamp } from '../api/values.ts'
 import { CONDITION_GRAMMAR } from '../engine/conditions/index.ts'
 import {
   MAX_ALERT_CONTACTS,

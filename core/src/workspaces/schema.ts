@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Timestamp } from '../api/route.ts'
+import { Timestamp } from '../api/values.ts'
 import { PLAN_KEYS } from '../plans/index.ts'
 
 /** A workspace as operators see it. */

@@ -1,0 +1,131 @@
+import { z } from 'zod'
+import { type InputIssue, inDocumentOrder, onePerPart } from '../engine/issues.ts'
+import { type AccessDeclaration, admit, scopeOf } from './access.ts'
+import type { Context, KeyScope } from './context.ts'
+import type { Finds, PathIds, RouteContract } from './contract.ts'
+import { validationFailed } from './errors.ts'
+import { issuesOf, nulIssues } from './issues.ts'
+
+/** What is looked at before a procedure runs. */
+export interface Checks<Shape extends z.core.$ZodLooseShape, Found extends object> extends AccessDeclaration {
+  readonly input: z.ZodObject<Shape>
+  readonly finds?: Finds<Found>
+  readonly gate?: (context: Context) => void
+  /**
+   * In place of `finds`, where the procedure's own statement finds what the path names, which saves a round trip: runs
+   * only when the input is wrong, so that 404 comes before 400 here too.
+   */
+  readonly findsWhenWrong?: Finds<object>
+  /**
+   * Evaluates what the schema alone cannot (stored values, addresses), so that one answer names every wrong part.
+   * It sees the members that the schema accepted, each on its own.
+   */
+  readonly check?: (
+    context: Context & Found,
+    members: Partial<z.output<z.ZodObject<Shape>>>,
+  ) => readonly InputIssue[] | Promise<readonly InputIssue[]>
+}
+
+/** For calls whose input cannot be read: who may call, and what the path names, come before it. */
+export function findsOf(
+  declaration: Pick<RouteContract, 'method' | 'input' | 'scope' | 'narrows' | 'finds'> & {
+    readonly findsWhenWrong?: Finds<object>
+  },
+): Finds<object> {
+  const { finds, findsWhenWrong } = declaration
+  return async (ctx, ids) => {
+    admit(ctx, { least: scopeOf(declaration), declaration, named: ids.endpointId })
+    return (await (findsWhenWrong ?? finds)?.(ctx, ids)) ?? {}
+  }
+}
+
+/**
+ * Looks at the caller's scope, then runs `finds`, `gate` and `check`.
+ *
+ * @returns what was found, to be added to the context; nothing where nothing is looked for, because adding costs tRPC as much
+ *   as the rest of a short call
+ */
+export async function passChecks<Shape extends z.core.$ZodLooseShape, Found extends object>(
+  declaration: Checks<Shape, Found>,
+  least: KeyScope,
+  ctx: Context,
+  raw: unknown,
+): Promise<{ ctx?: Found }> {
+  const { finds, findsWhenWrong, gate, check, input } = declaration
+  admit(ctx, { least, declaration, named: pathIds(raw).endpointId })
+  // Without `finds`, Found is the empty default: nothing to add to the context.
+  const found = finds === undefined ? ({} as Found) : await finds(ctx, pathIds(raw))
+  const unstorable = nulIssues(raw).filter(({ path }) => String(path[0]) in input.shape)
+  const isWrong = () => unstorable.length > 0 || !input.safeParse(raw).success
+  if (findsWhenWrong !== undefined && isWrong()) await findsWhenWrong(ctx, pathIds(raw))
+  gate?.(ctx)
+  if (check !== undefined || unstorable.length > 0) {
+    const { accepted, wrong, issues } = acceptedMembers(input, raw)
+    const evaluated = (await check?.({ ...ctx, ...found }, accepted)) ?? []
+    // A member of the wrong type looks absent to the check, which may then miss it in the whole.
+    const isTrue = ({ path: [first] }: InputIssue) =>
+      first === undefined ? wrong.size === 0 : !wrong.has(first)
+    const all = inDocumentOrder(onePerPart([...issues, ...evaluated.filter(isTrue), ...unstorable]), raw)
+    if (all.length > 0) throw validationFailed(all)
+  }
+  return finds === undefined ? {} : { ctx: found }
+}
+
+/**
+ * The members that pass on their own, and what is wrong with the rest. A list or an object of which some parts are wrong
+ * is there too, without them: the check evaluates the others. A list has holes in their places, so that each keeps its index.
+ */
+function acceptedMembers<Shape extends z.core.$ZodLooseShape>(input: z.ZodObject<Shape>, raw: unknown) {
+  const issues = issuesOf(input.safeParse(raw).error, raw)
+  const members =
+    typeof raw === 'object' && raw !== null ? new Map(Object.entries(raw)) : new Map<string, unknown>()
+  const wrong = new Set<string | number | undefined>()
+  const parsed = Object.entries(input.shape).flatMap(([name, schema]): [string, unknown][] => {
+    const own = issues.filter(({ path }) => path[0] === name)
+    if (own.length === 0) return [[name, z.safeParse(schema, members.get(name)).data]]
+    const value = members.get(name)
+    const right = Array.isArray(value) ? rightItems(schema, value, own) : rightParts(schema, value, own)
+    if (right === undefined) wrong.add(name)
+    return right === undefined ? [] : [[name, right]]
+  })
+  // Each value was parsed by its own member's schema, which a map of names cannot express.
+  const accepted = Object.fromEntries(parsed) as Partial<z.output<z.ZodObject<Shape>>>
+  return { accepted, wrong, issues, raw }
+}
+
+/** Undefined unless nothing but items is wrong. */
+function rightItems(
+  schema: z.core.$ZodType,
+  value: readonly unknown[],
+  issues: readonly InputIssue[],
+): unknown[] | undefined {
+  const wrongItems = new Set(issues.map(({ path }) => path[1]))
+  if (wrongItems.has(undefined)) return undefined
+  const indexes = [...value.keys()].filter((index) => !wrongItems.has(index))
+  const { data } = z.safeParse(
+    schema,
+    indexes.map((index) => value[index]),
+  )
+  if (!Array.isArray(data)) return undefined
+  const list: unknown[] = []
+  for (const [at, index] of indexes.entries()) list[index] = data[at]
+  return list
+}
+
+/** Undefined unless the value is an object in which nothing but members is wrong, and which may lack those. */
+function rightParts(schema: z.core.$ZodType, value: unknown, issues: readonly InputIssue[]): unknown {
+  if (typeof value !== 'object' || value === null) return undefined
+  const wrongNames = new Set(issues.map(({ path }) => path[1]))
+  return z.safeParse(
+    schema,
+    Object.fromEntries(Object.entries(value).filter(([name]) => !wrongNames.has(name))),
+  ).data
+}
+
+function pathIds(input: unknown): PathIds {
+  if (typeof input !== 'object' || input === null) return {}
+  const isId = (value: unknown) => typeof value === 'string' || typeof value === 'number'
+  return Object.fromEntries(
+    Object.entries(input).flatMap(([name, value]) => (isId(value) ? [[name, String(value)]] : [])),
+  )
+}
