@@ -25,7 +25,8 @@ export async function readQueueLoad(boss: PgBoss): Promise<QueueLoad[]> {
     select q.name as queue, coalesce(due.depth, 0) as depth, coalesce(due.lag_seconds, 0) as lag_seconds
     from pgboss.queue q
     left join (
-      select name, sum(coalesce(jsonb_array_length(data -> 'attempts'), 1))::int as depth,
+      select name,
+             sum(case jsonb_typeof(data -> 'attempts') when 'array' then jsonb_array_length(data -> 'attempts') else 1 end)::int as depth,
              greatest(0, extract(epoch from pgboss.job_now() - min(start_after)))::float8 as lag_seconds
       from pgboss.job where state < 'active' and start_after <= pgboss.job_now() group by name
     ) due on due.name = q.name

@@ -71,6 +71,8 @@ test('a process that stops queues anew what has not begun, and another makes eac
     return rows[0]?.count
   }
   expect(await waiting()).toBe(CAPTURES)
+  const metrics = await (await fetch(`${gateway.baseUrl}/metrics`)).text()
+  expect(metrics).toContain(`creel_queue_depth{queue="deliveries.attempt"} ${CAPTURES}\n`)
 
   const first = await startService({ parts: ['jobs'], database, secretKey, clock })
   await receiver.take(UNPROVEN_MAX)
