@@ -7,6 +7,8 @@ export interface LoadOrder {
   /** Measured after the warm-up. */
   readonly seconds: number
   readonly warmupSeconds: number
+  /** Paths that the connections take in turn, in place of the URL's. */
+  readonly paths?: readonly string[]
   /** What is posted; without one the URL is read. */
   readonly body?: string
   /** Sent beside what every sender sends. */

@@ -9,19 +9,21 @@ import type { LoadOrder, LoadResult } from './load.ts'
 const order: LoadOrder = JSON.parse(process.argv[2] ?? '')
 const { hostname, port, pathname, search } = new URL(order.url)
 const { body } = order
-const request = Buffer.from(
-  [
-    `${body === undefined ? 'GET' : 'POST'} ${pathname}${search} HTTP/1.1`,
-    `Host: ${hostname}:${port}`,
-    'User-Agent: creel-bench/1',
-    'Accept: */*',
-    ...(body === undefined
-      ? []
-      : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]),
-    ...Object.entries(order.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
-    '',
-    body ?? '',
-  ].join('\r\n'),
+const requests = (order.paths ?? [`${pathname}${search}`]).map((path) =>
+  Buffer.from(
+    [
+      `${body === undefined ? 'GET' : 'POST'} ${path} HTTP/1.1`,
+      `Host: ${hostname}:${port}`,
+      'User-Agent: creel-bench/1',
+      'Accept: */*',
+      ...(body === undefined
+        ? []
+        : ['Content-Type: application/json', `Content-Length: ${Buffer.byteLength(body)}`]),
+      ...Object.entries(order.headers ?? {}).map(([name, value]) => `${name}: ${value}`),
+      '',
+      body ?? '',
+    ].join('\r\n'),
+  ),
 )
 
 const warmUntil = performance.now() + order.warmupSeconds * 1000
@@ -32,19 +34,21 @@ let refused = 0
 let open = order.connections
 let lastAnswerAt = warmUntil
 
-/** Of the connections' present requests. */
+/** A connection and its present request. */
 interface Connection {
+  readonly request: Buffer
   sentAt: number
   received: string
 }
 
 for (let index = 0; index < order.connections; index += 1) {
+  const request = requests[index % requests.length] ?? Buffer.alloc(0)
   await Bun.connect<Connection>({
     hostname,
     port: Number(port),
     socket: {
       open(socket) {
-        socket.data = { sentAt: performance.now(), received: '' }
+        socket.data = { request, sentAt: performance.now(), received: '' }
         socket.write(request)
       },
       data(socket, chunk) {
@@ -64,7 +68,7 @@ for (let index = 0; index < order.connections; index += 1) {
           return
         }
         socket.data.sentAt = now
-        socket.write(request)
+        socket.write(socket.data.request)
       },
       close: finish,
       error: (_, error) => {

@@ -28,7 +28,7 @@ const BATCH_BYTES_MAX = 16 * 1024 * 1024
  * than the pauses do.
  */
 const FOLLOWING_BATCH_MIN = 12
-const FOLLOWING_BATCH_SHARE = 0.5
+const FOLLOWING_BATCH_SHARE = 0.25
 /** Their bytes are bounded by who reads them from the wire. */
 const WAITING_CAPTURES_MAX = 8192
 const ANSWER_SECONDS_MAX = STATEMENT_SECONDS_MAX + 5
