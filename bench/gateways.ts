@@ -1,6 +1,6 @@
 /**
  * `bun bench/gateways.ts [seconds] [rounds]`: one gateway process against two on the same PostgreSQL, captures of 1 KB, each gateway
- * with as many connections of its own. With few connections a gateway waits for the disk most of the time, and a second one finds cores
+ * with as many connections of its own. With one connection a gateway waits for the disk most of the time, and a second one finds cores
  * that are free; with many, load, gateways and PostgreSQL share the machine, and a second one finds none. So the share of the
  * processors that had nothing to do stands beside each rate.
  *
@@ -21,8 +21,8 @@ const rounds = Number(process.argv[3] ?? 5)
 const BODY = JSON.stringify({ type: 'scale', data: 'x'.repeat(990) })
 const WARM_SECONDS = 5
 /** Of each gateway. */
-const CONNECTIONS = [4, 32] as const
-/** For the fewest, where there is room. */
+const CONNECTIONS = [1, 32] as const
+/** For the fewest: there is room. */
 const GOAL = { atLeast: 1.4 }
 
 await using service = await startBenchService()
@@ -89,7 +89,7 @@ for (const connections of CONNECTIONS) {
       taken.set(name, [...(taken.get(name) ?? []), await burst(targets, connections)])
     }
   }
-  const where = `${connections} connections each`
+  const where = `${connections} ${connections === 1 ? 'connection' : 'connections'} each`
   const one = taken.get('through one gateway') ?? []
   for (const [name, bursts] of taken) {
     const rate = percentile(

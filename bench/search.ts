@@ -20,7 +20,7 @@ const CROWD = 64
 /** How long a new service is asked before it is measured: what its first calls take is mostly the interpreter's. */
 const WARM_SECONDS = 4
 
-const Page = z.object({ items: z.array(z.object({ id: z.int() })) })
+const Page = z.object({ items: z.array(z.object({ id: z.int() })), next: z.string().nullable() })
 
 await using service = await startBenchService()
 const url = await findEmbeddedPostgres(service.env.CREEL_DATA_DIR ?? '')
@@ -81,14 +81,19 @@ async function reads(endpoint: string): Promise<void> {
     report({ group: 'search', name: `${name}, 64 conn.`, value: crowded, unit: 'ms', goal })
   }
   // Calls for the same at the same time are one read; these are for different pages, and share none.
-  const pages = Array.from({ length: CROWD }, (_, index) => `${listOf(endpoint)}?page=${index + 1}`)
-  report({
-    group: 'search',
-    name: 'pages 1 to 64 of 10,000 stored, 64 conn., a page each',
-    value: await p50(listOf(endpoint), CROWD, SECONDS, pages),
-    unit: 'ms',
-    goal: { atMost: 10 },
-  })
+  const value = await p50(listOf(endpoint), CROWD, SECONDS, await pagesOf(endpoint, CROWD))
+  const name = 'a page of 10,000 stored, 64 conn., each another one'
+  report({ group: 'search', name, value, unit: 'ms', goal: { atMost: 10 } })
+}
+
+/** The paths of the first pages, each by the cursor of the one before. */
+async function pagesOf(endpoint: string, count: number): Promise<string[]> {
+  const paths = [listOf(endpoint)]
+  for (let last = paths[0]; last !== undefined && paths.length < count; last = paths.at(-1)) {
+    const { next } = Page.parse(await service.call('GET', last))
+    paths.push(`${listOf(endpoint)}?before=${next}`)
+  }
+  return paths
 }
 
 /** In ms, of as many callers at once, each with one call under way. */
