@@ -1,5 +1,5 @@
 /**
- * `bun run bench:capture [--rounds 3] [--seconds 1] [--connections 1,64,256] [--peer name=url]…`: durable captures against a bare
+ * `bun run bench:capture [--rounds 7] [--seconds 1] [--connections 1,64,256] [--peer name=url]…`: durable captures against a bare
  * echo, in bursts that take turns, so that what else happens on the machine falls on all of them. Of each burst the rate, the
  * latency and the processor time of gateway and PostgreSQL are taken; reported are the median rate and latency, the median of the
  * ratios within a round, and the lower quartile of the processor time, which other work on the machine can only raise.
@@ -20,7 +20,7 @@ import { openBenchFolder } from './support/workspace.ts'
 
 const { values } = parseArgs({
   options: {
-    rounds: { type: 'string', default: '3' },
+    rounds: { type: 'string', default: '7' },
     seconds: { type: 'string', default: '1' },
     connections: { type: 'string', default: '1,64,256' },
     peer: { type: 'string', multiple: true, default: [] },
