@@ -20,8 +20,8 @@ export interface ConnectionKeeper {
   peek(): CaptureConnection | undefined
   /** @throws what Postgres said, or an Error when it says nothing for `CONNECT_SECONDS_MAX` */
   open(): Promise<CaptureConnection>
-  /** Gives a connection up that failed; the next `open` makes another. */
-  drop(cause: unknown): void
+  /** Gives a connection up that failed; the next `open` makes another. What has been given up already stays so. */
+  drop(failed: CaptureConnection, cause: unknown): void
   close(): void
 }
 
@@ -35,9 +35,9 @@ const CONNECT_SECONDS_MAX = 5
 export function keepConnection(pool: pg.Pool, log: Pick<Logger, 'warn'>): ConnectionKeeper {
   let kept: CaptureConnection | undefined
 
-  const drop = (connection: CaptureConnection | undefined, cause: unknown) => {
-    // A connection dies once, but may say so twice: by its query and by its socket.
-    if (connection === undefined || connection !== kept) return
+  const drop = (connection: CaptureConnection, cause: unknown) => {
+    // A connection dies once, but says so by its socket and by every batch on it.
+    if (connection !== kept) return
     kept = undefined
     log.warn({ err: cause }, 'the capture connection failed: senders get 503 until Postgres is back')
     connection.client.release(true)
@@ -61,7 +61,7 @@ export function keepConnection(pool: pg.Pool, log: Pick<Logger, 'warn'>): Connec
       kept = connection
       return connection
     },
-    drop: (cause) => drop(kept, cause),
+    drop,
     close() {
       kept?.client.release(true)
       kept = undefined

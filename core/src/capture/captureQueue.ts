@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { type BatchServices, storeBatch } from './captureBatch.ts'
-import { keepConnection } from './captureConnection.ts'
+import { type CaptureConnection, keepConnection } from './captureConnection.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX } from './captureStatement.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import { PlainBatches } from './plainBatch.ts'
@@ -86,9 +86,10 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
 
   /** Sends a batch at once, where the connection is open. @returns what tells its senders what became of it */
   const store = async (batch: readonly Waiting[], mayRetry = true): Promise<() => void> => {
+    let used = connection.peek()
     try {
-      const open = connection.peek() ?? (await connection.open())
-      const outcomes = await inTime(() =>
+      used ??= await connection.open()
+      const outcomes = await inTime(used, (open) =>
         storeBatch(
           services,
           open,
@@ -111,7 +112,7 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
       }
       if (isRowError(error)) log.error({ err: error }, 'a capture cannot be stored')
       else {
-        connection.drop(error)
+        if (used !== undefined) connection.drop(used, error)
         pausedUntil = performance.now() + PAUSE_MILLISECONDS
       }
       return () => {
@@ -121,13 +122,16 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
   }
 
   /** Dropping the connection ends what waits on it, also where the network swallows everything. */
-  const inTime = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const inTime = async <Result>(
+    open: CaptureConnection,
+    work: (open: CaptureConnection) => Promise<Result>,
+  ): Promise<Result> => {
     const timer = setTimeout(
-      () => connection.drop(new Error(`Postgres did not answer within ${ANSWER_SECONDS_MAX} s.`)),
+      () => connection.drop(open, new Error(`Postgres did not answer within ${ANSWER_SECONDS_MAX} s.`)),
       ANSWER_SECONDS_MAX * 1000,
     )
     try {
-      return await work()
+      return await work(open)
     } finally {
       clearTimeout(timer)
     }
