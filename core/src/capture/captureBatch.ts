@@ -20,7 +20,7 @@ export type BatchServices = DeliveryServices & Pick<Services, 'endpointChanges'>
  *
  * Most batches take the short way of plainBatch.ts. What that cannot decide, it leaves untouched to the general statement.
  *
- * @param connection used for other batches only, and while this one is the only one where its pipeline says that another may follow
+ * @param connection used for batches only; while this one is stored, another may begin where `pipeline.mayFollow` says so
  * @param plain what was learned of the endpoints from earlier batches
  * @returns what became of each capture, in their order
  * @throws what Postgres said; then nothing was stored, unless the connection was lost while it committed

@@ -23,9 +23,9 @@ export interface CaptureQueue {
 const BATCH_CAPTURES_MAX = 256
 const BATCH_BYTES_MAX = 16 * 1024 * 1024
 /**
- * PostgreSQL gets a batch while it still works on the one before, once so many captures wait, and this share of those that it works
- * on: then it need not wait for us to hear of its answer, which takes as long as a batch itself. More and smaller ones would cost more
- * than the pauses do.
+ * PostgreSQL gets a batch while it still works on the one before, once so many captures wait, and no fewer than this share of those
+ * that it works on. Without it PostgreSQL would pause until we have read its answer, which may take as long as a batch. Smaller
+ * batches would cost more than the pauses.
  */
 const FOLLOWING_BATCH_MIN = 12
 const FOLLOWING_BATCH_SHARE = 0.25

@@ -1,5 +1,5 @@
 import { isAscii, isUtf8 } from 'node:buffer'
-import { type EvaluatedRequest, headerText, type WireHeader } from '../engine/message/index.ts'
+import { type EvaluatedRequest, headerText, isNamed, type WireHeader } from '../engine/message/index.ts'
 
 /** A evaluated request in the words of its row (migration `requests`). */
 export interface CaptureRow {
@@ -64,13 +64,10 @@ function headerColumns(headers: readonly WireHeader[]) {
     }
     names += name
     values += value
-    if (userAgent === null && name.length === USER_AGENT.length && name.toLowerCase() === USER_AGENT)
-      userAgent = value
+    if (userAgent === null && isNamed(name, 'user-agent')) userAgent = value
   }
   return { names, values, userAgent }
 }
-
-const USER_AGENT = 'user-agent'
 
 /** Postgres's text holds every character but NUL. */
 function storable(text: string): string {

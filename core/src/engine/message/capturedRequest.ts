@@ -72,5 +72,5 @@ export function headerValues(headers: readonly WireHeader[], name: string): stri
 
 /** Whether a field has this name, without regard to case. Most have another length, which is quick to see. */
 export function isNamed(field: string, name: string): boolean {
-  return field.length === name.length && field.toLowerCase() === name.toLowerCase()
+  return field.length === name.length && (field === name || field.toLowerCase() === name.toLowerCase())
 }

@@ -3,6 +3,7 @@ import {
   formBody,
   isLabelledForm,
   isLabelledMultipart,
+  isNamed,
   isUnlabelled,
   jsonBody,
   multipartFields,
@@ -66,13 +67,13 @@ export class Evidence {
   headers(name: string): string[] {
     const values: string[] = []
     for (const [field, value] of this.request.headers) {
-      if (isSameName(field, name)) values.push(trimBlanks(value))
+      if (isNamed(field, name)) values.push(trimBlanks(value))
     }
     return values
   }
 
   header(name: string): string | undefined {
-    const field = this.request.headers.find(([field]) => isSameName(field, name))
+    const field = this.request.headers.find(([field]) => isNamed(field, name))
     return field === undefined ? undefined : trimBlanks(field[1])
   }
 
@@ -132,10 +133,6 @@ export class Evidence {
     this.#fieldBodies.set(name, body)
     return scalarText(nodeAt(jsonBody({ body, bodyTruncated: false, contentType: null }).value, path))
   }
-}
-
-function isSameName(left: string, right: string): boolean {
-  return left.length === right.length && (left === right || left.toLowerCase() === right.toLowerCase())
 }
 
 /** A JSON value as the text that providers sign; undefined for what is missing, null or not a scalar. */
