@@ -1,20 +1,23 @@
 /**
- * The innocent bystander, a worker of its own: what the attack costs the attacker's event loop must not count. It captures and
- * reads, over and over; asked for it, it tells how long its worst answer took since it was asked before, and what went wrong.
+ * The bystander, in a worker of its own, so that the attacker's event loop does not delay it. It captures and reads all the
+ * time, and calls the bare echo beside. Asked for an account, it answers what happened since the last one.
  */
 
-/** What the worker is started with. */
+/** First message to the worker. */
 export interface Innocent {
   readonly baseUrl: string
   readonly captureUrl: string
+  readonly echoUrl: string
   readonly key: string
   readonly address: string
 }
 
-/** What it says when it is asked. */
+/** Answer to the message `account`. */
 export interface Account {
   readonly worstMs: number
   readonly medianMs: number
+  /** Worst answer of the bare echo in the same time. */
+  readonly echoWorstMs: number
   /** Statuses other than 200, and failures. */
   readonly wrong: readonly string[]
 }
@@ -24,6 +27,7 @@ const PAUSE_MS = 60
 declare const self: Worker
 
 let times: number[] = []
+let echoWorstMs = 0
 let wrong: string[] = []
 
 self.onmessage = ({ data }: MessageEvent<Innocent | 'account'>) => {
@@ -32,21 +36,26 @@ self.onmessage = ({ data }: MessageEvent<Innocent | 'account'>) => {
     const account: Account = {
       worstMs: sorted.at(-1) ?? 0,
       medianMs: sorted[sorted.length >> 1] ?? 0,
+      echoWorstMs,
       wrong,
     }
     times = []
+    echoWorstMs = 0
     wrong = []
     postMessage(account)
   } else void live(data)
 }
 
-async function live({ baseUrl, captureUrl, key, address }: Innocent): Promise<void> {
+async function live({ baseUrl, captureUrl, echoUrl, key, address }: Innocent): Promise<void> {
   const headers = { 'X-Forwarded-For': address }
   for (;;) {
     await timed(() => fetch(captureUrl, { method: 'POST', headers, body: '{"innocent":true}' }))
     await timed(() =>
       fetch(`${baseUrl}/api/v1/me`, { headers: { ...headers, Authorization: `Bearer ${key}` } }),
     )
+    const startedAt = performance.now()
+    await (await fetch(echoUrl)).bytes()
+    echoWorstMs = Math.max(echoWorstMs, performance.now() - startedAt)
     await Bun.sleep(PAUSE_MS)
   }
 }

@@ -1,0 +1,184 @@
+import { expect } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import { z } from 'zod'
+import { createTestDatabase, type TestDatabase } from '../support/database.ts'
+import { type RunningProcess, runCreel, startProcess } from '../support/process.ts'
+import type { Account, Innocent } from './innocent.ts'
+
+/** Limit for the bystander's worst answer, on two idle cores. */
+const WORST_MS = 1000
+/** On a busy machine the limit is higher: these multiples of the answers before the attack, and of a bare echo during it. */
+const MEDIANS_OF_QUIET = 25
+const WORSTS_OF_QUIET = 5
+const WORSTS_OF_ECHO = 5
+/** Limit for the memory that the service gains during an attack. */
+const MORE_MEGABYTES_MAX = 200
+const CALIBRATION_MS = 1000
+
+/** The attacker and the bystander are behind the same trusted proxy. */
+export const ATTACKER = '198.51.100.66'
+const INNOCENT = '203.0.113.9'
+
+/** Header lines of a request that comes from the attacker. */
+export const forwarded = `Host: h\r\nX-Forwarded-For: ${ATTACKER}\r\n`
+
+/** A service in a process of its own, with one workspace that attacks and another that captures and reads all the time. */
+export interface AttackedService {
+  readonly creel: RunningProcess
+  readonly database: TestDatabase
+  readonly port: number
+  /** Write key of the attacking workspace, which is on the plan `team`. */
+  readonly attackersKey: string
+  /** Capture path of an endpoint of the attacking workspace. */
+  readonly attackedPath: string
+  /** Header lines that authenticate the attacker and announce JSON. */
+  readonly credentials: string
+  /**
+   * Runs an attack. Fails unless, during it, each answer to the bystander was correct and came in time and the service gained
+   * less than 200 MB, and unless the service answers afterwards. The connections of {@link dial} are destroyed at the end.
+   */
+  attackedBy(attack: () => Promise<void>): Promise<void>
+  /** Opens a connection of the attacker and writes these bytes. Nothing is read until the caller does. */
+  dial(bytes: string | Buffer): Socket
+  /** Opens several such connections. */
+  many(count: number, bytes: string | Buffer): Socket[]
+  /** Stops the service. Fails if it logged an error that `isExpectedError` does not allow. */
+  stop(): Promise<void>
+}
+
+/** Differences from a usual service. */
+export interface AttackedServiceOptions {
+  readonly env?: Readonly<Record<string, string>>
+  /** Words after `serve`; `--only gateway` by default. */
+  readonly words?: readonly string[]
+  /** Whether a line of the log at level error may be there. None may by default. */
+  readonly isExpectedError?: (line: string) => boolean
+}
+
+/** Starts the service and the bystander, and measures the bystander's answers before any attack. */
+export async function startAttackedService(options: AttackedServiceOptions = {}): Promise<AttackedService> {
+  const database = await createTestDatabase()
+  const creel = await startProcess(
+    {
+      database,
+      env: {
+        CREEL_TRUSTED_PROXIES: '127.0.0.1',
+        CREEL_CONNECTIONS_MAX: '900',
+        CREEL_CONNECTIONS_PER_ADDRESS: '300',
+        CREEL_LOG_LEVEL: 'error',
+        ...options.env,
+      },
+    },
+    options.words ?? ['--only', 'gateway'],
+  )
+  const port = Number(new URL(creel.baseUrl).port)
+  const attackersKey = creel.first?.key ?? ''
+  const innocentsKey = await keyOfAnotherWorkspace(database)
+  const made = await fetch(`${creel.baseUrl}/api/v1/endpoints`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${innocentsKey}`, 'Content-Type': 'application/json' },
+    body: '{}',
+  })
+  const { id } = z.looseObject({ id: z.string() }).parse(await made.json())
+  const echo = Bun.spawn([process.execPath, new URL('./echo.ts', import.meta.url).pathname], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  const echoUrl = await firstLine(echo.stdout)
+  const innocent = new Worker(new URL('./innocent.ts', import.meta.url))
+  const order: Innocent = {
+    baseUrl: creel.baseUrl,
+    captureUrl: `${creel.captureUrl}/hook/${id}`,
+    echoUrl,
+    key: innocentsKey,
+    address: INNOCENT,
+  }
+  const account = () =>
+    new Promise<Account>((resolve) => {
+      innocent.onmessage = ({ data }: MessageEvent<Account>) => resolve(data)
+      innocent.postMessage('account')
+    })
+  innocent.postMessage(order)
+  await Bun.sleep(CALIBRATION_MS)
+  await account()
+  await Bun.sleep(CALIBRATION_MS)
+  const quiet = await account()
+  const quietMs = Math.max(WORST_MS, quiet.medianMs * MEDIANS_OF_QUIET, quiet.worstMs * WORSTS_OF_QUIET)
+  const sockets = new Set<Socket>()
+
+  const residentMegabytes = async () => Number(await Bun.$`ps -o rss= -p ${creel.pid}`.text()) / 1024
+  const dial = (bytes: string | Buffer) => {
+    const socket = connect(port, '127.0.0.1')
+    sockets.add(socket)
+    socket.on('error', () => {})
+    socket.write(bytes)
+    return socket
+  }
+
+  return {
+    creel,
+    database,
+    port,
+    attackersKey,
+    attackedPath: new URL(creel.first?.captureUrl ?? '').pathname,
+    credentials: `Authorization: Bearer ${attackersKey}\r\nContent-Type: application/json\r\n`,
+    dial,
+    many: (count, bytes) => Array.from({ length: count }, () => dial(bytes)),
+    async attackedBy(attack) {
+      const before = await residentMegabytes()
+      await account()
+      let most = 0
+      const looks = setInterval(() => {
+        void residentMegabytes().then((megabytes) => {
+          most = Math.max(most, megabytes)
+        })
+      }, 200)
+      try {
+        await attack()
+      } finally {
+        clearInterval(looks)
+      }
+      // The attack may have kept this process from looking at the worst moment.
+      most = Math.max(most, await residentMegabytes())
+      const during = await account()
+      for (const socket of sockets) socket.destroy()
+      sockets.clear()
+      expect(during.wrong).toEqual([])
+      const boundMs = Math.max(quietMs, during.echoWorstMs * WORSTS_OF_ECHO)
+      expect({ ...during, isFast: during.worstMs < boundMs }).toMatchObject({ isFast: true })
+      expect({ more: most - before, isSmall: most - before < MORE_MEGABYTES_MAX }).toMatchObject({
+        isSmall: true,
+      })
+      const afterwards = await fetch(`${creel.baseUrl}/readyz`)
+      expect(afterwards.status).toBe(200)
+      expect((await account()).wrong).toEqual([])
+    },
+    async stop() {
+      innocent.terminate()
+      echo.kill()
+      await echo.exited
+      await creel.stop()
+      await database.drop()
+      const errors = creel
+        .stderr()
+        .split('\n')
+        .filter((line) => line.includes('"level":"error"'))
+      expect(errors.filter((line) => options.isExpectedError?.(line) !== true)).toEqual([])
+    },
+  }
+}
+
+async function keyOfAnotherWorkspace(database: TestDatabase): Promise<string> {
+  const run = async (...words: string[]): Promise<Record<string, string>> => {
+    const { stdout, stderr } = await runCreel([...words, '--json'], { database })
+    if (stdout === '') throw new Error(stderr)
+    return JSON.parse(stdout)
+  }
+  const { id = '' } = await run('workspace', 'create', '--name', 'innocent', '--plan', 'team')
+  const made = await run('key', 'create', '--workspace', id, '--name', 'innocent')
+  return made.key ?? ''
+}
+
+async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string> {
+  for await (const bytes of stream) return Buffer.from(bytes).toString().trim()
+  throw new Error('The echo ended before it was ready.')
+}
