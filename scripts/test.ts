@@ -7,7 +7,7 @@
  * the exit code is 0 when nothing failed.
  */
 import { existsSync, lstatSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, normalize } from 'node:path'
 import { installMissing } from './install.ts'
 
 const ROOT = join(import.meta.dir, '..')
@@ -84,7 +84,7 @@ try {
         ]),
         await runTests(environment, ALONE, 1),
       ]
-    : [await runTests({ ...environment, ...LIGHT }, paths)]
+    : [await runTests(paths.every(isAlone) ? environment : { ...environment, ...LIGHT }, paths)]
   const passed = runs.reduce((sum, run) => sum + run.passed, 0)
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
   const left = await leftovers(isWhole ? database?.url : undefined)
@@ -95,6 +95,12 @@ try {
   console.error(error)
   await end()
   finish(0, 1)
+}
+
+/** Whether a path is, or lies below, one that a whole run executes alone. */
+function isAlone(path: string): boolean {
+  const normal = `./${normalize(path)}`
+  return ALONE.some((alone) => normal === alone || normal.startsWith(`${alone}/`))
 }
 
 function readArguments(words: readonly string[]) {
