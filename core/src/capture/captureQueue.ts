@@ -1,4 +1,5 @@
 import pg from 'pg'
+import { UnsentError } from '../platform/db/index.ts'
 import { type BatchServices, storeBatch } from './captureBatch.ts'
 import { type CaptureConnection, keepConnection } from './captureConnection.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX } from './captureStatement.ts'
@@ -73,15 +74,28 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
       waiting = rest
       const entry = { captures: batch.length }
       storing.add(entry)
-      void store(batch).then((answer) => {
-        storing.delete(entry)
-        // First the next batch: it is stored while the senders of this one are answered.
-        advance()
-        answer()
-        stored.resolve()
-        stored = Promise.withResolvers()
-      })
+      store(batch)
+        .catch((error: unknown) => {
+          log.error({ err: error }, 'a batch of captures was given up')
+          return () => refuse(batch)
+        })
+        .then((answer) => {
+          storing.delete(entry)
+          // First the next batch: it is stored while the senders of this one are answered.
+          advance()
+          answer()
+          stored.resolve()
+          stored = Promise.withResolvers()
+        })
+        .catch((error: unknown) => {
+          log.error({ err: error }, 'captures that waited for a batch were given up')
+          refuse(waiting.splice(0))
+        })
     }
+  }
+
+  const refuse = (batch: readonly Waiting[]) => {
+    for (const { resolve } of batch) resolve(UNAVAILABLE)
   }
 
   /** Sends a batch at once, where the connection is open. @returns what tells its senders what became of it */
@@ -102,7 +116,8 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
       }
     } catch (error) {
       if (isConflict(error) && mayRetry) return await store(batch, false)
-      if (isRowError(error) && batch.length > 1) {
+      const isOfOneCapture = isRowError(error) || error instanceof UnsentError
+      if (isOfOneCapture && batch.length > 1) {
         // One capture that Postgres cannot hold must not cost its neighbours theirs.
         const middle = batch.length >> 1
         const answers = [await store(batch.slice(0, middle)), await store(batch.slice(middle))]
@@ -110,14 +125,14 @@ export function createCaptureQueue(services: BatchServices, pool: pg.Pool): Capt
           for (const answer of answers) answer()
         }
       }
-      if (isRowError(error)) log.error({ err: error }, 'a capture cannot be stored')
+      if (isOfOneCapture) log.error({ err: error }, 'a capture cannot be stored')
       else {
         if (used !== undefined) connection.drop(used, error)
-        pausedUntil = performance.now() + PAUSE_MILLISECONDS
+        // PostgreSQL is not to blame for an error of ours: the next batch is stored on another connection at once.
+        if (isProgramError(error)) log.error({ err: error }, 'a batch of captures could not be stored')
+        else pausedUntil = performance.now() + PAUSE_MILLISECONDS
       }
-      return () => {
-        for (const { resolve } of batch) resolve(UNAVAILABLE)
-      }
+      return () => refuse(batch)
     }
   }
 
@@ -188,6 +203,11 @@ function nextBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiti
     bytes += row.body.length
   }
   return { batch, rest }
+}
+
+/** Whether this is an error of our code, and not of the connection. */
+function isProgramError(error: unknown): boolean {
+  return [TypeError, RangeError, ReferenceError, SyntaxError].some((kind) => error instanceof kind)
 }
 
 /** Whether Postgres gave way to another transaction: the same may work now (serialization failure, deadlock). */

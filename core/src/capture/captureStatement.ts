@@ -1,6 +1,6 @@
 import type pg from 'pg'
 import type { Plans } from '../plans/index.ts'
-import { encodeArray, INT4, UUID } from '../platform/db/index.ts'
+import { beforeSending, encodeArray, INT4, UUID } from '../platform/db/index.ts'
 import { evictedRequests } from '../platform/metrics/index.ts'
 import type { NewCapture } from './captureRow.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
@@ -253,7 +253,7 @@ export async function storeCaptures(
     name: 'capture',
     text: STATEMENT,
     rowMode: 'array',
-    values: [
+    values: beforeSending(() => [
       encodeArray(UUID, endpointIds, (id) => id),
       aheadMs,
       limits.map((plan) => plan.key),
@@ -264,7 +264,7 @@ export async function storeCaptures(
       limits.map((plan) => plan.limits.captureBytesPerMinute),
       ...REQUEST_COLUMNS.map(({ array }) => array(captures)),
       ...criteriaOf(captures),
-    ],
+    ]),
   })
   const outcomes: CaptureOutcome[] = new Array(captures.length)
   const overfull: string[] = []

@@ -46,16 +46,18 @@ export interface Captures {
    * Refuses a capture from an address that the endpoint takes none from.
    *
    * @returns undefined at once where it takes them; else what became of it, or undefined when the settings have changed since
+   * @throws what the database threw
    */
   refuseForeign(
     settings: CaptureSettings,
     address: string | null,
   ): Promise<CaptureResult | undefined> | undefined
   /**
-   * Evaluates and stores a request. Settles when it is committed, or will not be. Never rejects.
+   * Evaluates and stores a request. Settles when it is committed, or will not be.
    *
    * @param settings what the body was read under
    * @param options `captureId`: of the URL that it was sent to; `needsId`: the caller must know the id, which costs the short way of storing
+   * @throws what the database threw when settings had to be read again, or an error of ours
    */
   capture(
     settings: CaptureSettings,
@@ -86,13 +88,9 @@ export function createCaptures(
 
   /** Old settings are forgotten: by newer ones it may be taken. */
   const refuseSender = async (settings: CaptureSettings, address: string | null, reason: string) => {
-    try {
-      const isRefused = await senders.refuse(settings, traceOf(address, reason))
-      if (!isRefused) cache.forget(settings)
-      return isRefused
-    } catch {
-      return 'unavailable' as const
-    }
+    const isRefused = await senders.refuse(settings, traceOf(address, reason))
+    if (!isRefused) cache.forget(settings)
+    return isRefused
   }
 
   const capture: Captures['capture'] = async (given, request, { captureId, needsId = false }) => {
@@ -105,13 +103,8 @@ export function createCaptures(
       if (settings.rejectUnverified && isUnverified(evaluated)) {
         if (evaluated.handshake !== null) return concluded(evaluated, null)
         const refused = await refuseSender(settings, request.ip, evaluated.row.verdictNote ?? '')
-        if (refused === 'unavailable') return { state: 'unavailable' }
         if (refused) return { state: 'unverified' }
-        try {
-          settings = await cache.find(captureId)
-        } catch {
-          return { state: 'unavailable' }
-        }
+        settings = await cache.find(captureId)
         continue
       }
       const outcome = await queue.submit(needsId ? { ...evaluated, needsId } : evaluated)
@@ -120,11 +113,7 @@ export function createCaptures(
       if (outcome.state === 'limited' || outcome.state === 'unavailable') return outcome
       cache.forget(settings)
       if (outcome.state === 'gone') return outcome
-      try {
-        settings = await cache.find(captureId)
-      } catch {
-        return { state: 'unavailable' }
-      }
+      settings = await cache.find(captureId)
     }
     return { state: 'unavailable' }
   }
@@ -158,10 +147,9 @@ export function createCaptures(
     refuseEarly: (settings) => (refusals.isOver(settings) ? refusals.refuse(settings) : undefined),
     refuseForeign(settings, address) {
       if (settings.isAllowedSender === undefined || settings.isAllowedSender(address)) return undefined
-      return refuseSender(settings, address, 'not an allowed sender').then((refused) => {
-        if (refused === 'unavailable') return { state: 'unavailable' }
-        return refused ? { state: 'foreign' } : undefined
-      })
+      return refuseSender(settings, address, 'not an allowed sender').then((refused) =>
+        refused ? { state: 'foreign' } : undefined,
+      )
     },
     capture,
     async close() {

@@ -2,10 +2,12 @@ import type { Clock, Services } from '@creel/core'
 import type { CaptureResult, CaptureSettings, Captures, EvaluatedCapture } from '@creel/core/capture'
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import type { CapturedRequest } from '@creel/core/engine/message'
+import { isDatabaseOutage } from '@creel/core/platform/db'
 import { countCapture } from '@creel/core/platform/metrics'
 import type { Exchange, RequestHandler } from '../http/exchange.ts'
 import type { ReadyAnswer } from '../http/readyAnswer.ts'
 import { pathOf } from '../http/requestHead.ts'
+import { noteOutage } from '../outageLog.ts'
 import type { Strangers } from '../strangers/strangers.ts'
 import { createBodyBudget } from './bodyBudget.ts'
 import { answerOf, FOREIGN, NOT_FOUND, rateLimited, UNAVAILABLE, UNVERIFIED } from './captureAnswers.ts'
@@ -51,10 +53,21 @@ export function createCaptureHandler({
 
   const receive = (exchange: Exchange, target: CaptureTarget, settings: CaptureSettings) => {
     const foreign = captures.refuseForeign(settings, exchange.address)
-    if (foreign !== undefined) return void refuseForeign(exchange, { settings, target }, foreign)
+    if (foreign !== undefined) {
+      return finish(exchange, refuseForeign(exchange, { settings, target }, foreign))
+    }
     const refusal = captures.refuseEarly(settings)
     if (refusal === undefined) receiveBodyOf(exchange, target, settings)
-    else void refuseUnread(exchange, target, settings, refusal)
+    else finish(exchange, refuseUnread(exchange, target, settings, refusal))
+  }
+
+  /** An error is the capture's own. The log has it, once, and the sender is told that it may try again. */
+  const finish = (exchange: Exchange, work: Promise<void>) => {
+    work.catch((error: unknown) => {
+      if (isDatabaseOutage(error)) noteOutage(log, error)
+      else onError(error)
+      conclude(exchange, { state: 'unavailable' })
+    })
   }
 
   const refuseForeign = async (
@@ -86,9 +99,6 @@ export function createCaptureHandler({
         const result = await captures.capture(settings, captured, { captureId: target.captureId })
         if (result.state === 'gone') concludeGone(exchange)
         else conclude(exchange, result, settings)
-      } catch (error) {
-        onError(error)
-        conclude(exchange, { state: 'unavailable' }, settings)
       } finally {
         share.release()
       }
@@ -97,23 +107,18 @@ export function createCaptureHandler({
       exchange,
       { bytesMax: Math.min(settings.payloadBytesMax, BODY_BYTES_MAX), share },
       {
-        onBody: (body) => void store(body),
+        onBody: (body) => finish(exchange, store(body)),
         onRefused: () => conclude(exchange, { state: 'unavailable' }, settings),
       },
     )
   }
 
   const receiveUnknown = async (exchange: Exchange, target: CaptureTarget) => {
-    try {
-      // Its settings may still be there: then it is only delayed.
-      if (strangers.waitOf(exchange.address) !== undefined) await nextTurn()
-      const settings = await captures.findSettings(target.captureId)
-      if (settings === undefined) concludeGone(exchange)
-      else receive(exchange, target, settings)
-    } catch {
-      // The database says why, in the log of those who look after it.
-      conclude(exchange, { state: 'unavailable' })
-    }
+    // Its settings may still be there: then it is only delayed.
+    if (strangers.waitOf(exchange.address) !== undefined) await nextTurn()
+    const settings = await captures.findSettings(target.captureId)
+    if (settings === undefined) concludeGone(exchange)
+    else receive(exchange, target, settings)
   }
 
   const concludeGone = (exchange: Exchange) => {
@@ -132,7 +137,7 @@ export function createCaptureHandler({
       return
     }
     const settings = captures.peekSettings(target.captureId)
-    if (settings === undefined) void receiveUnknown(exchange, target)
+    if (settings === undefined) finish(exchange, receiveUnknown(exchange, target))
     else receive(exchange, target, settings)
   }
 }

@@ -4,7 +4,7 @@ export { isDatabaseOutage, isStatementTimeout } from './failures.ts'
 export type { Db, Trx } from './handles.ts'
 export { MessageBuffer } from './messageBuffer.ts'
 export { type OpenDatabase, onConnection, openDatabase, SEARCH_SECONDS } from './open.ts'
-export { encoded, type Field, field, Pipeline, type TextRow } from './pipeline.ts'
+export { beforeSending, encoded, type Field, field, Pipeline, type TextRow, UnsentError } from './pipeline.ts'
 export {
   type ReadDatabase,
   type Reads,

@@ -18,6 +18,22 @@ export function encoded(bytes: Uint8Array): Field {
 /** A row that a statement of a pipeline returned: its columns as text. */
 export type TextRow = readonly (string | null)[]
 
+/** An error of ours while statements were written: nothing was sent, and the connection is as it was. */
+export class UnsentError extends Error {}
+
+/**
+ * Encodes what is about to be sent.
+ *
+ * @throws UnsentError with what `encode` throws as its cause
+ */
+export function beforeSending<Encoded>(encode: () => Encoded): Encoded {
+  try {
+    return encode()
+  } catch (cause) {
+    throw new UnsentError('Statements could not be written.', { cause })
+  }
+}
+
 const PARSE = 0x50
 const BIND = 0x42
 const EXECUTE = 0x45
@@ -104,7 +120,7 @@ export class Pipeline {
    * Sends what `add` adds and waits until it is committed.
    *
    * @returns the rows of all statements, one after the other
-   * @throws what `add` throws; the first error: nothing of the pipeline is stored then, unless the connection was lost while
+   * @throws UnsentError when `add` throws; the first error of PostgreSQL: nothing of the pipeline is stored then, unless the connection was lost while
    *   it committed
    */
   async run(add: () => void): Promise<readonly TextRow[]> {
@@ -112,7 +128,7 @@ export class Pipeline {
     const buffer = this.idle.pop() ?? new MessageBuffer()
     this.buffer = buffer
     buffer.clear()
-    add()
+    beforeSending(add)
     buffer.message(SYNC, () => {})
     const exchange = new Exchange(buffer.written)
     // node-postgres sends a query when the one before has ended, but hands the answers to those that wait, in their order: so this

@@ -1,0 +1,54 @@
+import { afterEach, expect, spyOn, test } from 'bun:test'
+import { MessageBuffer } from '@creel/core/platform/db'
+import { pino } from 'pino'
+import { servicePerTest } from '../support/service.ts'
+
+/** Errors of our own code while a capture is stored: injected, because none is known. */
+
+const POISON = 'this one cannot be written'
+const startService = servicePerTest()
+let injected: { mockRestore(): void } | undefined
+afterEach(() => injected?.mockRestore())
+
+async function startLogged() {
+  const lines: { readonly msg: string; readonly err: { readonly stack: string } }[] = []
+  const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(JSON.parse(line)) })
+  const { alice, clock } = await startService({ log, parts: ['gateway'] })
+  const endpoint = await alice.endpoint()
+  expect((await endpoint.send({ body: '"first"' })).status).toBe(200)
+  return { lines, clock, endpoint }
+}
+
+test('a capture that cannot be encoded is refused alone, and the connection is kept', async () => {
+  const { lines, endpoint } = await startLogged()
+  const write = MessageBuffer.prototype.value
+  injected = spyOn(MessageBuffer.prototype, 'value').mockImplementation(function (
+    this: MessageBuffer,
+    type,
+    value,
+  ) {
+    if (Buffer.isBuffer(value) && value.includes(POISON)) throw new RangeError('injected')
+    return write.call(this, type, value)
+  })
+
+  const bodies = ['"before"', `"${POISON}"`, '"after"', '"last"']
+  const answers = await Promise.all(bodies.map((body) => endpoint.send({ body })))
+  expect(answers.map(({ status }) => status)).toEqual([200, 503, 200, 200])
+  // Senders are refused for a moment after PostgreSQL has failed. It has not.
+  expect((await endpoint.send({ body: '"at once"' })).status).toBe(200)
+
+  expect(lines.map(({ msg }) => msg)).toEqual(['a capture cannot be stored'])
+  expect(lines[0]?.err.stack).toContain('injected')
+})
+
+test('an error before a capture is stored gets its sender a 503, and the log its stack, once', async () => {
+  const { lines, clock, endpoint } = await startLogged()
+  injected = spyOn(clock, 'now').mockImplementationOnce(() => {
+    throw new TypeError('injected')
+  })
+
+  expect((await endpoint.send({ body: '"poison"' })).status).toBe(503)
+  expect((await endpoint.send({ body: '"neighbour"' })).status).toBe(200)
+  expect(lines).toHaveLength(1)
+  expect(lines[0]?.err.stack).toContain('injected')
+})
