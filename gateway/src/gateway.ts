@@ -1,6 +1,6 @@
 import type { Services } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
-import { refusedRequests } from '@creel/core/platform/metrics'
+import { connectionFaults, refusedRequests } from '@creel/core/platform/metrics'
 import { type AppOptions, createApp } from './app.ts'
 import { createCaptureHandler } from './capture/captureHandler.ts'
 import { clientAddressOf } from './clientAddress.ts'
@@ -48,6 +48,7 @@ export async function startGateway(services: Services, options: GatewayOptions):
     fetch: throttledFetch(createApp(services, options), services, strangers),
     limits: options.limits ?? {},
     onError,
+    onFault: (error) => noteFault(services.log, error),
     onRefused: (refusal) => noteRefusal(services.log, refusal),
   })
   const stopHeartbeat = await startHeartbeat(services)
@@ -73,6 +74,7 @@ export async function startOperationsListener(
     port,
     fetch: operationsHandler(operations, log),
     onError: (error) => log.error({ err: error }, 'unexpected error'),
+    onFault: (error) => noteFault(log, error),
     onRefused: (refusal) => noteRefusal(log, refusal),
   })
 }
@@ -81,4 +83,10 @@ export async function startOperationsListener(
 function noteRefusal(log: Services['log'], { status, reason, address }: ListenerRefusal): void {
   refusedRequests.labels(String(status)).inc()
   log.debug({ status, reason, address }, 'refused')
+}
+
+/** An error of the service has ended one connection. Nothing else is harmed, so the service goes on. */
+function noteFault(log: Services['log'], error: unknown): void {
+  connectionFaults.inc()
+  log.error({ err: error }, 'a connection was ended by an error of the service')
 }

@@ -8,11 +8,13 @@ import { type Listener, type ListenerOptions, listen } from './listener.ts'
 
 let listener: Listener | undefined
 const sockets: Socket[] = []
+const faults: unknown[] = []
 
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy()
   await listener?.close(0)
   listener = undefined
+  expect(faults.splice(0)).toEqual([])
 })
 
 async function start(options: Partial<ListenerOptions>): Promise<number> {
@@ -21,6 +23,7 @@ async function start(options: Partial<ListenerOptions>): Promise<number> {
     port: 0,
     fetch: async () => new Response('from fetch'),
     onError: () => {},
+    onFault: (error) => faults.push(error),
     ...options,
   })
   return listener.port

@@ -9,10 +9,10 @@ import type { RequestHandler } from './http/exchange.ts'
 import { answerWithFetch } from './http/fetchAnswer.ts'
 import type { HttpExchange } from './http/httpExchange.ts'
 import { defaultHttpLimits, type HttpLimits } from './http/httpLimits.ts'
-import { countPiece } from './http/pieceMemory.ts'
 import { ReadyAnswer } from './http/readyAnswer.ts'
 import { pathOf, type Refusal } from './http/requestHead.ts'
-import type { ConnectionSocket } from './http/socketWriter.ts'
+import { socketHandlers } from './http/socketHandlers.ts'
+import { TurnQueue } from './http/turnQueue.ts'
 import { shedUnsent } from './http/unsentTotal.ts'
 
 /** Where to listen and what answers. Without `capture`, paths under `/hook/` go to `fetch` like all others. */
@@ -30,6 +30,8 @@ export interface ListenerOptions {
   readonly clientAddress?: ClientAddress
   /** Hears of what handlers throw, whose clients get a bare 500. */
   readonly onError: (error: unknown) => void
+  /** Receives an error of the service that ended a connection. Must not throw. */
+  readonly onFault: (error: unknown) => void
   /** Hears of requests that are refused before anybody serves them, and of connections that there is no room for. */
   readonly onRefused?: (refusal: ListenerRefusal) => void
   /** Laid over the usual limits. */
@@ -103,7 +105,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       if (clientAddress.isTrusted(connection.peer)) connections.assign(connection, null)
     },
     onRefused: (connection, refusal) => refuse({ ...refusal, address: clientAddress(connection.peer, []) }),
-    onError: options.onError,
+    onFault: options.onFault,
+    turns: new TurnQueue(),
   }
 
   const refuse = (refusal: ListenerRefusal) => options.onRefused?.(refusal)
@@ -112,7 +115,12 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     const moved = options.formerHosts?.(exchange.head)
     if (moved !== undefined) return exchange.answer(moved)
     if (options.capture !== undefined && pathOf(exchange.head.target).startsWith(CAPTURE_PREFIX)) {
-      return options.capture(exchange)
+      try {
+        return options.capture(exchange)
+      } catch (error) {
+        options.onError(error)
+        return exchange.answer(FAILED, true)
+      }
     }
     answerWithFetch(options.fetch, exchange).catch((error: unknown) => {
       options.onError(error)
@@ -120,42 +128,37 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     })
   }
 
-  const accept = (socket: ConnectionSocket): Connection => {
-    const connection = new Connection(socket, owner)
+  const accept = (connection: Connection) => {
     const { peer } = connection
-    if (!connections.add(connection, clientAddress.isTrusted(peer) ? null : peer)) {
-      refuse({ status: 503, reason: 'too many connections', address: clientAddress(peer, []) })
-      connection.terminate()
-    }
-    return connection
+    if (connections.add(connection, clientAddress.isTrusted(peer) ? null : peer)) return
+    refuse({ status: 503, reason: 'too many connections', address: clientAddress(peer, []) })
+    connection.terminate()
   }
 
-  const server = Bun.listen<Connection>({
+  const server = Bun.listen<Connection | undefined>({
     hostname: options.host,
     port: options.port,
     allowHalfOpen: true,
-    socket: {
-      open: (socket) => {
-        socket.data = accept(socket)
-      },
-      data({ data: connection }, bytes) {
-        connection.receive(bytes)
-        countPiece(bytes.length)
-      },
-      drain: ({ data: connection }) => connection.drain(),
-      end: ({ data: connection }) => connection.peerEnd(),
-      error: ({ data: connection }) => connection.terminate(),
-      close({ data: connection }) {
-        connection.closed()
+    socket: socketHandlers<Connection>({
+      create: (socket) => new Connection(socket, owner),
+      onOpen: accept,
+      onClosed(connection) {
         connections.remove(connection)
         if (isDraining && connections.size === 0) allGone.resolve()
       },
-    },
+      onFault: options.onFault,
+    }),
   })
   lengthenBacklog(server)
   const timer = setInterval(() => {
     tick += 1
-    for (const connection of connections) connection.checkDeadlines()
+    for (const connection of connections) {
+      try {
+        connection.checkDeadlines()
+      } catch (error) {
+        connection.fail(error)
+      }
+    }
     for (const { peer } of shedUnsent(connections, limits.unsentTotalBytesMax)) {
       refuse({ status: 503, reason: 'too much is unread', address: clientAddress(peer, []) })
     }

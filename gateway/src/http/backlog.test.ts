@@ -11,6 +11,7 @@ test('a crowd that comes while the process is busy is accepted at once', async (
     port: 0,
     fetch: async () => new Response(''),
     onError: () => {},
+    onFault: () => {},
   })
   try {
     const opened: number[] = []

@@ -3,6 +3,7 @@ import type { ConnectionOwner, OwnedConnection } from './connectionOwner.ts'
 import type { BodyReceiver } from './exchange.ts'
 import { type ExchangeConnection, HttpExchange } from './httpExchange.ts'
 import { PendingInput } from './pendingInput.ts'
+import { countPiece } from './pieceMemory.ts'
 import { ReadyAnswer } from './readyAnswer.ts'
 import { isRefusal, type Refusal } from './requestHead.ts'
 import { RequestReader } from './requestReader.ts'
@@ -27,6 +28,12 @@ const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n')
 const AHEAD_BYTES_MAX = 16 * 1024
 /** So much of what nobody wants is read for the sake of the connection, or of the answer that waits at its other end. */
 const DROPPED_BYTES_MAX = 1024 * 1024
+/**
+ * Pipelined requests that follow more than this in one turn of the event loop wait for a later turn, however fast their client
+ * reads. Other connections are served in between.
+ */
+const TURN_BYTES_MAX = 64 * 1024
+const TURN_MS_MAX = 1
 
 const refusals = new Map(
   ([400, 431, 505] as const).map((status) => [status, new ReadyAnswer(status, ['Content-Length', '0'], '')]),
@@ -53,6 +60,11 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   #peerEnded = false
   #droppedBytes = 0
   #closes = false
+  /** Start of the first of the requests that follow each other without a pause, by `performance.now()`; 0 without one. */
+  #turnStartedAt = 0
+  /** Bytes that had been written by then. */
+  #turnFromBytes = 0
+  #waitsForTurn = false
   readonly #bodyDeadline: BodyDeadline
   readonly #unsentDeadline: UnsentDeadline
 
@@ -68,7 +80,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   }
 
   get isIdle(): boolean {
-    return this.#phase === 'idle'
+    return this.#phase === 'idle' && !this.#waitsForTurn
   }
 
   get hasServed(): boolean {
@@ -89,6 +101,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     }
     this.#input.append(bytes)
     this.#run()
+    countPiece(bytes.length)
   }
 
   /** The client sends no more; it may still read. */
@@ -123,6 +136,22 @@ export class Connection implements OwnedConnection, ExchangeConnection {
 
   terminate(): void {
     if (this.#phase !== 'closed') this.#socket.terminate()
+  }
+
+  fail(error: unknown): void {
+    this.#owner.onFault(error)
+    try {
+      this.closed()
+    } catch {
+      // The first error is reported.
+    }
+    this.#socket.terminate()
+  }
+
+  takeTurn(): void {
+    this.#waitsForTurn = false
+    this.#turnStartedAt = 0
+    this.#run()
   }
 
   checkDeadlines(): void {
@@ -209,13 +238,15 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     try {
       while (this.#step());
     } catch (error) {
-      this.#owner.onError(error)
-      this.terminate()
+      this.fail(error)
     } finally {
       this.#isRunning = false
     }
     if (this.#phase === 'closed') return
-    if (this.#input.length === 0) this.#input.clear()
+    if (this.#input.length === 0) {
+      this.#input.clear()
+      if (this.#phase === 'idle') this.#turnStartedAt = 0
+    }
     const isAhead = this.#input.length > AHEAD_BYTES_MAX
     if (isAhead !== this.#socketPaused) {
       this.#socketPaused = isAhead
@@ -244,6 +275,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
       if (this.#peerEnded) this.#linger()
       return false
     }
+    if (this.#mustWaitForTurn()) return false
     const step = this.#reader.readHead(this.#input.bytes, this.#input.at)
     this.#input.at = this.#reader.position
     if (step === undefined) {
@@ -254,8 +286,22 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     this.#enter('held')
     this.#saidContinue = false
     this.#hasServed = true
+    if (this.#turnStartedAt === 0) {
+      this.#turnStartedAt = performance.now()
+      this.#turnFromBytes = this.writer.writtenBytes
+    }
     this.#exchange = new HttpExchange(this, step)
     this.#owner.serve(this, this.#exchange)
+    return true
+  }
+
+  #mustWaitForTurn(): boolean {
+    if (this.#waitsForTurn) return true
+    if (this.#turnStartedAt === 0) return false
+    const bytes = this.writer.writtenBytes - this.#turnFromBytes
+    if (bytes <= TURN_BYTES_MAX && performance.now() - this.#turnStartedAt <= TURN_MS_MAX) return false
+    this.#waitsForTurn = true
+    this.#owner.turns.push(this)
     return true
   }
 

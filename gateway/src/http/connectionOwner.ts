@@ -1,6 +1,7 @@
 import type { HttpExchange } from './httpExchange.ts'
 import type { HttpLimits } from './httpLimits.ts'
 import type { Refusal } from './requestHead.ts'
+import type { TurnQueue } from './turnQueue.ts'
 
 /** What a listener knows of its connections. */
 export interface OwnedConnection {
@@ -18,6 +19,8 @@ export interface OwnedConnection {
   end(): void
   /** Hangs up, whatever is under way. */
   terminate(): void
+  /** Hangs up because of an error of the service, which is reported. Does not throw. */
+  fail(error: unknown): void
 }
 
 /** The deadlines, in ticks. */
@@ -39,5 +42,8 @@ export interface ConnectionOwner {
   serve(connection: OwnedConnection, exchange: HttpExchange): void
   onIdle(connection: OwnedConnection): void
   onRefused(connection: OwnedConnection, refusal: Refusal): void
-  onError(error: unknown): void
+  /** Receives an error of the service that ended this connection. */
+  onFault(error: unknown): void
+  /** Connections that continue with pipelined requests in a later turn of the event loop. */
+  readonly turns: TurnQueue
 }

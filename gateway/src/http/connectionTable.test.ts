@@ -25,6 +25,10 @@ class FakeConnection implements OwnedConnection {
   terminate() {
     this.isEnded = true
   }
+
+  fail() {
+    this.isEnded = true
+  }
 }
 
 const idle = (peer: string) => new FakeConnection(peer, true)

@@ -21,9 +21,14 @@ export interface ExchangeConnection {
   /** The answer is whole. */
   endAnswer(mustClose: boolean): void
   terminate(): void
+  /** Hangs up because of an error of the service, which is reported. Does not throw. */
+  fail(error: unknown): void
 }
 
-/** One request on its connection. Once it is answered, or its client gone, nothing that it is asked has an effect. */
+/**
+ * One request on its connection. Once it is answered, or its client gone, nothing that it is asked has an effect. Nothing throws:
+ * an error of the connection ends it. Handlers call this long after the callback of the socket, where no guard would catch it.
+ */
 export class HttpExchange implements Exchange, AnswerStream {
   readonly #connection: ExchangeConnection
   readonly head: RequestHead
@@ -45,33 +50,39 @@ export class HttpExchange implements Exchange, AnswerStream {
   }
 
   takeWhole(): Buffer | undefined {
-    return this.#isOver ? undefined : this.#connection.takeWhole()
+    return this.#guarded(() => this.#connection.takeWhole())
   }
 
   receive(receiver: BodyReceiver): void {
-    if (!this.#isOver) this.#connection.receiveBody(receiver)
+    this.#guarded(() => this.#connection.receiveBody(receiver))
   }
 
   pause(): void {
-    if (!this.#isOver) this.#connection.pauseBody(true)
+    this.#guarded(() => this.#connection.pauseBody(true))
   }
 
   resume(): void {
-    if (!this.#isOver) this.#connection.pauseBody(false)
+    this.#guarded(() => this.#connection.pauseBody(false))
   }
 
   answer(answer: ReadyAnswer, closes = false): void {
     if (this.#isOver) return
-    const isHead = this.head.method === 'HEAD'
-    this.closes = this.#connection.beginAnswer(this.head.keepAlive, closes)
-    this.#connection.writer.writeCopy(answer.bytes({ isHead, closes: this.closes, traceId: this.traceId }))
+    try {
+      const isHead = this.head.method === 'HEAD'
+      this.closes = this.#connection.beginAnswer(this.head.keepAlive, closes)
+      this.#connection.writer.writeCopy(answer.bytes({ isHead, closes: this.closes, traceId: this.traceId }))
+    } catch (error) {
+      return this.#connection.fail(error)
+    }
     this.end()
   }
 
   beginAnswer(): AnswerStream {
-    if (!this.#isOver && !this.#hasBegun) {
+    if (!this.#hasBegun) {
       this.#hasBegun = true
-      this.closes = this.#connection.beginAnswer(this.head.keepAlive, false)
+      this.#guarded(() => {
+        this.closes = this.#connection.beginAnswer(this.head.keepAlive, false)
+      })
     }
     return this
   }
@@ -81,22 +92,26 @@ export class HttpExchange implements Exchange, AnswerStream {
   }
 
   write(bytes: Buffer): void {
-    if (!this.#isOver) this.#connection.writer.write(bytes)
+    this.#guarded(() => this.#connection.writer.write(bytes))
   }
 
   drained(): Promise<void> {
-    return this.#isOver ? Promise.resolve() : this.#connection.writer.drained()
+    return this.#guarded(() => this.#connection.writer.drained()) ?? Promise.resolve()
   }
 
   end(mustClose = false): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#connection.heldBytes = 0
-    this.#connection.endAnswer(mustClose)
+    try {
+      this.#connection.heldBytes = 0
+      this.#connection.endAnswer(mustClose)
+    } catch (error) {
+      this.#connection.fail(error)
+    }
   }
 
   abort(): void {
-    if (!this.#isOver) this.#connection.terminate()
+    this.#guarded(() => this.#connection.terminate())
   }
 
   onHangUp(listener: () => void): void {
@@ -112,5 +127,16 @@ export class HttpExchange implements Exchange, AnswerStream {
   gone(): void {
     this.hangUp()
     this.#isOver = true
+  }
+
+  /** @returns what `work` returns; undefined when the exchange is over, or the connection failed */
+  #guarded<Result>(work: () => Result): Result | undefined {
+    if (this.#isOver) return undefined
+    try {
+      return work()
+    } catch (error) {
+      this.#connection.fail(error)
+      return undefined
+    }
   }
 }

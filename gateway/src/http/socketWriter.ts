@@ -28,6 +28,7 @@ export class SocketWriter {
   readonly #socket: WritableSocket
   #unsent: Buffer[] = []
   #unsentBytes = 0
+  #writtenBytes = 0
   #drained: PromiseWithResolvers<void> | undefined
 
   constructor(socket: WritableSocket) {
@@ -36,6 +37,11 @@ export class SocketWriter {
 
   get unsentBytes(): number {
     return this.#unsentBytes
+  }
+
+  /** Bytes that were written since the connection was opened, sent or not. */
+  get writtenBytes(): number {
+    return this.#writtenBytes
   }
 
   /** @param bytes the writer's from now on: they stay as they are */
@@ -53,6 +59,7 @@ export class SocketWriter {
   /** Hands over what the system takes now, and counts the rest, which it gives back. */
   #send(bytes: Buffer): Buffer {
     if (bytes.length >= COUNTED_BYTES_MIN) countPiece(bytes.length)
+    this.#writtenBytes += bytes.length
     const sent = this.#unsentBytes > 0 ? 0 : Math.max(0, this.#socket.write(bytes))
     if (sent === bytes.length) return NOTHING
     this.#unsentBytes += bytes.length - sent

@@ -189,6 +189,13 @@ export const refusedRequests = new Counter({
 })
 for (const reason of ['400', '431', '505', '503', 'throttled'] as const) refusedRequests.inc({ reason }, 0)
 
+/** Connections that were ended by an error of the service. */
+export const connectionFaults = new Counter({
+  name: 'creel_connection_faults_total',
+  help: 'Connections that an error of the service ended',
+  registers,
+})
+
 /** Calls that are being waited for now. */
 export const awaitsWaiting = new Gauge({
   name: 'creel_awaits_waiting',

@@ -1,0 +1,115 @@
+import { afterEach, describe, expect, spyOn, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
+import { type Listener, type ListenerOptions, listen } from '../listener.ts'
+import { Connection } from './connection.ts'
+import { ReadyAnswer } from './readyAnswer.ts'
+
+/** Errors of our own code within the callbacks of a socket: injected, because none is known. */
+
+let listener: Listener
+const faults: unknown[] = []
+const sockets: Socket[] = []
+let injected: { mockRestore(): void } | undefined
+
+afterEach(async () => {
+  injected?.mockRestore()
+  for (const socket of sockets.splice(0)) socket.destroy()
+  await listener.close(0)
+  faults.length = 0
+})
+
+async function start(options: Partial<ListenerOptions> = {}): Promise<void> {
+  listener = await listen({
+    host: '127.0.0.1',
+    port: 0,
+    fetch: async () => new Response('answered'),
+    onError: (error) => faults.push(error),
+    onFault: (error) => faults.push(error),
+    ...options,
+  })
+}
+
+/** A connection, what it received, and when it was closed. */
+function dial(bytes: string) {
+  let received = ''
+  const socket = connect(listener.port, '127.0.0.1')
+  sockets.push(socket)
+  socket.on('error', () => {})
+  socket.on('data', (piece) => {
+    received += piece.toString('latin1')
+  })
+  socket.write(bytes)
+  const closed = new Promise<string>((resolve) => socket.on('close', () => resolve(received)))
+  return { socket, closed }
+}
+
+const failure = new Error('injected')
+const CALL = 'GET / HTTP/1.1\r\nHost: h\r\n\r\n'
+
+async function expectNeighbourServed(): Promise<void> {
+  const answer = await fetch(`http://127.0.0.1:${listener.port}/`)
+  expect(await answer.text()).toBe('answered')
+}
+
+describe('an error in a callback ends its connection, is reported once, and harms no other:', () => {
+  for (const callback of ['receive', 'peerEnd', 'closed'] as const) {
+    test(callback, async () => {
+      await start()
+      injected = spyOn(Connection.prototype, callback).mockImplementationOnce(() => {
+        throw failure
+      })
+      const { socket, closed } = dial(CALL)
+      if (callback !== 'receive') socket.end()
+      await closed
+      await expectNeighbourServed()
+      expect(faults).toEqual([failure])
+    })
+  }
+
+  test('a deadline', async () => {
+    await start({ limits: { tickSeconds: 0.02 } })
+    injected = spyOn(Connection.prototype, 'checkDeadlines').mockImplementationOnce(() => {
+      throw failure
+    })
+    await dial('GET / HTTP/1.1\r\n').closed
+    await expectNeighbourServed()
+    expect(faults).toEqual([failure])
+  })
+
+  test('an answer that is given later', async () => {
+    const answer = new ReadyAnswer(200, ['Content-Length', '0'], '')
+    await start({ capture: (exchange) => void setImmediate(() => exchange.answer(answer)) })
+    injected = spyOn(Connection.prototype, 'endAnswer').mockImplementationOnce(() => {
+      throw failure
+    })
+    await dial('GET /hook/x HTTP/1.1\r\nHost: h\r\n\r\n').closed
+    await expectNeighbourServed()
+    expect(faults).toEqual([failure])
+  })
+
+  test('the handler of captures, whose sender gets a 500', async () => {
+    await start({
+      capture: () => {
+        throw failure
+      },
+    })
+    const received = await dial('POST /hook/x HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\n\r\nx').closed
+    expect(received).toStartWith('HTTP/1.1 500 ')
+    await expectNeighbourServed()
+    expect(faults).toEqual([failure])
+  })
+})
+
+test('the connections that are left when a connection failed are counted right', async () => {
+  await start()
+  injected = spyOn(Connection.prototype, 'closed').mockImplementationOnce(() => {
+    throw failure
+  })
+  const { socket, closed } = dial('')
+  socket.end()
+  await closed
+  // Resolves when none is left; a connection that is still counted would hold it up until the end of the grace.
+  const stoppedAt = performance.now()
+  await listener.close(60_000)
+  expect(performance.now() - stoppedAt).toBeLessThan(30_000)
+})

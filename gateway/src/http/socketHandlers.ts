@@ -1,0 +1,119 @@
+import type { ConnectionSocket } from './socketWriter.ts'
+
+/** A socket as Bun hands it over. It has no address when its client reset it before it was accepted. */
+export interface AcceptedSocket<Accepted> extends Omit<ConnectionSocket, 'remoteAddress'> {
+  readonly remoteAddress: string | undefined
+  data: Accepted | undefined
+}
+
+/** The part of a connection that the events of its socket reach. */
+export interface SocketEvents {
+  receive(bytes: Buffer): void
+  drain(): void
+  peerEnd(): void
+  closed(): void
+  /** Ends the connection because of an error of the service. Must not throw. */
+  fail(error: unknown): void
+}
+
+/** Callbacks of a listening socket. */
+export interface SocketHandlers<Accepted> {
+  open(socket: AcceptedSocket<Accepted>): void
+  data(socket: AcceptedSocket<Accepted>, bytes: Buffer): void
+  drain(socket: AcceptedSocket<Accepted>): void
+  end(socket: AcceptedSocket<Accepted>): void
+  error(socket: AcceptedSocket<Accepted>, error: Error): void
+  timeout(socket: AcceptedSocket<Accepted>): void
+  close(socket: AcceptedSocket<Accepted>): void
+}
+
+/** The listener's side of the callbacks. */
+export interface SocketHandlersOptions<Accepted> {
+  /** Makes the connection of a socket. */
+  readonly create: (socket: ConnectionSocket) => Accepted
+  /** Called once the socket knows its connection. Either may be ended within. */
+  readonly onOpen: (connection: Accepted) => void
+  /** Called once for each connection that was made, after its last event. */
+  readonly onClosed: (connection: Accepted) => void
+  /** Receives an error of the service for which there is no connection. */
+  readonly onFault: (error: unknown) => void
+}
+
+/**
+ * Makes every callback of a socket total. An error that one throws ends its connection, and nothing else: Bun would pass it to
+ * `error`, and an error in `error` ends the process. A socket without a connection is an ordinary case. Its client has reset it
+ * before it was accepted, as port scanners do.
+ */
+export function socketHandlers<Accepted extends SocketEvents>({
+  create,
+  onOpen,
+  onClosed,
+  onFault,
+}: SocketHandlersOptions<Accepted>): SocketHandlers<Accepted> {
+  const fail = (socket: AcceptedSocket<Accepted>, error: unknown) => {
+    if (socket.data === undefined) {
+      onFault(error)
+      socket.terminate()
+    } else socket.data.fail(error)
+  }
+
+  return {
+    open(socket) {
+      try {
+        if (hasAddress(socket)) {
+          const connection = create(socket)
+          // Before anything else: a connection that is refused at once is closed within this call.
+          socket.data = connection
+          onOpen(connection)
+        } else socket.terminate()
+      } catch (error) {
+        fail(socket, error)
+      }
+    },
+    data(socket, bytes) {
+      try {
+        socket.data?.receive(bytes)
+      } catch (error) {
+        fail(socket, error)
+      }
+    },
+    drain(socket) {
+      try {
+        socket.data?.drain()
+      } catch (error) {
+        fail(socket, error)
+      }
+    },
+    end(socket) {
+      try {
+        if (socket.data === undefined) socket.terminate()
+        else socket.data.peerEnd()
+      } catch (error) {
+        fail(socket, error)
+      }
+    },
+    error(socket) {
+      socket.terminate()
+    },
+    timeout(socket) {
+      socket.terminate()
+    },
+    close(socket) {
+      const connection = socket.data
+      if (connection === undefined) return
+      try {
+        connection.closed()
+      } catch (error) {
+        fail(socket, error)
+      } finally {
+        onClosed(connection)
+      }
+    },
+  }
+}
+
+function hasAddress<Accepted>(
+  socket: AcceptedSocket<Accepted>,
+): socket is AcceptedSocket<Accepted> & ConnectionSocket {
+  return socket.remoteAddress !== undefined
+}
