@@ -1,13 +1,15 @@
 import type { Services } from '@creel/core'
 import { internalErrors } from '@creel/core/platform/metrics'
+import type { AnyElysia } from 'elysia'
+import type { ElysiaAdapter } from 'elysia/adapter'
 import { logged, loggedPath } from './callLog.ts'
 import { answerSession, consoleFiles } from './console/index.ts'
 import { DOCS, pageRoutes } from './docs/index.ts'
-import type { FetchHandler } from './fetchHandler.ts'
+import type { RequestHandler } from './http/exchange.ts'
+import { wireRoute } from './http/wireRoute.ts'
 import { mcpHandler } from './mcp/index.ts'
 import { openApi } from './openapi/index.ts'
 import { healthz, metrics, type Operations, readyz } from './operations.ts'
-import { noteAddress } from './requestIdentity.ts'
 import { rest } from './rest.ts'
 import { trpc } from './trpc.ts'
 
@@ -22,13 +24,20 @@ export interface AppOptions {
   readonly hasConsole?: boolean
   /** The console's files, as `console/pack.ts` packs them; without them only its API is here. */
   readonly consolePack?: Uint8Array | undefined
+  /** Takes captures; without it `/hook/…` is not there. */
+  readonly capture?: RequestHandler
+  /** Serves the app on the network; without it the app answers `handle` only. */
+  readonly adapter?: ElysiaAdapter
 }
 
+/** Every path that begins so belongs to a sender. */
+const CAPTURE_PATH = '/hook/*'
+
 /**
- * Everything that is served over plain fetch semantics: the REST surface, `/trpc`, the description and health.
- * Captures are not here: they need the request as it came (see listener.ts and capture/).
+ * Everything that the gateway serves: captures, the REST surface, `/trpc`, `/mcp`, the description, health and the console.
+ * On {@link wireAdapter} captures are taken as they arrive; `app.handle` takes them with what a `Request` can carry.
  */
-export function createApp(services: Services, options: AppOptions): FetchHandler {
+export function createApp(services: Services, options: AppOptions): AnyElysia {
   const { version, operations = { checks: {} }, servesMetrics = true, hasConsole = true } = options
   let description: string | undefined
   const describe = () => {
@@ -38,7 +47,7 @@ export function createApp(services: Services, options: AppOptions): FetchHandler
   }
   const handleTrpc = trpc(services, { hasConsole })
   const handleMcp = mcpHandler(services, { version, serve: (request) => app.handle(request) })
-  const app = rest(services)
+  const app = rest(services, options.adapter)
     .get('/openapi/v1.json', describe)
     .get('/healthz', healthz)
     .get('/readyz', () => readyz(operations, services.log))
@@ -65,10 +74,8 @@ export function createApp(services: Services, options: AppOptions): FetchHandler
     }
   }
   if (servesMetrics) app.get('/metrics', () => metrics(operations, services.log))
-  return (request, client) => {
-    noteAddress(request, client?.address ?? null)
-    return app.handle(request)
-  }
+  if (options.capture !== undefined) app.all(CAPTURE_PATH, wireRoute(options.capture), { parse: 'none' })
+  return app
 }
 
 function json(body: string): Response {

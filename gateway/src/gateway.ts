@@ -11,9 +11,10 @@ import { type Listener, type ListenerRefusal, listen } from './listener.ts'
 import { type Operations, operationsHandler } from './operations.ts'
 import { createStrangers } from './strangers/strangers.ts'
 import { throttledFetch } from './strangers/throttledFetch.ts'
+import { wireAdapter } from './wireAdapter.ts'
 
 /** Where the gateway listens, and what it serves there besides the API. */
-export interface GatewayOptions extends AppOptions {
+export interface GatewayOptions extends Omit<AppOptions, 'capture' | 'adapter'> {
   readonly host: string
   /** 0 = any free one. */
   readonly port: number
@@ -27,33 +28,45 @@ export interface GatewayOptions extends AppOptions {
   readonly limits?: Partial<HttpLimits>
 }
 
-/** Opens the port, serves the API on it, and says so to the watchdogs. */
-export async function startGateway(services: Services, options: GatewayOptions): Promise<Listener> {
+/** A gateway that serves. */
+export interface Gateway extends Listener {
+  /** Answers a request in the process, captures included, without a connection. Calls are not throttled. */
+  handle(request: Request): Promise<Response>
+}
+
+/**
+ * Opens the port, serves the app on it, and says so to the watchdogs.
+ *
+ * @throws what the system says when the port cannot be had
+ */
+export async function startGateway(services: Services, options: GatewayOptions): Promise<Gateway> {
   const { host, port, captures } = options
   const clientAddress = clientAddressOf(options.trustedProxies ?? [])
   const strangers = createStrangers(services.clock)
   const onError = (error: unknown) => services.log.error({ err: error }, 'unexpected error')
-  const listener = await listen({
-    host,
-    port,
+  const { adapter, listener: opened } = wireAdapter({
     formerHosts: formerHosts(options.formerHosts ?? [], services.urls.baseUrl),
     clientAddress,
-    capture: createCaptureHandler({
-      captures,
-      clock: services.clock,
-      strangers,
-      log: services.log,
-      onError,
-    }),
-    fetch: throttledFetch(createApp(services, options), services, strangers),
     limits: options.limits ?? {},
+    around: (fetch) => throttledFetch(fetch, services, strangers),
     onError,
     onFault: (error) => noteFault(services.log, error),
     onRefused: (refusal) => noteRefusal(services.log, refusal),
   })
+  const capture = createCaptureHandler({
+    captures,
+    clock: services.clock,
+    strangers,
+    log: services.log,
+    onError,
+  })
+  const app = createApp(services, { ...options, capture, adapter })
+  app.listen({ hostname: host, port })
+  const listener = await opened
   const stopHeartbeat = await startHeartbeat(services)
   return {
     port: listener.port,
+    handle: (request) => app.handle(request),
     close(graceMs) {
       stopHeartbeat()
       return listener.close(graceMs)

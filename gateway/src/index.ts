@@ -1,6 +1,6 @@
 export { type AppOptions, createApp } from './app.ts'
 export type { FetchHandler } from './fetchHandler.ts'
-export { type GatewayOptions, startGateway, startOperationsListener } from './gateway.ts'
+export { type Gateway, type GatewayOptions, startGateway, startOperationsListener } from './gateway.ts'
 export type { HttpLimits } from './http/httpLimits.ts'
 export type { Listener } from './listener.ts'
 export { openApi } from './openapi/index.ts'

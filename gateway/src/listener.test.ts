@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { formerHosts } from './formerHosts.ts'
-import type { Exchange, RequestHandler } from './http/exchange.ts'
+import type { RequestHandler, WireExchange } from './http/exchange.ts'
 import { countAnswer } from './http/pieceMemory.ts'
 import { ReadyAnswer } from './http/readyAnswer.ts'
 import { type Listener, type ListenerOptions, listen } from './listener.ts'
@@ -17,13 +17,17 @@ afterEach(async () => {
   expect(faults.splice(0)).toEqual([])
 })
 
-async function start(options: Partial<ListenerOptions>): Promise<number> {
+async function start({
+  capture,
+  ...options
+}: Partial<ListenerOptions> & { readonly capture?: RequestHandler }): Promise<number> {
   listener = await listen({
     host: '127.0.0.1',
     port: 0,
     fetch: async () => new Response('from fetch'),
     onError: () => {},
     onFault: (error) => faults.push(error),
+    ...(capture === undefined ? {} : { direct: [{ prefix: '/hook/', handle: capture }] }),
     ...options,
   })
   return listener.port
@@ -37,7 +41,7 @@ const answering =
     exchange.answer(textAnswer(text))
 
 /** A handler that is called with the whole body. */
-function whole(handle: (exchange: Exchange, body: string) => void): RequestHandler {
+function whole(handle: (exchange: WireExchange, body: string) => void): RequestHandler {
   return (exchange) => {
     let body = ''
     exchange.receive({

@@ -15,15 +15,21 @@ import { socketHandlers } from './http/socketHandlers.ts'
 import { TurnQueue } from './http/turnQueue.ts'
 import { shedUnsent } from './http/unsentTotal.ts'
 
-/** Where to listen and what answers. Without `capture`, paths under `/hook/` go to `fetch` like all others. */
+/** Requests whose path begins with `prefix`, which are served as they arrive. */
+export interface DirectRoute {
+  readonly prefix: string
+  readonly handle: RequestHandler
+}
+
+/** Where to listen and what answers. */
 export interface ListenerOptions {
   readonly host: string
   /** 0 = any free one. */
   readonly port: number
   /** Comes before anything else, captures included. */
   readonly formerHosts?: FormerHosts
-  /** Answers everything under `/hook/`, on the request as it arrives; absent on a listener that takes no captures. */
-  readonly capture?: RequestHandler
+  /** Routes that are served on the request as it arrives; none by default. */
+  readonly direct?: readonly DirectRoute[]
   /** Answers everything else. */
   readonly fetch: FetchHandler
   /** Whose word counts about where a request comes from; nobody's by default. */
@@ -56,9 +62,6 @@ export interface Listener {
   close(graceMs: number): Promise<void>
 }
 
-/** Every path that starts so belongs to a sender. */
-const CAPTURE_PREFIX = '/hook/'
-
 const TOO_MANY_CONNECTIONS = new ReadyAnswer(503, ['Retry-After', '1', 'Content-Length', '0'], '')
 const FAILED = new ReadyAnswer(500, ['Content-Length', '0'], '')
 
@@ -72,6 +75,7 @@ const FAILED = new ReadyAnswer(500, ['Content-Length', '0'], '')
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const limits = { ...defaultHttpLimits(), ...options.limits }
   const clientAddress = options.clientAddress ?? clientAddressOf([])
+  const direct = options.direct ?? []
   const connections = new ConnectionTable(limits)
   const allGone = Promise.withResolvers<void>()
   const inTicks = (seconds: number) => Math.ceil(seconds / limits.tickSeconds)
@@ -114,9 +118,11 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   const route = (exchange: HttpExchange) => {
     const moved = options.formerHosts?.(exchange.head)
     if (moved !== undefined) return exchange.answer(moved)
-    if (options.capture !== undefined && pathOf(exchange.head.target).startsWith(CAPTURE_PREFIX)) {
+    const path = pathOf(exchange.head.target)
+    const served = direct.find(({ prefix }) => path.startsWith(prefix))
+    if (served !== undefined) {
       try {
-        return options.capture(exchange)
+        return served.handle(exchange)
       } catch (error) {
         options.onError(error)
         return exchange.answer(FAILED, true)

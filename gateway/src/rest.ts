@@ -17,6 +17,7 @@ import {
 } from '@creel/core'
 import { internalErrors } from '@creel/core/platform/metrics'
 import { Elysia } from 'elysia'
+import type { ElysiaAdapter } from 'elysia/adapter'
 import { type CallNotes, logged } from './callLog.ts'
 import { downloadResponse } from './download.ts'
 import { eventStream } from './eventStream.ts'
@@ -31,8 +32,8 @@ import { type Call, jsonOf } from './sharedCalls.ts'
  *
  * The order of checks: key, plan, budget, path objects, feature, body and input, conflicts.
  */
-export function rest(services: Services) {
-  const app = new Elysia()
+export function rest(services: Services, adapter?: ElysiaAdapter) {
+  const app = new Elysia(adapter === undefined ? {} : { adapter })
   for (const route of ROUTES) {
     app.route(route.method, pattern(route.path), bind(services, route), { parse: 'none' })
   }

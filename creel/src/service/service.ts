@@ -3,7 +3,7 @@ import { CHANNEL_KIND_NAMES } from '@creel/core/alertChannels'
 import { createCaptures } from '@creel/core/capture'
 import type { FirstAttempts } from '@creel/core/deliveries'
 import { startMetrics } from '@creel/core/platform/metrics'
-import { type Listener, startGateway, startOperationsListener } from '@creel/gateway'
+import { type Gateway, type Listener, startGateway, startOperationsListener } from '@creel/gateway'
 import { type RunningWorkers, startWorkers } from '@creel/jobs'
 import type { PgBoss } from 'pg-boss'
 import { freePort } from './freePort.ts'
@@ -28,6 +28,12 @@ export interface RunningService {
   readonly port: number | undefined
   /** Undefined unless `/metrics` has a port of its own. */
   readonly metricsPort: number | undefined
+  /**
+   * Answers a request in the process, captures included, without a connection.
+   *
+   * @throws Error when this process runs no gateway
+   */
+  handle(request: Request): Promise<Response>
   /**
    * Drains: stops accepting, answers awaits, lets captures and sends in flight end, up to 20 s, and closes
    * what the service opened. The database stays open.
@@ -57,18 +63,18 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
   const port = hasGateway && options.port === 0 ? await anyPort(options.host) : options.port
   const urls = publicUrls(options, port)
   const opened = await openServices(options, urls, hasGateway ? { host: options.host, port } : undefined)
-  let listener: Listener | undefined
+  let gateway: Gateway | undefined
   let metricsListener: Listener | undefined
   let workers: RunningWorkers | undefined
   try {
     await applyChangedPlans(opened.services)
     // The gateway is there first; until the workers are, deliveries wait for their jobs.
     const firstAttempts: FirstAttempts = { hold: (one) => workers?.firstAttempts.hold(one) }
-    if (hasGateway) listener = await openGateway(options, opened, { port, firstAttempts })
+    if (hasGateway) gateway = await openGateway(options, opened, { port, firstAttempts })
     metricsListener = await openMetrics(options, opened)
     if (options.parts.has('jobs')) workers = await startWorkers(opened.boss, opened.services)
   } catch (error) {
-    await Promise.all([listener?.close(0), metricsListener?.close(0)])
+    await Promise.all([gateway?.close(0), metricsListener?.close(0)])
     await opened.close()
     throw error
   }
@@ -76,11 +82,15 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
     services: opened.services,
     boss: opened.boss,
     urls,
-    port: listener?.port,
+    port: gateway?.port,
+    handle: (request) => {
+      if (gateway === undefined) throw new Error('This process runs no gateway.')
+      return gateway.handle(request)
+    },
     metricsPort: metricsListener?.port,
     stop: async () => {
       opened.beginStopping()
-      await Promise.all([listener?.close(DRAIN_SECONDS * 1000), workers?.stop(DRAIN_SECONDS * 1000)])
+      await Promise.all([gateway?.close(DRAIN_SECONDS * 1000), workers?.stop(DRAIN_SECONDS * 1000)])
       await opened.boss.stop({ graceful: true, timeout: DRAIN_SECONDS * 1000 })
       await metricsListener?.close(0)
       await opened.close()
@@ -94,7 +104,7 @@ async function openGateway(
   options: ServiceOptions,
   opened: OpenServices,
   { port, firstAttempts }: { readonly port: number; readonly firstAttempts: FirstAttempts },
-): Promise<Listener> {
+): Promise<Gateway> {
   const { host, version, formerHosts = [], trustedProxies = [], metricsPort } = options
   const { hasConsole = true, consolePack } = options
   const captures = createCaptures(opened.services, options.database.pool, firstAttempts)
@@ -114,7 +124,7 @@ async function openGateway(
   })
   const listener = await whenListening(opening, { host, port, variable: 'CREEL_PORT' })
   return {
-    port: listener.port,
+    ...listener,
     async close(graceMs) {
       await listener.close(graceMs)
       await captures.close()

@@ -4,7 +4,7 @@ import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import type { CapturedRequest } from '@creel/core/engine/message'
 import { isDatabaseOutage } from '@creel/core/platform/db'
 import { countCapture } from '@creel/core/platform/metrics'
-import type { Exchange, RequestHandler } from '../http/exchange.ts'
+import type { RequestHandler, WireExchange } from '../http/exchange.ts'
 import type { ReadyAnswer } from '../http/readyAnswer.ts'
 import { pathOf } from '../http/requestHead.ts'
 import { noteOutage } from '../outageLog.ts'
@@ -44,14 +44,14 @@ export function createCaptureHandler({
   log,
   onError,
 }: CaptureOptions): RequestHandler {
-  const conclude = (exchange: Exchange, result: CaptureResult, settings?: CaptureSettings) => {
+  const conclude = (exchange: WireExchange, result: CaptureResult, settings?: CaptureSettings) => {
     answerCapture(exchange, result)
     if (log.isLevelEnabled('debug')) logCapture(log, exchange, result, settings)
   }
 
   const budget = createBodyBudget({ bytesMax: BUFFERED_BYTES_MAX, shareBytesMax: BUFFERED_BYTES_SHARE })
 
-  const receive = (exchange: Exchange, target: CaptureTarget, settings: CaptureSettings) => {
+  const receive = (exchange: WireExchange, target: CaptureTarget, settings: CaptureSettings) => {
     const foreign = captures.refuseForeign(settings, exchange.address)
     if (foreign !== undefined) {
       return finish(exchange, refuseForeign(exchange, { settings, target }, foreign))
@@ -62,7 +62,7 @@ export function createCaptureHandler({
   }
 
   /** An error is the capture's own. The log has it, once, and the sender is told that it may try again. */
-  const finish = (exchange: Exchange, work: Promise<void>) => {
+  const finish = (exchange: WireExchange, work: Promise<void>) => {
     work.catch((error: unknown) => {
       if (isDatabaseOutage(error)) noteOutage(log, error)
       else onError(error)
@@ -71,7 +71,7 @@ export function createCaptureHandler({
   }
 
   const refuseForeign = async (
-    exchange: Exchange,
+    exchange: WireExchange,
     { settings, target }: { readonly settings: CaptureSettings; readonly target: CaptureTarget },
     refusal: Promise<CaptureResult | undefined>,
   ) => {
@@ -81,7 +81,7 @@ export function createCaptureHandler({
   }
 
   const refuseUnread = async (
-    exchange: Exchange,
+    exchange: WireExchange,
     target: CaptureTarget,
     settings: CaptureSettings,
     refusal: ReturnType<Captures['refuseEarly']>,
@@ -91,7 +91,7 @@ export function createCaptureHandler({
     else conclude(exchange, result, settings)
   }
 
-  const receiveBodyOf = (exchange: Exchange, target: CaptureTarget, settings: CaptureSettings) => {
+  const receiveBodyOf = (exchange: WireExchange, target: CaptureTarget, settings: CaptureSettings) => {
     const share = budget.open(settings.endpointId, exchange.address)
     const store = async (body: CapturedBody) => {
       try {
@@ -113,7 +113,7 @@ export function createCaptureHandler({
     )
   }
 
-  const receiveUnknown = async (exchange: Exchange, target: CaptureTarget) => {
+  const receiveUnknown = async (exchange: WireExchange, target: CaptureTarget) => {
     // Its settings may still be there: then it is only delayed.
     if (strangers.waitOf(exchange.address) !== undefined) await nextTurn()
     const settings = await captures.findSettings(target.captureId)
@@ -121,7 +121,7 @@ export function createCaptureHandler({
     else receive(exchange, target, settings)
   }
 
-  const concludeGone = (exchange: Exchange) => {
+  const concludeGone = (exchange: WireExchange) => {
     const retryAfterSeconds = strangers.waitOf(exchange.address)
     strangers.note(exchange.address)
     conclude(
@@ -143,7 +143,7 @@ export function createCaptureHandler({
 }
 
 function capturedRequest(
-  { head, address }: Exchange,
+  { head, address }: WireExchange,
   { settings, target }: { readonly settings: CaptureSettings; readonly target: CaptureTarget },
   body: CapturedBody,
   receivedAt: Date,
@@ -205,7 +205,7 @@ const COUNTED_AS = {
 } as const
 
 /** Counts what became of a capture, and tells its sender; one that came to nothing need not be read to its end. */
-function answerCapture(exchange: Exchange, result: CaptureResult): void {
+function answerCapture(exchange: WireExchange, result: CaptureResult): void {
   const isOversize = result.state === 'stored' && result.capture.row.bodyTruncated
   countCapture(isOversize ? 'oversize' : COUNTED_AS[result.state])
   exchange.answer(answerTo(result), true)
@@ -214,7 +214,7 @@ function answerCapture(exchange: Exchange, result: CaptureResult): void {
 /** Neither query, headers nor body: they may hold secrets. */
 function logCapture(
   log: Services['log'],
-  exchange: Exchange,
+  exchange: WireExchange,
   result: CaptureResult,
   settings: CaptureSettings | undefined,
 ): void {

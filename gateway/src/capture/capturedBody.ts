@@ -1,5 +1,5 @@
 import type { WireHeader } from '@creel/core/engine/message'
-import type { Exchange } from '../http/exchange.ts'
+import type { WireExchange } from '../http/exchange.ts'
 import { Segments } from '../http/segments.ts'
 import type { BodyShare } from './bodyBudget.ts'
 
@@ -32,7 +32,7 @@ export interface BodyEnd {
  * @param share released here when the body is refused or never ends, else by its caller
  */
 export function receiveBody(
-  exchange: Pick<Exchange, 'takeWhole' | 'receive'>,
+  exchange: Pick<WireExchange, 'takeWhole' | 'receive'>,
   { bytesMax, share }: { bytesMax: number; share: BodyShare },
   end: BodyEnd,
 ): void {
@@ -49,7 +49,7 @@ export function receiveBody(
 }
 
 function receivePieces(
-  exchange: Pick<Exchange, 'receive'>,
+  exchange: Pick<WireExchange, 'receive'>,
   { bytesMax, share }: { bytesMax: number; share: BodyShare },
   end: BodyEnd,
 ): void {

@@ -12,8 +12,8 @@ export interface BodyReceiver {
   onAbort(): void
 }
 
-/** One request of a connection, and its answer. */
-export interface Exchange {
+/** One request and its answer, as a handler of wire routes needs them. */
+export interface WireExchange {
   readonly head: RequestHead
   /** Who sent it, as far as we believe proxies. */
   readonly address: string | null
@@ -33,6 +33,10 @@ export interface Exchange {
    * @param closes ends the connection unless the whole body has arrived
    */
   answer(answer: ReadyAnswer, closes?: boolean): void
+}
+
+/** One request of a connection, and its answer. */
+export interface Exchange extends WireExchange {
   /** Begins an answer that is written piece by piece. */
   beginAnswer(): AnswerStream
   /** Hangs up without a word. */
@@ -54,5 +58,5 @@ export interface AnswerStream {
   end(mustClose?: boolean): void
 }
 
-/** Serves a request; called when its head is whole. */
-export type RequestHandler = (exchange: Exchange) => void
+/** Serves a request of a wire route; called when its head is whole. */
+export type RequestHandler = (exchange: WireExchange) => void

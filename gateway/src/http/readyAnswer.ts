@@ -23,18 +23,32 @@ const KEEP_ALIVE = `Connection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_S
  */
 export class ReadyAnswer {
   readonly #status: number
-  readonly #head: string
+  readonly #headers: readonly string[]
   readonly #body: string
   readonly #forms: (DatedBytes | undefined)[] = [undefined, undefined, undefined, undefined]
 
   /** @param headers names and values in turn, so that repeats and their order survive; one character a byte */
   constructor(status: number, headers: readonly string[], body: string) {
     this.#status = status
-    let head = ''
-    for (let index = 0; index + 1 < headers.length; index += 2)
-      head += `${headers[index]}: ${headers[index + 1]}\r\n`
-    this.#head = head
+    this.#headers = headers
     this.#body = body
+  }
+
+  /** The same answer for callers in the process. A server sets the fields of the connection. */
+  toResponse({ isHead, traceId }: Omit<AnswerForm, 'closes'>): Response {
+    const headers = new Headers()
+    for (const [name, value] of this.#fields()) {
+      if (name.toLowerCase() !== 'content-length') headers.append(name, value)
+    }
+    if (traceId !== undefined) headers.set('creel-trace-id', traceId)
+    const hasBody = !isHead && this.#body !== ''
+    return new Response(hasBody ? this.#body : null, { status: this.#status, headers })
+  }
+
+  *#fields(): Generator<readonly [string, string]> {
+    for (let index = 0; index + 1 < this.#headers.length; index += 2) {
+      yield [this.#headers[index] ?? '', this.#headers[index + 1] ?? '']
+    }
   }
 
   /** The bytes to send now; to be written before anything else is asked of this answer. */
@@ -47,7 +61,9 @@ export class ReadyAnswer {
 
   #make(isHead: boolean, closes: boolean): DatedBytes {
     const start = statusLine(this.#status)
-    const rest = `${this.#head}${closes ? CLOSE : KEEP_ALIVE}\r\n`
+    let fields = ''
+    for (const [name, value] of this.#fields()) fields += `${name}: ${value}\r\n`
+    const rest = `${fields}${closes ? CLOSE : KEEP_ALIVE}\r\n`
     const lead = `${start}Date: ${DATE_PLACE}\r\ncreel-trace-id: `
     const head = Buffer.from(`${lead}${TRACE_PLACE}\r\n${rest}`, 'latin1')
     const body = isHead ? Buffer.alloc(0) : Buffer.from(this.#body)

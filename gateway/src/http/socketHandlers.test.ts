@@ -2,6 +2,7 @@ import { afterEach, describe, expect, spyOn, test } from 'bun:test'
 import { connect, type Socket } from 'node:net'
 import { type Listener, type ListenerOptions, listen } from '../listener.ts'
 import { Connection } from './connection.ts'
+import type { RequestHandler } from './exchange.ts'
 import { ReadyAnswer } from './readyAnswer.ts'
 
 /** Errors of our own code within the callbacks of a socket: injected, because none is known. */
@@ -18,13 +19,17 @@ afterEach(async () => {
   faults.length = 0
 })
 
-async function start(options: Partial<ListenerOptions> = {}): Promise<void> {
+async function start({
+  capture,
+  ...options
+}: Partial<ListenerOptions> & { readonly capture?: RequestHandler } = {}): Promise<void> {
   listener = await listen({
     host: '127.0.0.1',
     port: 0,
     fetch: async () => new Response('answered'),
     onError: (error) => faults.push(error),
     onFault: (error) => faults.push(error),
+    ...(capture === undefined ? {} : { direct: [{ prefix: '/hook/', handle: capture }] }),
     ...options,
   })
 }
