@@ -2,10 +2,12 @@ import { lazy, Suspense, useSyncExternalStore } from 'react'
 import { Route, Switch } from 'wouter'
 import { EndpointPage } from './endpoints/EndpointPage.tsx'
 import { FirstEndpoint } from './endpoints/FirstEndpoint.tsx'
+import { hasLoadedAnything } from './live/queryClient.ts'
 import { session } from './live/session.ts'
 import { Toasts } from './parts/Toasts.tsx'
 import { Shell } from './shell/Shell.tsx'
 import { SignInAgain } from './signIn/SignInAgain.tsx'
+import { SignInHere } from './signIn/SignInHere.tsx'
 import { SignInScreen } from './signIn/SignInScreen.tsx'
 
 const WatchdogsScreen = lazy(async () => ({
@@ -24,10 +26,12 @@ const AccessScreen = lazy(async () => ({ default: (await import('./access/Access
 /** Every place of the console, by its address. */
 export function App() {
   const state = useSyncExternalStore(session.subscribe, session.get)
+  const isNewcomer = state === 'out' && !hasLoadedAnything()
   return (
     <>
       <Switch>
         <Route path="/sign-in" component={SignInScreen} />
+        {isNewcomer && <Route component={SignInHere} />}
         <Route>
           <Shell>
             <Suspense fallback={<main id="main" className="wait" aria-busy="true" />}>

@@ -9,9 +9,9 @@ import { creel } from '../trpc.ts'
 import { MadeKey, mayOf } from './MadeKey.tsx'
 
 const SCOPES = [
-  { value: 'read', words: 'Look' },
-  { value: 'write', words: 'Look and change' },
-  { value: 'admin', words: 'Everything' },
+  { value: 'read', words: 'Read' },
+  { value: 'write', words: 'Write' },
+  { value: 'admin', words: 'Admin' },
 ] as const
 
 const DAY_MS = 86_400_000
@@ -72,7 +72,7 @@ export function NewKey({ onClose }: { onClose: () => void }) {
           options={SCOPES}
           onChange={(next) => change({ scope: next })}
         />
-        <Field label="Endpoint" hint="With one, it sees nothing of the others.">
+        <Field label="Endpoint" hint="Limits the key to one endpoint.">
           {(ids) => (
             <select
               {...ids}

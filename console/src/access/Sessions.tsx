@@ -34,7 +34,7 @@ export function Sessions() {
           <thead>
             <tr>
               <th scope="col">Browser</th>
-              <th scope="col">Came by</th>
+              <th scope="col">Signed in with</th>
               <th scope="col">Since</th>
               <th scope="col">Last seen</th>
               <th scope="col">

@@ -70,7 +70,7 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
           value={draft.kind}
           options={[
             { value: 'forward', words: 'Forward to a URL' },
-            { value: 'notify', words: 'Tell a channel', isOff: !options.kinds.includes('notify') },
+            { value: 'notify', words: 'Notify a channel', isOff: !options.kinds.includes('notify') },
           ]}
           onChange={(kind) => change({ kind })}
         />

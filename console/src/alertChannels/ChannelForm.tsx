@@ -116,7 +116,7 @@ export function ChannelForm({ channel, onClose }: { channel: Channel | undefined
             problem={form.at('secret')}
             hint={
               channel?.credentialSet === true
-                ? `Set ${ago(channel.credentialSetAt)}. Left empty, it stays.`
+                ? `Set ${ago(channel.credentialSetAt)}. Leave blank to keep the current secret.`
                 : kind.credentialRequired
                   ? undefined
                   : 'May be left out.'

@@ -21,7 +21,7 @@ export function EventGrid({ value, onChange }: Props) {
   const now: Subscriptions = value ?? items.map(({ kind }) => ({ kind, minSeverity: 'info' as const }))
   return (
     <fieldset className="field">
-      <legend className="label">Is told of</legend>
+      <legend className="label">Notify about</legend>
       <ul>
         {items.map(({ description, displayName, kind }) => {
           const subscribed = now.find((one) => one.kind === kind)

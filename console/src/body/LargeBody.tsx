@@ -83,7 +83,7 @@ export function LargeBody({ endpointId, request }: Props) {
         </>
       ) : (
         <>
-          <p>This body has {bytes(sizeBytes)}. It is loaded when you ask for it.</p>
+          <p>Large body ({bytes(sizeBytes)})</p>
           <p className="acts">
             <button type="button" className="button primary" onClick={() => load.mutate()}>
               Show it

@@ -49,7 +49,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
           value={state ?? ''}
           onChange={({ target }) => change({ state: target.value }, true)}
         >
-          <option value="">Every state</option>
+          <option value="">All states</option>
           {STATES.map((one) => (
             <option key={one} value={one}>
               {STATE_WORDS[one]}
@@ -78,7 +78,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
         <div className="nothing">
           <p>Nothing was delivered yet. Actions send captures on.</p>
           <Link className="button" href={`/e/${endpoint.id}/actions`}>
-            To the actions
+            Go to actions
           </Link>
         </div>
       )}

@@ -60,7 +60,7 @@ function RotateUrl({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => v
           URL while the old one still captures.
         </p>
         <OverlapField
-          label="The old URL goes on for"
+          label="Old URL keeps working for"
           hint={
             endpoint.previousUrlUntil === null
               ? 'Then it answers 404.'

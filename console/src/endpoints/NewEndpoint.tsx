@@ -9,7 +9,7 @@ import { creel } from '../trpc.ts'
 import { problemAt, problemOf } from '../words/problem.ts'
 
 const LIFETIMES = [
-  { seconds: 0, words: 'For good' },
+  { seconds: 0, words: 'Never' },
   { seconds: 3600, words: 'For an hour' },
   { seconds: 86_400, words: 'For a day' },
 ] as const
@@ -42,7 +42,7 @@ export function NewEndpoint({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="New endpoint" onClose={onClose}>
       <form className="form" onSubmit={submit}>
-        <Field label="Name" problem={nameProblem} hint="For people. A URL of its own comes with it.">
+        <Field label="Name" problem={nameProblem} hint="Display name. A capture URL is generated.">
           {(ids) => (
             <input
               {...ids}
@@ -54,7 +54,7 @@ export function NewEndpoint({ onClose }: { onClose: () => void }) {
             />
           )}
         </Field>
-        <Field label="Lives">
+        <Field label="Expires">
           {(ids) => (
             <select
               {...ids}
@@ -76,7 +76,7 @@ export function NewEndpoint({ onClose }: { onClose: () => void }) {
             Cancel
           </button>
           <button type="submit" className="button primary" disabled={create.isPending}>
-            {create.isPending ? 'Making…' : 'Make it'}
+            {create.isPending ? 'Creating…' : 'Create endpoint'}
           </button>
         </div>
       </form>

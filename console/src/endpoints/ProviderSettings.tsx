@@ -43,7 +43,7 @@ export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
   return (
     <section className="card" id="provider" aria-label="Provider">
       <h2>
-        Who sends{' '}
+        Provider{' '}
         {verification.source === 'manual' && <span className="badge">checked by a scheme of your own</span>}
       </h2>
       <form className="form" onSubmit={submit}>
@@ -56,7 +56,7 @@ export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
             problem={problemAt(problem, 'signingSecret')}
             hint={
               isSet
-                ? `Set ${ago(verification.secretSetAt)}. Left empty, it stays.`
+                ? `Set ${ago(verification.secretSetAt)}. Leave blank to keep the current secret.`
                 : 'Kept encrypted, and never shown again.'
             }
           >
@@ -78,7 +78,7 @@ export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
             problem={problemAt(problem, 'handshakeToken')}
             hint={
               verification.handshakeTokenSet
-                ? 'Set. Left empty, it stays.'
+                ? 'Set. Leave blank to keep the current secret.'
                 : 'The provider asks for it when the URL is entered.'
             }
           >

@@ -31,7 +31,7 @@ export function ResponseSettings({ endpoint }: { endpoint: Endpoint }) {
   }
   return (
     <section className="card" aria-label="Response">
-      <h2>What senders get</h2>
+      <h2>Response</h2>
       <div className="two">
         <form className="form" onSubmit={submit}>
           <div className="row-2">

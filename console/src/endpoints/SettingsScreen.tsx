@@ -56,7 +56,7 @@ function NameSettings({ endpoint }: { endpoint: Endpoint }) {
           onChange={(isActive) => change.mutate({ isActive })}
           label="The endpoint is switched on"
         >
-          {endpoint.isActive ? 'on: captures' : 'off: senders get 404'}
+          {endpoint.isActive ? 'Capturing' : 'Off: senders get 404'}
         </Switch>
       </form>
       <Problems of={problemBeside(problem, ['name'])} />

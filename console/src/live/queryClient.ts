@@ -31,6 +31,14 @@ export const queryClient = new QueryClient({
   },
 })
 
+/** Whether the service has answered a call of this page: then the session has ended, and else there was none. */
+export function hasLoadedAnything(): boolean {
+  return queryClient
+    .getQueryCache()
+    .getAll()
+    .some(({ state }) => state.data !== undefined)
+}
+
 /** Reads anew what is shown and could not be read: the service is back. */
 export function readFailedAnew(): void {
   void queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' })

@@ -10,7 +10,9 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** A window over the page. It is open while it is drawn; the focus goes back where it was. */
+const FIRST_FIELD = '.dialog-body :is(input, textarea, select):not([type="hidden"], :disabled)'
+
+/** A window over the page. It is open while it is drawn; the first field has the focus, which goes back where it was. */
 export function Dialog({ title, onClose, isClosable = true, size = 'normal', children }: Props) {
   const place = useRef<HTMLDialogElement>(null)
   const heading = useId()
@@ -18,6 +20,8 @@ export function Dialog({ title, onClose, isClosable = true, size = 'normal', chi
     const before = document.activeElement
     const dialog = place.current
     dialog?.showModal()
+    // The browser focuses the first control, which is the cross.
+    dialog?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
     return () => {
       dialog?.close()
       if (before instanceof HTMLElement) before.focus()

@@ -21,7 +21,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: (() => v
       )}
       {traceId !== null && (
         <details>
-          <summary>For the log</summary>
+          <summary>Details</summary>
           traceId <code>{traceId}</code>
         </details>
       )}

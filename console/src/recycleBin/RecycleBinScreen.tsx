@@ -55,7 +55,10 @@ export function RecycleBinScreen() {
         {bin.data !== undefined && items.length === 0 && (
           <div className="nothing">
             <h2>The bin is empty</h2>
-            <p>What is deleted waits here until its retention ends, and can be restored with its attempts.</p>
+            <p>
+              Deleted endpoints and requests stay here until the retention of your plan ends. You can restore
+              them with their attempts.
+            </p>
           </div>
         )}
         {items.length > 0 && (

@@ -59,7 +59,7 @@ export const CaptureRow = memo(function CaptureRow({
         <span className="path">{path === '' ? (label === null ? '/' : '') : visible(path)}</span>
         <span className="preview">{peek(row.bodyPreview)}</span>
       </span>
-      <span role="gridcell" className="cell-tries">
+      <span role="gridcell" className="cell-tries" data-trouble={state !== 'Succeeded'}>
         {attemptCount > 1 ? `${attemptCount} attempts` : ''}
       </span>
       <span role="gridcell" className="cell-verdict">

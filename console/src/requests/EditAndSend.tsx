@@ -10,6 +10,7 @@ import { useForm } from '../parts/useForm.ts'
 import { type AttemptDetail, creel, type Endpoint, type RequestDetail } from '../trpc.ts'
 import { attemptErrorWords } from '../words/attemptError.ts'
 import { bytes, duration, plural, withoutScheme } from '../words/format.ts'
+import { withModifier } from '../words/keys.ts'
 import type { ProblemWords } from '../words/problem.ts'
 import { changedLines, draftOfRequest, isEditable, laidOut, membersOfDraft } from './editedDraft.ts'
 import { actionsQuery } from './queries.ts'
@@ -53,7 +54,7 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
         <form className="sending" onSubmit={form.submit} aria-label="Edit and send">
           <Problem error={list.error} />
           <div className="sending-line">
-            <Field label="Through" problem={form.at('actionId')}>
+            <Field label="Send via" problem={form.at('actionId')}>
               {(field) => (
                 <select
                   {...field}
@@ -111,7 +112,7 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
                     checked={draft.sign}
                     onChange={({ target }) => change({ sign: target.checked })}
                   />
-                  {action?.signing.signed === false ? 'sign it (no secret is set)' : 'sign it anew'}
+                  {action?.signing.signed === false ? 'sign it (no secret is set)' : 're-sign'}
                 </label>
                 <label className="check">
                   <input
@@ -130,7 +131,7 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
                   disabled={form.isSaving || action === undefined}
                 >
                   {form.isSaving ? 'Sending…' : form.saved === undefined ? 'Send' : 'Send again'}{' '}
-                  <kbd>⌘↵</kbd>
+                  <kbd>{withModifier('↵')}</kbd>
                 </button>
                 <button
                   type="button"
@@ -138,7 +139,7 @@ export function EditAndSend({ endpoint, request, onClose }: Props) {
                   disabled={changed === 0}
                   onClick={() => change(draftOfRequest(request, draft.actionId))}
                 >
-                  Back to the capture
+                  Reset
                 </button>
               </div>
             </div>
@@ -215,7 +216,7 @@ function BodyField({ request, value, pretty, problem, onChange, onRun }: BodyPro
         <span className="label grow">Body</span>
         {pretty !== null && pretty !== value && (
           <button type="button" className="button small quiet" onClick={() => onChange(pretty)}>
-            Lay out
+            Format
           </button>
         )}
       </div>

@@ -28,7 +28,7 @@ export function FirstRun({ endpoint }: { endpoint: Endpoint }) {
         line={`curl ${endpoint.url}/orders -H 'Content-Type: application/json' -d '{"hello":"world"}'`}
       />
       <p className="acts">
-        <span className="hint">Who sends?</span>
+        <span className="hint">Provider</span>
         {COMMON.map(([slug, name]) => (
           <Link
             key={slug}

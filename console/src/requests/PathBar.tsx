@@ -20,7 +20,7 @@ export function PathBar({ endpointId, line, onFind }: Props) {
   if (line === null || line.path === '') {
     return (
       <div className="path-bar">
-        <span className="hint">Choose a line for its path</span>
+        <span className="hint">Click a line to copy its path</span>
       </div>
     )
   }

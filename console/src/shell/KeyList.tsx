@@ -36,8 +36,8 @@ export function KeyList({ onClose }: { onClose: () => void }) {
           </section>
         ))}
       </div>
-      <Switch isOn={isOn} onChange={change} label="Single letters do something">
-        Single letters do something
+      <Switch isOn={isOn} onChange={change} label="Single-key shortcuts">
+        Single-key shortcuts
       </Switch>
     </Dialog>
   )

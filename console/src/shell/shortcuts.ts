@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'react'
+import { withModifier } from '../words/keys.ts'
 
 /** Everything that a key does, in the order that it is listed. */
 export const SHORTCUTS = {
@@ -23,7 +24,7 @@ export const SHORTCUTS = {
   previousEndpoint: { keys: ['['], words: 'Previous endpoint', group: 'Anywhere' },
   nextEndpoint: { keys: [']'], words: 'Next endpoint', group: 'Anywhere' },
   newEndpoint: { keys: ['n'], words: 'New endpoint', group: 'Anywhere' },
-  palette: { keys: ['⌘K'], words: 'Go to or do anything', group: 'Anywhere' },
+  palette: { keys: [withModifier('K')], words: 'Go to a page or run a command', group: 'Anywhere' },
   keys: { keys: ['?'], words: 'This list', group: 'Anywhere' },
 } as const
 

@@ -7,6 +7,7 @@ import { ConflictNote } from '../parts/ConflictNote.tsx'
 import { toast } from '../parts/toasts.ts'
 import { useForm } from '../parts/useForm.ts'
 import { creel, type Endpoint } from '../trpc.ts'
+import { withModifier } from '../words/keys.ts'
 import { problemOf } from '../words/problem.ts'
 import { ruleSchemaQuery } from './queries.ts'
 import { RulePreview } from './RulePreview.tsx'
@@ -114,7 +115,7 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
             disabled={form.isSaving || !isChanged || form.conflict !== null}
             onClick={() => form.submit()}
           >
-            {form.isSaving ? 'Saving…' : `Save as v${next}`} <kbd>⌘S</kbd>
+            {form.isSaving ? 'Saving…' : `Save as v${next}`} <kbd>{withModifier('S')}</kbd>
           </button>
           {rule !== undefined && isChanged && (
             <button type="button" className="button" onClick={() => setText(saved ?? '')}>

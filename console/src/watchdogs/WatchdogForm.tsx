@@ -112,7 +112,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
             </select>
           )}
         </Field>
-        <Field label="Name" problem={form.at('name')} hint="Left out, it is called as its endpoint.">
+        <Field label="Name" problem={form.at('name')} hint="Defaults to the endpoint’s name.">
           {(ids) => (
             <input
               {...ids}
@@ -149,7 +149,7 @@ export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undef
           onChange={(every) => change({ every })}
         />
         <DurationInput
-          label="May be late by"
+          label="Grace period"
           problem={form.at('graceSeconds')}
           hint="Left out: a fifth of the interval."
           value={draft.grace}

@@ -1,5 +1,11 @@
 const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
+const DAY = new Intl.DateTimeFormat('en-GB', {
+  day: 'numeric',
+  month: 'short',
+  hour: '2-digit',
+  minute: '2-digit',
+})
+const DAY_OF_YEAR = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', year: 'numeric' })
 const FULL = new Intl.DateTimeFormat('en-GB', {
   weekday: 'short',
   day: 'numeric',
@@ -12,12 +18,14 @@ const FULL = new Intl.DateTimeFormat('en-GB', {
   timeZoneName: 'short',
 })
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' })
-const DAY_MS = 86_400_000
 
-/** The time of day of an ISO timestamp, to the second; the day where it is another than today. */
+/** An ISO timestamp in a list: `14:03:22` today, else `21 Nov 14:03`, with the year where it is another. */
 export function clock(at: string, now = Date.now()): string {
   const date = new Date(at)
-  return now - date.getTime() > DAY_MS ? DAY.format(date) : CLOCK.format(date)
+  const today = new Date(now)
+  if (date.toDateString() === today.toDateString()) return CLOCK.format(date)
+  const format = date.getFullYear() === today.getFullYear() ? DAY : DAY_OF_YEAR
+  return format.format(date).replace(',', '')
 }
 
 /** Everything about an ISO timestamp: for titles. */
@@ -73,7 +81,7 @@ export const count = (number: number): string => number.toLocaleString('en').rep
 
 /** `1 request`, `2 requests`. */
 export const plural = (number: number, word: string): string =>
-  `${count(number)} ${number === 1 ? word : word.endsWith('y') ? `${word.slice(0, -1)}ies` : `${word}s`}`
+  `${count(number)} ${number === 1 ? word : /[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : `${word}s`}`
 
 /** An address without its scheme, as it is shown. */
 export const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')

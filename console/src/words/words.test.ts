@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { attemptErrorWords } from './attemptError.ts'
+import { clock, plural } from './format.ts'
 import { limitOfBytes, limitWords, ofLimit } from './limit.ts'
 import { peek } from './peek.ts'
 import { visible } from './visible.ts'
@@ -11,6 +12,21 @@ test('an error of an attempt is a sentence, and what is not known stands as it i
   )
   expect(attemptErrorWords('dns')).toBe('The host name does not resolve.')
   expect(attemptErrorWords('something: new')).toBe('something: new')
+})
+
+test('a time in a list says its day unless it is today', () => {
+  const now = new Date(2026, 10, 22, 0, 30).getTime()
+  expect(clock(new Date(2026, 10, 22, 0, 4, 5).toISOString(), now)).toBe('00:04:05')
+  expect(clock(new Date(2026, 10, 21, 23, 26, 12).toISOString(), now)).toBe('21 Nov 23:26')
+  expect(clock(new Date(2025, 10, 21, 23, 26, 12).toISOString(), now)).toBe('21 Nov 2025')
+})
+
+test('a plural keeps the y behind a vowel', () => {
+  expect([plural(90, 'day'), plural(2, 'delivery'), plural(1, 'day')]).toEqual([
+    '90 days',
+    '2 deliveries',
+    '1 day',
+  ])
 })
 
 test('a limit that bounds nothing is said so', () => {
