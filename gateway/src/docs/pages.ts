@@ -23,6 +23,7 @@ import rulesFunctions from '../../../docs/rules-functions.md' with { type: 'text
 import scale from '../../../docs/scale.md' with { type: 'text' }
 import security from '../../../docs/security.md' with { type: 'text' }
 import terminal from '../../../docs/terminal.md' with { type: 'text' }
+import tour from '../../../docs/tour.md' with { type: 'text' }
 
 /** A page of the documentation, as the program carries it. */
 interface Page {
@@ -34,6 +35,7 @@ interface Page {
 
 /** Every page, in reading order. */
 export const PAGES: readonly Page[] = [
+  { file: 'tour.md', about: 'every feature, with a command that works', text: tour },
   {
     file: 'concepts.md',
     about: 'endpoints, requests, actions, deliveries, attempts, channels, watchdogs',
