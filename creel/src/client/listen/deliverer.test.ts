@@ -33,6 +33,7 @@ const ANSWER: LocalAnswer = {
   statusCode: 200,
   error: null,
   isRefused: false,
+  isUnsendable: false,
   deliveryId: '',
   sent: { headers: [], body: new Uint8Array() },
   received: null,

@@ -18,7 +18,7 @@ export interface DelivererOptions {
   readonly sender: Pick<LocalSender, 'send'>
   /** How many are under way at once. With one, each is answered before the next is sent. */
   readonly concurrency: number
-  /** Sends again until an answer comes, whatever went wrong. */
+  /** Sends again until an answer comes, whatever went wrong, but for requests that can never be sent. */
   readonly retry: boolean
   readonly start: Progress
   /** Called after each answer, before the request is called done. */
@@ -85,7 +85,7 @@ export class Deliverer {
     const { sender, signal, retry, onAnswer, onHeld } = this.options
     for (let failures = 0; ; failures += 1) {
       const answer = await sender.send(item.request)
-      const isAgain = answer.isRefused || (retry && answer.statusCode === null)
+      const isAgain = answer.isRefused || (retry && answer.statusCode === null && !answer.isUnsendable)
       if (!isAgain) {
         this.isHeld = false
         onAnswer(item, answer)

@@ -1,11 +1,13 @@
 import type { Outbound } from '@creel/core/platform/outbound'
 import { headerBytes } from '../api/requests.ts'
 import type { RequestDetail } from '../api/shapes.ts'
-import { usageError } from '../clientError.ts'
 import { listenDeliveryId } from './deliveryId.ts'
+import { type CapturedTarget, localTarget } from './localTarget.ts'
 
 /** How long a local server may take to answer unless the user says otherwise. */
 const ANSWER_MILLISECONDS = 60_000
+
+const OUTSIDE_TARGET = 'unsendable: its path could lead out of the base path of the target'
 
 /** Fields that belong to the connection that the capture came over; the new connection brings its own. */
 const OF_CONNECTION = new Set([
@@ -33,6 +35,8 @@ export interface LocalAnswer {
   readonly error: string | null
   /** Nothing was sent: there is no server at the port. */
   readonly isRefused: boolean
+  /** Nothing was sent, and it never can be: no request of HTTP/1.1 to this target is like it. */
+  readonly isUnsendable: boolean
   readonly deliveryId: string
   readonly sent: LocalMessage
   readonly received: LocalMessage | null
@@ -48,7 +52,9 @@ export interface LocalMessage {
 export interface LocalSender {
   /** Where requests go, as a URL without path suffix and query of captures. */
   readonly url: string
-  /** Sends one. What goes wrong is part of the answer; nothing is thrown. */
+  /** The URL that a captured request is sent to; undefined when it is not sent. See `LocalTarget`. */
+  urlOf(captured: CapturedTarget): string | undefined
+  /** Sends one, to the target and nowhere else, following no redirect. What goes wrong is part of the answer; nothing is thrown. */
   send(request: RequestDetail, signal?: AbortSignal): Promise<LocalAnswer>
   close(): Promise<void>
 }
@@ -61,47 +67,31 @@ interface LocalSenderOptions {
   readonly answerMilliseconds?: number
 }
 
-/** Whether a word names a place to send to: a port, `host:port`, or a URL. */
-export function isTarget(text: string): boolean {
-  return /^:?\d{1,5}(\/|$)/.test(text) || /^https?:\/\//.test(text) || /^[\w.-]+:\d{1,5}(\/|$)/.test(text)
-}
-
-/**
- * The URL that a target stands for: `3000` is `http://localhost:3000`.
- *
- * @throws ClientError when it is none
- */
-export function targetUrl(target: string): string {
-  const text =
-    /^:?\d/.test(target) && !/^[\d.]+:/.test(target) ? `localhost:${target.replace(/^:/, '')}` : target
-  const url = /^https?:\/\//.test(text) ? text : `http://${text}`
-  if (!isTarget(target) || !URL.canParse(url)) {
-    throw usageError(
-      `"${target}" is no place to send to.`,
-      'Write a port (3000), or a URL (http://localhost:3000/hooks).',
-    )
-  }
-  return url.replace(/\/+$/, '')
-}
-
 /** Opens a sender. Connections are kept open between requests. */
 export function createLocalSender({
   target,
   skipVerify,
   answerMilliseconds,
 }: LocalSenderOptions): LocalSender {
-  const url = targetUrl(target)
+  const { url, urlOf } = localTarget(target)
   // Read while the command asks the service: a tenth of a second that nobody waits for.
   const opening = openOutbound(skipVerify)
   return {
     url,
+    urlOf,
     async send(request, signal) {
-      const outbound = await opening
-      const destination = urlOf(url, request)
       const deliveryId = listenDeliveryId(request.endpointId, request.id)
-      const headers = headersOf(request, deliveryId)
       const body = Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8')
       const at = new Date().toISOString()
+      const destination = urlOf(request)
+      if (destination === undefined) {
+        const sent = { headers: [], body }
+        const nothing = { statusCode: null, isRefused: false, isUnsendable: true, sent, received: null }
+        const { method } = request
+        return { method, url, at, durationMs: 0, deliveryId, error: OUTSIDE_TARGET, ...nothing }
+      }
+      const outbound = await opening
+      const headers = headersOf(request, deliveryId)
       const once = () =>
         outbound.send({
           method: request.method,
@@ -124,11 +114,13 @@ export function createLocalSender({
       const sent = { headers: result.sentHeaders, body }
       if (result.outcome === 'response') {
         const received = { headers: result.headers, body: result.body }
-        return { ...facts, statusCode: result.statusCode, error: null, isRefused: false, sent, received }
+        const { statusCode } = result
+        return { ...facts, statusCode, error: null, isRefused: false, isUnsendable: false, sent, received }
       }
       const isRefused = result.outcome === 'connect' || result.outcome === 'dns'
+      const isUnsendable = result.outcome === 'unsendable'
       const error = `${result.outcome}: ${result.detail}`
-      return { ...facts, statusCode: null, error, isRefused, sent, received: null }
+      return { ...facts, statusCode: null, error, isRefused, isUnsendable, sent, received: null }
     },
     close: async () => (await opening).close(),
   }
@@ -142,15 +134,6 @@ async function openOutbound(skipVerify: boolean): Promise<Outbound> {
     ownHosts: () => [],
     trustsAnyCertificate: skipVerify,
   })
-}
-
-/** The target with the captured path suffix and query appended, as they were sent. */
-function urlOf(target: string, { path, queryString }: RequestDetail): string {
-  const at = target.indexOf('?')
-  const [base, ownQuery] = at === -1 ? [target, ''] : [target.slice(0, at), target.slice(at + 1)]
-  const queries = [ownQuery, queryString ?? ''].filter((query) => query !== '')
-  const suffix = base.replace(/^https?:\/\/[^/]+/, '') === '' && path === '' ? '/' : path
-  return `${base}${suffix}${queries.length === 0 ? '' : `?${queries.join('&')}`}`
 }
 
 /** The captured fields in their order and spelling, without those of the connection, and then ours. */

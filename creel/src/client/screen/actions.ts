@@ -34,7 +34,9 @@ export function screenActions(api: ApiClient, sender: LocalSender | null): Scree
     },
     async copy({ request }) {
       const { curlCommand } = await import('./curl.ts')
-      const command = curlCommand(request, sender?.url ?? request.url)
+      const url = sender === null ? request.url : sender.urlOf(request)
+      if (url === undefined) throw new ClientError('Its path could lead out of the base path of the target.')
+      const command = curlCommand(request, url)
       // The terminal puts it into the clipboard of the machine that it runs on, also over ssh (OSC 52).
       process.stdout.write(`\u001b]52;c;${Buffer.from(command).toString('base64')}\u0007`)
       return `Copied #${request.id} as a curl command.`

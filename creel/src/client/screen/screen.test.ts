@@ -96,6 +96,23 @@ describe('a request as text', () => {
   })
 })
 
+test('a curl command that would do more than one request when it is pasted is not made', () => {
+  const url = 'http://127.0.0.1:3000/a'
+  const body = '\u0015id\n\u001b[201~'
+  expect(curlCommand(request(1, { body }), url)).toContain(
+    `printf %s ${Buffer.from(body).toString('base64')}`,
+  )
+  for (const [one, target] of [
+    [request(1, { rawHeaders: [{ name: 'X', value: '\u0003id' }] }), url],
+    [request(1, { method: 'GET\r' }), url],
+    [request(1), `${url}\u001b`],
+    [request(1), '--config=/tmp/owned'],
+    [request(1), 'file:///etc/passwd'],
+  ] as const) {
+    expect(() => curlCommand(one, target)).toThrow('not copied')
+  }
+})
+
 test('the curl command sends the same bytes', async () => {
   const bodies: string[] = []
   await using server = Bun.serve({
@@ -112,7 +129,7 @@ test('the curl command sends the same bytes', async () => {
   const file = request(3, { body: `@${import.meta.path}` })
   const long = request(4, { body: 'l'.repeat(300_000) })
   for (const one of [sent, binary, file, long]) {
-    const command = Buffer.from(curlCommand(one, `http://127.0.0.1:${server.port}`))
+    const command = Buffer.from(curlCommand(one, `http://127.0.0.1:${server.port}${one.path}`))
     const shell = Bun.spawn(['sh'], { stdin: command, stdout: 'ignore', stderr: 'ignore' })
     expect(await shell.exited).toBe(0)
   }
