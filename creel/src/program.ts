@@ -1,5 +1,6 @@
 import { Command, CommanderError } from 'commander'
 import { clientFailure } from './client/clientError.ts'
+import { printHint } from './commands/print.ts'
 import type { ProgramParts } from './commands/programParts.ts'
 import { COMMAND_GROUPS, type CommandEntry } from './commandTable.ts'
 import { EXIT } from './exitCodes.ts'
@@ -130,7 +131,7 @@ async function exitCodeOfFailure(error: unknown): Promise<number> {
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage
   const ofClient = clientFailure(error)
   if (ofClient !== undefined) {
-    process.stderr.write(`${ofClient.lines.join('\n')}\n`)
+    printHint(...ofClient.lines)
     return ofClient.exitCode
   }
   return (await import('./commands/failures.ts')).reportFailure(error)

@@ -1,11 +1,15 @@
 import { ClientError } from './clientError.ts'
 
 /**
- * Opens a page in the user's browser.
+ * Opens a page in the user's browser: of http or https alone, since a service names it and other schemes start other programs.
  *
- * @throws ClientError naming the page where no browser can be started
+ * @throws ClientError naming the page where it is another one, or where no browser can be started
  */
-export async function openInBrowser(url: string): Promise<void> {
+export async function openInBrowser(page: string): Promise<void> {
+  const { protocol, href: url } = URL.parse(page) ?? {}
+  if (url === undefined || (protocol !== 'http:' && protocol !== 'https:')) {
+    throw new ClientError(`This is no page for a browser: ${page}`)
+  }
   const command = process.platform === 'darwin' ? 'open' : 'xdg-open'
   const program = process.env.BROWSER ?? Bun.which(command)
   if (program === null) throw new ClientError(`No browser can be started here. The page is ${url}`)

@@ -7,6 +7,12 @@ import { openApi } from './session.ts'
 /** Who types waits no longer than this. */
 const WAIT_MILLISECONDS = 2_000
 
+/** A longer name is not completed. */
+const WORD_CHARACTERS_MAX = 200
+
+/** A word that shells take as it is, and that is no option: completion puts it on the command line unquoted. */
+const PLAIN_WORD = new RegExp(`^\\w[\\w.@/+:-]{0,${WORD_CHARACTERS_MAX - 1}}$`)
+
 /** What was typed before the name. */
 interface Before {
   readonly provider: string | undefined
@@ -16,9 +22,9 @@ interface Before {
 
 /** Names that the service knows, by what the argument or option is called. */
 const KINDS: Readonly<Record<string, (api: ApiClient, before: Before) => Promise<readonly string[]>>> = {
-  // A name with a blank, or with what shells look at, stands by the beginning of its id.
+  // A name with a blank, or with what shells look at, is completed by the beginning of its id.
   endpoint: async (api) =>
-    (await allEndpoints(api)).map(({ id, name }) => (/^[\w.@/+-]+$/.test(name) ? name : id.slice(0, 8))),
+    (await allEndpoints(api)).map(({ id, name }) => (PLAIN_WORD.test(name) ? name : id.slice(0, 8))),
   provider: async (api) => (await samplesOf(api)).map(({ provider }) => provider),
   event: async (api, { provider }) =>
     (await samplesOf(api))
@@ -29,7 +35,7 @@ const KINDS: Readonly<Record<string, (api: ApiClient, before: Before) => Promise
 const samplesOf = async (api: ApiClient) => (await api.get('/api/v1/samples', SampleList)).items
 
 /**
- * Names for completion. None where the kind has none, where anything is wrong, or where the service takes longer than 2 s: a
+ * Names for completion, each a word without a meaning to shells. None where the kind has none, where anything is wrong, or where the service takes longer than 2 s: a
  * shell that completes must not be told of errors.
  *
  * @param kind what the argument or option is called: `endpoint`, `provider` or `event`
@@ -44,5 +50,5 @@ export async function namesOf(kind: string, before: Before, parts: ProgramParts)
     .then((api) => ask(api, before))
     .catch(() => [])
   clearTimeout(late)
-  return names
+  return names.filter((name) => PLAIN_WORD.test(name))
 }

@@ -1,5 +1,6 @@
 import { Argument, type Command } from 'commander'
 import type { ProgramTools } from '../programTools.ts'
+import { SafeText } from '../terminal/safeText.ts'
 import { printText } from './print.ts'
 
 const SHELLS = ['bash', 'zsh', 'fish'] as const
@@ -22,5 +23,5 @@ const SCRIPTS: Readonly<Record<Shell, string>> = {
 export function addCompletionCommand(command: Command, _tools: ProgramTools): void {
   command
     .addArgument(new Argument('<shell>', 'which shell').choices(SHELLS))
-    .action((shell: Shell) => printText(SCRIPTS[shell]))
+    .action((shell: Shell) => printText(...SafeText.lines(SCRIPTS[shell])))
 }

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { ConfigError } from '../config/index.ts'
 import { EXIT } from '../exitCodes.ts'
 import { StartupError } from '../startupError.ts'
+import { SafeText } from '../terminal/safeText.ts'
 import { printHint } from './print.ts'
 
 /** What helps after a refusal, by its code. */
@@ -27,7 +28,7 @@ export function reportFailure(thrown: unknown): number {
     return EXIT.usage
   }
   if (thrown instanceof StartupError) {
-    printHint(`creel: ${thrown.message}`)
+    printHint(...SafeText.lines(`creel: ${thrown.message}`))
     return EXIT.failed
   }
   const error = thrown instanceof TRPCError && thrown.cause !== undefined ? thrown.cause : thrown
@@ -43,7 +44,7 @@ export function reportFailure(thrown: unknown): number {
   }
   printHint(
     'creel: unexpected error',
-    error instanceof Error ? (error.stack ?? error.message) : String(error),
+    ...SafeText.lines(error instanceof Error ? (error.stack ?? error.message) : String(error)),
   )
   return EXIT.failed
 }

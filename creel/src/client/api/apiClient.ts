@@ -205,7 +205,7 @@ export class ApiClient {
       ({ detail: part, pointer, parameter }) => `  ${pointer ?? parameter ?? ''} ${part}`,
     )
     const trace = status >= 500 ? [`Its log knows more under ${traceId}.`] : []
-    const nextStep = NEXT_STEPS[code]
+    const nextStep = Object.hasOwn(NEXT_STEPS, code) ? NEXT_STEPS[code] : undefined
     return new ApiProblem(status, code, detail, [
       ...(nextStep === undefined ? [] : [nextStep]),
       ...(parts.length > 1 ? parts : []),

@@ -5,6 +5,9 @@ import { z } from 'zod'
  * everything that a newer service says.
  */
 
+/** An id as it is put into paths: a UUID, or another word without a meaning in URLs. */
+const Id = z.string().regex(/^[\w-]{1,64}$/)
+
 /** An RFC 9457 problem of the API. */
 export const Problem = z.looseObject({
   code: z.string(),
@@ -41,7 +44,7 @@ export const Me = z.looseObject({
 
 /** An endpoint. Times are ISO 8601; `lastRequestAt` is null before its first capture, `provider` where none is set. */
 export const Endpoint = z.looseObject({
-  id: z.string(),
+  id: Id,
   name: z.string(),
   url: z.string(),
   isActive: z.boolean(),
@@ -55,7 +58,7 @@ export type Endpoint = z.infer<typeof Endpoint>
 
 const summary = {
   id: z.int(),
-  endpointId: z.string(),
+  endpointId: Id,
   receivedAt: z.string(),
   method: z.string(),
   path: z.string(),
@@ -107,7 +110,7 @@ export type Attempt = z.infer<typeof Attempt>
 
 /** An action of an endpoint, by id and name; `kind` may be one that this version does not know. */
 export const Action = z.looseObject({
-  id: z.string(),
+  id: Id,
   name: z.string(),
   kind: z.string(),
   isActive: z.boolean(),

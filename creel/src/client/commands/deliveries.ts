@@ -4,7 +4,7 @@ import type { ProgramTools } from '../../programTools.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { pagesOf } from '../api/requests.ts'
 import { Attempt } from '../api/shapes.ts'
-import { clockText, harmless } from '../output/text.ts'
+import { clockText } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import { countOption, requestIdOption } from '../words.ts'
 
@@ -52,12 +52,12 @@ export function addDeliveriesCommand(command: Command, tools: ProgramTools): voi
       Id: (row) => String(row.id),
       Request: ({ requestId }) => String(requestId),
       At: ({ at }) => `${at.slice(0, 10)} ${clockText(at)}`,
-      Action: ({ actionName }) => harmless(actionName),
+      Action: ({ actionName }) => actionName,
       Attempt: ({ attemptNumber }) => String(attemptNumber),
       State: ({ state }) => state,
       Status: ({ statusCode, error }) => String(statusCode ?? error ?? ''),
       Ms: ({ durationMs }) => String(durationMs ?? ''),
-      Url: ({ url }) => harmless(url),
+      Url: ({ url }) => url,
     })
   })
 }

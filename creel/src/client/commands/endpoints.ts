@@ -4,7 +4,7 @@ import { EXIT } from '../../exitCodes.ts'
 import type { ProgramTools } from '../../programTools.ts'
 import { allEndpoints, chooseEndpoint } from '../api/endpointChoice.ts'
 import { Endpoint } from '../api/shapes.ts'
-import { agoText, harmless } from '../output/text.ts'
+import { agoText } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import { type MemberOptions, membersOf, withMemberOptions } from './endpointMembers.ts'
 import { addRotateUrlCommand } from './rotateUrl.ts'
@@ -21,7 +21,7 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
     if (options.json === true) return printJson(endpoints)
     const now = Date.now()
     printTable(endpoints, {
-      Name: ({ name }) => harmless(name),
+      Name: ({ name }) => name,
       Url: ({ url }) => url,
       Stored: ({ storedRequestCount }) => String(storedRequestCount),
       'Last request': ({ lastRequestAt }) => agoText(lastRequestAt, now),
@@ -45,9 +45,7 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
     const made = await api.expect(Endpoint, 'POST', '/api/v1/endpoints', { body })
     if (options.json === true) return printJson(made)
     printText(made.url)
-    printHint(
-      `Made the endpoint "${harmless(made.name)}". Next: creel listen ${made.id.slice(0, 8)} --to <port>`,
-    )
+    printHint(`Made the endpoint "${made.name}". Next: creel listen ${made.id.slice(0, 8)} --to <port>`)
   })
 
   withClientOptions(
@@ -58,7 +56,7 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
     if (options.json === true) return printJson(endpoint)
     printTable(Object.entries(endpoint), {
       Member: ([name]) => name,
-      Value: ([, value]) => harmless(typeof value === 'string' ? value : JSON.stringify(value)),
+      Value: ([, value]) => (typeof value === 'string' ? value : JSON.stringify(value)),
     })
   })
 
@@ -83,7 +81,7 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
     const body = membersOf(options)
     const changed = await api.expect(Endpoint, 'PATCH', `/api/v1/endpoints/${id}`, { body })
     if (options.json === true) return printJson(changed)
-    printText(`Changed the endpoint "${harmless(changed.name)}".`)
+    printText(`Changed the endpoint "${changed.name}".`)
   })
 
   addRotateUrlCommand(command, tools)
@@ -100,7 +98,7 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
     const { id, name, storedRequestCount } = await chooseEndpoint(api, wanted)
     if (options.yes !== true) {
       printHint(
-        `This would delete "${harmless(name)}" and its ${storedRequestCount} stored requests for good.`,
+        `This would delete "${name}" and its ${storedRequestCount} stored requests for good.`,
         'Add --yes to do it.',
       )
       process.exitCode = EXIT.usage
@@ -108,6 +106,6 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
     }
     await api.call('DELETE', `/api/v1/endpoints/${id}`)
     if (options.json === true) return printJson({ deleted: id })
-    printText(`Deleted the endpoint "${harmless(name)}".`)
+    printText(`Deleted the endpoint "${name}".`)
   })
 }

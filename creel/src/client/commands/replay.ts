@@ -9,7 +9,6 @@ import { ActionList, ReplayResult } from '../api/shapes.ts'
 import { ClientError } from '../clientError.ts'
 import { createLocalSender } from '../listen/localSender.ts'
 import { isTarget } from '../listen/localTarget.ts'
-import { harmless } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import { requestIdOption } from '../words.ts'
 
@@ -102,9 +101,9 @@ async function throughActions(
   const lines = result.outcomes.map(({ actionName, state, statusCode, error, durationMs, url }) => {
     const answer = error ?? (statusCode === null ? '' : String(statusCode))
     const time = durationMs === null ? '' : `${durationMs} ms`
-    return harmless(
-      [`#${requestId}`, state, actionName, answer, time, url ?? ''].filter((part) => part !== '').join('  '),
-    )
+    return [`#${requestId}`, state, actionName, answer, time, url ?? '']
+      .filter((part) => part !== '')
+      .join('  ')
   })
   return {
     isGood: result.state === 'Succeeded' || result.state === 'Skipped',
@@ -137,7 +136,7 @@ function fromHere(
       const said = answer.statusCode === null ? answer.error : String(answer.statusCode)
       return {
         isGood: answer.statusCode !== null && answer.statusCode < 400,
-        lines: [harmless(`#${requestId}  ${said}  ${answer.durationMs} ms  ${answer.method} ${answer.url}`)],
+        lines: [`#${requestId}  ${said}  ${answer.durationMs} ms  ${answer.method} ${answer.url}`],
         json: { requestId, ...answer },
       }
     },

@@ -2,12 +2,13 @@ import type { Command } from 'commander'
 import { printHint, printJson, printTable, printText } from '../../commands/print.ts'
 import { EXIT } from '../../exitCodes.ts'
 import type { ProgramTools } from '../../programTools.ts'
+import { byteOutput } from '../../terminal/write.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { pagesOf, requestOf, requestsPath } from '../api/requests.ts'
 import { RequestSummary } from '../api/shapes.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
 import { requestText } from '../output/requestText.ts'
-import { clockText, harmless, sizeText } from '../output/text.ts'
+import { clockText, sizeText } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import { countOption, requestIdOption } from '../words.ts'
 import { addExportCommand, addImportCommand } from './transfer.ts'
@@ -49,9 +50,9 @@ export function addRequestsCommands(command: Command, tools: ProgramTools): void
     printTable(rows, {
       Id: ({ id }) => String(id),
       Received: ({ receivedAt }) => `${receivedAt.slice(0, 10)} ${clockText(receivedAt)}`,
-      Method: ({ method }) => harmless(method),
-      Path: ({ path }) => harmless(path === '' ? '/' : path),
-      Label: ({ label }) => harmless(label ?? ''),
+      Method: ({ method }) => method,
+      Path: ({ path }) => (path === '' ? '/' : path),
+      Label: ({ label }) => label ?? '',
       Verdict: ({ verification }) => verification?.verdict ?? '',
       Size: ({ sizeBytes }) => sizeText(sizeBytes),
       State: ({ state }) => state,
@@ -64,7 +65,7 @@ export function addRequestsCommands(command: Command, tools: ProgramTools): void
       .description('read a captured request, whole')
       .argument('<id>', 'its id', requestIdOption)
       .option(...ENDPOINT)
-      .option('--body', 'print the body alone, byte for byte'),
+      .option('--body', 'print the body alone, byte for byte where stdout is no terminal'),
     {
       json: 'print the request on one line',
       examples: [
@@ -79,8 +80,9 @@ export function addRequestsCommands(command: Command, tools: ProgramTools): void
     const request = await requestOf(api, endpoint.id, id)
     if (options.json === true) return printJson(request)
     if (options.body === true) {
-      process.stdout.write(Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8'))
-      return
+      const output = byteOutput()
+      await output.write(Buffer.from(request.body ?? '', request.bodyIsBinary ? 'base64' : 'utf8'))
+      return output.end()
     }
     printText(...requestText(request, { width: process.stdout.columns ?? 100 }))
   })
@@ -113,7 +115,7 @@ function deleteRequests(tools: ProgramTools) {
     const { id, name, storedRequestCount } = await chooseEndpoint(api, options.endpoint)
     if (requestIds.length === 0 && (options.all !== true || options.yes !== true)) {
       printHint(
-        `Name the requests, or all ${storedRequestCount} of "${harmless(name)}" with --all --yes.`,
+        `Name the requests, or all ${storedRequestCount} of "${name}" with --all --yes.`,
         'Deleted requests can be restored from the recycle bin.',
       )
       process.exitCode = EXIT.usage

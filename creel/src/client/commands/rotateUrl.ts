@@ -4,7 +4,6 @@ import { printHint, printJson, printText } from '../../commands/print.ts'
 import type { ProgramTools } from '../../programTools.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { Endpoint } from '../api/shapes.ts'
-import { harmless } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 
 /** `creel endpoints rotate-url` */
@@ -33,8 +32,8 @@ export function addRotateUrlCommand(command: Command, tools: ProgramTools): void
     const until = rotated.previousUrlUntil
     printHint(
       typeof until === 'string'
-        ? `The old capture URL of "${harmless(name)}" goes on until ${until}.`
-        : `The old capture URL of "${harmless(name)}" has ended.`,
+        ? `The old capture URL of "${name}" goes on until ${until}.`
+        : `The old capture URL of "${name}" has ended.`,
     )
   })
 }

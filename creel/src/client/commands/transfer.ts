@@ -1,13 +1,12 @@
-import { once } from 'node:events'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { printHint, printJson, printText } from '../../commands/print.ts'
 import type { ProgramTools } from '../../programTools.ts'
+import { byteOutput } from '../../terminal/write.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { requestsPath } from '../api/requests.ts'
 import { usageError } from '../clientError.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
-import { harmless } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 
 interface EndpointOption extends ClientOptions {
@@ -58,14 +57,15 @@ export function addExportCommand(requests: Command, tools: ProgramTools): void {
       signal: silence.signal,
     })
     const watch = setTimeout(() => silence.abort(), SILENCE_MILLISECONDS)
+    const output = byteOutput()
     let lines = 0
     try {
       for await (const chunk of response.body ?? []) {
         watch.refresh()
         lines += newLinesIn(chunk)
-        // A full pipe is waited for, so that nothing piles up here.
-        if (!process.stdout.write(chunk)) await once(process.stdout, 'drain')
+        await output.write(chunk)
       }
+      output.end()
     } catch (error) {
       if (isReaderGone(error)) return
       throw api.brokenOff(error, `after ${lines} lines`)
@@ -105,7 +105,7 @@ export function addImportCommand(requests: Command, tools: ProgramTools): void {
       signal: new AbortController().signal,
     })
     if (options.json === true) return printJson(imported)
-    printText(`Imported ${imported.importedCount} requests into "${harmless(endpoint.name)}".`)
+    printText(`Imported ${imported.importedCount} requests into "${endpoint.name}".`)
   })
 }
 

@@ -3,7 +3,7 @@ import { printJson, printTable } from '../../commands/print.ts'
 import type { ProgramTools } from '../../programTools.ts'
 import { pagesOf } from '../api/requests.ts'
 import { Watchdog } from '../api/shapes.ts'
-import { agoText, harmless, spanText } from '../output/text.ts'
+import { agoText, spanText } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 
 /** `creel watchdogs` */
@@ -23,8 +23,8 @@ export function addWatchdogsCommand(command: Command, tools: ProgramTools): void
     }
     const now = Date.now()
     printTable(rows, {
-      Name: ({ name }) => harmless(name),
-      Endpoint: ({ endpointName }) => harmless(endpointName),
+      Name: ({ name }) => name,
+      Endpoint: ({ endpointName }) => endpointName,
       State: ({ state }) => state,
       Every: ({ expectedIntervalSeconds: seconds }) => spanText(seconds),
       Grace: ({ graceSeconds }) => spanText(graceSeconds),

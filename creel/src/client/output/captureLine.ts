@@ -1,19 +1,18 @@
-import { styleText } from 'node:util'
+import { SafeText, type Style } from '../../terminal/safeText.ts'
 import type { Shown } from '../listen/view.ts'
-import { cut } from './requestText.ts'
-import { clockText, harmless, sizeText } from './text.ts'
+import { clockText, sizeText } from './text.ts'
 
-type Style = Parameters<typeof styleText>[0]
+const VERDICT_STYLES: ReadonlyMap<string, Style> = new Map([
+  ['verified', 'green'],
+  ['failed', 'red'],
+  ['unsigned', 'yellow'],
+  ['unverifiable', 'yellow'],
+])
 
-/** A text in a style, where the terminal and `NO_COLOR` allow it. */
-const styled = (style: Style, text: string): string => (text === '' ? '' : styleText(style, text))
-
-const VERDICT_STYLES: Readonly<Record<string, Style>> = {
-  verified: 'green',
-  failed: 'red',
-  unsigned: 'yellow',
-  unverifiable: 'yellow',
-}
+/** Columns for what a sender chose, so that the answer stays in sight. */
+const METHOD_COLUMNS_MAX = 12
+const LABEL_COLUMNS_MAX = 32
+const VERDICT_COLUMNS_MAX = 12
 
 /** What the local server said, in a few characters: `200`, or why there was nothing. */
 function answerText({ answer, note }: Shown): string {
@@ -33,39 +32,32 @@ function answerStyle({ answer }: Shown): Style {
  *
  * @param width in columns; on a narrow screen the path, then label and verdict give way
  */
-export function captureLine(shown: Shown, width: number): string {
+export function captureLine(shown: Shown, width: number): SafeText {
   const { request, answer, replayId } = shown
   const query = request.queryString === null ? '' : `?${request.queryString}`
-  const path = harmless(`${request.path === '' ? '/' : request.path}${query}`)
+  const path = SafeText.of(`${request.path === '' ? '/' : request.path}${query}`)
   const verdict = request.verification?.verdict ?? ''
-  const status = harmless(answerText(shown))
+  const status = SafeText.of(answerText(shown)).cut(Math.max(8, Math.floor(width / 3)))
   const milliseconds = answer === null ? '' : `${answer.durationMs} ms`
-  const isNarrow = width < 72
-  const before = [clockText(request.receivedAt), harmless(request.method).padEnd(6)]
+  const before = [
+    SafeText.styled('dim', clockText(request.receivedAt)),
+    SafeText.styled('bold', SafeText.of(request.method).cut(METHOD_COLUMNS_MAX).padded(6)),
+  ]
   const after = [
-    ...(isNarrow ? [] : [harmless(request.label ?? ''), verdict]),
-    sizeText(request.sizeBytes),
-    status === '' ? '' : `→ ${cut(status, Math.max(8, Math.floor(width / 3)))}`,
-    milliseconds,
-    replayId === undefined ? '' : 'replay',
-  ]
-  const taken = [...before, ...after.filter((part) => part !== '')].reduce(
-    (sum, part) => sum + Bun.stringWidth(part) + 2,
-    0,
-  )
-  const styles: readonly Style[] = [
-    ...(isNarrow ? [] : (['cyan', VERDICT_STYLES[verdict] ?? 'dim'] as const)),
-    'dim',
-    answerStyle(shown),
-    'dim',
-    'magenta',
-  ]
-  return [
-    styled('dim', before[0] ?? ''),
-    styled('bold', before[1] ?? ''),
-    cut(path, Math.max(6, width - taken)),
-    ...after.map((part, at) => styled(styles[at] ?? 'dim', part)),
-  ]
-    .filter((part) => part !== '')
-    .join('  ')
+    ...(width < 72
+      ? []
+      : [
+          SafeText.styled('cyan', SafeText.of(request.label ?? '').cut(LABEL_COLUMNS_MAX)),
+          SafeText.styled(
+            VERDICT_STYLES.get(verdict) ?? 'dim',
+            SafeText.of(verdict).cut(VERDICT_COLUMNS_MAX),
+          ),
+        ]),
+    SafeText.styled('dim', sizeText(request.sizeBytes)),
+    SafeText.styled(answerStyle(shown), status.width === 0 ? '' : SafeText.joined(['→', status], ' ')),
+    SafeText.styled('dim', milliseconds),
+    SafeText.styled('magenta', replayId === undefined ? '' : 'replay'),
+  ].filter((part) => part.width > 0)
+  const taken = [...before, ...after].reduce((sum, part) => sum + part.width + 2, 0)
+  return SafeText.joined([...before, path.cut(Math.max(6, width - taken)), ...after], '  ')
 }

@@ -1,12 +1,12 @@
-import { styleText } from 'node:util'
+import { printText } from '../../commands/print.ts'
+import { SafeText } from '../../terminal/safeText.ts'
+import { writeLines } from '../../terminal/write.ts'
 import type { LinkState, ListenView } from '../listen/view.ts'
 import { captureLine } from './captureLine.ts'
-import { harmless, spanText } from './text.ts'
+import { spanText } from './text.ts'
 
-const toStdout = (line: string) => process.stdout.write(`${line}\n`)
 /** What is no capture goes to stderr, so that the lines can be piped on. */
-const toStderr = (line: string) =>
-  process.stderr.write(`${styleText('dim', line, { stream: process.stderr })}\n`)
+const toStderr = (line: string) => writeLines(process.stderr, [SafeText.styled('dim', line, process.stderr)])
 
 /** Width of a line where nobody says how wide it may be. */
 const PIPED_COLUMNS = 160
@@ -15,18 +15,18 @@ const PIPED_COLUMNS = 160
 export function plainView(): ListenView {
   return {
     started({ endpointName, captureUrl, target, from, behind }) {
-      toStdout(captureUrl)
+      printText(captureUrl)
       const to = target === null ? 'nothing is sent' : `sending to ${target}`
       const waiting = behind === 0 ? '' : `, ${behind} waiting`
-      toStderr(`Listening to "${harmless(endpointName)}" from ${from} on${waiting}; ${to}.`)
+      toStderr(`Listening to "${endpointName}" from ${from} on${waiting}; ${to}.`)
     },
     link(state, { behind, lasting }) {
       if (!lasting || state.kind === 'reconnecting' || state.kind === 'held')
         toStderr(linkText(state, behind))
     },
-    shown: (item) => void toStdout(captureLine(item, process.stdout.columns ?? PIPED_COLUMNS)),
-    note: (text) => void toStderr(text),
-    stopped: ({ done }) => void toStderr(`Stopped after #${done}. The next start goes on from there.`),
+    shown: (item) => printText(captureLine(item, process.stdout.columns ?? PIPED_COLUMNS)),
+    note: toStderr,
+    stopped: ({ done }) => toStderr(`Stopped after #${done}. The next start goes on from there.`),
   }
 }
 

@@ -1,6 +1,6 @@
-import { styleText } from 'node:util'
+import { SafeText } from '../../terminal/safeText.ts'
 import type { RequestDetail } from '../api/shapes.ts'
-import { clockText, harmless, sizeText } from './text.ts'
+import { clockText, sizeText } from './text.ts'
 
 /** How much of a body is shown where no more was asked for. */
 const BODY_CHARACTERS = 20_000
@@ -10,7 +10,7 @@ const BODY_CHARACTERS = 20_000
  *
  * @param width of the screen in columns; longer header lines are cut
  */
-export function requestText(request: RequestDetail, { width }: { width: number }): string[] {
+export function requestText(request: RequestDetail, { width }: { width: number }): SafeText[] {
   const { id, method, path, queryString, receivedAt, ip, sizeBytes, label, verification, state } = request
   const target = `${path === '' ? '/' : path}${queryString === null ? '' : `?${queryString}`}`
   const facts = [
@@ -22,28 +22,29 @@ export function requestText(request: RequestDetail, { width }: { width: number }
     state,
   ]
   return [
-    styleText('bold', cut(harmless(`${method} ${target}`), width)),
-    harmless(facts.filter((fact) => fact !== '').join('  ')),
-    ...(verification === null ? [] : [harmless(`${verification.verdict}: ${verification.note}`)]),
-    '',
+    SafeText.styled('bold', SafeText.of(`${method} ${target}`).cut(width)),
+    SafeText.of(facts.filter((fact) => fact !== '').join('  ')),
+    ...(verification === null ? [] : [SafeText.of(`${verification.verdict}: ${verification.note}`)]),
+    SafeText.of(''),
     ...request.rawHeaders.map(({ name, value }) => {
-      const plain = harmless(name)
-      return `${styleText('cyan', plain)}: ${cut(harmless(value), Math.max(8, width - plain.length - 2))}`
+      const plain = SafeText.of(`${name}: `)
+      const room = Math.max(8, width - plain.width)
+      return SafeText.joined([SafeText.styled('cyan', name), ': ', SafeText.of(value).cut(room)])
     }),
-    '',
+    SafeText.of(''),
     ...bodyText(request),
   ]
 }
 
 /** The body for people. */
-export function bodyText({ body, bodyIsBinary, bodyTruncated, sizeBytes }: RequestDetail): string[] {
-  if (body === null) return ['(no body)']
-  const note = bodyTruncated ? [`(only the beginning of ${sizeText(sizeBytes)} was kept)`] : []
-  if (bodyIsBinary) return [`(${sizeText(sizeBytes)} of binary data)`, ...note]
+export function bodyText({ body, bodyIsBinary, bodyTruncated, sizeBytes }: RequestDetail): SafeText[] {
+  if (body === null) return [SafeText.of('(no body)')]
+  const note = bodyTruncated ? [SafeText.of(`(only the beginning of ${sizeText(sizeBytes)} was kept)`)] : []
+  if (bodyIsBinary) return [SafeText.of(`(${sizeText(sizeBytes)} of binary data)`), ...note]
   const shown = indented(body)
-  const rest =
-    shown.length > BODY_CHARACTERS ? [`(and ${shown.length - BODY_CHARACTERS} more characters)`] : []
-  return [...harmless(shown.slice(0, BODY_CHARACTERS), { keepLines: true }).split('\n'), ...rest, ...note]
+  const restCount = shown.length - BODY_CHARACTERS
+  const rest = restCount > 0 ? [SafeText.of(`(and ${restCount} more characters)`)] : []
+  return [...SafeText.lines(shown.slice(0, BODY_CHARACTERS)), ...rest, ...note]
 }
 
 /** JSON with a line a member, its numbers as they were written; other text as it is. */
@@ -71,9 +72,4 @@ function indented(text: string): string {
     else result += token
   }
   return result
-}
-
-/** At most so many columns, with an ellipsis where something is missing. */
-export function cut(text: string, width: number): string {
-  return Bun.stringWidth(text) <= width ? text : `${text.slice(0, Math.max(0, width - 1))}…`
 }

@@ -32,15 +32,3 @@ export function clockText(timestamp: string): string {
     .map((part) => String(part).padStart(2, '0'))
     .join(':')
 }
-
-/**
- * Text of strangers without what a terminal would obey: control characters and marks that turn the direction of writing
- * become visible, line breaks stay only where the caller wants them.
- */
-export function harmless(text: string, { keepLines = false }: { keepLines?: boolean } = {}): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are the ones to take out.
-  return text.replace(/[\x00-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, (character) => {
-    if (keepLines && (character === '\n' || character === '\t')) return character
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
-  })
-}

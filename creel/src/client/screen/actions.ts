@@ -1,6 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { copyToClipboard } from '../../terminal/write.ts'
 import type { ApiClient } from '../api/apiClient.ts'
 import { requestsPath } from '../api/requests.ts'
 import type { RequestDetail } from '../api/shapes.ts'
@@ -36,9 +37,7 @@ export function screenActions(api: ApiClient, sender: LocalSender | null): Scree
       const { curlCommand } = await import('./curl.ts')
       const url = sender === null ? request.url : sender.urlOf(request)
       if (url === undefined) throw new ClientError('Its path could lead out of the base path of the target.')
-      const command = curlCommand(request, url)
-      // The terminal puts it into the clipboard of the machine that it runs on, also over ssh (OSC 52).
-      process.stdout.write(`\u001b]52;c;${Buffer.from(command).toString('base64')}\u0007`)
+      copyToClipboard(curlCommand(request, url))
       return `Copied #${request.id} as a curl command.`
     },
     async open({ request }) {

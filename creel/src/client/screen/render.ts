@@ -1,9 +1,8 @@
-import { styleText } from 'node:util'
+import { SafeText } from '../../terminal/safeText.ts'
 import type { Shown } from '../listen/view.ts'
 import { captureLine } from '../output/captureLine.ts'
 import { linkText } from '../output/plainView.ts'
-import { cut, requestText } from '../output/requestText.ts'
-import { harmless } from '../output/text.ts'
+import { requestText } from '../output/requestText.ts'
 import { chosenItem, listed, type ScreenState } from './state.ts'
 
 /** Size of the terminal in characters. */
@@ -23,10 +22,12 @@ const HELP = [
   'g G          the oldest, the newest',
   '?            this page',
   'q            stop; the next start goes on from here',
-]
+].map(SafeText.of)
+
+const BLANK = SafeText.of('')
 
 /** The whole screen as lines, at most as many as it has rows, none wider than it is. */
-export function render(state: ScreenState, size: ScreenSize): string[] {
+export function render(state: ScreenState, size: ScreenSize): SafeText[] {
   const head = header(state, size)
   const foot = footer(state, size)
   const room = Math.max(1, size.rows - head.length - foot.length)
@@ -34,38 +35,40 @@ export function render(state: ScreenState, size: ScreenSize): string[] {
     state.mode === 'help' ? HELP : state.mode === 'details' ? details(state, size) : list(state, size, room)
   const from = state.mode === 'details' ? Math.min(state.scroll, Math.max(0, body.length - room)) : 0
   const shown = body.slice(from, from + room)
-  const blank = Array.from({ length: room - shown.length }, () => '')
-  return [...head, ...shown, ...blank, ...foot].map((text) => wrapped(text, size.columns)[0] ?? '')
+  const blank = Array.from({ length: room - shown.length }, () => BLANK)
+  return [...head, ...shown, ...blank, ...foot].map((text) => text.wrapped(size.columns)[0] ?? BLANK)
 }
 
-function header({ facts, link, behind }: ScreenState, { columns }: ScreenSize): string[] {
-  if (facts === undefined) return [cut('connecting', columns)]
-  const mark = link.kind === 'connected' ? styleText('green', '●') : styleText('yellow', '○')
+function header({ facts, link, behind }: ScreenState, { columns }: ScreenSize): SafeText[] {
+  if (facts === undefined) return [SafeText.of('connecting').cut(columns)]
+  const isConnected = link.kind === 'connected'
+  const mark = isConnected ? SafeText.styled('green', '●') : SafeText.styled('yellow', '○')
   const target = facts.target === null ? '' : ` → ${facts.target}`
+  const title = SafeText.of(facts.endpointName + target).cut(columns - 2)
+  const state = SafeText.of(linkText(link, behind)).cut(columns)
   return [
-    `${mark} ${styleText('bold', cut(harmless(facts.endpointName) + target, columns - 2))}`,
-    styleText('dim', cut(facts.captureUrl, columns)),
-    styleText(link.kind === 'connected' ? 'dim' : 'yellow', cut(linkText(link, behind), columns)),
+    SafeText.joined([mark, SafeText.styled('bold', title)], ' '),
+    SafeText.styled('dim', SafeText.of(facts.captureUrl).cut(columns)),
+    SafeText.styled(isConnected ? 'dim' : 'yellow', state),
   ]
 }
 
-function footer({ mode, filter, message }: ScreenState, { columns }: ScreenSize): string[] {
-  if (mode === 'filter') return [cut(`/${filter}█`, columns)]
+function footer({ mode, filter, message }: ScreenState, { columns }: ScreenSize): SafeText[] {
+  if (mode === 'filter') return [SafeText.of(`/${filter}█`).cut(columns)]
   const keys =
     mode === 'details'
       ? '↑↓ scroll  esc back  r replay  e edit  c curl  o console  q quit'
       : '↑↓ enter  r replay  e edit  c curl  / filter  o console  ? help  q quit'
   const about = message !== '' ? message : filter === '' ? keys : `only "${filter}"  (/ changes)   ${keys}`
-  return [styleText('dim', cut(harmless(about), columns))]
+  return [SafeText.styled('dim', SafeText.of(about).cut(columns))]
 }
 
 /** The part of the list that the cursor is in. */
-function list(state: ScreenState, { columns }: ScreenSize, room: number): string[] {
+function list(state: ScreenState, { columns }: ScreenSize, room: number): SafeText[] {
   const items = listed(state)
   if (items.length === 0) {
-    return [
-      styleText('dim', state.filter === '' ? 'Waiting for the first capture.' : 'Nothing holds that text.'),
-    ]
+    const why = state.filter === '' ? 'Waiting for the first capture.' : 'Nothing holds that text.'
+    return [SafeText.styled('dim', why)]
   }
   const chosen = chosenItem(state)
   const at = chosen === undefined ? items.length - 1 : items.indexOf(chosen)
@@ -73,52 +76,35 @@ function list(state: ScreenState, { columns }: ScreenSize, room: number): string
   return items.slice(from, from + room).map((item) => line(item, item === chosen, columns))
 }
 
-function line(item: Shown, isChosen: boolean, columns: number): string {
-  const text = captureLine(item, columns - 2)
-  return isChosen ? `${styleText('cyan', '›')} ${text}` : `  ${text}`
+function line(item: Shown, isChosen: boolean, columns: number): SafeText {
+  const mark = isChosen ? SafeText.styled('cyan', '›') : ' '
+  return SafeText.joined([mark, captureLine(item, columns - 2)], ' ')
 }
 
 /** Lines of the chosen capture, and of what the local server said. */
-function details(state: ScreenState, { columns }: ScreenSize): string[] {
+function details(state: ScreenState, { columns }: ScreenSize): SafeText[] {
   const item = chosenItem(state)
-  if (item === undefined) return ['Nothing is chosen.']
-  const { answer, note } = item
-  const received = answer?.received ?? null
-  const answered =
-    answer === null
-      ? [note ?? 'not sent']
-      : [
-          styleText(
-            'bold',
-            cut(
-              harmless(`${answer.statusCode ?? answer.error} in ${answer.durationMs} ms from ${answer.url}`),
-              columns,
-            ),
-          ),
-          ...(received === null
-            ? []
-            : received.headers.map(([name, value]) => cut(harmless(`${name}: ${value}`), columns))),
-          ...(received === null || received.body.length === 0
-            ? []
-            : [
-                '',
-                ...harmless(Buffer.from(received.body).toString('utf8').slice(0, 4000), {
-                  keepLines: true,
-                }).split('\n'),
-              ]),
-        ]
+  if (item === undefined) return [SafeText.of('Nothing is chosen.')]
   const lines = [
     ...requestText(item.request, { width: columns }),
-    '',
-    styleText('dim', '─'.repeat(Math.min(columns, 40))),
-    ...answered,
+    BLANK,
+    SafeText.styled('dim', '─'.repeat(Math.min(columns, 40))),
+    ...answered(item, columns),
   ]
-  return lines.flatMap((text) => wrapped(text, columns))
+  return lines.flatMap((text) => text.wrapped(columns))
 }
 
-/** A line that is too long goes on in the next. */
-function wrapped(text: string, columns: number): string[] {
-  return Bun.stringWidth(text) <= columns
-    ? [text]
-    : Bun.wrapAnsi(text, columns, { hard: true, trim: false }).split('\n')
+/** As much of an answer's body is shown. */
+const ANSWER_CHARACTERS = 4000
+
+function answered({ answer, note }: Shown, columns: number): SafeText[] {
+  if (answer === null) return [SafeText.of(note ?? 'not sent')]
+  const { statusCode, error, durationMs, url, received } = answer
+  const summary = SafeText.of(`${statusCode ?? error} in ${durationMs} ms from ${url}`).cut(columns)
+  const body = Buffer.from(received?.body ?? '')
+  return [
+    SafeText.styled('bold', summary),
+    ...(received?.headers ?? []).map(([name, value]) => SafeText.of(`${name}: ${value}`).cut(columns)),
+    ...(body.length === 0 ? [] : [BLANK, ...SafeText.lines(body.toString().slice(0, ANSWER_CHARACTERS))]),
+  ]
 }

@@ -77,7 +77,7 @@ test.each([
   for (const keys of [[], ['return'], ['?'], ['/', 'a']]) {
     const lines = render(after(withItem(EMPTY_SCREEN, long), ...keys), { columns, rows })
     expect(lines.length).toBeLessThanOrEqual(rows)
-    expect(Math.max(...lines.map((line) => Bun.stringWidth(line)))).toBeLessThanOrEqual(columns)
+    expect(Math.max(...lines.map((line) => line.width))).toBeLessThanOrEqual(columns)
   }
 })
 

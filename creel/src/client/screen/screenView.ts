@@ -1,5 +1,5 @@
 import { emitKeypressEvents } from 'node:readline'
-import { createLogUpdate } from 'log-update'
+import { fullScreen } from '../../terminal/fullScreen.ts'
 import type { ListenView, Shown } from '../listen/view.ts'
 import { type Key, press, type Request } from './keys.ts'
 import { render } from './render.ts'
@@ -8,10 +8,6 @@ import { chosenItem, EMPTY_SCREEN, type ScreenState, withItem } from './state.ts
 /** Drawn at most so often. */
 const FRAME_MILLISECONDS = 40
 const SECOND_MILLISECONDS = 1_000
-
-/** The other buffer of a terminal: what was on the screen before comes back when it is left. */
-const ENTER_ALTERNATE = '\u001b[?1049h\u001b[H'
-const LEAVE_ALTERNATE = '\u001b[?1049l'
 
 /** What keys ask for; each answers with one line for the screen. */
 export type ScreenActions = Readonly<Record<Exclude<Request, 'quit'>, (item: Shown) => Promise<string>>>
@@ -25,7 +21,7 @@ export interface ScreenView extends ListenView {
 /** Opens the screen; stdin and stdout must be a terminal. */
 export function screenView({ actions, quit }: { actions: ScreenActions; quit: () => void }): ScreenView {
   const { stdin, stdout } = process
-  const draw = createLogUpdate(stdout, { showCursor: false })
+  const screen = fullScreen()
   let state: ScreenState = EMPTY_SCREEN
   let frame: ReturnType<typeof setTimeout> | undefined
   let isPaused = false
@@ -36,7 +32,7 @@ export function screenView({ actions, quit }: { actions: ScreenActions; quit: ()
     if (isPaused || isClosed) return
     // One row stays free: a full last row would scroll the screen.
     const size = { columns: stdout.columns ?? 80, rows: Math.max(4, (stdout.rows ?? 24) - 1) }
-    draw(render(state, size).join('\n'))
+    screen.draw(render(state, size))
   }
   const change = (next: ScreenState) => {
     state = next
@@ -64,7 +60,7 @@ export function screenView({ actions, quit }: { actions: ScreenActions; quit: ()
     else if (request !== undefined) void act(request)
   }
   const onResize = () => {
-    draw.clear()
+    screen.clear()
     drawNow()
   }
   const pause = () => {
@@ -72,12 +68,12 @@ export function screenView({ actions, quit }: { actions: ScreenActions; quit: ()
     stdin.off('keypress', onKey)
     stdin.setRawMode(false)
     stdin.pause()
-    stdout.write(LEAVE_ALTERNATE)
+    screen.leave()
   }
   const resume = () => {
     isPaused = false
-    stdout.write(ENTER_ALTERNATE)
-    draw.clear()
+    screen.enter()
+    screen.clear()
     stdin.setRawMode(true)
     stdin.resume()
     stdin.on('keypress', onKey)
@@ -106,7 +102,7 @@ export function screenView({ actions, quit }: { actions: ScreenActions; quit: ()
       clearInterval(clock)
       stdout.off('resize', onResize)
       if (!isPaused) pause()
-      draw.done()
+      screen.done()
     },
   }
 }

@@ -1,0 +1,53 @@
+import { once } from 'node:events'
+import { jsonText, SafeText, type Text } from './safeText.ts'
+
+/** Writes lines to stdout or stderr. Strings are escaped; there may be line breaks between lines only. */
+export function writeLines(stream: NodeJS.WriteStream, lines: readonly Text[]): void {
+  stream.write(`${lines.map((line) => SafeText.of(line).toString()).join('\n')}\n`)
+}
+
+/** Writes a value as one line of JSON to stdout. */
+export function writeJson(value: unknown): void {
+  process.stdout.write(`${jsonText(value)}\n`)
+}
+
+/** Stdout for bytes that are passed on. */
+export interface ByteOutput {
+  /** Resolves when there is room for more. */
+  write(bytes: Uint8Array): Promise<void>
+  /** Writes what was held back of the last character. */
+  end(): void
+}
+
+/**
+ * Opens stdout for somebody else's bytes. In a pipe or a file they arrive byte for byte; a terminal gets their text as UTF-8 with
+ * hidden characters shown.
+ */
+export function byteOutput(): ByteOutput {
+  const { stdout } = process
+  const isTerminal = stdout.isTTY === true
+  const decoder = new TextDecoder()
+  /** A CR and its line feed may come in different pieces. */
+  let heldBack = ''
+  const shown = (text: string) => SafeText.lines(text).join('\n')
+  return {
+    async write(bytes) {
+      if (!isTerminal) {
+        // A full pipe is waited for, so that nothing piles up here.
+        if (!stdout.write(bytes)) await once(stdout, 'drain')
+        return
+      }
+      const text = heldBack + decoder.decode(bytes, { stream: true })
+      heldBack = text.endsWith('\r') ? '\r' : ''
+      if (!stdout.write(shown(text.slice(0, text.length - heldBack.length)))) await once(stdout, 'drain')
+    },
+    end() {
+      if (isTerminal) stdout.write(shown(heldBack + decoder.decode()))
+    },
+  }
+}
+
+/** Puts a text into the clipboard of the machine that the terminal runs on, also over ssh (OSC 52). */
+export function copyToClipboard(text: string): void {
+  process.stdout.write(`\u001b]52;c;${Buffer.from(text).toString('base64')}\u0007`)
+}
