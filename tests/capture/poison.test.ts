@@ -10,10 +10,10 @@ const POISON = 'this one cannot be evaluated'
 const evaluate = ConditionSet.prototype.holding
 const injected = spyOn(ConditionSet.prototype, 'holding').mockImplementation(function (
   this: ConditionSet<unknown>,
-  request,
+  root,
 ) {
-  if (Buffer.from(request.body).includes(POISON)) throw new Error('injected')
-  return evaluate.call(this, request)
+  if (root.bodyText()?.includes(POISON)) throw new Error('injected')
+  return evaluate.call(this, root)
 })
 
 afterAll(() => {

@@ -7,6 +7,7 @@ export {
   isOn,
   type LoadedAction,
   planDispatch,
+  planDispatchInSteps,
 } from './planDispatch.ts'
 export { applyActionLimits } from './planLimit.ts'
 export { type ActionRow, listActions, lockActions } from './queries.ts'

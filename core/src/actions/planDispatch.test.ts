@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { storedCondition } from '../engine/conditions/index.ts'
+import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
 import type { EvaluatedRequest } from '../engine/message/capturedRequest.ts'
 import { type DispatchAction, planDispatch } from './planDispatch.ts'
 
@@ -31,7 +31,7 @@ const action = (name: string, more: Partial<DispatchAction> = {}): DispatchActio
   ...more,
 })
 const plan = (...actions: DispatchAction[]) => {
-  const { state, actions: chosen } = planDispatch(actions, request)
+  const { state, actions: chosen } = planDispatch(actions, requestRoot(request))
   return [state, ...chosen.map(({ name }) => name)]
 }
 

@@ -1,6 +1,5 @@
 import type { ForwardSettings } from '../deliveries/index.ts'
-import { type Condition, matches } from '../engine/conditions/index.ts'
-import type { EvaluatedRequest } from '../engine/message/index.ts'
+import { type Condition, holds, holdsInSteps, type ReadRoot } from '../engine/conditions/index.ts'
 
 /** What dispatching needs to know of an action. */
 export interface DispatchAction {
@@ -27,16 +26,34 @@ export type DispatchPlan<Action = DispatchAction> =
  * suspended by plan counts as switched off.
  *
  * @param actions every action of the endpoint, in `position` order, which the plan keeps
+ * @param root the request as captured
  * @returns `NotAttempted` when none is switched on; `Skipped` when each switched-on one has a condition and
  *   none matched; otherwise the actions to dispatch, never an empty list
  */
 export function planDispatch<Action extends DispatchAction>(
   actions: readonly Action[],
-  request: EvaluatedRequest,
+  root: ReadRoot,
 ): DispatchPlan<Action> {
   const on = actions.filter(isOn)
+  return planOf(
+    on,
+    on.filter((action) => holds(action.condition, root)),
+  )
+}
+
+/** {@link planDispatch} in pieces of a few milliseconds, as {@link holdsInSteps}. */
+export function* planDispatchInSteps<Action extends DispatchAction>(
+  actions: readonly Action[],
+  root: ReadRoot,
+): Generator<void, DispatchPlan<Action>> {
+  const on = actions.filter(isOn)
+  const matching: Action[] = []
+  for (const action of on) if (yield* holdsInSteps(action.condition, root)) matching.push(action)
+  return planOf(on, matching)
+}
+
+function planOf<Action>(on: readonly Action[], matching: readonly Action[]): DispatchPlan<Action> {
   if (on.length === 0) return { state: 'NotAttempted', actions: [] }
-  const matching = on.filter((action) => matches(action.condition, request))
   return matching.length === 0 ? { state: 'Skipped', actions: [] } : { state: 'Pending', actions: matching }
 }
 

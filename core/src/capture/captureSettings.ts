@@ -1,7 +1,7 @@
-import { type LoadedAction, loadDispatchActions } from '../actions/index.ts'
+import { isOn, type LoadedAction, loadDispatchActions } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
 import { type ServedResponse, safeResponse, storedSettings } from '../endpoints/index.ts'
-import { ConditionSet, storedCondition } from '../engine/conditions/index.ts'
+import { ConditionSet, looksOf, storedCondition } from '../engine/conditions/index.ts'
 import { networkMatcher } from '../engine/networks.ts'
 import { type PreparedVerification, prepareVerification } from '../engine/verification/index.ts'
 import { planOf } from '../plans/index.ts'
@@ -36,6 +36,8 @@ export interface CaptureSettings {
   readonly actions: readonly LoadedAction[]
   /** What watchdogs wait for, by the ids of their criteria. */
   readonly criteria: ConditionSet<string>
+  /** Comparisons that the conditions of both may make with each value of a capture (`looksOf`). */
+  readonly looks: number
 }
 
 /**
@@ -78,6 +80,10 @@ export async function loadCaptureSettings(
   return new Map(
     endpoints.flatMap((endpoint, index) => {
       const { limits } = planOf(plans, endpoint.plan)
+      const endpointActions = actions.get(endpoint.id) ?? []
+      const endpointCriteria = new ConditionSet(
+        (criteria[index] ?? []).map(({ id, match }) => ({ item: id, condition: storedCondition(match) })),
+      )
       const settings: CaptureSettings = {
         endpointId: endpoint.id,
         captureId: endpoint.captureId ?? endpoint.id,
@@ -98,10 +104,11 @@ export async function loadCaptureSettings(
           responseHeaders: JSON.parse(endpoint.responseHeaders),
         }),
         verification: prepareVerification(storedSettings(endpoint, secrets)),
-        actions: actions.get(endpoint.id) ?? [],
-        criteria: new ConditionSet(
-          (criteria[index] ?? []).map(({ id, match }) => ({ item: id, condition: storedCondition(match) })),
-        ),
+        actions: endpointActions,
+        criteria: endpointCriteria,
+        looks: endpointActions
+          .filter(isOn)
+          .reduce((sum, { condition }) => sum + looksOf(condition), endpointCriteria.looks),
       }
       return captureIdsOf(settings, now).map((id) => [id, settings] as const)
     }),

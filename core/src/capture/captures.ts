@@ -6,7 +6,8 @@ import type { CapturedRequest } from '../engine/message/index.ts'
 import { createCaptureQueue } from './captureQueue.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
-import { evaluateSafely } from './evaluateSafely.ts'
+import { createEvaluations } from './evaluations.ts'
+import type { Sender } from './evaluationTurns.ts'
 import { createRateRefusals, type EarlyRefusal } from './rateRefusals.ts'
 import { createSenderRefusals } from './senderRefusals.ts'
 import { createSettingsCache } from './settingsCache.ts'
@@ -23,8 +24,8 @@ export type CaptureResult =
   | { readonly state: 'unverified' }
   /** The endpoint takes nothing from this sender: 403. */
   | { readonly state: 'foreign' }
-  /** Nothing can be stored now: 503. */
-  | { readonly state: 'unavailable' }
+  /** Nothing can be stored now, or too much waits to be evaluated: 503. */
+  | { readonly state: 'unavailable'; readonly retryAfterSeconds?: number }
 
 /** Takes captures for one process. */
 export interface Captures {
@@ -56,13 +57,14 @@ export interface Captures {
    * Evaluates and stores a request. Settles when it is committed, or will not be.
    *
    * @param settings what the body was read under
-   * @param options `captureId`: of the URL that it was sent to; `needsId`: the caller must know the id, which costs the short way of storing
+   * @param options `captureId`: of the URL that it was sent to; `needsId`: the caller must know the id, which costs the short way of storing;
+   *   `sender`: a capture that waits for its evaluation is given up when the sender is gone
    * @throws what the database threw when settings had to be read again, or an error of ours
    */
   capture(
     settings: CaptureSettings,
     request: CapturedRequest,
-    options: { readonly captureId: string; readonly needsId?: boolean },
+    options: { readonly captureId: string; readonly needsId?: boolean; readonly sender?: Sender },
   ): Promise<CaptureResult>
   /** Commits what waits. */
   close(): Promise<void>
@@ -83,6 +85,7 @@ export function createCaptures(
 ): Captures {
   const cache = createSettingsCache((ids) => loadCaptureSettings(services, ids), services.clock)
   const queue = createCaptureQueue({ ...services, firstAttempts }, pool)
+  const evaluator = createEvaluations(services)
   const refusals = createRateRefusals(services)
   const senders = createSenderRefusals(services)
 
@@ -93,13 +96,15 @@ export function createCaptures(
     return isRefused
   }
 
-  const capture: Captures['capture'] = async (given, request, { captureId, needsId = false }) => {
+  const capture: Captures['capture'] = async (given, request, { captureId, needsId = false, sender }) => {
     const publicUrl = publicUrlOf(services.urls, captureId, request)
     let settings: CaptureSettings | undefined = given
     for (let evaluations = 0; evaluations < EVALUATIONS_MAX; evaluations += 1) {
       if (settings === undefined) return { state: 'gone' }
-      const evaluated = evaluateSafely(services, settings, request, publicUrl)
+      const evaluating = evaluator.evaluate(settings, request, { publicUrl, sender })
+      const evaluated = evaluating instanceof Promise ? await evaluating : evaluating
       if (evaluated === undefined) return { state: 'unavailable' }
+      if ('state' in evaluated) return evaluated
       if (settings.rejectUnverified && isUnverified(evaluated)) {
         if (evaluated.handshake !== null) return concluded(evaluated, null)
         const refused = await refuseSender(settings, request.ip, evaluated.row.verdictNote ?? '')
@@ -153,6 +158,7 @@ export function createCaptures(
     },
     capture,
     async close() {
+      evaluator.close()
       await queue.close()
       await refusals.close()
     },

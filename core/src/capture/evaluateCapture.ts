@@ -1,4 +1,5 @@
-import { type DispatchPlan, type LoadedAction, planDispatch } from '../actions/index.ts'
+import { type DispatchPlan, type LoadedAction, planDispatch, planDispatchInSteps } from '../actions/index.ts'
+import { requestRoot } from '../engine/conditions/index.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
 import { evaluate, type HandshakeAnswer, handshakeAnswer, labelOf } from '../engine/verification/index.ts'
 import type { NewCapture } from './captureRow.ts'
@@ -29,18 +30,66 @@ export function evaluateCapture(
   request: CapturedRequest,
   publicUrl: string,
 ): EvaluatedCapture {
-  const { verification: prepared } = settings
+  const known = readVerdict(settings, request, publicUrl)
+  const root = requestRoot(known.request)
+  return evaluatedCapture(
+    settings,
+    known,
+    planDispatch(settings.actions, root),
+    settings.criteria.holding(root),
+  )
+}
+
+/**
+ * {@link evaluateCapture} in pieces: the generator yields between comparisons. Most pieces take less than 20 ms over a body of
+ * 1 MiB. The first one verifies, parses and labels, and takes up to 150 ms if the body was made to be slow to parse.
+ */
+export function* evaluateInSteps(
+  settings: CaptureSettings,
+  request: CapturedRequest,
+  publicUrl: string,
+): Generator<void, EvaluatedCapture> {
+  const known = readVerdict(settings, request, publicUrl)
+  const root = requestRoot(known.request)
+  // Before the first pause: the parser remembers the last bodies only, and other captures are evaluated in between.
+  if (settings.looks > 0) root.bodyDocument()
+  yield
+  const dispatch = yield* planDispatchInSteps(settings.actions, root)
+  return evaluatedCapture(settings, known, dispatch, yield* settings.criteria.holdingInSteps(root))
+}
+
+/** Decided before the conditions, which may ask for it. */
+interface Known {
+  readonly request: EvaluatedRequest
+  readonly handshake: HandshakeAnswer | null
+}
+
+function readVerdict(
+  { verification: prepared }: CaptureSettings,
+  request: CapturedRequest,
+  publicUrl: string,
+): Known {
   const verification = evaluate(prepared, request, publicUrl)
-  const evaluated: EvaluatedRequest = { ...request, verification, label: labelOf(prepared.provider, request) }
-  const dispatch = planDispatch(settings.actions, evaluated)
   return {
-    row: captureRow(evaluated),
+    request: { ...request, verification, label: labelOf(prepared.provider, request) },
+    handshake: handshakeAnswer(prepared, request, verification, publicUrl),
+  }
+}
+
+function evaluatedCapture(
+  settings: CaptureSettings,
+  { request, handshake }: Known,
+  dispatch: DispatchPlan<LoadedAction>,
+  criteriaIds: readonly string[],
+): EvaluatedCapture {
+  return {
+    row: captureRow(request),
     revision: settings.revision,
     dispatchState: dispatch.state,
     settings,
     dispatch,
-    request: evaluated,
-    criteriaIds: settings.criteria.holding(evaluated),
-    handshake: handshakeAnswer(prepared, request, verification, publicUrl),
+    request,
+    criteriaIds,
+    handshake,
   }
 }

@@ -3,7 +3,7 @@ import type { Services } from '../api/services.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
 import { captureRow } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
-import { type EvaluatedCapture, evaluateCapture } from './evaluateCapture.ts'
+import { type EvaluatedCapture, evaluateCapture, evaluateInSteps } from './evaluateCapture.ts'
 
 /**
  * Evaluates a capture so that no capture can harm another: where evaluation fails, which is an error of ours, the log says why
@@ -20,14 +20,37 @@ export function evaluateSafely(
   try {
     return evaluateCapture(settings, request, publicUrl)
   } catch (error) {
-    const failureId = randomUUID()
-    log.error({ err: error, failureId, endpointId: settings.endpointId }, 'a capture could not be evaluated')
-    try {
-      return asItCame(settings, request, failureId)
-    } catch (second) {
-      log.error({ err: second, failureId }, 'nor could it be stored as it came')
-      return undefined
-    }
+    return unevaluated({ log }, settings, request, error)
+  }
+}
+
+/** {@link evaluateSafely} in pieces, as {@link evaluateInSteps}. */
+export function* evaluateSafelyInSteps(
+  { log }: Pick<Services, 'log'>,
+  settings: CaptureSettings,
+  request: CapturedRequest,
+  publicUrl: string,
+): Generator<void, EvaluatedCapture | undefined> {
+  try {
+    return yield* evaluateInSteps(settings, request, publicUrl)
+  } catch (error) {
+    return unevaluated({ log }, settings, request, error)
+  }
+}
+
+function unevaluated(
+  { log }: Pick<Services, 'log'>,
+  settings: CaptureSettings,
+  request: CapturedRequest,
+  error: unknown,
+): EvaluatedCapture | undefined {
+  const failureId = randomUUID()
+  log.error({ err: error, failureId, endpointId: settings.endpointId }, 'a capture could not be evaluated')
+  try {
+    return asItCame(settings, request, failureId)
+  } catch (second) {
+    log.error({ err: second, failureId }, 'nor could it be stored as it came')
+    return undefined
   }
 }
 

@@ -34,6 +34,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   }),
   actions: [],
   criteria: new ConditionSet([]),
+  looks: 0,
 })
 
 /** A database that knows every id that starts with `e`, and notes what it is asked. */

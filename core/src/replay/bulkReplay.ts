@@ -1,7 +1,7 @@
 import { type ActionRow, listActions, planDispatch } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
 import { insertDeliveries } from '../deliveries/index.ts'
-import { storedCondition } from '../engine/conditions/index.ts'
+import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
 import { findReplayable, findReplayableSizes, storedRequest } from '../requests/index.ts'
 import { chooseActions } from './replayRequest.ts'
 
@@ -70,7 +70,9 @@ async function pairUp(
   for (let at = 0; at < found.length; at += EVALUATED_AT_ONCE) {
     const ids = found.slice(at, at + EVALUATED_AT_ONCE).map(({ id }) => id)
     for (const row of await findReplayable(ctx.db, endpointId, ids)) {
-      const chosen = new Set(planDispatch(dispatchable, storedRequest(row)).actions.map(({ id }) => id))
+      const chosen = new Set(
+        planDispatch(dispatchable, requestRoot(storedRequest(row))).actions.map(({ id }) => id),
+      )
       for (const action of actions)
         if (chosen.has(action.id)) pairs.push({ requestId: row.id, bodyBytes: row.body.length, action })
     }

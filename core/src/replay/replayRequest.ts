@@ -3,7 +3,7 @@ import type { Context } from '../api/context.ts'
 import { DomainError, notFound, validationFailed } from '../api/errors.ts'
 import type { AttemptRow } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
-import { storedCondition } from '../engine/conditions/index.ts'
+import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
 import type { RequestRow } from '../requests/index.ts'
 import { storedRequest } from '../requests/index.ts'
 import { inReplaySlot } from './replaySlot.ts'
@@ -77,7 +77,7 @@ export function chooseActions(actions: readonly ActionRow[], actionId: string | 
 
 function matchingIds(actions: readonly ActionRow[], { request }: ReplayTarget): Set<string> {
   const dispatchable = actions.map((action) => ({ ...action, condition: storedCondition(action.condition) }))
-  return new Set(planDispatch(dispatchable, request).actions.map(({ id }) => id))
+  return new Set(planDispatch(dispatchable, requestRoot(request)).actions.map(({ id }) => id))
 }
 
 /** Why a request whose body was not kept whole is not sent. */

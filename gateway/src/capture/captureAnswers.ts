@@ -10,8 +10,18 @@ export const NOT_FOUND = ownAnswer(404, 'not_found')
 export const UNVERIFIED = ownAnswer(401, 'unverified')
 /** The endpoint takes nothing from this sender. */
 export const FOREIGN = ownAnswer(403, 'sender_not_allowed')
-/** Nothing can be stored now. */
-export const UNAVAILABLE = ownAnswer(503, 'unavailable', UNAVAILABLE_SECONDS)
+const UNAVAILABLE = ownAnswer(503, 'unavailable', UNAVAILABLE_SECONDS)
+
+/**
+ * Nothing can be stored now.
+ *
+ * @param retryAfterSeconds until the endpoint's workspace has evaluated what waits; by default, a moment
+ */
+export function unavailable(retryAfterSeconds: number = UNAVAILABLE_SECONDS): ReadyAnswer {
+  return retryAfterSeconds === UNAVAILABLE_SECONDS
+    ? UNAVAILABLE
+    : ownAnswer(503, 'unavailable', retryAfterSeconds)
+}
 
 /** @param retryAfterSeconds until the endpoint's rate window ends */
 export function rateLimited(retryAfterSeconds: number): ReadyAnswer {

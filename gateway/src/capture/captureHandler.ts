@@ -10,7 +10,7 @@ import { pathOf } from '../http/requestHead.ts'
 import { noteOutage } from '../outageLog.ts'
 import type { Strangers } from '../strangers/strangers.ts'
 import { createBodyBudget } from './bodyBudget.ts'
-import { answerOf, FOREIGN, NOT_FOUND, rateLimited, UNAVAILABLE, UNVERIFIED } from './captureAnswers.ts'
+import { answerOf, FOREIGN, NOT_FOUND, rateLimited, UNVERIFIED, unavailable } from './captureAnswers.ts'
 import { type CapturedBody, receiveBody } from './capturedBody.ts'
 import { type CaptureTarget, parseTarget } from './captureTarget.ts'
 import { nextTurn } from './nextTurn.ts'
@@ -96,7 +96,10 @@ export function createCaptureHandler({
     const store = async (body: CapturedBody) => {
       try {
         const captured = capturedRequest(exchange, { settings, target }, body, clock.now())
-        const result = await captures.capture(settings, captured, { captureId: target.captureId })
+        const result = await captures.capture(settings, captured, {
+          captureId: target.captureId,
+          sender: exchange,
+        })
         if (result.state === 'gone') concludeGone(exchange)
         else conclude(exchange, result, settings)
       } finally {
@@ -178,7 +181,7 @@ function answerTo(result: CaptureResult): ReadyAnswer {
     case 'foreign':
       return FOREIGN
     case 'unavailable':
-      return UNAVAILABLE
+      return unavailable(result.retryAfterSeconds)
   }
 }
 

@@ -33,6 +33,8 @@ export interface WireExchange {
    * @param closes ends the connection unless the whole body has arrived
    */
   answer(answer: ReadyAnswer, closes?: boolean): void
+  /** Calls back once when the client hangs up before it has its whole answer. */
+  onHangUp(listener: () => void): void
 }
 
 /** One request of a connection, and its answer. */
@@ -41,8 +43,6 @@ export interface Exchange extends WireExchange {
   beginAnswer(): AnswerStream
   /** Hangs up without a word. */
   abort(): void
-  /** Calls back once when the client hangs up before it has its whole answer. */
-  onHangUp(listener: () => void): void
 }
 
 /** An answer that is written piece by piece. */

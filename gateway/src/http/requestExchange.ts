@@ -57,6 +57,10 @@ class RequestExchange implements WireExchange {
     this.#resolve(answer.toResponse({ isHead: this.#request.method === 'HEAD', traceId: this.traceId }))
   }
 
+  onHangUp(listener: () => void): void {
+    this.#request.signal.addEventListener('abort', () => this.#isOver || listener(), { once: true })
+  }
+
   /** A body that is answered before its end is cancelled. */
   async #pump(receiver: BodyReceiver): Promise<void> {
     for await (const piece of this.#request.body ?? []) {

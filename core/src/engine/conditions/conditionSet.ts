@@ -1,9 +1,8 @@
-import type { EvaluatedRequest } from '../message/index.ts'
 import type { Condition, Test } from './condition.ts'
-import { holds } from './evaluate.ts'
+import { holds, holdsInSteps, looksOf } from './evaluate.ts'
 import type { Path } from './paths.ts'
 import { someValue } from './read.ts'
-import { requestRoot } from './readRoot.ts'
+import type { ReadRoot } from './readRoot.ts'
 
 /** Which of the conditions that ask one path for a text ask for this one. */
 interface Question<Item> {
@@ -35,17 +34,31 @@ export class ConditionSet<Item> {
    * The items whose conditions hold of a request, in an order of its own; one and the same list whenever all do. Where none
    * has to be looked at, nothing is.
    */
-  holding(request: EvaluatedRequest): readonly Item[] {
+  holding(root: ReadRoot): readonly Item[] {
     if (this.questions.size === 0 && this.others.length === 0) return this.items
-    const root = requestRoot(request)
     const found = new Set(this.unconditional)
-    for (const { path, itemsByText } of this.questions.values()) {
-      someValue(root, path, (value) => {
-        if (typeof value === 'string') for (const item of itemsByText.get(value) ?? []) found.add(item)
-        return false
-      })
-    }
+    for (const question of this.questions.values()) addAnswers(question, root, found)
     for (const { condition, item } of this.others) if (holds(condition, root)) found.add(item)
+    return this.listOf(found)
+  }
+
+  /** {@link holding} in pieces, as {@link holdsInSteps}: the generator also yields after each path that is compared with texts. */
+  *holdingInSteps(root: ReadRoot): Generator<void, readonly Item[]> {
+    const found = new Set(this.unconditional)
+    for (const question of this.questions.values()) {
+      addAnswers(question, root, found)
+      yield
+    }
+    for (const { condition, item } of this.others) if (yield* holdsInSteps(condition, root)) found.add(item)
+    return this.listOf(found)
+  }
+
+  /** How many comparisons are made with each value that the paths find, as {@link looksOf} one condition. */
+  get looks(): number {
+    return this.others.reduce((sum, { condition }) => sum + looksOf(condition), this.questions.size)
+  }
+
+  private listOf(found: ReadonlySet<Item>): readonly Item[] {
     return found.size === this.items.length ? this.items : [...found]
   }
 
@@ -56,6 +69,13 @@ export class ConditionSet<Item> {
     question.itemsByText.set(text, items)
     items.push(item)
   }
+}
+
+function addAnswers<Item>({ path, itemsByText }: Question<Item>, root: ReadRoot, found: Set<Item>): void {
+  someValue(root, path, (value) => {
+    if (typeof value === 'string') for (const item of itemsByText.get(value) ?? []) found.add(item)
+    return false
+  })
 }
 
 /** A lone leaf is stored as a group of one. */

@@ -4,8 +4,12 @@ import type { EvaluatedRequest } from '../message/capturedRequest.ts'
 import {
   ConditionSet,
   describeCondition,
+  holds,
+  holdsInSteps,
+  looksOf,
   matches,
   parseCondition,
+  requestRoot,
   sameCondition,
   storedCondition,
 } from './index.ts'
@@ -50,6 +54,17 @@ function leaf(path: string, op: string, value?: unknown, ignoreCase?: boolean) {
     op,
     ...(value === undefined ? {} : { value }),
     ...(ignoreCase === undefined ? {} : { ignoreCase }),
+  }
+}
+
+/** Runs all pieces, and counts them. */
+function drained<Result>(pieces: Generator<void, Result>): {
+  readonly result: Result
+  readonly pieces: number
+} {
+  for (let count = 1; ; count += 1) {
+    const piece = pieces.next()
+    if (piece.done === true) return { result: piece.value, pieces: count }
   }
 }
 
@@ -277,10 +292,64 @@ describe('groups', () => {
           const condition = conditions[index]
           return condition !== undefined && matches(condition, arrived)
         })
-        expect([...set.holding(arrived)].sort((a, b) => a - b)).toEqual(expected)
+        expect([...set.holding(requestRoot(arrived))].sort((a, b) => a - b)).toEqual(expected)
       }),
       { numRuns: 300 },
     )
+  })
+
+  test('evaluated in pieces, the same hold', () => {
+    const reaching = fc.record({
+      path: fc.constantFrom(
+        'body.b[*]',
+        'body.c[*].d',
+        'body.c.*.*',
+        'body.c[*][*]',
+        'body.a',
+        'body',
+        'headers.X-A',
+      ),
+      op: fc.constantFrom('in', 'nin', 'exists'),
+    })
+    const leaves = reaching.map(({ path, op }) =>
+      leaf(path, op, op === 'exists' ? false : [1, { d: 1 }, [1], 'a']),
+    )
+    const nested = fc.array(
+      fc.oneof(fc.constantFrom<unknown>(1, { d: 1 }), fc.array(fc.constantFrom(1, 'x'))),
+    )
+    fc.assert(
+      fc.property(fc.array(fc.oneof(tree, leaves), { maxLength: 8 }), captured, nested, (trees, body, c) => {
+        const conditions = trees.map((each) => parsed(each))
+        const root = requestRoot(json({ ...body, c }))
+        for (const condition of conditions)
+          expect(drained(holdsInSteps(condition, root)).result).toBe(holds(condition, root))
+        const set = new ConditionSet(conditions.map((condition, item) => ({ condition, item })))
+        expect(drained(set.holdingInSteps(root)).result).toEqual(set.holding(root))
+      }),
+      { numRuns: 500 },
+    )
+  })
+
+  test.each([
+    ['many values', leaf('body[*]', 'eq', 2), '1', 64],
+    ['paths that lead nowhere', leaf('body[*].a', 'eq', 2), '{}', 16 * 64],
+    ['many lists', leaf('body[*][*]', 'eq', 2), '[]', 16],
+    ['a long list of values to compare with', leaf('body[*]', 'nin', [{ a: 1 }, { b: 1 }]), '{}', 16 / 3],
+    ['texts', leaf('body[*]', 'contains', 'b', true), `"${'a'.repeat(1000)}"`, 14],
+  ])('a piece is short: %s', (_, condition, item, itemsOfPiece) => {
+    const items = 1000
+    const root = requestRoot(request({ text: `[${`${item},`.repeat(items - 1)}${item}]` }))
+    const { pieces } = drained(holdsInSteps(parsed(condition), root))
+    expect(pieces).toBeGreaterThanOrEqual(Math.floor(items / itemsOfPiece))
+  })
+
+  test('looks are counted by leaves and by the values that are compared one after the other', () => {
+    const objects = Array.from({ length: 30 }, (_, n) => ({ n }))
+    expect(looksOf(parsed({}))).toBe(0)
+    expect(
+      looksOf(parsed({ any: [leaf('body.a', 'eq', 1), { not: leaf('body.b', 'in', ['a', 'b', 1]) }] })),
+    ).toBe(2)
+    expect(looksOf(parsed(leaf('body[*]', 'in', objects)))).toBe(31)
   })
 
   test('cannot fault on any body', () => {

@@ -13,9 +13,10 @@ import {
 } from '../json/index.ts'
 import type { EvaluatedRequest } from '../message/index.ts'
 import { compareNumbers } from './compareNumbers.ts'
-import type { Condition, Leaf, Test } from './condition.ts'
+import type { Condition, ConditionOp, Leaf } from './condition.ts'
 import { compareInstants, parseInstant } from './instants.ts'
-import { someValue } from './read.ts'
+import { HOLDS, programOf } from './program.ts'
+import { someValue, valueLists } from './read.ts'
 import { type ReadRoot, requestRoot } from './readRoot.ts'
 import { findText, foldCase, isLike, likeParts } from './textSearch.ts'
 
@@ -31,58 +32,129 @@ export function matches(condition: Condition, request: EvaluatedRequest): boolea
 
 /** The same for anything that paths can read, such as the result of earlier rules. */
 export function holds(condition: Condition, root: ReadRoot): boolean {
-  return passes(condition.test, root)
+  const program = programOf(condition)
+  let at = program.start
+  while (at >= 0) {
+    const step = program.steps[at]
+    if (step === undefined) break
+    at = passesLeaf(step.leaf, root) ? step.whenTrue : step.whenFalse
+  }
+  return at === HOLDS
 }
 
-function passes(test: Test, root: ReadRoot): boolean {
-  switch (test.kind) {
-    case 'always':
-      return true
-    case 'all':
-      return test.tests.every((inner) => passes(inner, root))
-    case 'any':
-      return test.tests.some((inner) => passes(inner, root))
-    case 'not':
-      return !passes(test.test, root)
-    case 'leaf':
-      return passesLeaf(test, root)
+/**
+ * {@link holds} in pieces: the generator yields after each comparison with {@link PIECE_WEIGHT} values, and after each leaf. A piece
+ * takes a few milliseconds over a body of 1 MiB, and at most about 20: one long text without regard to case, or `contains` of a list
+ * with hundreds of thousands of elements. The first piece that reads the body also parses it.
+ */
+export function* holdsInSteps(condition: Condition, root: ReadRoot): Generator<void, boolean> {
+  const program = programOf(condition)
+  let at = program.start
+  while (at >= 0) {
+    const step = program.steps[at]
+    if (step === undefined) break
+    at = (yield* passesLeafInSteps(step.leaf, root)) ? step.whenTrue : step.whenFalse
   }
+  return at === HOLDS
 }
 
 function passesLeaf(leaf: Leaf, root: ReadRoot): boolean {
-  const found = someValue(root, leaf.path, checkOf(leaf))
-  switch (leaf.op) {
+  return outcomeOf(leaf, someValue(root, leaf.path, checksOf(leaf).whole))
+}
+
+function* passesLeafInSteps(leaf: Leaf, root: ReadRoot): Generator<void, boolean> {
+  const { parts } = checksOf(leaf)
+  let weight = 0
+  for (const { values, isText } of valueLists(root, leaf.path)) {
+    for (const value of values) {
+      for (const check of parts) {
+        if (check(value, isText)) return outcomeOf(leaf, true)
+        weight += weightOf(value)
+        if (weight < PIECE_WEIGHT) continue
+        weight = 0
+        yield
+      }
+    }
+    weight += LIST_WEIGHT
+    if (weight < PIECE_WEIGHT) continue
+    weight = 0
+    yield
+  }
+  yield
+  return outcomeOf(leaf, false)
+}
+
+/** Comparisons of one piece: as many plain values, or a text of 16,384 characters. */
+const PIECE_WEIGHT = 64
+const CHARACTERS_OF_WEIGHT = 256
+/** To find a list of values takes time, however few they are. */
+const LIST_WEIGHT = 4
+/** The members of an object are looked up, and may have to be counted. */
+const OBJECT_WEIGHT = 4
+
+function weightOf(value: Node): number {
+  if (typeof value === 'string') return 1 + value.length / CHARACTERS_OF_WEIGHT
+  return typeof value === 'object' ? OBJECT_WEIGHT : 1
+}
+
+/** @param found whether some value passed the leaf's check */
+function outcomeOf({ op, value }: Leaf, found: boolean): boolean {
+  switch (op) {
     case 'neq':
     case 'nin':
       return !found
     case 'exists':
-      return found === leaf.value
+      return found === value
     default:
       return found
   }
 }
 
-/** Built once a condition, since conditions are kept and captures are many. */
-const checks = new WeakMap<Leaf, Check>()
-
-function checkOf(leaf: Leaf): Check {
-  const known = checks.get(leaf)
-  if (known !== undefined) return known
-  const check = buildCheck(leaf)
-  checks.set(leaf, check)
-  return check
+/** The comparison of a leaf. */
+interface Checks {
+  readonly whole: Check
+  /** Comparisons that are made one after the other; a value passes if one does. */
+  readonly parts: readonly Check[]
 }
 
-function buildCheck({ op, value, ignoreCase }: Leaf): Check {
+/** Built once a condition, since conditions are kept and captures are many. */
+const checks = new WeakMap<Leaf, Checks>()
+
+function checksOf(leaf: Leaf): Checks {
+  const known = checks.get(leaf)
+  if (known !== undefined) return known
+  const parts = buildChecks(leaf)
+  const [only, ...others] = parts
+  const whole: Check =
+    only !== undefined && others.length === 0
+      ? only
+      : (value, isText) => parts.some((check) => check(value, isText))
+  const built = { whole, parts }
+  checks.set(leaf, built)
+  return built
+}
+
+/**
+ * How many comparisons a condition may make with each value that its paths find. The time that evaluation takes is bounded by
+ * this number times the size of the request.
+ */
+export function looksOf(condition: Condition): number {
+  return programOf(condition).steps.reduce((sum, { leaf }) => sum + checksOf(leaf).parts.length, 0)
+}
+
+function buildChecks(leaf: Leaf): readonly Check[] {
+  const { op, value, ignoreCase } = leaf
+  if (op !== 'in' && op !== 'nin') return [buildCheck(op, leaf)]
+  return isOneOf(isJsonArray(value) ? value : [], ignoreCase)
+}
+
+function buildCheck(op: Exclude<ConditionOp, 'in' | 'nin'>, { value, ignoreCase }: Leaf): Check {
   const shape = ignoreCase ? foldCase : (text: string) => text
   const text = typeof value === 'string' ? shape(value) : ''
   switch (op) {
     case 'eq':
     case 'neq':
       return equals(value, ignoreCase)
-    case 'in':
-    case 'nin':
-      return isOneOf(isJsonArray(value) ? value : [], ignoreCase)
     case 'gt':
       return inOrder(value, (order) => order > 0)
     case 'gte':
@@ -133,9 +205,9 @@ function equals(value: JsonValue, ignoreCase: boolean): Check {
 
 /**
  * `in` as one look-up for plain values, since a list of a hundred is asked for every element that `[*]` finds. A number
- * is looked up by its value, a text by its folded form.
+ * is looked up by its value, a text by its folded form. Other values are compared one after the other.
  */
-function isOneOf(values: readonly JsonValue[], ignoreCase: boolean): Check {
+function isOneOf(values: readonly JsonValue[], ignoreCase: boolean): readonly Check[] {
   const fold = ignoreCase ? foldCase : (text: string) => text
   const texts = new Set<string>()
   const numbers = new Set<string>()
@@ -149,13 +221,13 @@ function isOneOf(values: readonly JsonValue[], ignoreCase: boolean): Check {
     else if (isJsonNumber(value)) numbers.add(significand(numberText(value)))
     else others.push(equals(value, ignoreCase))
   }
-  return (left, isText) => {
+  const isPlainOne: Check = (left, isText) => {
     if (typeof left === 'string' && left.length <= longest && texts.has(fold(left))) return true
     const number =
       numbers.size === 0 ? undefined : isText ? strictNumber(left) : isJsonNumber(left) ? left : undefined
-    if (number !== undefined && numbers.has(significand(numberText(number)))) return true
-    return others.some((check) => check(left, isText))
+    return number !== undefined && numbers.has(significand(numberText(number)))
   }
+  return [isPlainOne, ...others]
 }
 
 function inOrder(value: JsonValue, accepts: (order: number) => boolean): Check {

@@ -36,6 +36,81 @@ export function someValue(
   }
 }
 
+/** Some of the values that a path addresses. */
+interface Values {
+  readonly values: readonly Node[]
+  /** As the second argument of `passes` of {@link someValue}. */
+  readonly isText: boolean
+}
+
+/** The values that {@link someValue} looks at, in its order, list by list, for a caller that pauses in between. */
+export function* valueLists(root: ReadRoot, path: Path): Generator<Values> {
+  switch (path.root) {
+    case 'headers':
+      return yield { values: root.headerValues(path.name), isText: true }
+    case 'query':
+      return yield { values: root.queryValues(path.name), isText: true }
+    case 'fact': {
+      const value = root.fact(path.fact)
+      if (value !== undefined) yield { values: [value], isText: TEXT_FACTS.has(path.fact) }
+      return
+    }
+    case 'body': {
+      if (path.segments.length === 0) {
+        const text = root.bodyText()
+        if (text !== undefined) yield { values: [text], isText: false }
+        return
+      }
+      const body = root.bodyDocument()
+      if (body === undefined) return
+      for (const values of nodeLists(body.value, path.segments)) yield { values, isText: body.isForm }
+    }
+  }
+}
+
+const NOTHING: readonly Node[] = []
+/** Elements of a list that are looked into together. */
+const ELEMENTS_OF_LIST = 64
+
+/** A list that the last `[*]` leads into is not copied. Also yields an empty list where a path ends early: looking takes time, too. */
+function* nodeLists(node: Node, segments: readonly Segment[]): Generator<readonly Node[]> {
+  const every = segments.findIndex(mayBeEvery)
+  if (every < 0) return yield [descend(node, segments)].filter(isThere)
+  const list = descend(node, segments.slice(0, every))
+  const segment = segments[every]
+  const rest = segments.slice(every + 1)
+  if (!Array.isArray(list)) {
+    // A name after all, in an object.
+    const child = segment === undefined || list === undefined ? undefined : descend(list, [segment])
+    if (child === undefined) yield NOTHING
+    else yield* nodeLists(child, rest)
+  } else if (rest.length === 0) yield list
+  else if (rest.some(mayBeEvery)) for (const item of list) yield* nodeLists(item, rest)
+  else {
+    for (let from = 0; from < list.length; from += ELEMENTS_OF_LIST) {
+      const items = list.slice(from, from + ELEMENTS_OF_LIST)
+      yield items.map((item) => descend(item, rest)).filter(isThere)
+    }
+  }
+}
+
+function mayBeEvery(segment: Segment): boolean {
+  return segment === EVERY || (typeof segment === 'object' && segment.element === EVERY)
+}
+
+const isThere = (node: Node) => node !== undefined
+
+/** The node behind segments none of which is `[*]` where it leads; undefined when it is missing. */
+function descend(node: Node, segments: readonly Segment[]): Node {
+  let reached = node
+  for (const written of segments) {
+    const segment = segmentIn(written, Array.isArray(reached))
+    reached = segment === EVERY ? undefined : childOf(reached, segment)
+    if (reached === undefined) return undefined
+  }
+  return reached
+}
+
 /**
  * The one value that a path without `[*]` addresses: repeated headers joined with ", ", the first of a repeated query
  * name.

@@ -1,0 +1,44 @@
+import type { Services } from '../api/services.ts'
+import type { CapturedRequest } from '../engine/message/index.ts'
+import type { CaptureSettings } from './captureSettings.ts'
+import type { EvaluatedCapture } from './evaluateCapture.ts'
+import { evaluateSafely, evaluateSafelyInSteps } from './evaluateSafely.ts'
+import { createEvaluationTurns, type GivenUp, type Sender } from './evaluationTurns.ts'
+
+/** Evaluates captures for one process. */
+export interface Evaluations {
+  /**
+   * Evaluates a capture: at once if it is light, or if its workspace has used little of the event loop lately. Otherwise it waits
+   * for its workspace's turn and runs in slices. Never throws or rejects.
+   *
+   * @returns undefined when it cannot be evaluated at all
+   */
+  evaluate(
+    settings: CaptureSettings,
+    request: CapturedRequest,
+    from: { readonly publicUrl: string; readonly sender: Sender | undefined },
+  ): EvaluatedCapture | undefined | Promise<EvaluatedCapture | GivenUp | undefined>
+  /** Gives up what waits. */
+  close(): void
+}
+
+/** Evaluations of fewer units (bytes times comparisons) are not charged. They take less than 2 ms, most of them microseconds. */
+const LIGHT_UNITS_MAX = 8 * 1024
+/** A comparison with a header looks at each header; that takes as long as so many bytes. */
+const HEADER_BYTES = 32
+
+/** Opens the evaluation of captures. */
+export function createEvaluations(services: Pick<Services, 'log'>): Evaluations {
+  const turns = createEvaluationTurns()
+  return {
+    evaluate(settings, request, { publicUrl, sender }) {
+      const { body, headers, queryString } = request
+      const bytes = body.length + headers.length * HEADER_BYTES + (queryString?.length ?? 0)
+      const units = bytes * (1 + settings.looks)
+      if (units <= LIGHT_UNITS_MAX) return evaluateSafely(services, settings, request, publicUrl)
+      const pieces = evaluateSafelyInSteps(services, settings, request, publicUrl)
+      return turns.run({ workspaceId: settings.workspaceId, units, bytes: body.length, pieces }, sender)
+    },
+    close: turns.close,
+  }
+}

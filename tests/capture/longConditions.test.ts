@@ -1,0 +1,56 @@
+import { describe, expect, test } from 'bun:test'
+import { eventually } from '../support/eventually.ts'
+import { startReceiver } from '../support/receiver.ts'
+import { servicePerTest } from '../support/service.ts'
+
+const start = servicePerTest()
+
+const leaf = (path: string, op: string, value: unknown) => ({ path, op, value })
+
+/** A list of 400 KB, the last element of which is this number. */
+const listWith = (last: number) =>
+  JSON.stringify({ type: 'list', items: [...new Array(200_000).fill(1), last] })
+
+describe('captures with conditions that take long', () => {
+  test('are evaluated as short ones are: each is answered, labelled and delivered', async () => {
+    const service = await start()
+    await using receiver = await startReceiver()
+    const { alice } = service
+    const endpoint = await alice.endpoint()
+    for (const wanted of [7, 8]) {
+      const condition = leaf('body.items[*]', 'eq', wanted)
+      const url = `${receiver.url}?wanted=${wanted}`
+      expect((await alice.post(endpoint.at('/actions'), { kind: 'forward', url, condition })).status).toBe(
+        201,
+      )
+    }
+    const bodies = [7, 9, 8, 7, 9, 8, 7, 9].map(listWith)
+    const answers = await Promise.all(bodies.map((body) => endpoint.send({ body })))
+    expect(answers.map(({ status }) => status)).toEqual(bodies.map(() => 200))
+    const received = await receiver.take(5)
+    expect(received.map(({ url }) => url.slice(-1)).sort()).toEqual(['7', '7', '7', '8', '8'])
+    const rows = await eventually('all rows', async () => {
+      const found = await endpoint.requests()
+      return found.length === bodies.length ? found : undefined
+    })
+    expect(rows.filter(({ state }) => state === 'Skipped')).toHaveLength(3)
+    expect(new Set(rows.map(({ label }) => label))).toEqual(new Set(['list']))
+  })
+
+  test('that wait are evaluated by the settings of the moment when they are stored', async () => {
+    const { alice } = await start({ parts: ['gateway'] })
+    const endpoint = await alice.endpoint()
+    const slow = { any: Array.from({ length: 3 }, (_, n) => leaf('body.items[*]', 'gt', 1000 + n)) }
+    const action = { kind: 'forward', url: 'http://127.0.0.1:9/' }
+    expect((await alice.post(endpoint.at('/actions'), { ...action, condition: slow })).status).toBe(201)
+    expect((await endpoint.send()).status).toBe(200)
+    const waiting = Array.from({ length: 4 }, () => endpoint.send({ body: listWith(1) }))
+    // Stored while the first of them is under way at the earliest: by the old settings none matches.
+    await Promise.race(waiting)
+    expect((await alice.post(endpoint.at('/actions'), action)).status).toBe(201)
+    const answers = await Promise.all(waiting)
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200])
+    const [newest] = await endpoint.requests()
+    expect(newest).toMatchObject({ state: 'Pending' })
+  })
+})
