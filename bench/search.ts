@@ -132,7 +132,7 @@ async function stocked(count: number): Promise<string> {
     [id, count],
   )
   await database.query(
-    'update endpoint_counters set stored_request_count = $2, stored_bytes = $2 * 1040 where endpoint_id = $1',
+    'update endpoint_counters set stored_request_count = $2, stored_bytes = $2 * 1040, storage_bytes = $2 * 2064 where endpoint_id = $1',
     [id, count],
   )
   return id

@@ -36,7 +36,8 @@ async function fill(endpointId: string, count: number): Promise<void> {
       'application/json'
     from generate_series(1, ${count}) g`.execute(db)
   await sql`
-    update endpoint_counters c set stored_request_count = s.count, stored_bytes = s.bytes
+    update endpoint_counters c set stored_request_count = s.count, stored_bytes = s.bytes,
+      storage_bytes = s.bytes + 1024 * s.count
     from (select count(*) as count, sum(octet_length(body)) as bytes from requests where endpoint_id = ${endpointId}) s
     where c.endpoint_id = ${endpointId}`.execute(db)
 }

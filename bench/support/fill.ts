@@ -40,6 +40,7 @@ export async function fillCaptures(
     )
     await database.query(
       `update endpoint_counters set stored_request_count = stored_request_count + $2::int, stored_bytes = stored_bytes + $2::bigint * $3::int,
+         storage_bytes = storage_bytes + $2::bigint * ($3::int + 1024),
          last_request_at = now() where endpoint_id = any($1::uuid[])`,
       [ids, each, bodyBytes],
     )

@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, beforeEach, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
+import { expectCountersEqualRows } from '../retention/support.ts'
 import { AlertReceiver } from '../support/alertReceiver.ts'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -161,6 +162,8 @@ describe('a notify action', () => {
     await service.clock.advance(32_000)
     const succeeded = await attempt(endpoint, 'Succeeded')
     expect(succeeded).toMatchObject({ id: failed.id, error: null, nextAttemptAt: null })
+    // The row counts once, as long as it is now.
+    await expectCountersEqualRows(service, endpoint.id)
   })
 
   test('after its last try it is Failed, not DeadLetter, and raises no incident', async () => {

@@ -26,6 +26,8 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   apiKeyWindows: ['keys', 'retention'],
   apiKeys: ['keys'],
   auditEntries: ['audit'],
+  // Sums of what attempts take: a deleted endpoint's go with it.
+  attemptBytes: ['deliveries', 'retention'],
   attemptDetails: ['deliveries', 'retention'],
   concurrencySlots: ['api', 'retention'],
   contacts: ['contacts'],
@@ -55,6 +57,8 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   transformationRules: ['transformations'],
   // Matches are noted by the capture statement, in the transaction of the captures.
   watchdogCriteria: ['watchdogs', 'capture'],
+  // How far retention has counted rows from before every byte counted.
+  uncountedRows: ['retention'],
   watchdogs: ['watchdogs'],
   workspaces: ['workspaces'],
 }

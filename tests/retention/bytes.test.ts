@@ -1,24 +1,26 @@
 import { describe, expect, test } from 'bun:test'
+import { randomBytes } from 'node:crypto'
 import { evictedRequests } from '@creel/core/platform/metrics'
-import { readStorage, sweepBytes } from '@creel/core/retention'
+import { readStorage, readStorageOf, sweepBytes } from '@creel/core/retention'
 import { sql } from 'kysely'
 import { pino } from 'pino'
+import { attemptsEnded } from '../support/attempts.ts'
 import { eventually } from '../support/eventually.ts'
+import { sendRaw } from '../support/rawSender.ts'
+import { startReceiver } from '../support/receiver.ts'
 import { servicePerTest, type TestService } from '../support/service.ts'
+import { expectAllCountersEqualRows } from './support.ts'
 
 const start = servicePerTest()
 
 const sweep = (service: TestService) => sweepBytes(service.running.services, new AbortController().signal)
 
 /** What is stored and seen, by the rows; the counters must say the same. */
-async function stored({ db }: TestService): Promise<{ ids: number[]; evictedCount: number }> {
+async function stored(service: TestService): Promise<{ ids: number[]; evictedCount: number }> {
+  const { db } = service
   const { rows } = await sql<{ id: number }>`
     select id from requests where deleted_at is null and hidden_at is null order by id`.execute(db)
-  const differing = await sql`
-    select from endpoint_counters c where (stored_request_count, stored_bytes) <> (
-      select count(*), coalesce(sum(octet_length(body)), 0) from requests r
-      where r.endpoint_id = c.endpoint_id and r.deleted_at is null and r.hidden_at is null)`.execute(db)
-  expect(differing.rows).toHaveLength(0)
+  await expectAllCountersEqualRows(service)
   const evicted = await sql<{ count: number }>`
     select sum(evicted_count)::int as count from endpoint_counters`.execute(db)
   return { ids: rows.map(({ id }) => id), evictedCount: evicted.rows[0]?.count ?? 0 }
@@ -26,7 +28,7 @@ async function stored({ db }: TestService): Promise<{ ids: number[]; evictedCoun
 
 describe('storedBytesMax', () => {
   test('evicts the oldest of the whole workspace, and nothing of others', async () => {
-    const service = await start({ parts: ['gateway'], limits: { storedBytesMax: 25_500 } })
+    const service = await start({ parts: ['gateway'], limits: { storedBytesMax: 25 * 2024 + 500 } })
     const [first, second] = [await service.alice.endpoint(), await service.alice.endpoint()]
     const foreign = await service.charlie.endpoint()
     await foreign.send({ body: 'x'.repeat(20_000) })
@@ -48,7 +50,8 @@ describe('storedBytesMax', () => {
   })
 
   test('a request whose delivery is due is hidden; beyond a quarter of the bound such deliveries end', async () => {
-    const service = await start({ limits: { storedBytesMax: 4000 }, allowDestinations: ['127.0.0.0/8'] })
+    // Each request counts 2024 bytes, and its first attempt 512, and as many for what was sent.
+    const service = await start({ limits: { storedBytesMax: 15_000 }, allowDestinations: ['127.0.0.0/8'] })
     const endpoint = await service.alice.endpoint({ forwardUrl: 'http://127.0.0.1:1/' })
     for (let round = 0; round < 6; round += 1) await endpoint.send({ body: 'x'.repeat(1000) })
     await eventually('first attempts', async () => {
@@ -57,11 +60,124 @@ describe('storedBytesMax', () => {
     })
     await sweep(service)
     expect((await stored(service)).ids).toHaveLength(4)
-    // Two were hidden, which is more than 1000 bytes: the deliveries of the oldest ended.
+    // Two were hidden, which is more than 3750 bytes: the deliveries of the oldest ended.
     const ended = await service.alice.get(`${endpoint.at('')}/deliveries?state=DeadLetter`)
     expect(ended.body).toMatchObject({ items: [{ error: 'evicted' }, { error: 'evicted' }] })
     const { rows } = await sql`select from requests where hidden_at is not null`.execute(service.db)
     expect(rows).toHaveLength(0)
+  })
+})
+
+describe('every stored byte counts', () => {
+  const storageOf = (service: TestService) => readStorageOf(service.db, service.alice.workspaceId)
+
+  test('heads, trailers and queries, beyond the 1 KiB that each request counts beside its body', async () => {
+    const service = await start({ parts: ['gateway'] })
+    const endpoint = await service.alice.endpoint()
+    const added = async (send: () => Promise<unknown>) => {
+      const before = await storageOf(service)
+      await send()
+      await expectAllCountersEqualRows(service)
+      return (await storageOf(service)) - before
+    }
+    expect(await added(() => endpoint.send({ body: 'x'.repeat(100) }))).toBe(1124)
+    expect(await added(() => endpoint.send({ headers: { 'X-Long': 'x'.repeat(10_000) } }))).toBeGreaterThan(
+      10_000,
+    )
+    expect(await added(() => endpoint.send({ suffix: `?q=${'x'.repeat(5000)}` }))).toBeGreaterThan(5000)
+    const trailers = `0\r\nX-End: ${'y'.repeat(20_000)}\r\n\r\n`
+    const head = `POST ${new URL(endpoint.url).pathname} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`
+    expect(await added(() => sendRaw(endpoint.url, `${head}1\r\nx\r\n${trailers}`))).toBeGreaterThan(20_000)
+    // Characters of several bytes and bytes that are no text count as what is stored.
+    const octets = `POST ${new URL(endpoint.url).pathname}/\xff?\xc3\xa9 HTTP/1.1\r\nHost: h\r\nConnection: close\r\nX-A: ${'\xe9'.repeat(3000)}\r\nContent-Length: 1000\r\n\r\n`
+    expect(await added(() => sendRaw(endpoint.url, `${octets}${'\xc3\xa9'.repeat(500)}`))).toBeGreaterThan(
+      4000,
+    )
+  })
+
+  test('what is sent and answered in attempts: the oldest requests go, with the records of their attempts', async () => {
+    await using receiver = await startReceiver({ status: 200, body: randomBytes(200_000) })
+    const service = await start({ limits: { storedBytesMax: 1_500_000 }, allowDestinations: ['127.0.0.0/8'] })
+    const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
+    const sent = randomBytes(5_000).toString('hex')
+    for (let round = 0; round < 12; round += 1) await endpoint.send({ headers: { 'X-Long': sent } })
+    await attemptsEnded(service, endpoint, 12)
+    const { ids } = await stored(service)
+    expect(await storageOf(service)).toBeGreaterThan(12 * 220_000)
+    await sweep(service)
+    expect(await storageOf(service)).toBeLessThanOrEqual(1_500_000)
+    expect((await stored(service)).ids).toEqual(ids.slice(-6))
+    const { rows } = await sql<{ bytes: number }>`
+      select sum(pg_column_size(sent_headers) + pg_column_size(received_body))::int as bytes
+      from attempt_details`.execute(service.db)
+    expect(rows[0]?.bytes).toBeLessThan(1_500_000)
+    // Attempts stay in the list.
+    const deliveries = await service.alice.get(endpoint.at('/deliveries'))
+    expect(deliveries.body).toMatchObject({ totalCount: 12 })
+  })
+
+  test('attempts of requests that are gone: they go before any request', async () => {
+    await using receiver = await startReceiver({ status: 200, body: randomBytes(100_000) })
+    const limits = { storedBytesMax: 400_000, storedRequestsMax: 2 }
+    const service = await start({ limits, allowDestinations: ['127.0.0.0/8'] })
+    const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
+    for (let round = 1; round <= 10; round += 1) {
+      await endpoint.send()
+      await attemptsEnded(service, endpoint, round)
+    }
+    expect(await storageOf(service)).toBeGreaterThan(1_000_000)
+    const { ids } = await stored(service)
+    expect(ids).toHaveLength(2)
+    await sweep(service)
+    expect((await stored(service)).ids).toEqual(ids)
+    expect(await storageOf(service)).toBeLessThanOrEqual(400_000)
+    const deliveries = await service.alice.get(endpoint.at('/deliveries'))
+    expect(deliveries.body).toMatchObject({ totalCount: 3 })
+  })
+
+  test('rows from before every byte counted: a sweep counts each of them once', async () => {
+    await using receiver = await startReceiver({ status: 200, body: 'x'.repeat(2000) })
+    const service = await start({ allowDestinations: ['127.0.0.0/8'] })
+    const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
+    for (let round = 0; round < 8; round += 1) {
+      await endpoint.send(round % 2 === 0 ? {} : { headers: { 'X-Long': 'x'.repeat(3000) } })
+    }
+    await attemptsEnded(service, endpoint, 8)
+    const before = await storageOf(service)
+    const [first, second] = (await stored(service)).ids.slice(-2)
+    // As the migration finds them.
+    for (const table of ['requests', 'delivery_attempts', 'attempt_details']) {
+      await sql`update ${sql.table(table)} set storage_bytes = null`.execute(service.db)
+    }
+    await sql`delete from attempt_bytes`.execute(service.db)
+    await sql`update endpoint_counters set storage_bytes = stored_bytes + 1024 * stored_request_count`.execute(
+      service.db,
+    )
+    await sql`insert into uncounted_rows values (${endpoint.id}, 'requests', ${second}), (${endpoint.id}, 'attempts', 1000)`.execute(
+      service.db,
+    )
+    // What changes its place meanwhile counts as what it was counted.
+    for (const id of [first, second]) await service.alice.delete(endpoint.at(`/requests/${id}`))
+    await service.alice.post('/api/v1/recycle-bin/restore', { requestIds: [second] })
+    for (let sweeps = 0; sweeps < 2; sweeps += 1) await service.runJob('retention.sweep', {})
+    await service.alice.post('/api/v1/recycle-bin/restore', { requestIds: [first] })
+    expect(await storageOf(service)).toBe(before)
+    await expectAllCountersEqualRows(service)
+    expect(await sql`select from uncounted_rows`.execute(service.db)).toMatchObject({ rows: [] })
+  })
+
+  test('sums of an endpoint are folded while attempts are counted', async () => {
+    await using receiver = await startReceiver()
+    const service = await start({ allowDestinations: ['127.0.0.0/8'] })
+    const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
+    for (let round = 1; round <= 20; round += 1) {
+      await endpoint.send()
+      if (round % 5 === 0) await Promise.all([sweep(service), sweep(service)])
+    }
+    await attemptsEnded(service, endpoint, 20)
+    await sweep(service)
+    await expectAllCountersEqualRows(service)
+    expect((await sql`select from attempt_bytes`.execute(service.db)).rows).toHaveLength(1)
   })
 })
 
@@ -100,6 +216,23 @@ describe('CREEL_STORAGE_MAX', () => {
     expect((await readStorage(service.db)).totalBytes).toBe(storageMaxBytes)
     const { rows } = await sql`select from requests where deleted_at is not null`.execute(service.db)
     expect(rows).toHaveLength(0)
+  })
+
+  test('counts heads: the newest that fit stay', async () => {
+    const service = await start({ parts: ['gateway'] })
+    const endpoint = await service.alice.endpoint()
+    const send = { headers: { 'X-Long': randomBytes(20_000).toString('hex') } }
+    for (let round = 0; round < 20; round += 1) await endpoint.send(send)
+    const before = await stored(service)
+    const bounded = await start({
+      parts: ['gateway'],
+      storageMaxBytes: 210_000,
+      database: service.database,
+      clock: service.clock,
+      secretKey: service.secretKey,
+    })
+    await sweep(bounded)
+    expect((await stored(service)).ids).toEqual(before.ids.slice(-5))
   })
 
   test('is held by the jobs process by itself, oldest first, and the log tells', async () => {

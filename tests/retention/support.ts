@@ -34,18 +34,65 @@ export async function rowsOf({ db }: TestService, endpointId: string) {
   return row
 }
 
-/** The counters of an endpoint equal its rows, always. */
+const lengths = (...columns: string[]) =>
+  columns.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ')
+
+/** What a request takes by its row: the body, and everything else, at least 1 KiB of it. */
+export const BYTES_OF_REQUEST = sql.raw(
+  `octet_length(r.body) + greatest(1024, ${lengths(
+    'r.method',
+    'r.path',
+    'r.query_string',
+    'r.header_names',
+    'r.header_values',
+    'r.content_type',
+    'r.ip',
+    'r.user_agent',
+    'r.label',
+    'r.body_preview',
+    'r.verdict',
+    'r.verdict_note',
+  )})`,
+)
+
+/** What ended attempts take by their rows, and what was sent and received in them: at least 512 bytes each. */
+const BYTES_OF_ATTEMPTS = sql.raw(`
+  select a.endpoint_id, greatest(512, ${lengths('a.url', 'a.action_name', 'a.error', 'a.transform_note')}) as bytes
+  from delivery_attempts a where a.state <> 'Pending'
+  union all
+  select d.endpoint_id, greatest(512, ${lengths(
+    'd.sent_method',
+    'd.sent_url',
+    'd.sent_headers',
+    'd.sent_body',
+    'd.received_headers',
+    'd.received_body',
+  )})
+  from attempt_details d`)
+
+/** The counters of an endpoint equal its rows, and the bytes of its attempts are what was added up, always. */
 export async function expectCountersEqualRows({ db }: TestService, endpointId: string): Promise<void> {
   const { rows } = await sql<{ counted: unknown; real: unknown }>`
     select
-      jsonb_build_array(c.stored_request_count, c.stored_bytes, c.binned_request_count) as counted,
+      jsonb_build_array(
+        c.stored_request_count, c.stored_bytes, c.storage_bytes, c.binned_request_count,
+        coalesce((select sum(bytes) from attempt_bytes where endpoint_id = c.endpoint_id), 0)
+      ) as counted,
       (
         select jsonb_build_array(
           count(*) filter (where deleted_at is null and hidden_at is null),
           coalesce(sum(octet_length(body)) filter (where deleted_at is null and hidden_at is null), 0),
-          count(*) filter (where deleted_at is not null and hidden_at is null)
+          coalesce(sum(${BYTES_OF_REQUEST}) filter (where deleted_at is null and hidden_at is null), 0),
+          count(*) filter (where deleted_at is not null and hidden_at is null),
+          coalesce((select sum(bytes) from (${BYTES_OF_ATTEMPTS}) a where a.endpoint_id = c.endpoint_id), 0)
         ) from requests r where r.endpoint_id = c.endpoint_id
       ) as real
     from endpoint_counters c where c.endpoint_id = ${endpointId}`.execute(db)
   expect(rows[0]?.counted).toEqual(rows[0]?.real)
+}
+
+/** The same of every endpoint. */
+export async function expectAllCountersEqualRows(service: TestService): Promise<void> {
+  const endpoints = await service.db.selectFrom('endpointCounters').select('endpointId').execute()
+  for (const { endpointId } of endpoints) await expectCountersEqualRows(service, endpointId)
 }

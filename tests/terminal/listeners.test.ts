@@ -1,4 +1,5 @@
 import { beforeAll, expect, test } from 'bun:test'
+import { expectCountersEqualRows } from '../retention/support.ts'
 import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -77,6 +78,7 @@ test('with --report the answer to a capture is a delivery attempt; who only look
     return Object(body).items.length > 0 && Object(body).items
   })
   expect(attempts).toMatchObject([{ kind: 'listen', requestId: id, state: 'Succeeded', statusCode: 201 }])
+  await expectCountersEqualRows(service, endpoint.id)
   listener.signal('SIGTERM')
   expect(await listener.exited).toBe(0)
 })

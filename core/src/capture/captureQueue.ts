@@ -193,14 +193,14 @@ function nextBatch(waiting: readonly Waiting[]): { batch: Waiting[]; rest: Waiti
     const { settings, row } = item.capture
     const count = counts.get(settings.endpointId) ?? 0
     const isFull =
-      batch.length >= BATCH_CAPTURES_MAX || (bytes > 0 && bytes + row.body.length > BATCH_BYTES_MAX)
+      batch.length >= BATCH_CAPTURES_MAX || (bytes > 0 && bytes + row.storageBytes > BATCH_BYTES_MAX)
     if (isFull || count >= Math.max(1, settings.storedRequestsMax)) {
       rest.push(item)
       continue
     }
     counts.set(settings.endpointId, count + 1)
     batch.push(item)
-    bytes += row.body.length
+    bytes += row.storageBytes
   }
   return { batch, rest }
 }

@@ -1,28 +1,21 @@
 import { isAscii, isUtf8 } from 'node:buffer'
 import { type EvaluatedRequest, headerText, isNamed, type WireHeader } from '../engine/message/index.ts'
+import { requestStorageBytes, type StoredParts } from '../requests/index.ts'
 
 /** A evaluated request in the words of its row (migration `requests`). */
-export interface CaptureRow {
+export interface CaptureRow extends StoredParts {
   readonly endpointId: string
   readonly receivedAt: Date
-  readonly method: string
-  readonly path: string
-  readonly queryString: string | null
   /** Joined by LF, which no header name or value can hold. */
   readonly headerNames: string
   /** A latin1 byte string, joined by LF. */
   readonly headerValues: string
-  readonly contentType: string | null
+  /** Length of the whole body; a truncated one was longer than what is kept of it. */
   readonly sizeBytes: number
-  readonly ip: string | null
-  readonly userAgent: string | null
-  readonly label: string | null
-  readonly body: Uint8Array
   readonly bodyTruncated: boolean
   readonly bodyIsBinary: boolean
-  readonly bodyPreview: string | null
-  readonly verdict: string | null
-  readonly verdictNote: string | null
+  /** Bytes as which it counts against the limits of storage. */
+  readonly storageBytes: number
 }
 
 /** Writes down a request as it is stored. Whatever a sender sent, the row can be: nothing in it is refused. */
@@ -30,25 +23,29 @@ export function captureRow(request: EvaluatedRequest): CaptureRow {
   const { headers, body, label, verification } = request
   const text = readText(body, request.bodyTruncated)
   const { names, values, userAgent } = headerColumns(headers)
-  return {
-    endpointId: request.endpointId,
-    receivedAt: request.receivedAt,
+  const parts: StoredParts = {
     method: request.method,
     path: storable(request.path),
     queryString: request.queryString === null ? null : storable(request.queryString),
     headerNames: names,
     headerValues: values,
     contentType: request.contentType === null ? null : storable(headerText(request.contentType)),
-    sizeBytes: request.sizeBytes,
     ip: request.ip,
     userAgent: userAgent === null ? null : storable(headerText(userAgent)),
     label: label === null ? null : storable(label),
     body,
-    bodyTruncated: request.bodyTruncated,
-    bodyIsBinary: text === null,
     bodyPreview: text === null || text.length === 0 ? null : previewOf(text),
     verdict: verification?.verdict ?? null,
     verdictNote: verification === null ? null : storable(verification.note),
+  }
+  return {
+    ...parts,
+    endpointId: request.endpointId,
+    receivedAt: request.receivedAt,
+    sizeBytes: request.sizeBytes,
+    bodyTruncated: request.bodyTruncated,
+    bodyIsBinary: text === null,
+    storageBytes: requestStorageBytes(parts),
   }
 }
 

@@ -2,6 +2,7 @@ import type pg from 'pg'
 import type { Plans } from '../plans/index.ts'
 import { beforeSending, encodeArray, INT4, UUID } from '../platform/db/index.ts'
 import { evictedRequests } from '../platform/metrics/index.ts'
+import { storageBytesOf } from '../requests/index.ts'
 import type { NewCapture } from './captureRow.ts'
 import { REJECTION_ALERT_SECONDS } from './rejections.ts'
 import { COLUMN_NAMES, REQUEST_COLUMNS } from './requestColumns.ts'
@@ -40,6 +41,7 @@ const FIRST_COLUMN = 9
 const COLUMN_ARRAYS = REQUEST_COLUMNS.map(({ type }, index) => `$${FIRST_COLUMN + index}::${type}[]`).join(
   ', ',
 )
+const STORAGE_BYTES = `$${FIRST_COLUMN + REQUEST_COLUMNS.findIndex(({ name }) => name === 'storage_bytes')}`
 const [CRITERIA_OF_CAPTURES, CRITERIA_SETS, CRITERIA_IDS] = [0, 1, 2].map(
   (index) => `$${FIRST_COLUMN + REQUEST_COLUMNS.length + index}`,
 )
@@ -86,7 +88,7 @@ open as (
     and (e.expires_at is null or e.expires_at > (select now from clock))
 ),
 evaluated as (
-  select i.place, i.endpoint_id, i.body_bytes, i.received_at, o.window_started_at,
+  select i.place, i.endpoint_id, i.body_bytes, i.storage_bytes, i.received_at, o.window_started_at,
          case
            when o.endpoint_id is null then 'gone'
            when i.revision <> o.revision then 'stale'
@@ -95,8 +97,8 @@ evaluated as (
            when o.window_bytes + sum(i.body_bytes) over same_endpoint - i.body_bytes >= o.bytes_per_minute then 'limited'
            else 'stored'
          end as state
-  from unnest($${FIRST_COLUMN}::uuid[], $6::integer[], $${FIRST_COLUMN + 1}::timestamptz[], $7::integer[]) with ordinality
-    as i (endpoint_id, revision, received_at, body_bytes, place)
+  from unnest($${FIRST_COLUMN}::uuid[], $6::integer[], $${FIRST_COLUMN + 1}::timestamptz[], $7::integer[], ${STORAGE_BYTES}::integer[])
+    with ordinality as i (endpoint_id, revision, received_at, body_bytes, storage_bytes, place)
   left join open o on o.endpoint_id = i.endpoint_id
   window same_endpoint as (partition by i.endpoint_id, i.revision order by i.place)
 ),
@@ -135,6 +137,7 @@ tallied as (
          count(*) filter (where j.state = 'stored') as stored,
          count(*) filter (where j.state = 'limited') as limited,
          coalesce(sum(j.body_bytes) filter (where j.state = 'stored'), 0) as body_bytes,
+         coalesce(sum(j.storage_bytes) filter (where j.state = 'stored'), 0) as storage_bytes,
          max(j.received_at) filter (where j.state = 'stored') as last_received_at
   from open o
   left join evaluated j on j.endpoint_id = o.endpoint_id
@@ -158,17 +161,18 @@ dropped as (
   where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and not exists (
     select from deliveries d
     where d.endpoint_id = o.endpoint_id and d.request_id = o.id and d.finished_at is null)
-  returning r.endpoint_id, r.id, octet_length(r.body) as body_bytes
+  returning r.endpoint_id, r.id, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
 ),
 hidden as (
   update requests r set hidden_at = (select now from clock) from oldest o
   where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and exists (
     select from deliveries d
     where d.endpoint_id = o.endpoint_id and d.request_id = o.id and d.finished_at is null)
-  returning r.endpoint_id, r.id, octet_length(r.body) as body_bytes
+  returning r.endpoint_id, r.id, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
 ),
 evicted as (
-  select x.endpoint_id, count(*) as requests, sum(x.body_bytes) as body_bytes, max(x.id) as newest_id
+  select x.endpoint_id, count(*) as requests, sum(x.body_bytes) as body_bytes, sum(x.storage_bytes) as storage_bytes,
+         max(x.id) as newest_id
   from (select * from dropped union all select * from hidden) x
   group by x.endpoint_id
 ),
@@ -176,6 +180,7 @@ counted as (
   update endpoint_counters c set
     stored_request_count = c.stored_request_count + t.stored - coalesce(x.requests, 0),
     stored_bytes = c.stored_bytes + t.body_bytes - coalesce(x.body_bytes, 0),
+    storage_bytes = c.storage_bytes + t.storage_bytes - coalesce(x.storage_bytes, 0),
     evicted_count = c.evicted_count + coalesce(x.requests, 0),
     oldest_request_id = greatest(c.oldest_request_id, x.newest_id + 1),
     last_request_at = greatest(c.last_request_at, t.last_received_at),

@@ -139,6 +139,7 @@ export class PlainBatches {
 
   private addCount(pipeline: Pipeline, { settings, captures }: Group, aheadMs: number): void {
     const bytes = captures.reduce((sum, { row }) => sum + row.body.length, 0)
+    const storageBytes = captures.reduce((sum, { row }) => sum + row.storageBytes, 0)
     const last = captures.reduce((latest, { row }) => Math.max(latest, row.receivedAt.getTime()), 0)
     pipeline.execute(this.full.has(settings) ? 'count and evict' : 'count', [
       field(UUID, settings.endpointId),
@@ -150,6 +151,7 @@ export class PlainBatches {
       field(INT4, settings.storedRequestsMax),
       field(INT4, settings.captureRatePerMinute),
       field(INT8, settings.captureBytesPerMinute),
+      field(INT8, storageBytes),
     ])
   }
 }

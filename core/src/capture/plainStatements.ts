@@ -1,3 +1,4 @@
+import { storageBytesOf } from '../requests/index.ts'
 import { COLUMN_NAMES } from './requestColumns.ts'
 import { WINDOW_SECONDS } from './window.ts'
 
@@ -24,9 +25,9 @@ const IS_WITHIN_RATE = `
   and case when ${WINDOW_RUNS} then c.window_bytes else 0 end + $4::bigint <= $9::bigint`
 
 /**
- * Counts `$3` captures of `$4` bytes on the endpoint `$1`, the last of `$5`, and so locks its counter row until the commit:
+ * Counts `$3` captures with bodies of `$4` bytes on the endpoint `$1`, the last of `$5`, and so locks its counter row until the commit:
  * the ids that the rows draw behind this are in commit order. `$7`, `$8` and `$9` are the plan's cap, rate and bytes a minute under the revision
- * `$2`.
+ * `$2`. `$10` is what they count against the limits of storage.
  *
  * Where the endpoint is not open, would be over its cap or over its rate, no row is counted, and the division by zero
  * fails the whole transaction: the general statement then decides, capture by capture.
@@ -35,7 +36,8 @@ export const COUNT = `
 with counted as (
   update endpoint_counters c set
     stored_request_count = c.stored_request_count + $3::integer,
-    stored_bytes = c.stored_bytes + $4::bigint,${COUNTS}
+    stored_bytes = c.stored_bytes + $4::bigint,
+    storage_bytes = c.storage_bytes + $10::bigint,${COUNTS}
   from endpoints e
   join endpoint_revisions v on v.endpoint_id = e.id
   where c.endpoint_id = $1::uuid and e.id = $1::uuid and v.endpoint_id = $1::uuid
@@ -71,16 +73,19 @@ dropped as (
   delete from requests r using oldest o
   where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and not exists (
     select from deliveries d where d.endpoint_id = $1::uuid and d.request_id = o.id and d.finished_at is null)
-  returning r.id, octet_length(r.body) as body_bytes
+  returning r.id, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
 ),
 counted as (
   update endpoint_counters c set
     stored_request_count = c.stored_request_count + $3::integer - x.requests,
     stored_bytes = c.stored_bytes + $4::bigint - x.body_bytes,
+    storage_bytes = c.storage_bytes + $10::bigint - x.storage_bytes,
     evicted_count = c.evicted_count + x.requests,
     oldest_request_id = greatest(c.oldest_request_id, x.newest_id + 1),${COUNTS}
   from (
-    select count(*)::integer as requests, coalesce(sum(body_bytes), 0) as body_bytes, max(id) as newest_id from dropped
+    select count(*)::integer as requests, coalesce(sum(body_bytes), 0) as body_bytes,
+      coalesce(sum(storage_bytes), 0) as storage_bytes, max(id) as newest_id
+    from dropped
   ) x, endpoints e
   join endpoint_revisions v on v.endpoint_id = e.id
   where c.endpoint_id = $1::uuid and e.id = $1::uuid and v.endpoint_id = $1::uuid

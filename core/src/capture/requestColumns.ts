@@ -3,6 +3,7 @@ import {
   BYTE_STRING,
   BYTEA,
   encodeArray,
+  INT4,
   INT8,
   type ItemType,
   type MessageBuffer,
@@ -57,6 +58,7 @@ export const REQUEST_COLUMNS: readonly Column[] = [
   column('verdict', 'text', TEXT, (row) => row.verdict),
   column('verdict_note', 'text', TEXT, (row) => row.verdictNote),
   column('dispatch_state', 'text', TEXT, (_row, { dispatchState }) => dispatchState),
+  column('storage_bytes', 'integer', INT4, (row) => row.storageBytes),
 ]
 
 /** Their names, as a statement lists them. */

@@ -3,6 +3,7 @@ import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { replaceDetail } from './details.ts'
 import type { AttemptState } from './states.ts'
+import { countAttempts } from './storageBytes.ts'
 
 /**
  * Finishes the attempt row of a notify action with its first send, and updates it after each further one: Succeeded when the provider took it, Failed when it answered otherwise, Errored when no answer came or the
@@ -25,6 +26,7 @@ export async function finishNotify(trx: Trx, report: NotifyReport): Promise<void
     .where('id', '=', attemptId)
     .execute()
   if (send !== null) await replaceDetail(trx, { endpointId, attemptId, requestId }, send)
+  await countAttempts(trx, endpointId, [attemptId])
   await announceEndpointChange(trx, endpointId)
 }
 

@@ -18,6 +18,7 @@ import type { RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
 import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
 import type { AttemptState } from './states.ts'
+import { addAttemptBytes, attemptBytesOf, recordBytesOf } from './storageBytes.ts'
 
 /** What the end of an attempt means for its delivery. */
 export type Disposition = 'over' | 'deadLettered' | 'again'
@@ -95,18 +96,25 @@ const FINISH = statement(
     update delivery_attempts a set
       state = e.state, status_code = e.status_code, error = e.error, finished_at = e.finished_at,
       duration_ms = e.duration_ms, next_attempt_at = e.next_attempt_at, transformed = e.transformed,
-      transformation_version = e.transformation_version, transform_note = e.transform_note
+      transformation_version = e.transformation_version, transform_note = e.transform_note,
+      storage_bytes = ${attemptBytesOf('a', 'e')}
     from ended e
     where a.endpoint_id = e.endpoint_id and a.id = e.attempt_id and a.state = 'Pending'
       and not exists (select from incident)
-    returning a.endpoint_id, a.id, a.delivery_id, a.attempt_number, e.disposition, e.next_attempt_at
+    returning a.endpoint_id, a.id, a.delivery_id, a.attempt_number, a.storage_bytes, e.disposition, e.next_attempt_at
   ), kept as (
     insert into attempt_details (endpoint_id, attempt_id, request_id, sent_method, sent_url, sent_headers, sent_body,
-      sent_body_truncated, received_status_code, received_headers, received_body, received_body_truncated)
+      sent_body_truncated, received_status_code, received_headers, received_body, received_body_truncated, storage_bytes)
     select e.endpoint_id, e.attempt_id, e.request_id, e.sent_method, e.sent_url, e.sent_headers, e.sent_body,
-           e.sent_cut, e.status_code, e.received_headers, e.received_body, e.received_cut
+           e.sent_cut, e.status_code, e.received_headers, e.received_body, e.received_cut, ${recordBytesOf('e')}
     from ended e join finished f on f.endpoint_id = e.endpoint_id and f.id = e.attempt_id
     where e.sent_method is not null
+    returning endpoint_id, storage_bytes
+  ), counted as (
+    ${addAttemptBytes(`
+      select endpoint_id, sum(storage_bytes)::bigint
+      from (select endpoint_id, storage_bytes from finished union all select endpoint_id, storage_bytes from kept) rows
+      group by endpoint_id`)}
   ), removed as (
     delete from deliveries d using finished f where d.id = f.delivery_id and f.disposition = 'over'
   ), moved as (

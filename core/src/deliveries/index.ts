@@ -40,5 +40,6 @@ export {
   TRIGGERS,
   type Trigger,
 } from './states.ts'
+export { addAttemptBytes, countAttempts, foldAttemptBytes } from './storageBytes.ts'
 export { attemptView } from './view.ts'
 export { beatDeliveryWorker, type DeliveryWorker, giveUpDeadWorkers, joinDeliveryWorkers } from './workers.ts'

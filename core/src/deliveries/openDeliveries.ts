@@ -11,6 +11,7 @@ import {
   removeDeliveries,
   removeDeliveriesOfActions,
 } from './queries.ts'
+import { countAttempts } from './storageBytes.ts'
 
 type DeliveryServices = Pick<Services, 'clock' | 'enqueue'>
 
@@ -72,7 +73,7 @@ export async function endDeliveries(
   const deliveries = await findOpenDeliveries(trx, of)
   if (deliveries.length === 0) return
   const now = services.clock.now()
-  await insertAttempts(
+  const ids = await insertAttempts(
     trx,
     deliveries.map((delivery) => ({
       endpointId: delivery.endpointId,
@@ -93,6 +94,10 @@ export async function endDeliveries(
       leaseUntil: null,
     })),
   )
+  for (const [endpointId, group] of Map.groupBy(deliveries, (delivery) => delivery.endpointId)) {
+    const attemptIds = group.flatMap(({ id }) => ids.get(id) ?? [])
+    await countAttempts(trx, endpointId, attemptIds)
+  }
   await removeDeliveries(
     trx,
     deliveries.map(({ id }) => id),

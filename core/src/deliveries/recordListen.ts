@@ -4,6 +4,7 @@ import type { Db } from '../platform/db/index.ts'
 import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
 import { insertReplay } from './queries.ts'
 import type { AttemptState } from './states.ts'
+import { countAttempts } from './storageBytes.ts'
 
 /** Stands for the action that an attempt of a listener has not got. */
 const NO_ACTION = '00000000-0000-0000-0000-000000000000'
@@ -66,6 +67,7 @@ export async function recordListen(db: Db, exchange: ListenExchange): Promise<nu
           received === null ? null : received.bodyTruncated || received.body.length > RECORDED_BODY_BYTES,
       })
       .execute()
+    await countAttempts(trx, endpointId, [id])
     await announceEndpointChange(trx, endpointId)
     return id
   })

@@ -40,11 +40,13 @@ export async function insertImported(
     )
     .execute()
   const bytes = rows.reduce((sum, { body }) => sum + body.length, 0)
+  const storageBytes = rows.reduce((sum, row) => sum + row.storageBytes, 0)
   const newest = rows.reduce((time, { receivedAt }) => Math.max(time, receivedAt.getTime()), 0)
   await sql`
     update endpoint_counters set
       stored_request_count = stored_request_count + ${rows.length},
       stored_bytes = stored_bytes + ${bytes},
+      storage_bytes = storage_bytes + ${storageBytes},
       last_request_at = greatest(last_request_at, ${new Date(newest)}::timestamptz)
     where endpoint_id = ${endpointId}`.execute(trx)
   await announceEndpointChange(trx, endpointId)

@@ -3,6 +3,7 @@ import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import type { Database, Db, Trx } from '../platform/db/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
+import { storageBytesOf } from '../requests/index.ts'
 import { BIN_DAYS } from './rules.ts'
 
 /** Whose bin, and what of it can still be restored now. */
@@ -103,15 +104,18 @@ export async function takeFromBin(trx: Trx, endpointId: string, ids: readonly nu
       update requests set deleted_at = null
       where endpoint_id = ${endpointId} and id = any(${ids}::bigint[])
         and deleted_at is not null and hidden_at is null
-      returning id, octet_length(body) as bytes
+      returning id, octet_length(body) as bytes, ${sql.raw(storageBytesOf('requests'))} as counted_bytes
     )
     update endpoint_counters set
       stored_request_count = stored_request_count + restored_count,
       stored_bytes = stored_bytes + bytes,
+      storage_bytes = storage_bytes + counted_bytes,
       binned_request_count = binned_request_count - restored_count,
       oldest_request_id = least(oldest_request_id, oldest_id)
     from (
-      select count(*)::int as restored_count, coalesce(sum(bytes), 0) as bytes, min(id) as oldest_id from restored
+      select count(*)::int as restored_count, coalesce(sum(bytes), 0) as bytes, coalesce(sum(counted_bytes), 0) as counted_bytes,
+        min(id) as oldest_id
+      from restored
     ) as summed
     where endpoint_id = ${endpointId}`.execute(trx)
 }

@@ -19,4 +19,5 @@ export {
   VERDICTS,
 } from './schema.ts'
 export { searching } from './searching.ts'
+export { measuredBytes, requestStorageBytes, type StoredParts, storageBytesOf } from './storageBytes.ts'
 export { STORED_REQUEST_COLUMNS, type StoredRequestRow, storedRequest } from './storedRequest.ts'

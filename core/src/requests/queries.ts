@@ -2,6 +2,7 @@ import { type AbortableQueryOptions, type Selectable, sql } from 'kysely'
 import type { Db, RequestsTable, Trx } from '../platform/db/index.ts'
 import { applyFilters, deliverySummary, requestState } from './filters.ts'
 import type { RequestFilters } from './schema.ts'
+import { storageBytesOf } from './storageBytes.ts'
 import { STORED_REQUEST_COLUMNS } from './storedRequest.ts'
 
 const SUMMARY_COLUMNS = [
@@ -142,12 +143,16 @@ export async function moveToBin(trx: Trx, endpointId: string, ids: readonly numb
       update requests set deleted_at = ${now}
       where endpoint_id = ${endpointId} and deleted_at is null and hidden_at is null
         and (${ids}::bigint[] is null or id = any(${ids}::bigint[]))
-      returning octet_length(body) as bytes
-    ), summed as (select count(*)::int as moved_count, coalesce(sum(bytes), 0) as bytes from moved),
+      returning octet_length(body) as bytes, ${sql.raw(storageBytesOf('requests'))} as counted_bytes
+    ), summed as (
+      select count(*)::int as moved_count, coalesce(sum(bytes), 0) as bytes, coalesce(sum(counted_bytes), 0) as counted_bytes
+      from moved
+    ),
     counted as (
       update endpoint_counters set
         stored_request_count = stored_request_count - moved_count,
         stored_bytes = stored_bytes - bytes,
+        storage_bytes = storage_bytes - counted_bytes,
         binned_request_count = binned_request_count + moved_count
       from summed where endpoint_id = ${endpointId} and moved_count > 0
     )

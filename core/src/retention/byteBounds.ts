@@ -1,9 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Services } from '../api/services.ts'
+import { foldAttemptBytes } from '../deliveries/index.ts'
 import { planOf } from '../plans/index.ts'
 import { evictedRequests } from '../platform/metrics/index.ts'
+import { evictAttempts } from './evictAttempts.ts'
 import { emptyBin, evictHidden, evictOldest } from './evictOldest.ts'
-import { readHiddenBytes, readStorage, type Storage } from './storedBytes.ts'
+import { readHiddenBytes, readStorage, readStorageOf, type Storage } from './storedBytes.ts'
 
 type BoundServices = Pick<Services, 'db' | 'clock' | 'plans' | 'enqueue' | 'log' | 'storageMaxBytes'>
 
@@ -53,7 +55,7 @@ function warnOfStorage({ log, storageMaxBytes }: BoundServices, { totalBytes }: 
 /** The share that is used of the bound that is closest. */
 function fullness({ plans, storageMaxBytes }: BoundServices, storage: Storage): number {
   const ofWorkspaces = storage.workspaces.map(
-    ({ plan, storedBytes }) => storedBytes / Math.max(1, planOf(plans, plan).limits.storedBytesMax),
+    ({ plan, storageBytes }) => storageBytes / Math.max(1, planOf(plans, plan).limits.storedBytesMax),
   )
   const ofAll = storageMaxBytes === null ? 0 : storage.totalBytes / Math.max(1, storageMaxBytes)
   return ofWorkspaces.reduce((closest, share) => Math.max(closest, share), ofAll)
@@ -65,10 +67,11 @@ function fullness({ plans, storageMaxBytes }: BoundServices, storage: Storage): 
  * @returns what was stored when it began
  */
 export async function sweepBytes(services: BoundServices, signal: AbortSignal): Promise<Storage> {
+  await foldAttemptBytes(services.db)
   const storage = await readStorage(services.db)
-  for (const { workspaceId, plan, storedBytes } of storage.workspaces) {
+  for (const { workspaceId, plan, storageBytes } of storage.workspaces) {
     const { storedBytesMax } = planOf(services.plans, plan).limits
-    if (storedBytes > storedBytesMax) await holdWorkspace(services, workspaceId, storedBytesMax, signal)
+    if (storageBytes > storedBytesMax) await holdWorkspace(services, workspaceId, storedBytesMax, signal)
   }
   const { storageMaxBytes } = services
   if (storageMaxBytes !== null && storage.totalBytes > storageMaxBytes) {
@@ -84,10 +87,10 @@ async function holdWorkspace(
   signal: AbortSignal,
 ): Promise<void> {
   await restingBetween(signal, async () => {
-    const { workspaces } = await readStorage(services.db)
-    const stored = workspaces.find((workspace) => workspace.workspaceId === workspaceId)?.storedBytes ?? 0
-    if (stored <= storedBytesMax) return false
-    const evicted = await evictOldest(services, workspaceId, stored - storedBytesMax)
+    const excess = (await readStorageOf(services.db, workspaceId)) - storedBytesMax
+    if (excess <= 0) return false
+    if ((await evictAttempts(services, workspaceId, excess)) > 0) return true
+    const evicted = await evictOldest(services, workspaceId, excess)
     evictedRequests.inc({ limit: 'bytes' }, evicted)
     return evicted > 0
   })
@@ -98,7 +101,7 @@ async function holdWorkspace(
   })
 }
 
-/** First the bin, then what is stored, unless what waits for deliveries takes more than its share. */
+/** First the bin, then attempts of requests that are gone, then what is stored, unless what waits for deliveries takes more than its share. */
 async function holdInstallation(
   services: BoundServices,
   storageMaxBytes: number,
@@ -110,6 +113,7 @@ async function holdInstallation(
     const excess = totalBytes - storageMaxBytes
     if (excess <= 0) return false
     let evicted = await emptyBin(services)
+    if (evicted === 0 && (await evictAttempts(services, null, excess)) > 0) return true
     const isHiddenTooLarge =
       evicted === 0 && (await readHiddenBytes(services.db, null)) > storageMaxBytes * HIDDEN_SHARE
     if (evicted === 0 && !isHiddenTooLarge) evicted = await evictOldest(services, null, excess)

@@ -4,12 +4,17 @@ import type { Db, Trx } from '../platform/db/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { findOldestStored, type Mark, type OldestRequest } from './oldestStored.ts'
 import { type SweepServices, sweepTransaction } from './pace.ts'
-import { hideUndelivered, removeDeliveries, removeDeliveryRecords, removeRequests } from './removal.ts'
-import { REQUEST_OVERHEAD_BYTES } from './storedBytes.ts'
+import {
+  hideUndelivered,
+  removeDeliveries,
+  removeDeliveryRecords,
+  removeRecords,
+  removeRequests,
+} from './removal.ts'
 
 /**
- * Evicts some of the oldest stored requests of a workspace, or of all: as few as free so many bytes, and no more than some hundred. One
- * whose deliveries are due is hidden, and its bytes stay until they have ended.
+ * Evicts some of the oldest stored requests of a workspace, or of all: as few as free so many bytes, and no more than some hundred. What
+ * was sent and received of them goes with them. One whose deliveries are due is hidden, and its bytes stay until they have ended.
  *
  * @returns how many went; 0: there is nothing left
  */
@@ -23,8 +28,7 @@ export async function evictOldest(
   if (requests.length === 0) {
     return firstIds.length === 0 ? 0 : await evictOldest(services, workspaceId, bytes)
   }
-  // A workspace's bound counts bodies; the installation's counts the rest of a request, too.
-  const evicted = fewest(requests, bytes, workspaceId === null ? REQUEST_OVERHEAD_BYTES : 0)
+  const evicted = fewest(requests, bytes)
   for (const [endpointId, of] of Map.groupBy(evicted, (request) => request.endpointId)) {
     const ids = of.map(({ id }) => id)
     await sweepTransaction(services.db, (trx) => evict(services, trx, endpointId, ids))
@@ -33,11 +37,11 @@ export async function evictOldest(
 }
 
 /** From the front, until their bytes suffice. */
-function fewest(requests: readonly OldestRequest[], bytes: number, overhead: number): OldestRequest[] {
+function fewest(requests: readonly OldestRequest[], bytes: number): OldestRequest[] {
   let freed = 0
   return requests.filter((request) => {
     const isNeeded = freed < bytes
-    freed += request.bytes + overhead
+    freed += request.bytes
     return isNeeded
   })
 }
@@ -56,6 +60,7 @@ async function evict(
     state: 'stored',
   })
   await removeDeliveries(trx, endpointId, removed)
+  await removeRecords(trx, endpointId, { requestIds: [...hidden, ...removed] })
   await sql`
     update endpoint_counters set evicted_count = evicted_count + ${hidden.length + removed.length}
     where endpoint_id = ${endpointId}`.execute(trx)
@@ -96,6 +101,7 @@ export async function evictHidden(services: SweepServices, workspaceId: string |
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'evicted')
       await removeDeliveries(trx, endpointId, ids)
       await removeRequests(trx, { endpointId, ids, state: 'hidden' })
+      await removeRecords(trx, endpointId, { requestIds: ids })
       await removeDeliveryRecords(trx, endpointId, binned)
     })
   }

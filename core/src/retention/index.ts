@@ -1,4 +1,4 @@
 export { holdByteBounds, NEARLY_FULL, sweepBytes } from './byteBounds.ts'
-export { readStorage } from './storedBytes.ts'
+export { readStorage, readStorageOf } from './storedBytes.ts'
 export { sweepEndpoints } from './sweepEndpoints.ts'
 export { sweepRetention } from './sweepRetention.ts'

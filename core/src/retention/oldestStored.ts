@@ -1,10 +1,12 @@
 import { sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
+import { storageBytesOf } from '../requests/index.ts'
 
 /** A stored request that is older than every other that is not listed. */
 export interface OldestRequest {
   readonly endpointId: string
   readonly id: number
+  /** Bytes that count no longer when it goes: its own, and those of the records of its attempts. */
   readonly bytes: number
 }
 
@@ -47,9 +49,12 @@ export async function findOldestStored(db: Db, workspaceId: string | null): Prom
       order by c.oldest_request_id, c.endpoint_id limit ${ENDPOINTS_AT_ONCE + 1}
     ) m
     left join lateral (
-      select id, octet_length(body) as bytes from requests
-      where endpoint_id = m.endpoint_id and id >= m.oldest_request_id and deleted_at is null and hidden_at is null
-      order by id limit ${REQUESTS_OF_EACH}
+      select o.id, (${sql.raw(storageBytesOf('o'))} + coalesce((
+        select sum(d.storage_bytes) from attempt_details d where d.endpoint_id = o.endpoint_id and d.request_id = o.id
+      ), 0))::bigint as bytes
+      from requests o
+      where o.endpoint_id = m.endpoint_id and o.id >= m.oldest_request_id and o.deleted_at is null and o.hidden_at is null
+      order by o.id limit ${REQUESTS_OF_EACH}
     ) r on true
     order by m.oldest_request_id, m.endpoint_id, r.id`.execute(db)
   const byEndpoint = [...Map.groupBy(rows, ({ endpointId }) => endpointId).values()]

@@ -1,5 +1,7 @@
 import { sql } from 'kysely'
+import { addAttemptBytes } from '../deliveries/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { storageBytesOf } from '../requests/index.ts'
 
 /** Which requests of an endpoint go for good. */
 export interface Removal {
@@ -15,6 +17,11 @@ const STATES = {
   hidden: sql<boolean>`r.hidden_at is not null`,
 } as const
 
+const LENGTHS = sql.raw(`octet_length(r.body) as bytes, ${storageBytesOf('r')} as counted_bytes`)
+const SUMMED = sql`
+  select count(*)::int as removed_count, coalesce(sum(bytes), 0) as bytes, coalesce(sum(counted_bytes), 0) as counted_bytes
+  from removed`
+
 /**
  * Deletes requests and keeps the counters equal to the rows. The caller holds the counters; a request that changed
  * its state meanwhile is passed over.
@@ -26,8 +33,8 @@ export async function removeRequests(trx: Trx, { endpointId, ids, state }: Remov
     with removed as (
       delete from requests r
       where r.endpoint_id = ${endpointId} and r.id = any(${ids}::bigint[]) and ${STATES[state]}
-      returning r.id, octet_length(r.body) as bytes
-    ), summed as (select count(*)::int as removed_count, coalesce(sum(bytes), 0) as bytes from removed),
+      returning r.id, ${LENGTHS}
+    ), summed as (${SUMMED}),
     counted as (${counted(endpointId, state)})
     select id from removed`.execute(trx)
   return rows.map(({ id }) => id)
@@ -51,8 +58,8 @@ export async function hideUndelivered(
           select from deliveries d
           where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null
         )
-      returning r.id, octet_length(r.body) as bytes
-    ), summed as (select count(*)::int as removed_count, coalesce(sum(bytes), 0) as bytes from removed),
+      returning r.id, ${LENGTHS}
+    ), summed as (${SUMMED}),
     counted as (${counted(endpointId, state)})
     select id from removed`.execute(trx)
   return rows.map(({ id }) => id)
@@ -63,7 +70,8 @@ function counted(endpointId: string, state: Removal['state']) {
     case 'stored':
       return sql`
         update endpoint_counters set
-          stored_request_count = stored_request_count - removed_count, stored_bytes = stored_bytes - bytes
+          stored_request_count = stored_request_count - removed_count, stored_bytes = stored_bytes - bytes,
+          storage_bytes = storage_bytes - counted_bytes
         from summed where endpoint_id = ${endpointId} and removed_count > 0`
     case 'binned':
       return sql`
@@ -93,9 +101,46 @@ export async function removeDeliveryRecords(
   requestIds: readonly number[],
 ): Promise<void> {
   await removeDeliveries(trx, endpointId, requestIds)
-  for (const table of ['attempt_details', 'delivery_attempts'] as const) {
-    await sql`
-      delete from ${sql.table(table)}
-      where endpoint_id = ${endpointId} and request_id = any(${requestIds}::bigint[])`.execute(trx)
-  }
+  await removeAttempts(trx, endpointId, { requestIds })
 }
+
+/** Attempts of an endpoint: all of these requests, or these alone. */
+type AttemptsOf = { readonly requestIds: readonly number[] } | { readonly attemptIds: readonly number[] }
+
+/** Deletes attempts with what was sent and received. */
+export async function removeAttempts(trx: Trx, endpointId: string, of: AttemptsOf): Promise<void> {
+  await removeRecords(trx, endpointId, of)
+  await removeAttemptRows(trx, endpointId, 'delivery_attempts', of)
+}
+
+/** Deletes what was sent and received. The attempts stay in the lists. */
+export async function removeRecords(trx: Trx, endpointId: string, of: AttemptsOf): Promise<void> {
+  await removeAttemptRows(trx, endpointId, 'attempt_details', of)
+}
+
+const ATTEMPT_ID = { attempt_details: 'attempt_id', delivery_attempts: 'id' } as const
+
+/** Deletes rows and takes their bytes from those of the endpoint's attempts. */
+async function removeAttemptRows(
+  trx: Trx,
+  endpointId: string,
+  table: keyof typeof ATTEMPT_ID,
+  of: AttemptsOf,
+): Promise<void> {
+  const [column, ids] =
+    'requestIds' in of ? ['request_id', of.requestIds] : [ATTEMPT_ID[table], of.attemptIds]
+  if (ids.length === 0) return
+  await sql`
+    with removed as (
+      delete from ${sql.table(table)}
+      where endpoint_id = ${endpointId} and ${sql.ref(column)} = any(${ids}::bigint[])
+      returning endpoint_id, storage_bytes
+    )
+    ${TAKE_REMOVED}`.execute(trx)
+}
+
+const TAKE_REMOVED = sql.raw(
+  addAttemptBytes(
+    'select endpoint_id, -sum(storage_bytes)::bigint from removed group by endpoint_id having sum(storage_bytes) <> 0',
+  ),
+)

@@ -1,13 +1,14 @@
 import { sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
+import { storageBytesOf } from '../requests/index.ts'
 
 /** What the captures of a workspace take. */
 export interface WorkspaceStorage {
   readonly workspaceId: string
   /** The key of its plan. */
   readonly plan: string
-  /** Bodies of stored requests: what `storedBytesMax` bounds. */
-  readonly storedBytes: number
+  /** Bytes of its stored requests and of their attempts: what `storedBytesMax` bounds. */
+  readonly storageBytes: number
 }
 
 /** What captures take in all. */
@@ -17,9 +18,6 @@ export interface Storage {
   readonly totalBytes: number
 }
 
-/** Row, head and index entry of a request, taken as a flat sum beside its body. */
-export const REQUEST_OVERHEAD_BYTES = 1024
-
 interface StorageRow extends WorkspaceStorage {
   readonly heldBytes: number
 }
@@ -28,35 +26,55 @@ interface StorageRow extends WorkspaceStorage {
 export async function readStorage(db: Db): Promise<Storage> {
   const { rows } = await sql<StorageRow>`
     select w.id as workspace_id, w.plan,
-      coalesce(sum(c.stored_bytes) filter (where e.deleted_at is null), 0)::bigint as stored_bytes,
-      sum(c.stored_bytes + c.stored_request_count * ${REQUEST_OVERHEAD_BYTES}::bigint)::bigint as held_bytes
+      coalesce(sum(c.storage_bytes + coalesce(a.bytes, 0)) filter (where e.deleted_at is null), 0)::bigint as storage_bytes,
+      sum(c.storage_bytes + coalesce(a.bytes, 0))::bigint as held_bytes
     from endpoint_counters c
     join endpoints e on e.id = c.endpoint_id
     join workspaces w on w.id = e.workspace_id
+    left join (select endpoint_id, sum(bytes) as bytes from attempt_bytes group by endpoint_id) a
+      on a.endpoint_id = c.endpoint_id
     group by w.id, w.plan`.execute(db)
   const { hidden, binned } = await readUncounted(db)
   const counted = rows.reduce((sum, { heldBytes }) => sum + heldBytes, 0)
   return {
-    workspaces: rows.map(({ workspaceId, plan, storedBytes }) => ({ workspaceId, plan, storedBytes })),
+    workspaces: rows.map(({ workspaceId, plan, storageBytes }) => ({ workspaceId, plan, storageBytes })),
     totalBytes: counted + hidden + binned,
   }
 }
 
-/** Bytes of what the counters leave out: PostgreSQL knows the length of a body without reading it. */
+/** Bytes of a workspace's stored requests and of their attempts: what `storedBytesMax` bounds. */
+export async function readStorageOf(db: Db, workspaceId: string): Promise<number> {
+  const { rows } = await sql<{ bytes: number }>`
+    with counters as (
+      select c.endpoint_id, c.storage_bytes from endpoints e join endpoint_counters c on c.endpoint_id = e.id
+      where e.workspace_id = ${workspaceId} and e.deleted_at is null
+    )
+    select (
+      coalesce((select sum(storage_bytes) from counters), 0)
+      + coalesce((select sum(a.bytes) from attempt_bytes a join counters c on c.endpoint_id = a.endpoint_id), 0)
+    )::bigint as bytes`.execute(db)
+  return rows[0]?.bytes ?? 0
+}
+
+const BYTES = sql.raw(`coalesce(sum(${storageBytesOf('r')}), 0)::bigint`)
+
+/** Bytes of what the counters leave out. */
 async function readUncounted(db: Db): Promise<{ hidden: number; binned: number }> {
   const { rows } = await sql<{ hidden: number; binned: number }>`
     select
-      (select coalesce(sum(octet_length(body) + ${REQUEST_OVERHEAD_BYTES}::bigint), 0)::bigint
-       from requests where hidden_at is not null) as hidden,
-      (select coalesce(sum(octet_length(body) + ${REQUEST_OVERHEAD_BYTES}::bigint), 0)::bigint
-       from requests where deleted_at is not null and hidden_at is null) as binned`.execute(db)
+      (select ${BYTES} from requests r where r.hidden_at is not null) as hidden,
+      (select ${BYTES} from requests r where r.deleted_at is not null and r.hidden_at is null) as binned`.execute(
+    db,
+  )
   return rows[0] ?? { hidden: 0, binned: 0 }
 }
 
-/** Bodies of hidden requests: of a workspace, or of all. */
+/** Bytes of hidden requests, and of what was sent and received of them: of a workspace, or of all. */
 export async function readHiddenBytes(db: Db, workspaceId: string | null): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
-    select coalesce(sum(octet_length(r.body)), 0)::bigint as bytes
+    select coalesce(sum(${sql.raw(storageBytesOf('r'))} + coalesce((
+      select sum(d.storage_bytes) from attempt_details d where d.endpoint_id = r.endpoint_id and d.request_id = r.id
+    ), 0)), 0)::bigint as bytes
     from requests r join endpoints e on e.id = r.endpoint_id
     where r.hidden_at is not null and (${workspaceId}::uuid is null or e.workspace_id = ${workspaceId})`.execute(
     db,

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { sweptRows } from '../platform/metrics/index.ts'
 import type { EndpointToSweep } from './endpointsToSweep.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
+import { removeAttempts, removeRecords } from './removal.ts'
 
 /** Deletes attempts that are older than the retention of the plan, oldest first. */
 export async function sweepAttempts(
@@ -23,12 +24,7 @@ export async function sweepAttempts(
     const last = ids.at(-1)
     if (last === undefined) return false
     await sweepTransaction(db, async (trx) => {
-      await sql`
-        delete from attempt_details
-        where endpoint_id = ${endpointId} and attempt_id = any(${ids}::bigint[])`.execute(trx)
-      await sql`
-        delete from delivery_attempts
-        where endpoint_id = ${endpointId} and id = any(${ids}::bigint[])`.execute(trx)
+      await removeAttempts(trx, endpointId, { attemptIds: ids })
       sweptRows.inc({ sweep: 'attempts' }, ids.length)
     })
     done = last
@@ -56,11 +52,7 @@ export async function sweepDetails(
     if (rows.length === 0) return false
     const ids = rows.map((row) => row.attemptId)
     sweptRows.inc({ sweep: 'details' }, ids.length)
-    await sweepTransaction(db, (trx) =>
-      sql`
-        delete from attempt_details
-        where endpoint_id = ${endpointId} and attempt_id = any(${ids}::bigint[])`.execute(trx),
-    )
+    await sweepTransaction(db, (trx) => removeRecords(trx, endpointId, { attemptIds: ids }))
     return true
   })
 }

@@ -105,6 +105,7 @@ async function purgeEndpoint(services: SweepServices, endpointId: string): Promi
     for (const { table } of BIG_TABLES) {
       await sql`delete from ${sql.table(table)} where endpoint_id = ${endpointId}`.execute(trx)
     }
+    await sql`delete from attempt_bytes where endpoint_id = ${endpointId}`.execute(trx)
     for (const [kind, table] of [
       ['delivery.parked', 'actions'],
       ['watchdog.alarmed', 'watchdogs'],

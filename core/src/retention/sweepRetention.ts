@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import { sweepAudit } from '../audit/index.ts'
 import { sweepRejections } from '../traffic/index.ts'
+import { countRows } from './countRows.ts'
 import { endpointsToSweep } from './endpointsToSweep.ts'
 import { type SweepServices, sweepTransaction } from './pace.ts'
 import { sweepAttempts, sweepDetails } from './sweepAttempts.ts'
@@ -23,6 +24,7 @@ export async function sweepRetention(
     for (const sweep of SWEEPS) await sweep(services, endpoint, signal)
     if (signal.aborted) return
   }
+  await countRows(services, signal)
   await sweepAudit(services, signal)
   await sweepRateWindows(services)
   await sweepRejections(services)

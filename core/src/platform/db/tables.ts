@@ -107,6 +107,11 @@ export interface ApiKeysTable {
   replacedById: string | null
 }
 
+export interface AttemptBytesTable {
+  endpointId: string
+  bytes: number
+}
+
 export interface AttemptDetailsTable {
   endpointId: string
   attemptId: number
@@ -120,6 +125,7 @@ export interface AttemptDetailsTable {
   receivedHeaders: string | null
   receivedBody: Buffer | null
   receivedBodyTruncated: boolean | null
+  storageBytes: number | null
 }
 
 export interface AuditEntriesTable {
@@ -195,6 +201,7 @@ export interface DeliveryAttemptsTable {
   transformationVersion: number | null
   transformNote: string | null
   workerId: number | null
+  storageBytes: number | null
 }
 
 export interface DeliveryWorkersTable {
@@ -221,6 +228,7 @@ export interface EndpointCountersTable {
   refusedCount: Generated<number>
   lastRefusedAt: Date | null
   lastRefusal: string | null
+  storageBytes: Generated<number>
 }
 
 export interface EndpointRevisionsTable {
@@ -325,6 +333,7 @@ export interface RequestsTable {
   deletedAt: Date | null
   hiddenAt: Date | null
   imported: Generated<boolean>
+  storageBytes: number | null
 }
 
 export interface RuleFaultsTable {
@@ -381,6 +390,12 @@ export interface TransformationRulesTable {
   holdsDeliveries: Generated<boolean>
 }
 
+export interface UncountedRowsTable {
+  endpointId: string
+  kind: string
+  upTo: number
+}
+
 export interface WatchdogCriteriaTable {
   id: string
   endpointId: string
@@ -430,6 +445,7 @@ export interface Database {
   alerts: AlertsTable
   apiKeyWindows: ApiKeyWindowsTable
   apiKeys: ApiKeysTable
+  attemptBytes: AttemptBytesTable
   attemptDetails: AttemptDetailsTable
   auditEntries: AuditEntriesTable
   concurrencySlots: ConcurrencySlotsTable
@@ -453,6 +469,7 @@ export interface Database {
   signInLinks: SignInLinksTable
   transformationRuleVersions: TransformationRuleVersionsTable
   transformationRules: TransformationRulesTable
+  uncountedRows: UncountedRowsTable
   watchdogCriteria: WatchdogCriteriaTable
   watchdogs: WatchdogsTable
   workspaces: WorkspacesTable

@@ -1,0 +1,84 @@
+import { sql } from 'kysely'
+import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
+
+/**
+ * Bytes that each row of an attempt counts at least: an attempt has one row, and one more for its record of what was sent and received.
+ * Rows with their index entries take about this much.
+ */
+const ROW_BYTES = 512
+
+const sumOf = (columns: readonly string[]): string =>
+  `greatest(${ROW_BYTES}, ${columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ')})`
+
+/**
+ * Bytes as which the row of a finished attempt counts, in SQL.
+ *
+ * @param row alias of its row
+ * @param end alias of the row that says how it ended
+ */
+export const attemptBytesOf = (row: string, end: string): string =>
+  sumOf([`${row}.url`, `${row}.action_name`, `${end}.error`, `${end}.transform_note`])
+
+/** Bytes as which the record of an attempt counts, in SQL: what was sent and received. */
+export const recordBytesOf = (row: string): string =>
+  sumOf(
+    ['sent_method', 'sent_url', 'sent_headers', 'sent_body', 'received_headers', 'received_body'].map(
+      (column) => `${row}.${column}`,
+    ),
+  )
+
+/**
+ * SQL that adds to the bytes of endpoints' attempts, or takes from them. The sum of what was added always equals the rows of the
+ * endpoint's attempts. It waits for no other transaction.
+ *
+ * @param source a query for pairs of endpoint id and bytes
+ */
+export const addAttemptBytes = (source: string): string =>
+  `insert into attempt_bytes (endpoint_id, bytes) ${source}`
+
+const COUNT = statement(
+  'count attempts',
+  `with attempts as (
+    update delivery_attempts a set storage_bytes = ${attemptBytesOf('a', 'a')}
+    from (
+      select id, coalesce(storage_bytes, 0) as bytes from delivery_attempts
+      where endpoint_id = $1::uuid and id = any($2::bigint[]) and state <> 'Pending' order by id for update
+    ) counted
+    where a.endpoint_id = $1::uuid and a.id = counted.id
+    returning a.storage_bytes - counted.bytes as more
+  ), records as (
+    update attempt_details d set storage_bytes = ${recordBytesOf('d')}
+    from (
+      select attempt_id, coalesce(storage_bytes, 0) as bytes from attempt_details
+      where endpoint_id = $1::uuid and attempt_id = any($2::bigint[]) order by attempt_id for update
+    ) counted
+    where d.endpoint_id = $1::uuid and d.attempt_id = counted.attempt_id
+    returning d.storage_bytes - counted.bytes as more
+  )
+  ${addAttemptBytes(`
+    select $1::uuid, sum(more)::bigint from (select more from attempts union all select more from records) changed
+    having sum(more) <> 0`)}`,
+)
+
+/** Counts the rows of ended attempts and their records as long as they are now. Attempts that are Pending are counted when they end. */
+export async function countAttempts(trx: Trx, endpointId: string, ids: readonly number[]): Promise<void> {
+  await run(trx, COUNT, [endpointId, ids])
+}
+
+/** Folds what was added to an endpoint's attempts into one row, so that sums stay short. Several processes may do it at once. */
+export async function foldAttemptBytes(db: Db): Promise<void> {
+  await sql`
+    with folded as (
+      delete from attempt_bytes where ctid = any(array(
+        select b.ctid from attempt_bytes b
+        where b.endpoint_id in (select endpoint_id from attempt_bytes group by endpoint_id having count(*) > 1)
+        for update skip locked
+      ))
+      returning endpoint_id, bytes
+    )
+    ${sql.raw(
+      addAttemptBytes(
+        'select endpoint_id, sum(bytes)::bigint from folded group by endpoint_id having sum(bytes) <> 0',
+      ),
+    )}`.execute(db)
+}

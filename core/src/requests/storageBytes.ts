@@ -1,0 +1,72 @@
+/** Bytes that a request counts at least beside its body: its row and its index entry take about this much. */
+const OVERHEAD_BYTES = 1024
+
+/** The parts of a request's row that differ in length. */
+export interface StoredParts {
+  readonly method: string
+  readonly path: string
+  readonly queryString: string | null
+  readonly headerNames: string
+  /** A latin1 byte string. */
+  readonly headerValues: string
+  readonly contentType: string | null
+  readonly ip: string | null
+  readonly userAgent: string | null
+  readonly label: string | null
+  readonly body: Uint8Array
+  readonly bodyPreview: string | null
+  readonly verdict: string | null
+  readonly verdictNote: string | null
+}
+
+/** The columns that hold them, but for the body. Trailers are among the header fields. */
+const COLUMNS = [
+  'method',
+  'path',
+  'query_string',
+  'header_names',
+  'header_values',
+  'content_type',
+  'ip',
+  'user_agent',
+  'label',
+  'body_preview',
+  'verdict',
+  'verdict_note',
+] as const
+
+const utf8Length = (text: string | null): number => (text === null ? 0 : Buffer.byteLength(text))
+
+/**
+ * Bytes as which a request counts against `storedBytesMax` and `CREEL_STORAGE_MAX`: its body, and everything else that is stored of it,
+ * which counts as 1 KiB at least. The row holds this number (`storage_bytes`), and whatever removes the row takes it back.
+ */
+export function requestStorageBytes(parts: StoredParts): number {
+  const rest =
+    parts.headerValues.length +
+    utf8Length(parts.headerNames) +
+    utf8Length(parts.method) +
+    utf8Length(parts.path) +
+    utf8Length(parts.queryString) +
+    utf8Length(parts.contentType) +
+    utf8Length(parts.ip) +
+    utf8Length(parts.userAgent) +
+    utf8Length(parts.label) +
+    utf8Length(parts.bodyPreview) +
+    utf8Length(parts.verdict) +
+    utf8Length(parts.verdictNote)
+  return parts.body.length + Math.max(OVERHEAD_BYTES, rest)
+}
+
+/** The same of a row, in SQL, by what it holds. PostgreSQL knows the lengths without reading what is stored apart from the row. */
+export const measuredBytes = (row: string): string =>
+  `(octet_length(${row}.body) + greatest(${OVERHEAD_BYTES}, ${COLUMNS.map(
+    (column) => `coalesce(octet_length(${row}.${column}), 0)`,
+  ).join(' + ')}))`
+
+/**
+ * Bytes as which a row of `requests` is counted, in SQL. A row from before heads were counted holds no number until a sweep has counted
+ * it: it is counted as its body and 1 KiB.
+ */
+export const storageBytesOf = (row: string): string =>
+  `coalesce(${row}.storage_bytes, octet_length(${row}.body) + ${OVERHEAD_BYTES})`

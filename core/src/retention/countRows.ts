@@ -1,0 +1,83 @@
+import { sql } from 'kysely'
+import { countAttempts } from '../deliveries/index.ts'
+import type { Trx } from '../platform/db/index.ts'
+import { lockCounters, measuredBytes, storageBytesOf } from '../requests/index.ts'
+import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
+
+interface Uncounted {
+  readonly endpointId: string
+  readonly kind: 'requests' | 'attempts'
+}
+
+/**
+ * Counts the bytes of rows that were stored before every byte counted: newest first, each of them once. `uncounted_rows` says how far it
+ * is, so it may be cut off at any time and several workers may do it at once. Where nothing is left it is one look at an empty table.
+ */
+export async function countRows({ db }: SweepServices, signal: AbortSignal): Promise<void> {
+  const { rows } = await sql<Uncounted>`
+    select endpoint_id, kind from uncounted_rows order by endpoint_id, kind`.execute(db)
+  for (const one of rows) {
+    const count = one.kind === 'requests' ? countRequests : countOldAttempts
+    await inBatches(signal, () => sweepTransaction(db, (trx) => count(trx, one.endpointId)))
+    if (signal.aborted) return
+  }
+}
+
+/** Only rows of which more than 1 KiB is stored beside the body are written: the others are counted as what they are. */
+async function countRequests(trx: Trx, endpointId: string): Promise<boolean> {
+  await lockCounters(trx, endpointId)
+  const { rows } = await sql<{ lowestId: number | null }>`
+    with batch as (
+      select r.id from uncounted_rows u
+      cross join lateral (
+        select id from requests where endpoint_id = u.endpoint_id and id <= u.up_to order by id desc limit ${BATCH_ROWS}
+      ) r
+      where u.endpoint_id = ${endpointId} and u.kind = 'requests'
+    ), counted as (
+      update requests r set storage_bytes = ${MEASURED}
+      from batch where r.endpoint_id = ${endpointId} and r.id = batch.id and r.storage_bytes is null and ${MEASURED} > ${KNOWN}
+      returning r.id, r.deleted_at is null and r.hidden_at is null as is_stored
+    ), counters as (
+      update endpoint_counters c set storage_bytes = c.storage_bytes + more.bytes
+      from (
+        select sum(${MEASURED} - ${KNOWN}) as bytes
+        from counted join requests r on r.endpoint_id = ${endpointId} and r.id = counted.id
+        where counted.is_stored
+      ) more
+      where c.endpoint_id = ${endpointId} and more.bytes is not null
+    )
+    select min(id) as lowest_id from batch`.execute(trx)
+  return await haveCounted(trx, { endpointId, kind: 'requests' }, rows[0]?.lowestId ?? null)
+}
+
+const MEASURED = sql.raw(measuredBytes('r'))
+/** As the statement finds the row. */
+const KNOWN = sql.raw(storageBytesOf('r'))
+
+async function countOldAttempts(trx: Trx, endpointId: string): Promise<boolean> {
+  const { rows } = await sql<{ id: number }>`
+    select a.id from uncounted_rows u
+    cross join lateral (
+      select id from delivery_attempts where endpoint_id = u.endpoint_id and id <= u.up_to order by id desc limit ${BATCH_ROWS}
+    ) a
+    where u.endpoint_id = ${endpointId} and u.kind = 'attempts'`.execute(trx)
+  const ids = rows.map(({ id }) => id)
+  await countAttempts(trx, endpointId, ids)
+  return await haveCounted(trx, { endpointId, kind: 'attempts' }, ids.at(-1) ?? null)
+}
+
+/** Notes that all rows from this id on are counted; null: there are no others. Answers whether there is more. */
+async function haveCounted(
+  trx: Trx,
+  { endpointId, kind }: Uncounted,
+  lowestId: number | null,
+): Promise<boolean> {
+  if (lowestId === null) {
+    await sql`delete from uncounted_rows where endpoint_id = ${endpointId} and kind = ${kind}`.execute(trx)
+    return false
+  }
+  await sql`
+    update uncounted_rows set up_to = least(up_to, ${lowestId - 1})
+    where endpoint_id = ${endpointId} and kind = ${kind}`.execute(trx)
+  return true
+}
