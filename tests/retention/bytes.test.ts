@@ -93,6 +93,8 @@ describe('every stored byte counts', () => {
     expect(await added(() => sendRaw(endpoint.url, `${octets}${'\xc3\xa9'.repeat(500)}`))).toBeGreaterThan(
       4000,
     )
+    const usage = await service.alice.get('/api/v1/usage')
+    expect(usage.body).toMatchObject({ storage: { bytes: await storageOf(service) } })
   })
 
   test('what is sent and answered in attempts: the oldest requests go, with the records of their attempts', async () => {

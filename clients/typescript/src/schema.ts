@@ -2271,6 +2271,7 @@ export interface components {
             storage: {
                 storedRequestCount: number;
                 storedRequestsMax: number;
+                /** @description Bodies of stored requests */
                 storedBytes: number;
                 binnedRequestCount: number;
                 /** @description Lost to the cap since creation */
@@ -2511,7 +2512,7 @@ export interface components {
             captureBytesPerMinute: number;
             /** @description Stored requests of an endpoint; beyond it the oldest are evicted */
             storedRequestsMax: number;
-            /** @description Bytes of stored bodies of the workspace; beyond it the oldest are evicted */
+            /** @description Bytes of stored requests and their attempts, heads included, in the workspace; beyond it the oldest are evicted */
             storedBytesMax: number;
             /** @description Body of a capture; of a longer one only a prefix is kept */
             payloadBytesMax: number;
@@ -2852,11 +2853,18 @@ export interface components {
             };
             /** @description Stored requests of one endpoint */
             storedRequestsMax: number;
+            storage: {
+                /** @description Stored requests and their attempts: bodies, heads (at least 1 KiB each), what was sent and answered */
+                bytes: number;
+                /** @description The plan's `storedBytesMax` */
+                bytesMax: number;
+            };
             perEndpoint: {
                 /** Format: uuid */
                 endpointId: string;
                 name: string;
                 storedRequestCount: number;
+                /** @description Bodies of stored requests */
                 storedBytes: number;
                 /** @description Captures answered 429 since creation */
                 rejectedCount: number;

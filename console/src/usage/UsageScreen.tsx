@@ -24,9 +24,8 @@ export function UsageScreen() {
     )
   }
   const { limits, plan } = me.data
-  const { alertChannels, apiKeys, endpoints, perEndpoint, watchdogs } = usage.data
+  const { alertChannels, apiKeys, endpoints, perEndpoint, storage, watchdogs } = usage.data
   const fullest = perEndpoint.toSorted((left, right) => right.storedRequestCount - left.storedRequestCount)
-  const storedBytes = perEndpoint.reduce((sum, one) => sum + one.storedBytes, 0)
   return (
     <main id="main" className="page">
       <PageHead title="Usage and plan">
@@ -46,7 +45,7 @@ export function UsageScreen() {
             <span className="hint">
               {isLimit(limits.storedRequestsMax) && `at most ${count(limits.storedRequestsMax)} each, `}
               {isLimit(limits.retentionDays) && `for ${plural(limits.retentionDays, 'day')}, `}
-              {bytes(storedBytes)} in all
+              {bytes(storage.bytes)} in all, with heads and attempts
             </span>
           </h2>
           <div className="meters">

@@ -12,7 +12,7 @@ export const EndpointStats = z
     storage: z.object({
       storedRequestCount: z.int(),
       storedRequestsMax: z.int(),
-      storedBytes: z.int(),
+      storedBytes: z.int().meta({ description: 'Bodies of stored requests' }),
       binnedRequestCount: z.int(),
       evictedCount: z.int().meta({ description: 'Lost to the cap since creation' }),
       oldestRequestAt: Timestamp.nullable(),

@@ -10,7 +10,8 @@ export const LIMIT_MEANINGS: Readonly<Record<LimitName, string>> = {
   captureBytesPerMinute:
     'Bytes of bodies that an endpoint captures in a minute; the capture that passes it is the last',
   storedRequestsMax: 'Stored requests of an endpoint; beyond it the oldest are evicted',
-  storedBytesMax: 'Bytes of stored bodies of the workspace; beyond it the oldest are evicted',
+  storedBytesMax:
+    'Bytes of stored requests and their attempts, heads included, in the workspace; beyond it the oldest are evicted',
   payloadBytesMax: 'Body of a capture; of a longer one only a prefix is kept',
   actionsMax: 'Actions of an endpoint',
   rulesMax: 'Transformation rules of a destination; 0: not in the plan',

@@ -1,4 +1,5 @@
 import { type Db, run, statement } from '../platform/db/index.ts'
+import { readStorageOf } from '../retention/index.ts'
 
 /** `$1` the workspace, `$2` now: an endpoint that is over no longer counts. */
 const COUNTS = statement(
@@ -40,5 +41,6 @@ interface EndpointUsage {
 export async function readUsage(db: Db, workspaceId: string, now: Date) {
   const [counts] = await run<Counts>(db, COUNTS, [workspaceId, now])
   if (counts === undefined) throw new Error('Counting answered no row.')
-  return { counts, perEndpoint: await run<EndpointUsage>(db, PER_ENDPOINT, [workspaceId]) }
+  const perEndpoint = await run<EndpointUsage>(db, PER_ENDPOINT, [workspaceId])
+  return { counts, perEndpoint, storageBytes: await readStorageOf(db, workspaceId) }
 }

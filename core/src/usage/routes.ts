@@ -13,12 +13,19 @@ const Usage = z
     watchdogs: counted('`watchdogsMax`'),
     alertChannels: counted('`alertChannelsMax`'),
     storedRequestsMax: z.int().meta({ description: 'Stored requests of one endpoint' }),
+    storage: z.object({
+      bytes: z.int().meta({
+        description:
+          'Stored requests and their attempts: bodies, heads (at least 1 KiB each), what was sent and answered',
+      }),
+      bytesMax: z.int().meta({ description: "The plan's `storedBytesMax`" }),
+    }),
     perEndpoint: z.array(
       z.object({
         endpointId: z.uuid(),
         name: z.string(),
         storedRequestCount: z.int(),
-        storedBytes: z.int(),
+        storedBytes: z.int().meta({ description: 'Bodies of stored requests' }),
         rejectedCount: z.int().meta({ description: 'Captures answered 429 since creation' }),
         lastRequestAt: Timestamp.nullable(),
       }),
@@ -35,7 +42,7 @@ export const usageRoutes = router({
     input: z.object({}),
     output: Usage,
   }).query(async ({ ctx }) => {
-    const { counts, perEndpoint } = await readUsage(ctx.db, ctx.workspace.id, ctx.clock.now())
+    const { counts, perEndpoint, storageBytes } = await readUsage(ctx.db, ctx.workspace.id, ctx.clock.now())
     const { limits } = ctx.plan
     return {
       endpoints: { count: counts.endpoints, max: limits.endpointsMax },
@@ -43,6 +50,7 @@ export const usageRoutes = router({
       watchdogs: { count: counts.watchdogs, max: limits.watchdogsMax },
       alertChannels: { count: counts.alertChannels, max: limits.alertChannelsMax },
       storedRequestsMax: limits.storedRequestsMax,
+      storage: { bytes: storageBytes, bytesMax: limits.storedBytesMax },
       perEndpoint: [...perEndpoint],
     }
   }),
