@@ -1,7 +1,12 @@
 import { z } from 'zod'
+import { endpointPath } from './inputs.ts'
+import type { Masking } from './masked.ts'
+import type { McpApi, Octets } from './mcpApi.ts'
 
 /** Bytes of a body that are shown at once unless the model asks for another number. */
 const BODY_BYTES = { default: 8192, max: 65_536 } as const
+/** Bodies of captures up to this many bytes come with the request, longer ones apart, and only as far as they matter. */
+const INLINE_BODY_BYTES_MAX = 65_536
 
 /** Inputs of tools that tell a body in parts. */
 export const partInput = {
@@ -10,32 +15,67 @@ export const partInput = {
 }
 
 const WithBody = z.looseObject({ body: z.string().nullable(), bodyIsBinary: z.boolean() })
+const Captured = WithBody.extend({ bodyOmitted: z.boolean() })
 
-/** Where a part begins, and how long it may be; in bytes. */
+/** Where a part begins, and how long it may be; in bytes of the body as it was captured. */
 export interface PartWanted {
   readonly bodyOffset?: number | undefined
   readonly maxBodyBytes?: number | undefined
 }
 
 /**
- * A message of the API with one part of its body, and with where the next part begins. Cut at bytes, so that a part may begin
- * within a character. It must have been masked before: the cut may part a name from its secret.
+ * A message of the API, masked, with one part of its body and with where the next part begins. Cut at bytes, so that a part may
+ * begin within a character.
  *
+ * Of the body only what stands before the end of the part is looked at. What a secret hides is shown by no part: the one in which
+ * it begins has the mask, and is longer or shorter than was asked for.
+ *
+ * @param readStart reads the body up to a byte where the message leaves it out
  * @returns the whole message with the first part; of later parts the body alone
  */
-export function withBodyPart(message: unknown, { bodyOffset = 0, maxBodyBytes }: PartWanted) {
+export async function withBodyPart(
+  message: unknown,
+  { bodyOffset = 0, maxBodyBytes = BODY_BYTES.default }: PartWanted,
+  masking: Masking,
+  readStart?: (end: number) => Promise<Octets>,
+) {
   const { body, bodyIsBinary, bodyPreview: _preview, headers, ...rest } = WithBody.parse(message)
-  const bytes = Buffer.from(body ?? '', bodyIsBinary ? 'base64' : 'utf8')
-  const part = bytes.subarray(bodyOffset, bodyOffset + (maxBodyBytes ?? BODY_BYTES.default))
-  const end = bodyOffset + part.length
+  const end = bodyOffset + maxBodyBytes
+  const { text, total } = (await readStart?.(end)) ?? wholeBody(body, bodyIsBinary)
+  const start = text.slice(0, end)
+  const part = bodyIsBinary ? start.slice(bodyOffset) : await masking.part(start, bodyOffset)
   const cut = {
-    body: part.toString(bodyIsBinary ? 'base64' : 'utf8'),
+    body: Buffer.from(part, 'latin1').toString(bodyIsBinary ? 'base64' : 'utf8'),
     bodyIsBinary,
-    bodyBytes: bytes.length,
+    bodyBytes: total,
     bodyOffset,
-    nextBodyOffset: end < bytes.length ? end : null,
+    nextBodyOffset: end < total ? end : null,
   }
   if (bodyOffset > 0) return cut
   // `rawHeaders` says the same as `headers`, and more.
-  return { ...rest, ...('rawHeaders' in rest ? {} : { headers }), ...cut }
+  const head = await masking.value({ ...rest, ...('rawHeaders' in rest ? {} : { headers }) })
+  return { ...Object(head), ...cut }
+}
+
+function wholeBody(body: string | null, isBinary: boolean): Octets {
+  const bytes = Buffer.from(body ?? '', isBinary ? 'base64' : 'utf8')
+  return { text: bytes.toString('latin1'), total: bytes.length }
+}
+
+/**
+ * A captured request, masked, with one part of its body. Of a long body no more is read than stands before the end of the part.
+ *
+ * @throws RefusedCall
+ */
+export async function readCapture(
+  api: McpApi,
+  { endpointId, requestId }: { readonly endpointId: string; readonly requestId: number | string },
+  wanted: PartWanted,
+  masking: Masking,
+) {
+  const path = endpointPath(endpointId, `/requests/${encodeURIComponent(String(requestId))}`)
+  const query = { bodyBytesMax: INLINE_BODY_BYTES_MAX }
+  const { bodyOmitted, ...request } = Captured.parse(await api.call('GET', path, { query }))
+  const readStart = (end: number) => api.octets(`${path}/body`, end)
+  return await withBodyPart(request, wanted, masking, bodyOmitted ? readStart : undefined)
 }

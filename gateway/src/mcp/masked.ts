@@ -1,7 +1,33 @@
 import { isCredentialName, MASK } from '@creel/core/exports'
+import { inSlices } from '@creel/core/platform/turns'
+import { bodySecrets, pairSecrets, type SecretSpans } from './secretSpans.ts'
 
-/** Turns what the API tells into what a model may see. */
-export type Masking = (value: unknown) => unknown
+/** Turns what the API tells into what a model may see. Long texts are masked in slices of the event loop's time. */
+export interface Masking {
+  /** Masks an answer of the API. */
+  value(value: unknown): Promise<unknown>
+  /**
+   * Masks the part of a text body that begins at `from`.
+   *
+   * @param start the body up to the end of the part, a character for each byte. What follows does not matter: a secret that the end
+   *   cuts is masked
+   * @returns the part, a character for each byte
+   */
+  part(start: string, from: number): Promise<string>
+}
+
+/** Shows everything as it is. */
+export const UNMASKED: Masking = {
+  value: (value) => Promise.resolve(value),
+  part: (start, from) => Promise.resolve(start.slice(from)),
+}
+
+/** Masks values of headers, members and pairs that are called like credentials. */
+export const MASKED: Masking = {
+  value: (value) => inSlices(masked(value)),
+  // Names and signs are ASCII, so bytes serve as characters, and a character that the end cuts stays as it is.
+  part: (start, from) => inSlices(withoutSecrets(start, bodySecrets, from)),
+}
 
 /** Names of API members that hold bodies: texts in which members may be called like credentials. */
 const BODY_MEMBERS = new Set(['body', 'bodyPreview'])
@@ -9,86 +35,64 @@ const BODY_MEMBERS = new Set(['body', 'bodyPreview'])
 /** Names that are only called so: they tell whether there is a secret, or its place. */
 const HARMLESS = /(Set|SetAt|Label|Needed|Prefix|Count|Source)$/
 
+/** Yields when some work was done, and returns the result. */
+type Steps<Result> = Generator<unknown, Result, undefined>
+
 /**
  * Masks the values of headers and members that are called like credentials, at any depth, and within bodies and query strings,
- * which otherwise stay as they came.
+ * which otherwise stay as they came. Takes linear time.
  */
-export function masked(value: unknown, name = ''): unknown {
-  if (Array.isArray(value)) return value.map((item) => masked(item, name))
-  if (typeof value === 'string') return maskedText(value, name)
+export function* masked(value: unknown, name = ''): Steps<unknown> {
+  if (Array.isArray(value)) {
+    const items: unknown[] = []
+    for (const item of value) items.push(yield* masked(item, name))
+    return items
+  }
+  if (typeof value === 'string') return yield* maskedText(value, name)
   if (typeof value !== 'object' || value === null) return value
+  yield
   const members = Object.entries(value)
   const header = new Map(members).get('name')
   // `rawHeaders`: the name of a field stands beside its value.
   const isSecretField = name === 'rawHeaders' && typeof header === 'string' && isCredentialName(header)
-  return Object.fromEntries(
-    members.map(([member, inner]) => [
-      member,
-      isSecretField && member === 'value' ? MASK : masked(inner, Array.isArray(value) ? name : member),
-    ]),
-  )
+  const shown: [string, unknown][] = []
+  for (const [member, inner] of members) {
+    shown.push([member, isSecretField && member === 'value' ? MASK : yield* masked(inner, member)])
+  }
+  return Object.fromEntries(shown)
 }
 
-function maskedText(text: string, name: string): string {
-  if (BODY_MEMBERS.has(name)) return maskedBody(text)
-  if (name === 'queryString') return maskedPairs(text)
-  if (name === 'url') return text.replace(/\?.*$/s, maskedPairs)
+function* maskedText(text: string, name: string): Steps<string> {
+  if (BODY_MEMBERS.has(name)) return yield* withoutSecrets(text, bodySecrets)
+  if (name === 'queryString') return yield* withoutSecrets(text, pairSecrets)
+  if (name === 'url') {
+    const query = text.indexOf('?')
+    if (query < 0) return text
+    return text.slice(0, query) + (yield* withoutSecrets(text.slice(query), pairSecrets))
+  }
   return isCredentialName(name) && !HARMLESS.test(name) ? MASK : text
 }
 
 /**
- * A member's name, the colon, and a scalar or the bracket that opens its value. Names are bounded: whatever a stranger sends, each
- * quotation mark is looked at a bounded number of times.
+ * The text with its secrets masked, or what follows its first `from` characters: parts that follow each other make up the whole.
+ * A mask belongs to the part in which its secret begins.
  */
-const JSON_MEMBER = /("(?:[^"\\]|\\.){1,128}")(\s*:\s*)("(?:[^"\\]|\\.)*"?|-?\d[\d.eE+-]*|[{[])/g
-/** What decides where a list or an object ends. */
-const BRACKET_OR_TEXT = /"(?:[^"\\]|\\.)*"?|[{}[\]]/g
-
-/**
- * By the text, not by a parser: the rest of the body stays byte for byte, and a body that was cut or is no JSON is masked as
- * well.
- */
-function maskedBody(text: string): string {
-  let json = ''
+function* withoutSecrets(text: string, secretsIn: (text: string) => SecretSpans, from = 0): Steps<string> {
+  const shown: string[] = []
   let copied = 0
-  JSON_MEMBER.lastIndex = 0
-  for (let found = JSON_MEMBER.exec(text); found !== null; found = JSON_MEMBER.exec(text)) {
-    const [whole, key = '', , value = ''] = found
-    if (!isCredentialName(key.slice(1, -1))) continue
-    const start = found.index + whole.length - value.length
-    const end = value === '{' || value === '[' ? closingOf(text, start) : start + value.length
-    json += `${text.slice(copied, start)}"${MASK}"`
-    copied = end
-    JSON_MEMBER.lastIndex = end
+  const copyUpTo = (end: number) => {
+    if (end > from) shown.push(text.slice(Math.max(copied, from), end))
   }
-  json += text.slice(copied)
-  return json === text && /^[^{[<\s]*=/.test(text) ? maskedPairs(text) : json
-}
-
-/** Behind the bracket that closes the one at `start`; the text's end where none does. */
-function closingOf(text: string, start: number): number {
-  let depth = 0
-  BRACKET_OR_TEXT.lastIndex = start
-  for (let found = BRACKET_OR_TEXT.exec(text); found !== null; found = BRACKET_OR_TEXT.exec(text)) {
-    const [piece] = found
-    if (piece === '{' || piece === '[') depth += 1
-    else if (piece === '}' || piece === ']') depth -= 1
-    if (depth === 0) return BRACKET_OR_TEXT.lastIndex
+  for (const span of secretsIn(text)) {
+    yield
+    if (span === undefined) continue
+    // A span that begins within another makes that one longer.
+    if (span.start >= copied) {
+      copyUpTo(span.start)
+      if (span.start >= from) shown.push(span.isJson ? `"${MASK}"` : MASK)
+    }
+    copied = Math.max(copied, span.end)
   }
-  return text.length
-}
-
-function maskedPairs(text: string): string {
-  return text.replaceAll(/([?&]|^)([^=&?]+)=([^&]*)/g, (whole: string, before: string, key: string) =>
-    isCredentialName(unescaped(key)) ? `${before}${key}=${MASK}` : whole,
-  )
-}
-
-/** The name of a pair without its escapes: `user%5Bpassword%5D` is `user[password]`. */
-function unescaped(name: string): string {
-  try {
-    return decodeURIComponent(name)
-  } catch {
-    return name
-  }
+  if (copied < text.length) copyUpTo(text.length)
+  return shown.join('')
 }

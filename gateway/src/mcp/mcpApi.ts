@@ -1,5 +1,20 @@
+import { countPiece } from '../http/pieceMemory.ts'
+
+/** Octets that one call reads at most, so that few copies of them are there at once. */
+const PIECE_BYTES = 4 * 1024 * 1024
+/** Copies that octets leave behind: of the database's answer, as text, and of the response. */
+const COPIES = 5
+
 /** Members of a query; absent ones are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
+
+/** The first octets of something. */
+export interface Octets {
+  /** A character each. */
+  readonly text: string
+  /** How many there are in all. */
+  readonly total: number
+}
 
 /** The REST API as the tools call it: with one key, over the network or in process. */
 export interface McpApi {
@@ -9,6 +24,14 @@ export interface McpApi {
     path: string,
     input?: { readonly query?: Query; readonly body?: unknown },
   ): Promise<unknown>
+  /**
+   * The first octets of what is there. Reads 4 MiB a call.
+   *
+   * @param path of what is not empty
+   * @param end as many at most; at least 1
+   * @throws RefusedCall for every answer that is no success
+   */
+  octets(path: string, end: number): Promise<Octets>
 }
 
 /** What the API refused a call with: for the model, which may mend its input. */
@@ -35,6 +58,22 @@ export function mcpApi(send: (path: string, init: RequestInit) => Promise<Respon
       const text = await response.text()
       if (!response.ok) throw new RefusedCall(refusalText(response.status, text))
       return text === '' ? null : JSON.parse(text)
+    },
+    async octets(path, end) {
+      let text = ''
+      let total = Number.POSITIVE_INFINITY
+      while (text.length < Math.min(end, total)) {
+        const last = Math.min(end, text.length + PIECE_BYTES) - 1
+        const headers = { Range: `bytes=${text.length}-${last}` }
+        const response = await send(path, { method: 'GET', headers })
+        if (!response.ok) throw new RefusedCall(refusalText(response.status, await response.text()))
+        const piece = Buffer.from(await response.arrayBuffer())
+        countPiece(piece.length * COPIES)
+        const [, of = piece.length] = /\/(\d+)$/.exec(response.headers.get('Content-Range') ?? '') ?? []
+        total = Number(of)
+        text += piece.toString('latin1')
+      }
+      return { text, total }
     },
   }
 }

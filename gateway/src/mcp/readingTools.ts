@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { partInput, withBodyPart } from './bodyParts.ts'
+import { partInput, readCapture, withBodyPart } from './bodyParts.ts'
 import { endpointId, endpointPath, filters, requestId } from './inputs.ts'
 import { type Tool, tool } from './tool.ts'
 
@@ -50,8 +50,9 @@ export const READING_TOOLS: readonly Tool[] = [
       'One captured webhook: headers, body and deliveries. A long body comes in parts: ask again with nextBodyOffset.',
     effect: 'reads',
     input: z.object({ endpointId, requestId, ...partInput }),
-    run: async (api, { endpointId: id, requestId: one, ...wanted }, masking) =>
-      withBodyPart(masking(await api.call('GET', endpointPath(id, `/requests/${one}`))), wanted),
+    isMasked: true,
+    run: (api, { endpointId: id, requestId: one, ...wanted }, masking) =>
+      readCapture(api, { endpointId: id, requestId: one }, wanted, masking),
   }),
   tool({
     name: 'await_request',
@@ -64,11 +65,11 @@ export const READING_TOOLS: readonly Tool[] = [
       ...filters,
       timeoutSeconds: z.int().min(1).max(60).optional().describe('Default 30'),
     }),
+    isMasked: true,
     run: async (api, { endpointId: id, ...query }, masking) => {
       const request = await api.call('GET', endpointPath(id, '/requests/await'), { query })
-      return request === null
-        ? { arrived: false, note: 'Nothing matched in time.' }
-        : withBodyPart(masking(request), {})
+      if (request === null) return { arrived: false, note: 'Nothing matched in time.' }
+      return await withBodyPart(request, {}, masking)
     },
   }),
   tool({
@@ -79,7 +80,9 @@ export const READING_TOOLS: readonly Tool[] = [
     effect: 'reads',
     input: z.object({ endpointId, requestId }),
     run: async (api, { endpointId: id, requestId: one }) => {
-      const request = Captured.parse(await api.call('GET', endpointPath(id, `/requests/${one}`)))
+      const request = Captured.parse(
+        await api.call('GET', endpointPath(id, `/requests/${one}`), { query: { bodyBytesMax: 0 } }),
+      )
       const Checked = z.looseObject({ provider: z.string().nullable(), verification: z.unknown() })
       const { provider, verification: settings } = Checked.parse(await api.call('GET', endpointPath(id)))
       const Catalog = z.object({ items: z.array(z.looseObject({ slug: z.string() })) })
@@ -137,12 +140,14 @@ export const READING_TOOLS: readonly Tool[] = [
       'One attempt with what was sent and what was received. Long bodies come in parts: ask again with nextBodyOffset.',
     effect: 'reads',
     input: z.object({ endpointId, attemptId: z.int(), ...partInput }),
+    isMasked: true,
     run: async (api, { endpointId: id, attemptId, ...wanted }, masking) => {
       const { sent, received, ...attempt } = Attempt.parse(
-        masking(await api.call('GET', endpointPath(id, `/deliveries/${attemptId}`))),
+        await api.call('GET', endpointPath(id, `/deliveries/${attemptId}`)),
       )
-      const part = (message: unknown) => (message === null ? null : withBodyPart(message, wanted))
-      return { ...attempt, sent: part(sent), received: part(received) }
+      const part = (message: unknown) => (message === null ? null : withBodyPart(message, wanted, masking))
+      const shown = { sent: await part(sent), received: await part(received) }
+      return { ...Object(await masking.value(attempt)), ...shown }
     },
   }),
   tool({

@@ -1,8 +1,8 @@
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { z } from 'zod'
-import { withBodyPart } from './bodyParts.ts'
+import { readCapture } from './bodyParts.ts'
 import { endpointPath } from './inputs.ts'
-import { type Masking, masked } from './masked.ts'
+import { MASKED, type Masking, UNMASKED } from './masked.ts'
 import type { McpApi } from './mcpApi.ts'
 import { READING_TOOLS } from './readingTools.ts'
 import { WRITING_TOOLS } from './writingTools.ts'
@@ -27,7 +27,7 @@ const LISTED = { endpoints: 5, requests: 10 } as const
 /** A server of the Model Context Protocol, not connected yet. */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const { api, version, readOnly } = options
-  const masking: Masking = options.includeSecrets === true ? (value) => value : (value) => masked(value)
+  const masking = options.includeSecrets === true ? UNMASKED : MASKED
   const server = new McpServer({ name: 'creel', version }, { instructions: INSTRUCTIONS })
   for (const tool of [...READING_TOOLS, ...(readOnly ? [] : WRITING_TOOLS)]) {
     tool.register(server, { api, masking })
@@ -47,8 +47,8 @@ function addCaptures(server: McpServer, api: McpApi, masking: Masking): void {
   })
   const about = { title: 'Captured request', description: 'A captured webhook', mimeType: 'application/json' }
   server.registerResource('capture', template, about, async (uri, { endpointId, requestId }) => {
-    const path = endpointPath(String(endpointId), `/requests/${encodeURIComponent(String(requestId))}`)
-    const request = withBodyPart(masking(await api.call('GET', path)), { maxBodyBytes: RESOURCE_BODY_BYTES })
+    const named = { endpointId: String(endpointId), requestId: String(requestId) }
+    const request = await readCapture(api, named, { maxBodyBytes: RESOURCE_BODY_BYTES }, masking)
     return {
       contents: [{ uri: uri.href, mimeType: 'application/json', text: JSON.stringify(request, null, 1) }],
     }

@@ -25,16 +25,21 @@ export interface Tool {
   readonly register: (server: McpServer, context: ToolContext) => void
 }
 
-/** Declares a tool. What it returns is masked and sent as JSON. A refusal is sent to the model, which may correct its input. */
+/**
+ * Declares a tool. What it returns is masked, unless the tool has done so, and sent as JSON. A refusal is sent to the model, which may
+ * correct its input.
+ */
 export function tool<Shape extends z.ZodRawShape>(declaration: {
   readonly name: string
   readonly title: string
   readonly description: string
   readonly effect: Effect
   readonly input: z.ZodObject<Shape>
+  /** What `run` returns is masked already. */
+  readonly isMasked?: true
   readonly run: (api: McpApi, input: z.output<z.ZodObject<Shape>>, masking: Masking) => Promise<unknown>
 }): Tool {
-  const { name, title, description, effect, input, run } = declaration
+  const { name, title, description, effect, input, isMasked, run } = declaration
   const annotations = {
     title,
     readOnlyHint: effect === 'reads',
@@ -51,7 +56,8 @@ export function tool<Shape extends z.ZodRawShape>(declaration: {
         { title, description, inputSchema: input, annotations },
         async (given: unknown) => {
           try {
-            const result = masking(await run(api, input.parse(given), masking))
+            const told = await run(api, input.parse(given), masking)
+            const result = isMasked === true ? told : await masking.value(told)
             return { content: [{ type: 'text' as const, text: JSON.stringify(result, null, 1) }] }
           } catch (error) {
             if (!(error instanceof RefusedCall)) throw error

@@ -1,1 +1,2 @@
+export { inSlices, slices } from './slices.ts'
 export { Turns } from './turns.ts'

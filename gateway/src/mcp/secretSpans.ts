@@ -1,0 +1,177 @@
+import { isCredentialName } from '@creel/core/exports'
+
+/** Characters of a text that are masked: from `start` up to, and without, `end`. */
+export interface SecretSpan {
+  readonly start: number
+  readonly end: number
+  /** How the mask is written in place of them. */
+  readonly isJson: boolean
+}
+
+/** Spans in the order of their start. A step without one only says that some work was done. */
+export type SecretSpans = Generator<SecretSpan | undefined, void, undefined>
+
+/** Of longer names only the end is looked at. */
+const NAME_CHARACTERS_MAX = 1024
+/** Characters, or quotation marks, that are looked at in one step. */
+const STEP = 4096
+
+const NUMBER = /[-\d][-+\d.eE]*/y
+const [QUOTE, BACKSLASH, COLON, AMPERSAND, EQUALS, QUESTION] = [0x22, 0x5c, 0x3a, 0x26, 0x3d, 0x3f]
+const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b])
+const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d])
+/** Comma and closing brackets: in JSON they follow a text that is no name. */
+const ENDS_TEXT: ReadonlySet<number> = new Set([0x2c, ...CLOSING])
+const BLANK: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
+
+/**
+ * Values of JSON members that are called like credentials. By the text, not by a parser, so that a body that was cut or is no JSON
+ * is masked as well: a text that is followed by neither a colon, a comma nor a bracket may be what stands between two texts, and its
+ * end is then taken for a begin.
+ *
+ * Takes linear time. Whether a character is in a span depends on it and on what stands before it, never on what follows.
+ */
+export function* jsonSecrets(text: string): SecretSpans {
+  let open = -1
+  let isValue = false
+  let isSecret = false
+  let steps = 0
+  for (let from = 0; ; ) {
+    const quote = text.indexOf('"', from)
+    if (quote < 0) break
+    steps += 1
+    if (steps % STEP === 0) yield
+    from = quote + 1
+    if (open < 0) {
+      open = quote
+      continue
+    }
+    if (isEscaped(text, open, quote)) continue
+    if (isValue) {
+      if (isSecret) yield { start: open, end: from, isJson: true }
+      open = -1
+      isValue = false
+      continue
+    }
+    const after = afterBlanks(text, from)
+    const sign = text.charCodeAt(after)
+    if (sign !== COLON) {
+      open = ENDS_TEXT.has(sign) ? -1 : quote
+      continue
+    }
+    isSecret = isCredentialName(text.slice(Math.max(open + 1, quote - NAME_CHARACTERS_MAX), quote))
+    const start = afterBlanks(text, after + 1)
+    const first = text.charCodeAt(start)
+    isValue = first === QUOTE
+    open = isValue ? start : -1
+    from = start
+    if (isValue) from += 1
+    else if (!isSecret) continue
+    else if (OPENING.has(first)) {
+      from = yield* closingOf(text, start)
+      yield { start, end: from, isJson: true }
+    } else {
+      NUMBER.lastIndex = start
+      from += NUMBER.exec(text)?.[0].length ?? 0
+      if (from > start) yield { start, end: from, isJson: true }
+    }
+  }
+  if (isValue && isSecret) yield { start: open, end: text.length, isJson: true }
+}
+
+/** Whether an odd number of backslashes stands before the quotation mark, within the text that `open` begins. */
+function isEscaped(text: string, open: number, quote: number): boolean {
+  let at = quote - 1
+  while (at > open && text.charCodeAt(at) === BACKSLASH) at -= 1
+  return (quote - at) % 2 === 0
+}
+
+function afterBlanks(text: string, from: number): number {
+  let at = from
+  while (BLANK.has(text.charCodeAt(at))) at += 1
+  return at
+}
+
+/** Behind the bracket that closes the one at `start`; the text's end where none does. */
+function* closingOf(text: string, start: number): Generator<undefined, number, undefined> {
+  let depth = 0
+  let isText = false
+  let steps = 0
+  for (let at = start; at < text.length; at += 1) {
+    steps += 1
+    if (steps % STEP === 0) yield
+    const character = text.charCodeAt(at)
+    if (isText) {
+      if (character === BACKSLASH) at += 1
+      else isText = character !== QUOTE
+    } else if (character === QUOTE) isText = true
+    else if (OPENING.has(character)) depth += 1
+    else if (CLOSING.has(character)) {
+      depth -= 1
+      if (depth === 0) return at + 1
+    }
+  }
+  return text.length
+}
+
+/** Values of pairs of a query or a form that are called like credentials. The same promises as {@link jsonSecrets}. */
+export function* pairSecrets(text: string): SecretSpans {
+  let steps = 0
+  for (let name = 0, at = 0; at < text.length; at += 1) {
+    steps += 1
+    if (steps % STEP === 0) yield
+    const character = text.charCodeAt(at)
+    if (character === AMPERSAND || character === QUESTION) name = at + 1
+    if (character !== EQUALS || name === at) continue
+    const next = text.indexOf('&', at)
+    const end = next < 0 ? text.length : next
+    const isCut = at + 1 === text.length
+    if (!isCut && isCredentialName(unescaped(text.slice(Math.max(name, at - NAME_CHARACTERS_MAX), at)))) {
+      yield { start: at + 1, end, isJson: false }
+    }
+    at = end
+    name = end + 1
+  }
+}
+
+/** The name of a pair without its escapes: `user%5Bpassword%5D` is `user[password]`. */
+function unescaped(name: string): string {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
+}
+
+/** Secrets of a body: of its JSON, and of its pairs where it begins like a form. */
+export function bodySecrets(text: string): SecretSpans {
+  return isForm(text) ? merged(jsonSecrets(text), pairSecrets(text)) : jsonSecrets(text)
+}
+
+/** Longer beginnings are no names of a form's first pair. */
+const FORM_NAME = /^[^{[< \t\r\n=]{0,1024}=/
+
+const isForm = (text: string) => FORM_NAME.test(text)
+
+/** Two streams of spans as one, by their start. They may overlap. */
+function* merged(left: SecretSpans, right: SecretSpans): SecretSpans {
+  const first = function* (spans: SecretSpans): Generator<undefined, SecretSpan | undefined, undefined> {
+    for (;;) {
+      const { done, value } = spans.next()
+      if (done === true) return undefined
+      if (value !== undefined) return value
+      yield
+    }
+  }
+  let a = yield* first(left)
+  let b = yield* first(right)
+  while (a !== undefined || b !== undefined) {
+    if (b === undefined || (a !== undefined && a.start <= b.start)) {
+      yield a
+      a = yield* first(left)
+    } else {
+      yield b
+      b = yield* first(right)
+    }
+  }
+}
