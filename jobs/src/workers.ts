@@ -8,6 +8,7 @@ import {
 } from '@creel/core'
 import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
 import { type FirstAttempts, finishNotify } from '@creel/core/deliveries'
+import { sweepImports } from '@creel/core/exports'
 import { within } from '@creel/core/platform/time'
 import { holdByteBounds, sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { checkWatchdogs } from '@creel/core/watchdogs'
@@ -32,6 +33,7 @@ const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Na
   'alerts.send': (services, payload, signal) => sendAlert(services, payload, signal, finishNotify),
   'alerts.sweep': sweepAlerts,
   'endpoints.sweep': (services, _payload, signal) => sweepEndpoints(services, signal),
+  'imports.sweep': (services, _payload, signal) => sweepImports(services, signal),
   'retention.sweep': (services, _payload, signal) => sweepRetention(services, signal),
   'watchdogs.check': (services, _payload, signal) => checkWatchdogs(services, signal),
 }

@@ -23,6 +23,7 @@ import * as auditLog from './20261122T1751_audit_log.ts'
 import * as captureUrls from './20261122T1755_capture_urls.ts'
 import * as rejectionMinutes from './20261122T1800_rejection_minutes.ts'
 import * as storageBytes from './20261122T1900_storage_bytes.ts'
+import * as importBatches from './20261122T1910_import_batches.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -53,4 +54,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1755_capture_urls': captureUrls,
   '20261122T1800_rejection_minutes': rejectionMinutes,
   '20261122T1900_storage_bytes': storageBytes,
+  '20261122T1910_import_batches': importBatches,
 }

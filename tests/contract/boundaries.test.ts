@@ -43,6 +43,8 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   endpoints: ['endpoints', 'retention'],
   gatewayHeartbeats: ['watchdogs'],
   gatewayOutages: ['watchdogs'],
+  importBatches: ['exports'],
+  imports: ['exports'],
   incidents: ['alerts'],
   installation: ['secrets', 'planLimits'],
   // Restored and purged by the bin, which is where half of their life is spent.

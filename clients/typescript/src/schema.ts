@@ -1381,7 +1381,7 @@ export interface paths {
         put?: never;
         /**
          * Store requests that were exported as NDJSON, with their times
-         * @description They are marked as `imported`, get new ids, and are never dispatched. Lines are stored in batches of 500 (fewer where they are large), each whole or not at all; the first batch with a wrong line ends the import, and every wrong line of it is named.
+         * @description They are marked as `imported`, get new ids, and are never dispatched. All lines are stored or none: every line is checked before the first is stored, and the first 50 parts that are wrong are named. Imports of a workspace take turns.
          *
          *     Needs a key with the scope `write`.
          */

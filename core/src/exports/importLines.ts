@@ -1,91 +1,116 @@
 import { isUtf8 } from 'node:buffer'
 import { MAX_PROBLEM_ITEMS } from '../api/errors.ts'
 import { issuesOf } from '../api/issues.ts'
-import type { InputIssue } from '../engine/issues.ts'
+import type { InputIssue, ItemCode } from '../engine/issues.ts'
+import { inSlices } from '../platform/turns/index.ts'
 import { ImportLine } from './line.ts'
+import { CUT_BODY, LineReader, type RawLine, type RefusedLine } from './lineReader.ts'
 
-/** Lines of NDJSON with their numbers, from 1; empty ones are passed over. */
-export interface NumberedLine {
+/** A request as a line says it, checked by itself. */
+export interface CheckedLine {
   readonly number: number
-  readonly text: string
+  readonly line: ImportLine
+  /** Octets of the body. */
+  readonly body: Buffer
 }
 
-const LF = 0x0a
-
-/** A line that could not be cut out; none follows it. */
-export interface UncutLine {
+/** What is wrong with a line. */
+export interface WrongLine {
   readonly number: number
   readonly issues: readonly InputIssue[]
 }
 
-/** Cuts a stream of bytes into lines. It ends at a line that is longer than `lineBytesMax` or not UTF-8. */
+/** Yields when some work was done, and returns the result. */
+type Steps<Result> = Generator<undefined, Result, undefined>
+
+/** Octets that a body of base64 is decoded in at a time; a multiple of 4. */
+const BASE64_STEP_BYTES = 256 * 1024
+
+/** Bytes that the text of a body may have so that the body has no more than this, in either encoding. */
+const textBytesMax = (bodyBytesMax: number) => Math.ceil(bodyBytesMax / 3) * 4
+
+/**
+ * Lines of NDJSON as they arrive, each checked by itself. Lines are bounded before they are parsed, by the numbers of
+ * lineReader.ts, and read and parsed in slices of the event loop's time. A line that is too long is the last one.
+ *
+ * @param bodyBytesMax octets that a body may have
+ */
 export async function* linesOf(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
-  lineBytesMax: number,
-): AsyncGenerator<NumberedLine | UncutLine, void, undefined> {
-  let number = 1
-  let parts: Uint8Array[] = []
-  let bytes = 0
-  const tooLong = () => bytes > lineBytesMax
-  const keep = (part: Uint8Array) => {
-    bytes += part.length
-    if (!tooLong()) parts.push(part)
-  }
-  const take = (): NumberedLine | UncutLine => {
-    const whole = parts.length === 1 ? (parts[0] ?? new Uint8Array()) : Buffer.concat(parts)
-    parts = []
-    if (tooLong()) return uncut(number, 'too_long', `is longer than ${lineBytesMax} bytes`)
-    bytes = 0
-    return isUtf8(whole)
-      ? { number, text: Buffer.from(whole).toString() }
-      : uncut(number, 'bad_format', 'is not UTF-8')
-  }
-  for await (const chunk of body) {
-    let start = 0
-    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
-      keep(chunk.subarray(start, end))
-      const line = take()
-      if ('issues' in line || line.text.trim() !== '') yield line
-      if ('issues' in line) return
-      number += 1
-      start = end + 1
+  bodyBytesMax: number,
+): AsyncGenerator<CheckedLine | WrongLine, void, undefined> {
+  const reader = new LineReader(textBytesMax(bodyBytesMax))
+  for await (const piece of body) {
+    const lines = reader.read(piece)
+    for (;;) {
+      const raw = await inSlices(next(lines))
+      if (raw === undefined) break
+      yield await inSlices(checkedLine(raw))
     }
-    if (start < chunk.length) keep(chunk.subarray(start))
-    if (tooLong()) {
-      yield take()
-      return
-    }
+    if (reader.isOver) return
   }
-  const last = take()
-  if ('issues' in last || last.text.trim() !== '') yield last
+  const last = reader.end()
+  if (last !== undefined) yield await inSlices(checkedLine(last))
 }
 
-function uncut(number: number, code: InputIssue['code'], what: string): UncutLine {
-  return { number, issues: [{ path: ['lines', number], code, detail: `Line ${number} ${what}.` }] }
+/** The next line of what has arrived; undefined where none is left. */
+function* next<Line>(lines: Iterator<Line | undefined, void, undefined>): Steps<Line | undefined> {
+  for (;;) {
+    const step = lines.next()
+    if (step.done === true) return undefined
+    if (step.value !== undefined) return step.value
+    yield
+  }
 }
 
-/** A line that was decoded, or what is wrong with it. */
-export type DecodedLine = { readonly number: number; readonly line: ImportLine } | UncutLine
+function wrong(number: number, code: ItemCode, predicate: string): WrongLine {
+  return { number, issues: [{ path: ['lines', number], code, detail: `Line ${number} ${predicate}.` }] }
+}
 
-/** Evaluates one line by itself. */
-export function decodedLine(numbered: NumberedLine | UncutLine): DecodedLine {
-  if ('issues' in numbered) return numbered
-  const { number, text } = numbered
+function* checkedLine(raw: RawLine | RefusedLine): Steps<CheckedLine | WrongLine> {
+  const { number } = raw
+  if ('fault' in raw) return wrong(number, raw.code, raw.fault)
+  const { head, body } = raw
+  if (!isUtf8(head)) return wrong(number, 'bad_format', 'is not UTF-8')
   let value: unknown
   try {
-    value = JSON.parse(text)
+    value = JSON.parse(head.toString())
   } catch {
+    return wrong(number, 'type', 'is not JSON')
+  }
+  yield
+  const decoded = ImportLine.safeParse(value)
+  if (!decoded.success) {
+    const issues = issuesOf(decoded.error, value).slice(0, MAX_PROBLEM_ITEMS)
     return {
       number,
-      issues: [{ path: ['lines', number], code: 'type', detail: `Line ${number} is not JSON.` }],
+      issues: issues.map((issue) => ({
+        ...issue,
+        path: ['lines', number, ...issue.path],
+        detail: `Line ${number}: ${issue.detail}`,
+      })),
     }
   }
-  const decoded = ImportLine.safeParse(value)
-  if (decoded.success) return { number, line: decoded.data }
-  const issues = issuesOf(decoded.error, value).map((issue) => ({
-    ...issue,
-    path: ['lines', number, ...issue.path],
-    detail: `Line ${number}: ${issue.detail}`,
-  }))
-  return { number, issues: issues.slice(0, MAX_PROBLEM_ITEMS) }
+  const line = decoded.data
+  const text = line.body === CUT_BODY && body !== null ? body : Buffer.from(line.body ?? '')
+  if (!isUtf8(text)) return wrong(number, 'bad_format', 'is not UTF-8')
+  const octets = line.bodyEncoding === 'base64' ? yield* decodedBase64(text) : text
+  if (octets !== null) return { number, line: { ...line, body: null }, body: octets }
+  const issue = { path: ['lines', number, 'body'], code: 'not_allowed' as const }
+  return { number, issues: [{ ...issue, detail: `Line ${number}: body must be base64.` }] }
+}
+
+/** In the spelling that we write; Node's own decoder takes anything. @returns null for another */
+function* decodedBase64(text: Buffer): Steps<Buffer | null> {
+  if (text.length % 4 !== 0) return null
+  const octets = Buffer.alloc((text.length / 4) * 3)
+  let length = 0
+  for (let at = 0; at < text.length; at += BASE64_STEP_BYTES) {
+    const part = text.toString('latin1', at, at + BASE64_STEP_BYTES)
+    const isLast = at + BASE64_STEP_BYTES >= text.length
+    if (!(isLast ? /^[A-Za-z0-9+/]*={0,2}$/ : /^[A-Za-z0-9+/]*$/).test(part)) return null
+    length += octets.write(part, length, 'base64')
+    yield
+  }
+  return octets.subarray(0, length)
 }

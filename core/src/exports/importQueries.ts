@@ -1,11 +1,11 @@
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { CaptureRow } from '../capture/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
-import type { Trx } from '../platform/db/index.ts'
+import type { Db, Trx } from '../platform/db/index.ts'
 
-/** How many requests the endpoint stores, by its counter. The caller holds the counters. */
-export async function storedCount(trx: Trx, endpointId: string): Promise<number> {
-  const row = await trx
+/** How many requests the endpoint stores, by its counter. Exact where the caller holds the counters. */
+export async function storedCount(db: Db | Trx, endpointId: string): Promise<number> {
+  const row = await db
     .selectFrom('endpointCounters')
     .where('endpointId', '=', endpointId)
     .select('storedRequestCount')
@@ -13,42 +13,162 @@ export async function storedCount(trx: Trx, endpointId: string): Promise<number>
   return row?.storedRequestCount ?? 0
 }
 
+/** A batch of an import. */
+export interface BatchName {
+  readonly importId: string
+  /** From 0, without gaps. */
+  readonly number: number
+}
+
+/** Columns of a request that an import sets, with their types in a staged head. `body` and `id` come besides. */
+const STAGED = {
+  received_at: 'timestamptz',
+  method: 'text',
+  path: 'text',
+  query_string: 'text',
+  header_names: 'text',
+  header_values: 'text',
+  content_type: 'text',
+  size_bytes: 'bigint',
+  ip: 'text',
+  user_agent: 'text',
+  label: 'text',
+  body_truncated: 'boolean',
+  body_is_binary: 'boolean',
+  body_preview: 'text',
+  verdict: 'text',
+  verdict_note: 'text',
+  storage_bytes: 'integer',
+} as const
+
+/** A row of `requests` as it is staged: JSON without its body, which stands apart with those of its batch. */
+export function stagedHead(row: CaptureRow): string {
+  const head: Readonly<Record<keyof typeof STAGED | 'body_bytes', unknown>> = {
+    received_at: row.receivedAt,
+    method: row.method,
+    path: row.path,
+    query_string: row.queryString,
+    header_names: row.headerNames,
+    header_values: row.headerValues,
+    content_type: row.contentType,
+    size_bytes: row.sizeBytes,
+    ip: row.ip,
+    user_agent: row.userAgent,
+    label: row.label,
+    body_truncated: row.bodyTruncated,
+    body_is_binary: row.bodyIsBinary,
+    body_preview: row.bodyPreview,
+    verdict: row.verdict,
+    verdict_note: row.verdictNote,
+    storage_bytes: row.storageBytes,
+    body_bytes: row.body.length,
+  }
+  return JSON.stringify(head)
+}
+
 /**
- * Stores rows in their order and keeps the counters equal to them; followers look again. The caller holds the counters.
+ * Puts a batch aside, and the import itself with its first one. It is forgotten at `dueAt` unless more comes.
  *
- * @param rows at least one
+ * @param heads as {@link stagedHead} makes them, in the order of the lines
+ * @param bodies one after the other
  */
-export async function insertImported(
+export async function stageBatch(
+  db: Db,
+  { importId, number }: BatchName,
+  { endpointId, dueAt, heads, bodies }: StagedBatch,
+): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    await trx
+      .insertInto('imports')
+      .values({ id: importId, endpointId, dueAt })
+      .onConflict((conflict) => conflict.column('id').doUpdateSet({ dueAt }))
+      .execute()
+    await trx
+      .insertInto('importBatches')
+      .values({ importId, number, heads: `[${heads.join(',')}]`, bodies })
+      .execute()
+  })
+}
+
+interface StagedBatch {
+  readonly endpointId: string
+  readonly dueAt: Date
+  readonly heads: readonly string[]
+  readonly bodies: Buffer
+}
+
+/** Forgets an import with all its batches, if it is there. */
+export async function dropImport(db: Db | Trx, importId: string): Promise<void> {
+  await db.deleteFrom('imports').where('id', '=', importId).execute()
+}
+
+/** What a batch stored. */
+export interface StoredBatch {
+  readonly importedCount: number
+  readonly firstId: number
+  readonly lastId: number
+}
+
+const columns = (names: readonly string[], of: (name: string) => RawBuilder<unknown>) =>
+  sql.join(names.map(of), sql`, `)
+const names = Object.keys(STAGED)
+const types = Object.entries(STAGED)
+const values = columns(names, (name) =>
+  // One character a byte.
+  name === 'header_values' ? sql`convert_to(header_values, 'LATIN1')` : sql.ref(name),
+)
+
+/**
+ * Stores a staged batch in the order of its lines and keeps the counters equal to the rows; followers look again. The caller holds
+ * the counters. The rows never leave the database.
+ *
+ * @returns undefined where the batch is stored already
+ */
+export async function storeStaged(
   trx: Trx,
   endpointId: string,
-  rows: readonly CaptureRow[],
-): Promise<{ firstId: number; lastId: number }> {
-  const { rows: drawn } = await sql<{ id: number }>`
-    select nextval('request_ids')::bigint as id from generate_series(1, ${rows.length}::int)`.execute(trx)
-  const ids = drawn.map(({ id }) => id).sort((left, right) => left - right)
-  await trx
-    .insertInto('requests')
-    .values(
-      rows.map((row, at) => ({
-        ...row,
-        headerValues: Buffer.from(row.headerValues, 'latin1'),
-        body: Buffer.from(row.body.buffer, row.body.byteOffset, row.body.length),
-        id: ids[at] ?? 0,
-        imported: true,
-        dispatchState: 'NotAttempted',
-      })),
+  { importId, number }: BatchName,
+): Promise<StoredBatch | undefined> {
+  const { rows } = await sql<StoredBatch>`
+    with lines as (
+      select nextval('request_ids') as id, ordered.*
+      from (
+        select line.*, sum(line.body_bytes) over (order by line.number) - line.body_bytes as body_from, batch.bodies
+        from import_batches batch
+        cross join lateral rows from (
+          json_to_recordset(batch.heads::json)
+            as (${sql.join(types.map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`))}, body_bytes integer)
+        ) with ordinality as line (${columns(names, sql.ref)}, body_bytes, number)
+        where batch.import_id = ${importId}::uuid and batch.number = ${number}::integer
+        order by line.number
+      ) ordered
+    ), stored as (
+      insert into requests (endpoint_id, id, imported, dispatch_state, body, ${columns(names, sql.ref)})
+      select ${endpointId}::uuid, id, true, 'NotAttempted',
+        substring(bodies from body_from::integer + 1 for body_bytes), ${values}
+      from lines
+      returning id, received_at, octet_length(body) as body_bytes, storage_bytes
+    ), summed as (
+      select count(*)::integer as imported_count, sum(body_bytes) as bytes,
+        sum(storage_bytes) as storage_bytes, max(received_at) as newest,
+        min(id) as first_id, max(id) as last_id
+      from stored
+    ), counted as (
+      update endpoint_counters set
+        stored_request_count = stored_request_count + imported_count,
+        stored_bytes = stored_bytes + bytes,
+        storage_bytes = endpoint_counters.storage_bytes + summed.storage_bytes,
+        last_request_at = greatest(last_request_at, newest)
+      from summed where endpoint_id = ${endpointId}::uuid and imported_count > 0
     )
+    select imported_count, first_id, last_id from summed where imported_count > 0`.execute(trx)
+  const [stored] = rows
+  if (stored === undefined) return undefined
+  await trx
+    .deleteFrom('importBatches')
+    .where('importId', '=', importId)
+    .where('number', '=', number)
     .execute()
-  const bytes = rows.reduce((sum, { body }) => sum + body.length, 0)
-  const storageBytes = rows.reduce((sum, row) => sum + row.storageBytes, 0)
-  const newest = rows.reduce((time, { receivedAt }) => Math.max(time, receivedAt.getTime()), 0)
-  await sql`
-    update endpoint_counters set
-      stored_request_count = stored_request_count + ${rows.length},
-      stored_bytes = stored_bytes + ${bytes},
-      storage_bytes = storage_bytes + ${storageBytes},
-      last_request_at = greatest(last_request_at, ${new Date(newest)}::timestamptz)
-    where endpoint_id = ${endpointId}`.execute(trx)
   await announceEndpointChange(trx, endpointId)
-  return { firstId: ids[0] ?? 0, lastId: ids.at(-1) ?? 0 }
+  return stored
 }

@@ -1,141 +1,146 @@
+import { randomUUID } from 'node:crypto'
 import type { Context } from '../api/context.ts'
-import { DomainError, validationFailed } from '../api/errors.ts'
-import { recordChange } from '../audit/index.ts'
+import { DomainError, MAX_PROBLEM_ITEMS, validationFailed } from '../api/errors.ts'
 import { captureRow } from '../capture/index.ts'
 import type { InputIssue } from '../engine/issues.ts'
-import { lockCounters } from '../requests/index.ts'
-import { decodedLine, linesOf } from './importLines.ts'
-import { insertImported, storedCount } from './importQueries.ts'
-import { bodyBytesOf, bodyOf, headersOf, type ImportLine } from './line.ts'
+import { Turns } from '../platform/turns/index.ts'
+import { type CheckedLine, linesOf } from './importLines.ts'
+import { dropImport, stageBatch, stagedHead, storedCount } from './importQueries.ts'
+import { headersOf } from './line.ts'
+import { acceptImport, type Imported, storeImport } from './storeImport.ts'
 
-/** Lines that are stored together or not at all. */
-export const IMPORT_BATCH_LINES = 500
-/** A batch of large requests is shorter, so that memory stays flat. */
-const BATCH_BYTES = 8 * 1024 * 1024
-/** What a line may weigh beside its body, which base64 makes a third longer. */
-const LINE_BYTES_BESIDES = 512 * 1024
+/** Lines that are staged, and stored, together. */
+const IMPORT_BATCH_LINES = 500
+/** A batch of large requests is shorter: captures of the endpoint wait while it is stored, and memory stays flat. */
+const BATCH_BYTES = 4 * 1024 * 1024
+/** Octets that a body may have whatever the plan says; the gateway takes no longer one. */
+const BODY_BYTES_MAX = 60 * 1024 * 1024
 /** Clocks of services differ a little; a time further ahead is a mistake. */
 const FUTURE_MS_MAX = 5 * 60_000
+/** A staged import of which no more came for so long has lost its process. */
+const ABANDONED_AFTER_MS = 60 * 60_000
 
-/** What was stored. */
-export interface Imported {
-  readonly importedCount: number
-  /** Of the first and the last request that was stored; null when none was. */
-  readonly firstId: number | null
-  readonly lastId: number | null
-}
+/** Imports of a workspace that may wait for the one that runs, in each process. */
+export const IMPORTS_WAITING_MAX = 20
+const RETRY_AFTER_SECONDS = 10
 
-/** A line that may be stored. */
-interface Accepted {
-  readonly number: number
-  readonly line: ImportLine
-}
+const imports = new Turns({
+  atOnce: 1,
+  waitingMax: IMPORTS_WAITING_MAX,
+  refusal: () =>
+    new DomainError('rate_limited', `At most ${IMPORTS_WAITING_MAX} imports of a workspace may wait.`, {
+      retryAfterSeconds: RETRY_AFTER_SECONDS,
+    }),
+})
 
 /**
- * Stores requests that another service exported: with their times, marked as imported, and never dispatched. Lines are
- * stored in batches of 500, each whole or not at all; the first batch with a wrong line ends the import.
+ * Stores requests that another service exported: with their times, marked as imported, and never dispatched. All of them or none:
+ * every line is checked and put aside before the first is stored. From then on the import comes to its end, by another process
+ * if need be. Imports of a workspace take turns; those that wait are not read.
  *
- * @throws DomainError `validation_failed` naming every wrong line of its batch; `limit_reached` when the endpoint's cap
- *   leaves no room for a batch. Both say which lines are stored.
+ * @throws DomainError `validation_failed` naming the first 50 parts that are wrong, by their lines; `limit_reached` when the
+ *   endpoint or the plan has no room for all of it; `rate_limited` when too many imports of the workspace wait
  */
 export async function importRequests(
   ctx: Context,
   endpointId: string,
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<Imported> {
-  const { payloadBytesMax } = ctx.plan.limits
-  const lineBytesMax = Math.ceil((payloadBytesMax * 4) / 3) + LINE_BYTES_BESIDES
-  let imported: Imported = { importedCount: 0, firstId: null, lastId: null }
-  let batch: Accepted[] = []
-  const issues: InputIssue[] = []
-  let lines = 0
-  let bytes = 0
-  let storedUpTo = 0
-  const flush = async () => {
-    if (issues.length > 0) throw refusal(issues, storedUpTo)
-    if (batch.length === 0) return
-    const { firstId, lastId } = await storeBatch(ctx, endpointId, batch, storedUpTo)
-    imported = {
-      importedCount: imported.importedCount + batch.length,
-      firstId: imported.firstId ?? firstId,
-      lastId,
-    }
-    storedUpTo = batch.at(-1)?.number ?? storedUpTo
-    batch = []
-    lines = 0
-    bytes = 0
-  }
-  for await (const numbered of linesOf(body, lineBytesMax)) {
-    const decoded = decodedLine(numbered)
-    const wrong = 'issues' in decoded ? decoded.issues : boundIssues(ctx, decoded)
-    if (wrong.length > 0) issues.push(...wrong)
-    else if ('line' in decoded) batch.push(decoded)
-    lines += 1
-    bytes += 'text' in numbered ? numbered.text.length : 0
-    if (lines === IMPORT_BATCH_LINES || bytes >= BATCH_BYTES) await flush()
-  }
-  await flush()
-  return imported
+  return await imports.run(ctx.workspace.id, () => importInTurn(ctx, endpointId, body), ctx.signal)
 }
 
-function refusal(issues: readonly InputIssue[], storedUpTo: number): DomainError {
+async function importInTurn(
+  ctx: Context,
+  endpointId: string,
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<Imported> {
+  const importId = randomUUID()
+  try {
+    const count = await stage(ctx, endpointId, importId, body)
+    if (count === 0) return { importedCount: 0, firstId: null, lastId: null }
+    await acceptImport(ctx, { importId, endpointId, count })
+  } catch (error) {
+    await dropImport(ctx.db, importId)
+    throw error
+  }
+  return await storeImport(ctx, { importId, endpointId, workspaceId: ctx.workspace.id })
+}
+
+/** Checks every line, and puts them aside as long as none is wrong. @returns how many there are */
+async function stage(
+  ctx: Context,
+  endpointId: string,
+  importId: string,
+  body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+): Promise<number> {
+  const { payloadBytesMax, storedBytesMax, storedRequestsMax } = ctx.plan.limits
+  const bodyBytesMax = Math.min(payloadBytesMax, BODY_BYTES_MAX)
+  const bytesMax = Math.min(storedBytesMax, ctx.storageMaxBytes ?? storedBytesMax)
+  const room = Math.max(0, storedRequestsMax - (await storedCount(ctx.db, endpointId)))
+  const issues: InputIssue[] = []
+  let heads: string[] = []
+  let bodies: Buffer[] = []
+  let batchBytes = 0
+  let number = 0
+  let count = 0
+  let bytes = 0
+  const flush = async () => {
+    const dueAt = new Date(ctx.clock.now().getTime() + ABANDONED_AFTER_MS)
+    const [only] = bodies
+    const together = bodies.length === 1 && only !== undefined ? only : Buffer.concat(bodies)
+    await stageBatch(ctx.db, { importId, number }, { endpointId, dueAt, heads, bodies: together })
+    number += 1
+    heads = []
+    bodies = []
+    batchBytes = 0
+  }
+  for await (const read of linesOf(body, bodyBytesMax)) {
+    const wrong = 'issues' in read ? read.issues : boundIssues(ctx, read, bodyBytesMax)
+    issues.push(...wrong)
+    if (issues.length >= MAX_PROBLEM_ITEMS) break
+    if ('issues' in read || issues.length > 0) continue
+    const row = rowOf(endpointId, read)
+    const head = stagedHead(row)
+    count += 1
+    bytes += head.length + row.body.length
+    if (count > room)
+      throw noRoom(`The endpoint has room for ${room} more requests, not for line ${read.number}.`)
+    if (bytes > bytesMax)
+      throw noRoom(`Up to line ${read.number} it is more than the ${bytesMax} bytes that may be stored.`)
+    heads.push(head)
+    bodies.push(read.body)
+    batchBytes += head.length + row.body.length
+    if (heads.length === IMPORT_BATCH_LINES || batchBytes >= BATCH_BYTES) await flush()
+  }
+  if (issues.length > 0) throw refusal(issues)
+  if (heads.length > 0) await flush()
+  return count
+}
+
+const noRoom = (sentence: string) => new DomainError('limit_reached', `${sentence} Nothing was stored.`)
+
+function refusal(issues: readonly InputIssue[]): DomainError {
   const [first, ...rest] = issues
   if (first === undefined) return validationFailed([])
-  return validationFailed([{ ...first, detail: `${first.detail} ${keptWords(storedUpTo)}` }, ...rest])
-}
-
-function keptWords(storedUpTo: number): string {
-  return storedUpTo === 0 ? 'Nothing was stored.' : `Lines 1 to ${storedUpTo} are stored, no later one is.`
+  return validationFailed([{ ...first, detail: `${first.detail} Nothing was stored.` }, ...rest])
 }
 
 /** What the line alone cannot know: the plan and the present. */
-function boundIssues(ctx: Context, { number, line }: Accepted): InputIssue[] {
+function boundIssues(ctx: Context, { number, line, body }: CheckedLine, bodyBytesMax: number): InputIssue[] {
   const issues: InputIssue[] = []
-  const { payloadBytesMax } = ctx.plan.limits
   if (Date.parse(line.receivedAt) > ctx.clock.now().getTime() + FUTURE_MS_MAX) {
     const detail = `Line ${number}: receivedAt is in the future.`
     issues.push({ path: ['lines', number, 'receivedAt'], code: 'out_of_range', detail })
   }
-  if (bodyBytesOf(line) > payloadBytesMax) {
-    const detail = `Line ${number}: body is over the plan's ${payloadBytesMax} bytes.`
+  if (body.length > bodyBytesMax) {
+    const detail = `Line ${number}: body is over the plan's ${bodyBytesMax} bytes.`
     issues.push({ path: ['lines', number, 'body'], code: 'too_long', detail })
   }
   return issues
 }
 
-async function storeBatch(
-  ctx: Context,
-  endpointId: string,
-  batch: readonly Accepted[],
-  storedUpTo: number,
-): Promise<{ firstId: number; lastId: number }> {
-  const rows = batch.map(({ line }) => rowOf(endpointId, line))
-  return await ctx.db.transaction().execute(async (trx) => {
-    // Ids are drawn under the lock, as captures draw theirs: they commit in order.
-    await lockCounters(trx, endpointId)
-    const room = ctx.plan.limits.storedRequestsMax - (await storedCount(trx, endpointId))
-    if (rows.length > room) {
-      throw new DomainError(
-        'limit_reached',
-        `The endpoint has room for ${Math.max(0, room)} more requests, not for the ${rows.length} from line ${batch[0]?.number} on. ${keptWords(storedUpTo)}`,
-      )
-    }
-    const { firstId, lastId } = await insertImported(trx, endpointId, rows)
-    await recordChange(trx, ctx, {
-      action: 'requests.import',
-      workspaceId: ctx.workspace.id,
-      subject: { type: 'endpoint', id: endpointId },
-      endpointId,
-      before: {},
-      after: { importedCount: rows.length, firstId, lastId },
-    })
-    return { firstId, lastId }
-  })
-}
-
-function rowOf(endpointId: string, line: ImportLine) {
+function rowOf(endpointId: string, { line, body }: CheckedLine) {
   const headers = headersOf(line)
-  const body = bodyOf(line)
   const contentType =
     line.contentType === undefined
       ? (headers.find(([name]) => name.toLowerCase() === 'content-type')?.[1] ?? null)

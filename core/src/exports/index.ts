@@ -1,1 +1,2 @@
 export { isCredentialName, MASK } from '../engine/credentials.ts'
+export { sweepImports } from './storeImport.ts'

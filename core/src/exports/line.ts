@@ -96,9 +96,8 @@ export const ImportLine = z
     body: z.string().nullable().default(null),
     bodyEncoding: encoding,
   })
-  .superRefine(({ body, bodyEncoding, rawHeaders, bodyTruncated, sizeBytes }, context) => {
+  .superRefine(({ rawHeaders, bodyTruncated, sizeBytes }, context) => {
     const faults: [boolean, (string | number)[], string][] = [
-      [bodyEncoding === 'base64' && !isBase64(body ?? ''), ['body'], 'must be base64'],
       [bodyTruncated && sizeBytes === undefined, ['sizeBytes'], 'must be there for a body that was cut'],
       ...rawHeaders.map((header, at): [boolean, (string | number)[], string] => [
         header.encoding === 'base64' && !isBase64(header.value),
@@ -125,14 +124,4 @@ export function headersOf(line: ImportLine): WireHeader[] {
     name,
     Buffer.from(value, how === 'base64' ? 'base64' : 'utf8').toString('latin1'),
   ])
-}
-
-/** The body of a line. */
-export function bodyOf(line: ImportLine): Buffer {
-  return Buffer.from(line.body ?? '', line.bodyEncoding === 'base64' ? 'base64' : 'utf8')
-}
-
-/** How many octets {@link bodyOf} would have. */
-export function bodyBytesOf({ body, bodyEncoding }: ImportLine): number {
-  return Buffer.byteLength(body ?? '', bodyEncoding === 'base64' ? 'base64' : 'utf8')
 }

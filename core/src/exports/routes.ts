@@ -7,7 +7,7 @@ import { filterInput, findsRequest } from '../requests/index.ts'
 import { exportedRequest } from './exportedRequest.ts'
 import { exportMany } from './exportMany.ts'
 import { FORMAT_NAMES, FORMATS, type Format } from './formats/index.ts'
-import { IMPORT_BATCH_LINES, importRequests } from './importRequests.ts'
+import { importRequests } from './importRequests.ts'
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const includeSecrets = optional(z.boolean()).meta({
@@ -91,7 +91,8 @@ export const transferRoutes = router({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/requests/import',
     summary: 'Store requests that were exported as NDJSON, with their times',
-    description: `They are marked as \`imported\`, get new ids, and are never dispatched. Lines are stored in batches of ${IMPORT_BATCH_LINES} (fewer where they are large), each whole or not at all; the first batch with a wrong line ends the import, and every wrong line of it is named.`,
+    description:
+      'They are marked as `imported`, get new ids, and are never dispatched. All lines are stored or none: every line is checked before the first is stored, and the first 50 parts that are wrong are named. Imports of a workspace take turns.',
     input: z.object({ endpointId }),
     output: Imported,
     media: { takes: NDJSON },

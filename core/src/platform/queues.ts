@@ -64,6 +64,15 @@ export const QUEUES = {
     cron: '*/5 * * * *',
   },
   /**
+   * Finishes imports whose process died, and forgets those that it had not checked to the end. Singleton, and what one does not get
+   * done, the next goes on with.
+   */
+  'imports.sweep': {
+    payload: z.object({}),
+    options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 3600 },
+    cron: '* * * * *',
+  },
+  /**
    * Raises the alarms of watchdogs that are due. Each run queues the next one before it looks, 1 s ahead; with the
    * poll of a second that makes a look every 2 s, which a watchdog of a few seconds needs. Short: one queued is enough. The cron line mends a broken chain.
    */

@@ -1,8 +1,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { connect, type Socket } from 'node:net'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { z } from 'zod'
 import type { TestEndpoint } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
 import { wrongParts } from '../../support/problems.ts'
 import { sendRaw } from '../../support/sender.ts'
 import { startService, type TestService } from '../../support/service.ts'
@@ -199,7 +201,7 @@ describe('export', () => {
 describe('import', () => {
   const good = { receivedAt, method: 'POST', body: 'good' }
 
-  test('names every wrong line of a batch, and stores none of it', async () => {
+  test('names every wrong line, and stores none', async () => {
     const endpoint = await service.alice.endpoint()
     const future = new Date(service.clock.now().getTime() + 3_600_000).toISOString()
     const lines = [
@@ -225,16 +227,142 @@ describe('import', () => {
     expect(await endpoint.requests()).toEqual([])
   })
 
-  test('keeps the batches of 500 before a wrong one', async () => {
+  const staged = async () => await service.db.selectFrom('imports').select('id').execute()
+
+  test('stores nothing at all where a later line is wrong, and leaves nothing behind', async () => {
     const endpoint = await service.alice.endpoint()
-    const lines = Array.from({ length: 600 }, () => JSON.stringify(good))
+    const lines = Array.from({ length: 1200 }, () => JSON.stringify(good))
     lines[549] = '{}'
+    lines[1100] = 'no json'
     const answer = await importInto(endpoint, lines.join('\n'))
-    expect(answer.text).toContain('Lines 1 to 500 are stored')
-    expect(wrongParts(answer)).toEqual(['#/lines/550/receivedAt required', '#/lines/550/method required'])
+    expect(answer.text).toContain('Nothing was stored.')
+    expect(wrongParts(answer)).toEqual([
+      '#/lines/550/receivedAt required',
+      '#/lines/550/method required',
+      '#/lines/1101 type',
+    ])
     expect((await service.alice.get(endpoint.at('/stats'))).body).toMatchObject({
-      storage: { storedRequestCount: 500 },
+      storage: { storedRequestCount: 0 },
     })
+    expect(await staged()).toEqual([])
+  })
+
+  test('stores many batches in the order of their lines, with ids that follow each other', async () => {
+    const endpoint = await service.alice.endpoint()
+    const lines = Array.from({ length: 1700 }, (_, at) => ({ ...good, path: `/${at}`, body: `body €${at}` }))
+    const answer = await importInto(endpoint, lines)
+    expect(answer).toMatchObject({ status: 200, body: { importedCount: 1700 } })
+    const { firstId, lastId } = Object(answer.body)
+    const stored = await exported(endpoint)
+    expect(stored.map(({ path, body }) => [path, body])).toEqual(lines.map(({ path, body }) => [path, body]))
+    expect([stored[0]?.id, stored.at(-1)?.id]).toEqual([firstId, lastId])
+    expect(await staged()).toEqual([])
+  })
+
+  /** An import whose body never ends, from when its first batch is staged. */
+  async function endless(endpoint: TestEndpoint): Promise<Socket> {
+    const { hostname, port } = new URL(service.baseUrl)
+    const socket = connect(Number(port), hostname)
+    socket.write(
+      `POST ${endpoint.at('/requests/import')} HTTP/1.1\r\nHost: h\r\nAuthorization: Bearer ${service.alice.key}\r\n` +
+        `Content-Type: application/x-ndjson\r\nContent-Length: 1000000000\r\n\r\n${`${JSON.stringify(good)}\n`.repeat(1200)}`,
+    )
+    await eventually('a staged batch', async () => (await staged()).length === 1)
+    return socket
+  }
+
+  test('stores nothing of an upload that breaks off', async () => {
+    const endpoint = await service.alice.endpoint()
+    const socket = await endless(endpoint)
+    expect(await endpoint.requests()).toEqual([])
+    socket.destroy()
+    await eventually('nothing staged', async () => (await staged()).length === 0)
+    expect(await endpoint.requests()).toEqual([])
+  })
+
+  test('waits for the one before of its workspace, up to 20 of them', async () => {
+    const endpoint = await service.alice.endpoint()
+    const socket = await endless(endpoint)
+    const answers: number[] = []
+    const waiting = Array.from({ length: 21 }, async () => {
+      const { status, headers } = await importInto(endpoint, [good])
+      answers.push(status)
+      if (status === 429) expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    })
+    await eventually('a refusal', () => answers.length > 0)
+    expect(answers).toEqual([429])
+    const other = await service.charlie.endpoint()
+    expect(await importInto(other, [good])).toMatchObject({ status: 200 })
+    expect(answers).toEqual([429])
+    socket.destroy()
+    await Promise.all(waiting)
+    expect(answers).toEqual([429, ...Array.from({ length: 20 }, () => 200)])
+    expect((await service.alice.get(endpoint.at('/stats'))).body).toMatchObject({
+      storage: { storedRequestCount: 20 },
+    })
+  })
+
+  test('is finished by another process where its own one dies, or forgotten where it was not checked yet', async () => {
+    const endpoint = await service.alice.endpoint()
+    const dueAt = new Date(service.clock.now().getTime() - 1)
+    const batch = (text: string) => ({
+      heads: JSON.stringify([
+        {
+          received_at: receivedAt,
+          method: 'POST',
+          path: '',
+          header_names: 'X-A',
+          header_values: '\u00ff',
+          size_bytes: 4,
+          body_truncated: false,
+          body_is_binary: false,
+          storage_bytes: 1028,
+          body_bytes: 4,
+        },
+      ]),
+      bodies: Buffer.from(text),
+    })
+    for (const [isAccepted, texts] of [
+      [true, ['one.', 'two.']],
+      [false, ['lost']],
+    ] as const) {
+      const id = crypto.randomUUID()
+      await service.db
+        .insertInto('imports')
+        .values({ id, endpointId: endpoint.id, isAccepted, dueAt })
+        .execute()
+      for (const [number, text] of texts.entries()) {
+        await service.db
+          .insertInto('importBatches')
+          .values({ importId: id, number, ...batch(text) })
+          .execute()
+      }
+    }
+    await service.runJob('imports.sweep', {})
+    expect((await exported(endpoint)).map(({ body }) => body)).toEqual(['one.', 'two.'])
+    expect(await staged()).toEqual([])
+  })
+
+  test('bounds what a line may nest and hold, and how many are empty', async () => {
+    const endpoint = await service.alice.endpoint()
+    const line = JSON.stringify(good)
+    const wide = JSON.stringify({ ...good, more: Array.from({ length: 20_001 }, () => 1) })
+    const deep = `{"a":${'['.repeat(40)}${']'.repeat(40)}}`
+    const answer = await importInto(
+      endpoint,
+      [line, wide, deep, '{"body":"a\u0001"}', '{"body":"\\x"}', line].join('\n'),
+    )
+    expect(wrongParts(answer)).toEqual([
+      '#/lines/2 too_many',
+      '#/lines/3 too_deep',
+      '#/lines/4 type',
+      '#/lines/5 type',
+    ])
+    const sparse = await importInto(endpoint, `${line}\n`.concat('\r\n'.repeat(10_000), line))
+    expect(sparse).toMatchObject({ status: 200, body: { importedCount: 2 } })
+    const empty = await importInto(endpoint, `${line}\n${'\n'.repeat(20_000)}`)
+    expect(wrongParts(empty)).toEqual(['#/lines/10003 too_many'])
+    expect((await endpoint.requests()).length).toBe(2)
   })
 
   test('refuses what the cap has no room for, a line that is too long, and bytes that are no text', async () => {

@@ -274,6 +274,20 @@ export interface GatewayOutagesTable {
   endedAt: Date
 }
 
+export interface ImportBatchesTable {
+  importId: string
+  number: number
+  heads: string
+  bodies: Buffer
+}
+
+export interface ImportsTable {
+  id: string
+  endpointId: string
+  isAccepted: Generated<boolean>
+  dueAt: Date
+}
+
 export interface IncidentsTable {
   id: string
   workspaceId: string
@@ -458,6 +472,8 @@ export interface Database {
   endpoints: EndpointsTable
   gatewayHeartbeats: GatewayHeartbeatsTable
   gatewayOutages: GatewayOutagesTable
+  importBatches: ImportBatchesTable
+  imports: ImportsTable
   incidents: IncidentsTable
   installation: InstallationTable
   listenerReplays: ListenerReplaysTable
