@@ -8,24 +8,28 @@ import { isTrackedEnvelope } from '@trpc/server'
  *
  * @param events what a stream's procedure answered: an async iterable of `tracked` events
  */
-export function eventStream(services: Services, events: unknown): Response {
+export function eventStream({ log }: Pick<Services, 'log'>, events: unknown): Response {
   if (!isAsyncIterable(events)) throw new Error('A stream answered no events.')
   const source = events[Symbol.asyncIterator]()
   const frames = framesOf(source)
+  let isCancelled = false
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await frames.next()
+          // A controller that is closed throws when it is closed again.
+          if (isCancelled) return
           if (done === true) controller.close()
           else controller.enqueue(Buffer.from(value))
         } catch (error) {
           // Its status is long sent: the client sees why when it comes back.
-          if (!(error instanceof DomainError)) services.log.error({ err: error }, 'a stream broke off')
-          controller.close()
+          if (!(error instanceof DomainError)) log.error({ err: error }, 'a stream broke off')
+          if (!isCancelled) controller.close()
         }
       },
       cancel() {
+        isCancelled = true
         // Not awaited: an event that is being waited for comes first.
         source.return?.().catch(() => undefined)
       },
