@@ -1,4 +1,5 @@
 import { METHODS } from 'node:http'
+import { DomainError } from '@creel/core'
 import type { FetchHandler } from '../fetchHandler.ts'
 import type { AnswerStream, Exchange } from './exchange.ts'
 import { heldBytesOf } from './pieceMemory.ts'
@@ -83,7 +84,8 @@ function streamOf(exchange: Exchange): ReadableStream<Uint8Array> {
           isOver = true
         },
         onAbort() {
-          if (!isOver) controller.error(new Error('The client hung up within its request.'))
+          // A refusal, for the client is at fault: an error of the service would be logged and counted as one.
+          if (!isOver) controller.error(new DomainError('request_invalid', 'The body broke off.'))
           isOver = true
         },
       })
