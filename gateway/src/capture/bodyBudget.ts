@@ -1,5 +1,7 @@
 /** Bounds the memory that bodies take while they arrive and wait to be stored. */
 export interface BodyBudget {
+  /** Bytes in use by all bodies together. */
+  readonly takenBytes: number
   /** @param address null where nobody knows it */
   open(endpointId: string, address: string | null): BodyShare
 }
@@ -29,6 +31,9 @@ export function createBodyBudget({ bytesMax, shareBytesMax }: BodyBudgetLimits):
   const ofAddresses = new Map<string, number>()
   let taken = 0
   return {
+    get takenBytes() {
+      return taken
+    },
     open(endpointId, knownAddress) {
       const address = knownAddress ?? ''
       let mine = 0

@@ -3,7 +3,7 @@ import type { CaptureResult, CaptureSettings, Captures, EvaluatedCapture } from 
 import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import type { CapturedRequest } from '@creel/core/engine/message'
 import { isDatabaseOutage } from '@creel/core/platform/db'
-import { countCapture } from '@creel/core/platform/metrics'
+import { countBodyBytes, countCapture } from '@creel/core/platform/metrics'
 import type { RequestHandler, WireExchange } from '../http/exchange.ts'
 import type { ReadyAnswer } from '../http/readyAnswer.ts'
 import { pathOf } from '../http/requestHead.ts'
@@ -50,6 +50,7 @@ export function createCaptureHandler({
   }
 
   const budget = createBodyBudget({ bytesMax: BUFFERED_BYTES_MAX, shareBytesMax: BUFFERED_BYTES_SHARE })
+  countBodyBytes(() => budget.takenBytes)
 
   const receive = (exchange: WireExchange, target: CaptureTarget, settings: CaptureSettings) => {
     const foreign = captures.refuseForeign(settings, exchange.address)

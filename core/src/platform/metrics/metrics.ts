@@ -210,6 +210,29 @@ export const streamsOpen = new Gauge({
   registers,
 })
 
+const bodyBudgets = new Set<() => number>()
+
+/** Memory that bodies of captures take. Read at each scrape. */
+export const bodyBytes = new Gauge({
+  name: 'creel_body_bytes',
+  help: 'Bytes of captured bodies that are arriving or waiting to be stored',
+  registers,
+  collect() {
+    let bytes = 0
+    for (const taken of bodyBudgets) bytes += taken()
+    this.set(bytes)
+  },
+})
+
+/**
+ * Counts a budget of bodies in {@link bodyBytes}, as long as the process runs.
+ *
+ * @param taken bytes in use now
+ */
+export function countBodyBytes(taken: () => number): void {
+  bodyBudgets.add(taken)
+}
+
 /** Jobs of a queue that are due and that no worker has taken. Read at each scrape. */
 export const queueDepth = new Gauge({
   name: 'creel_queue_depth',
