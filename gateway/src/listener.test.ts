@@ -6,6 +6,9 @@ import { countAnswer } from './http/pieceMemory.ts'
 import { ReadyAnswer } from './http/readyAnswer.ts'
 import { type Listener, type ListenerOptions, listen } from './listener.ts'
 
+/** Longer than a test may take. */
+const NEVER_MS = 600_000
+
 let listener: Listener | undefined
 const sockets: Socket[] = []
 const faults: unknown[] = []
@@ -372,3 +375,37 @@ test.each(['/hook/at-once', '/in-pieces'])(
     expect((await closed).length).toBeLessThan(20_000_000)
   },
 )
+
+describe('a client that is gone', () => {
+  test('by a half-close behind a part of a further request ends the connection with its answers', async () => {
+    const asked = Promise.withResolvers<WireExchange>()
+    const port = await start({ capture: (exchange) => asked.resolve(exchange) })
+    const client = dial(port, 'GET /hook/t HTTP/1.1\r\nHost: h\r\n\r\nGET /hook/t HT')
+    const exchange = await asked.promise
+    await new Promise<void>((resolve) => client.socket.end(resolve))
+    // After this, no event of the socket is left that would make the service look again.
+    await fetch(`http://127.0.0.1:${port}/`)
+    exchange.answer(textAnswer('the only one'))
+    expect(await client.closed).toEndWith('the only one')
+  })
+
+  test('by a reset while its connection is not read from is noticed when it is answered', async () => {
+    const asked = Promise.withResolvers<WireExchange>()
+    const port = await start({
+      capture: (exchange) => asked.resolve(exchange),
+      limits: { tickSeconds: 0.01 },
+    })
+    const request = 'GET /hook/t HTTP/1.1\r\nHost: h\r\n\r\n'
+    const client = dial(port, request.repeat(1000))
+    const exchange = await asked.promise
+    // The answer is read: what is sent ahead of it has arrived.
+    const other = dial(port, 'GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n')
+    await other.until('from fetch')
+    client.socket.resetAndDestroy()
+    await client.closed
+    exchange.answer(textAnswer('for nobody'))
+    other.socket.destroy()
+    await listener?.close(NEVER_MS)
+    listener = undefined
+  })
+})

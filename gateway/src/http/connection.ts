@@ -171,7 +171,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
       case 'lingering':
         if (age > ticks.linger) this.terminate()
     }
-    if (this.#unsentDeadline.isOver(this.writer.unsentBytes)) this.terminate()
+    if (this.writer.hasFailed || this.#unsentDeadline.isOver(this.writer.unsentBytes)) this.terminate()
   }
 
   // What an exchange asks for.
@@ -280,6 +280,8 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     this.#input.at = this.#reader.position
     if (step === undefined) {
       if (this.#reader.isWithinHead && this.#phase === 'idle') this.#enter('head')
+      // No event announces the end again.
+      if (this.#peerEnded) this.#linger()
       return false
     }
     if (isRefusal(step)) return this.#refuse(step)

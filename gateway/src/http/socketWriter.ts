@@ -28,6 +28,7 @@ export class SocketWriter {
   readonly #socket: WritableSocket
   #unsent: Buffer[] = []
   #unsentBytes = 0
+  #hasFailed = false
   #writtenBytes = 0
   #drained: PromiseWithResolvers<void> | undefined
 
@@ -42,6 +43,11 @@ export class SocketWriter {
   /** Bytes that were written since the connection was opened, sent or not. */
   get writtenBytes(): number {
     return this.#writtenBytes
+  }
+
+  /** Whether the client is gone. Bun does not say so of a socket that is paused: only its writes fail. */
+  get hasFailed(): boolean {
+    return this.#hasFailed
   }
 
   /** @param bytes the writer's from now on: they stay as they are */
@@ -60,10 +66,18 @@ export class SocketWriter {
   #send(bytes: Buffer): Buffer {
     if (bytes.length >= COUNTED_BYTES_MIN) countPiece(bytes.length)
     this.#writtenBytes += bytes.length
-    const sent = this.#unsentBytes > 0 ? 0 : Math.max(0, this.#socket.write(bytes))
+    const sent = this.#unsentBytes > 0 ? 0 : this.#write(bytes)
     if (sent === bytes.length) return NOTHING
     this.#unsentBytes += bytes.length - sent
     return bytes.subarray(sent)
+  }
+
+  /** @returns how many bytes the system took */
+  #write(bytes: Buffer): number {
+    const sent = this.#socket.write(bytes)
+    if (sent >= 0) return sent
+    this.#hasFailed = true
+    return 0
   }
 
   /** To be called when the socket takes bytes again. */
@@ -71,7 +85,7 @@ export class SocketWriter {
     for (;;) {
       const [first] = this.#unsent
       if (first === undefined) break
-      const sent = Math.max(0, this.#socket.write(first))
+      const sent = this.#write(first)
       this.#unsentBytes -= sent
       if (sent < first.length) {
         this.#unsent[0] = first.subarray(sent)
