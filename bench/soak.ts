@@ -1,12 +1,20 @@
 /**
  * `bun bench/soak.ts [minutes]`: memory of the whole service under steady traffic, captures forwarded and listed all the while.
  * Growth is the slope between the second and the last fifth of the run: the first fifth is the warm-up.
+ *
+ * `bun bench/soak.ts network [seconds] [seed]`: the property test of `tests/network` for an hour, or for so many seconds.
  */
 import { createServer } from 'node:http'
 import { residentMegabytes } from './support/creelProcess.ts'
 import { load } from './support/load.ts'
+import { soakNetwork } from './support/networkSoak.ts'
 import { report } from './support/report.ts'
 import { startBenchService } from './support/workspace.ts'
+
+if (process.argv[2] === 'network') {
+  const [, , , seconds = 3600, seed = Math.floor(Math.random() * 2 ** 32)] = process.argv
+  process.exit((await soakNetwork(Number(seconds), Number(seed))) ? 0 : 1)
+}
 
 const minutes = Number(process.argv[2] ?? 10)
 const SLICES = 20

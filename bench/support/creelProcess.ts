@@ -14,6 +14,8 @@ export interface CreelProcess {
   readonly key: string | undefined
   /** From the start of the process to its ready line. */
   readonly bootMs: number
+  /** Resolves with the exit code. */
+  readonly exited: Promise<number>
   stop(): Promise<void>
 }
 
@@ -44,6 +46,7 @@ export async function startCreel(
       baseUrl: ready[1] ?? '',
       key: /^creel key (\S+)$/m.exec(text)?.[1],
       bootMs: performance.now() - startedAt,
+      exited: child.exited,
       async stop() {
         child.kill('SIGTERM')
         await child.exited

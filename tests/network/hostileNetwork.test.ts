@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'bun:test'
+import { createTestDatabase } from '../support/database.ts'
+import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
+import { FAULT, type FaultName } from './plantedFaults.ts'
+import { type StormReport, storm } from './storm.ts'
+import { prepareTarget, type Target, targetEnv } from './target.ts'
+
+/** A short run in the suite. `CREEL_NETWORK_SECONDS` makes a long one, `CREEL_NETWORK_SEED` replays one. */
+const SECONDS = Number(process.env.CREEL_NETWORK_SECONDS ?? 20)
+const SEED = Number(process.env.CREEL_NETWORK_SEED ?? Math.floor(Math.random() * 2 ** 32))
+/** A planted fault is found in one of the first rounds. */
+const FAULT_SECONDS = 20
+const FAULT_SETTLE_SECONDS = 3
+const SECONDS_AROUND = 100
+
+/** A service in a process of its own, with a fault planted in it. It is killed in the end: it may not be able to stop. */
+async function withTarget(fault: FaultName | '', use: (target: Target) => Promise<void>): Promise<void> {
+  const database = await createTestDatabase()
+  const env = { ...targetEnv(await temporaryFolder()), [FAULT]: fault }
+  const creel = await startProcess({ database, env }, ['--only', 'gateway'])
+  const command = async (...words: string[]): Promise<Record<string, string>> =>
+    JSON.parse((await runCreel([...words, '--json'], { database })).stdout)
+  try {
+    const { id = '' } = await command('workspace', 'create', '--name', 'bystander', '--plan', 'self-hosted')
+    const { key = '' } = await command('key', 'create', '--workspace', id, '--name', 'bystander')
+    const target = await prepareTarget({
+      pid: creel.pid,
+      baseUrl: creel.baseUrl,
+      key: creel.first?.key ?? '',
+      bystanderKey: key,
+      inside: env.CREEL_TEST_INSIDE,
+      exited: creel.exited,
+      log: creel.stderr,
+    })
+    await use(target)
+    if (fault === '') expect(await creel.stop()).toBe(0)
+  } finally {
+    creel.signal('SIGKILL')
+    await creel.exited
+    await database.drop()
+  }
+}
+
+const told = ({ before, after, complaints, ...counts }: StormReport) => JSON.stringify(counts)
+
+describe('a hostile network', () => {
+  test(
+    `gets no wrong answer, harms no bystander and leaves nothing behind (seed ${SEED})`,
+    () =>
+      withTarget('', async (target) => {
+        console.log(`network: CREEL_NETWORK_SEED=${SEED} CREEL_NETWORK_SECONDS=${SECONDS}`)
+        const report = await storm(target, { seed: SEED, seconds: SECONDS })
+        console.log(`network: ${told(report)}`)
+        expect(report.complaints).toEqual([])
+        expect(report.bystanderAnswers).toBeGreaterThan(0)
+        expect(report.captures).toBeGreaterThan(0)
+      }),
+    (SECONDS * 2 + SECONDS_AROUND) * 1000,
+  )
+
+  test.each([
+    ['callbacks without a guard', /an error that nothing caught/],
+    ['answers of other connections', / instead of |other bytes than the file/],
+    ['descriptors that are not closed', /left behind: descriptors/],
+    ['connections whose end is not heard', /left behind: |requests unanswered|without a reason/],
+  ] as const)('shows that a service has %s', (fault, complaint) =>
+    withTarget(fault, async (target) => {
+      const report = await storm(target, {
+        seed: SEED,
+        seconds: FAULT_SECONDS,
+        settleSeconds: FAULT_SETTLE_SECONDS,
+      })
+      expect(report.complaints.join('\n')).toMatch(complaint)
+    }),
+  )
+})
