@@ -180,6 +180,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       if (connections.size === 0) allGone.resolve()
       const cut = setTimeout(() => {
         for (const connection of connections) connection.terminate()
+        // The system need not tell of every end.
+        allGone.resolve()
       }, graceMs)
       await allGone.promise
       clearTimeout(cut)

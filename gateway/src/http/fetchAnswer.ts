@@ -108,7 +108,11 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
   const start = await readAvailable(reader, reader.read(), WHOLE_BYTES_MAX)
   if (start.isEnd) return sendWhole(answer, exchange, start.pieces)
   const stop = () => void reader.cancel().catch(() => {})
-  if (signal.aborted) return stop()
+  if (signal.aborted) {
+    stop()
+    // Without an answer the connection would wait for ever.
+    return exchange.abort()
+  }
   signal.addEventListener('abort', stop, { once: true })
   if (exchange.head.method === 'HEAD') {
     sendHead(answer, exchange, exchange.beginAnswer(), '')

@@ -72,7 +72,8 @@ export class HttpExchange implements Exchange, AnswerStream {
       this.closes = this.#connection.beginAnswer(this.head.keepAlive, closes)
       this.#connection.writer.writeCopy(answer.bytes({ isHead, closes: this.closes, traceId: this.traceId }))
     } catch (error) {
-      return this.#connection.fail(error)
+      this.#connection.fail(error)
+      return
     }
     this.end()
   }
