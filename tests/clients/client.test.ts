@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
-import { type Creel, CreelError, createCreel, type Endpoint } from 'creel-client'
+import { type Creel, createCreel, type Endpoint } from 'creel-client'
 import { verifyRequest, verifySignature } from 'creel-client/verify'
 import { typesOf } from '../../clients/typescript/generateTypes.ts'
-import { serverEvents } from '../../clients/typescript/src/sse.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { refusalOf } from './refusal.ts'
 
 /** The package creel-client against a service, from its sources; package.test.ts takes it as it is packed. */
 
@@ -19,16 +19,6 @@ beforeAll(async () => {
 /** Sends webhooks one after the other. */
 async function send(endpoint: Endpoint, ...bodies: readonly string[]): Promise<void> {
   for (const body of bodies) await fetch(endpoint.url, { method: 'POST', body })
-}
-
-/** What a call is refused with. */
-async function refusalOf(call: Promise<unknown>): Promise<CreelError> {
-  const error = await call.then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  )
-  if (!(error instanceof CreelError)) throw new Error(`The call was not refused: ${String(error)}`)
-  return error
 }
 
 test('the types are those of the promised description (`bun run openapi:snapshot`)', async () => {
@@ -95,87 +85,6 @@ describe('requests', () => {
     await endpoint.requests.delete(request?.id ?? 0)
     await send(endpoint, 'a', 'b')
     expect(await endpoint.requests.clear()).toEqual({ deletedCount: 2 })
-  })
-})
-
-describe('the live stream', () => {
-  test('tells of each request once, in order, through a service that closes its connections', async () => {
-    await using endpoint = await creel.endpoints.create()
-    await send(endpoint, 'before')
-    const before = await endpoint.requests.await()
-    // Between us and the service: each stream is cut after its first event.
-    let streams = 0
-    using proxy = Bun.serve({
-      port: 0,
-      idleTimeout: 0,
-      fetch: async (request) => {
-        const { pathname, search } = new URL(request.url)
-        const headers = { Authorization: `Bearer ${service.alice.key}` }
-        const answer = await fetch(service.baseUrl + pathname + search, { headers, signal: request.signal })
-        if (!pathname.endsWith('/stream')) return answer
-        streams += 1
-        const reader = answer.body?.getReader()
-        return new Response(
-          new ReadableStream({
-            async pull(controller) {
-              const { value = new Uint8Array() } = (await reader?.read()) ?? {}
-              controller.enqueue(value)
-              if (!new TextDecoder().decode(value).includes('event: arrived')) return
-              controller.close()
-              await reader?.cancel()
-            },
-          }),
-          { headers: { 'Content-Type': 'text/event-stream' } },
-        )
-      },
-    })
-    const through = await createCreel({ url: proxy.url.href, key: 'any' }).endpoints.get(endpoint.id)
-    const seen: string[] = []
-    const following = through.requests.follow({ afterId: before?.id ?? 0 })
-    for (const body of ['one', 'two', 'three', 'four']) {
-      await send(endpoint, body)
-      seen.push((await following.next()).value?.bodyPreview ?? '')
-    }
-    await following.return()
-    expect(seen).toEqual(['one', 'two', 'three', 'four'])
-    expect(streams).toBeGreaterThan(1)
-  })
-
-  test('notices a connection that has gone without a word', async () => {
-    const silent = new ReadableStream<Uint8Array>({
-      start: (controller) => controller.enqueue(new TextEncoder().encode(': alive\n\ndata: 1\n\n')),
-    })
-    const seen: string[] = []
-    const read = async () => {
-      for await (const { data } of serverEvents(silent, 50)) seen.push(data)
-    }
-    await expect(read()).rejects.toThrow('nothing came for 0.05 s')
-    expect(seen).toEqual(['1'])
-  })
-
-  test('reads by pages where it is too far behind', async () => {
-    await using endpoint = await creel.endpoints.create()
-    const lines = Array.from({ length: 1100 }, (_, at) =>
-      JSON.stringify({ receivedAt: '2026-01-01T00:00:00Z', method: 'POST', body: String(at) }),
-    )
-    await endpoint.requests.import(lines.join('\n'))
-    const seen: (string | null)[] = []
-    for await (const { bodyPreview } of endpoint.requests.follow({ afterId: 0 })) {
-      seen.push(bodyPreview)
-      if (seen.length === 1100) break
-    }
-    expect(seen).toEqual(lines.map((_, at) => String(at)))
-  })
-
-  test('ends when its signal aborts, and with the refusal when the endpoint is deleted', async () => {
-    const endpoint = await creel.endpoints.create()
-    const stop = new AbortController()
-    const ended = Array.fromAsync(endpoint.requests.follow({ signal: stop.signal })).catch(String)
-    stop.abort('enough')
-    expect(await ended).toBe('enough')
-    await endpoint.delete()
-    const refused = await refusalOf(Array.fromAsync(endpoint.requests.follow({ afterId: 0 })))
-    expect(refused.code).toBe('not_found')
   })
 })
 

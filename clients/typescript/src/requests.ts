@@ -1,4 +1,5 @@
-import { type StreamEvent, type StreamOptions, streamEvents } from './follow.ts'
+import type { StreamEvent, WholeRequest } from './events.ts'
+import { type StreamOptions, streamEvents, type WholeStreamOptions } from './follow.ts'
 import { itemsByIdOf, PAGE_SIZE } from './paging.ts'
 import { type CallOptions, dataOf, dataOrNull, queryText, signalOf, type Transport } from './transport.ts'
 import type {
@@ -80,6 +81,8 @@ export class Requests {
   }
 
   /** Every capture as it comes, oldest first, each once, until the loop ends or `signal` aborts. */
+  follow(options: WholeStreamOptions): AsyncGenerator<WholeRequest, void, undefined>
+  follow(options?: StreamOptions): AsyncGenerator<CapturedRequestSummary, void, undefined>
   async *follow(options: StreamOptions = {}): AsyncGenerator<CapturedRequestSummary, void, undefined> {
     const afterId = options.afterId ?? (await this.#newestId(options))
     let lastId = afterId
@@ -99,7 +102,9 @@ export class Requests {
   }
 
   /** The live stream itself: arrivals, changes of deliveries, and replays for a named listener. */
-  events(options: StreamOptions = {}): AsyncIterable<StreamEvent> {
+  events(options: WholeStreamOptions): AsyncGenerator<StreamEvent<WholeRequest>, void, undefined>
+  events(options?: StreamOptions): AsyncGenerator<StreamEvent, void, undefined>
+  events(options: StreamOptions = {}): AsyncGenerator<StreamEvent, void, undefined> {
     return streamEvents(this.#transport, this.#endpointId, options, () => this.#newestId(options))
   }
 
@@ -202,7 +207,7 @@ export class Requests {
    */
   async *#newerThan(
     id: number,
-    { listener: _listener, signal, ...filters }: StreamOptions,
+    { listener: _listener, whole: _whole, newest: _newest, signal, ...filters }: StreamOptions,
   ): AsyncGenerator<CapturedRequestSummary, void, undefined> {
     for (let afterId = id; ; ) {
       const options = signal === undefined ? {} : { signal }

@@ -1,0 +1,96 @@
+import { CreelError } from './error.ts'
+import type { components } from './schema.ts'
+import type { ServerEvent } from './sse.ts'
+
+type Summary = components['schemas']['CapturedRequestSummary']
+type Detail = components['schemas']['CapturedRequest']
+
+/** A captured request as a stream sends it with `whole` or `listener`: with target, headers and body. */
+export type WholeRequest = Pick<Detail, keyof Summary | 'url' | 'queryString' | 'rawHeaders' | 'body'>
+
+/** Data of each event of the service, by the event's name. */
+interface EventData {
+  arrived: { readonly requests: readonly Summary[] }
+  captured: { readonly requests: readonly WholeRequest[] }
+  passed: { readonly count: number }
+  changed: {
+    readonly states: readonly Pick<Summary, 'id' | 'state' | 'attemptCount'>[]
+  }
+  behind: { readonly lastId: number; readonly requests?: readonly Summary[]; readonly totalCount?: number }
+  replay: { readonly replayId: number; readonly requestId: number }
+}
+
+/** Members that each event must have, with their JSON types. */
+const MEMBERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  arrived: { requests: 'array' },
+  captured: { requests: 'array' },
+  passed: { count: 'number' },
+  changed: { states: 'array' },
+  behind: { lastId: 'number' },
+  replay: { replayId: 'number', requestId: 'number' },
+} satisfies { [Kind in keyof EventData]: { readonly [Name in keyof EventData[Kind]]?: string } }
+
+/** An event of the service; `lastId` is the id that a later stream resumes after. */
+type Sent = {
+  [Kind in keyof EventData]: { readonly type: Kind; readonly lastId: number } & EventData[Kind]
+}[keyof EventData]
+
+/**
+ * Event of an endpoint's live stream, told apart by `type`:
+ *
+ * - `arrived`: captured requests, oldest first. With `whole` or `listener` each is a {@link WholeRequest}.
+ * - `passed`: with filters, the number of captures that do not match.
+ * - `changed`: deliveries of earlier captures progressed.
+ * - `behind`: too many captures arrived. Read those above the id of the last request by pages; the stream itself goes on.
+ *   With `newest` it brings the newest.
+ * - `replay`: with `listener`, a request to send a capture again.
+ *
+ * `lastId` is the id that a later stream resumes after.
+ */
+export type StreamEvent<Captured = Summary> =
+  | { readonly type: 'arrived'; readonly requests: readonly Captured[]; readonly lastId: number }
+  | (Extract<Sent, { type: 'replay' }> & {
+      /** @deprecated `replayId` as text. */
+      readonly deliveryId: string
+    })
+  | Exclude<Sent, { type: 'arrived' | 'captured' | 'replay' }>
+
+/**
+ * Decodes an event of the service.
+ *
+ * @param lastId the id that the stream has reached; the event's own can only be higher
+ * @returns null for an event that only a newer service knows
+ * @throws CreelError `unexpected_answer` when a known event lacks a member or is not JSON
+ */
+export function eventOf(sent: ServerEvent, lastId: number): StreamEvent | null {
+  if (!Object.hasOwn(MEMBERS, sent.event)) return null
+  const event = { ...membersOf(sent), type: sent.event, lastId: Math.max(lastId, Number(sent.id) || 0) }
+  if (!isSent(event)) throw unreadable(sent)
+  // Captures have one name here, in whatever mode the service sends them.
+  if (event.type === 'captured') return { ...event, type: 'arrived' }
+  if (event.type === 'replay') return { ...event, deliveryId: String(event.replayId) }
+  return event
+}
+
+function isSent(event: { readonly type: string; readonly [member: string]: unknown }): event is Sent {
+  return Object.entries(MEMBERS[event.type] ?? {}).every(([name, type]) => {
+    const member = event[name]
+    return type === (Array.isArray(member) ? 'array' : typeof member)
+  })
+}
+
+function membersOf(sent: ServerEvent): object {
+  let data: unknown
+  try {
+    data = JSON.parse(sent.data)
+  } catch (error) {
+    throw unreadable(sent, error)
+  }
+  if (typeof data !== 'object' || data === null) throw unreadable(sent)
+  return data
+}
+
+function unreadable({ event }: ServerEvent, cause?: unknown): CreelError {
+  const detail = `The stream's event \`${event}\` is not what this version of the client knows.`
+  return new CreelError({ code: 'unexpected_answer', status: 200, detail }, { cause })
+}
