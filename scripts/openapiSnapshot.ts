@@ -3,7 +3,7 @@
  * typed client's types from it. Refuses a description that breaks the promise before (v1 is append-only).
  */
 import { join } from 'node:path'
-import { typesOf } from '../clients/typescript/generateTypes.ts'
+import { streamsOf, typesOf } from '../clients/typescript/generateTypes.ts'
 import { openApi } from '../gateway/src/openapi/index.ts'
 import { brokenPromises } from '../tests/contract/growth.ts'
 
@@ -17,4 +17,6 @@ if (broken.length > 0) {
   process.exit(1)
 }
 await snapshot.write(`${JSON.stringify(description, null, 1)}\n`)
-await Bun.write(join(ROOT, 'clients/typescript/src/schema.ts'), await typesOf(JSON.stringify(description)))
+const text = JSON.stringify(description)
+await Bun.write(join(ROOT, 'clients/typescript/src/schema.ts'), await typesOf(text))
+await Bun.write(join(ROOT, 'clients/typescript/src/streams.ts'), streamsOf(text))

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Creel, createCreel, type Endpoint } from 'creel-client'
 import { verifyRequest, verifySignature } from 'creel-client/verify'
-import { typesOf } from '../../clients/typescript/generateTypes.ts'
+import { streamsOf, typesOf } from '../../clients/typescript/generateTypes.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { refusalOf } from './refusal.ts'
@@ -23,8 +23,10 @@ async function send(endpoint: Endpoint, ...bodies: readonly string[]): Promise<v
 
 test('the types are those of the promised description (`bun run openapi:snapshot`)', async () => {
   const snapshot = await Bun.file(new URL('../contract/snapshots/openapi.v1.json', import.meta.url)).json()
-  const types = await Bun.file(new URL('../../clients/typescript/src/schema.ts', import.meta.url)).text()
-  expect(types).toBe(await typesOf(JSON.stringify(snapshot)))
+  const source = (name: string) =>
+    Bun.file(new URL(`../../clients/typescript/src/${name}`, import.meta.url)).text()
+  expect(await source('schema.ts')).toBe(await typesOf(JSON.stringify(snapshot)))
+  expect(await source('streams.ts')).toBe(streamsOf(JSON.stringify(snapshot)))
 })
 
 describe('endpoints', () => {

@@ -71,6 +71,18 @@ describe('brokenPromises', () => {
       described({ parameters: [{ name: 'page', in: 'query', schema: { type: 'integer', minimum: 0 } }] }),
     ],
     [
+      'a schema that got a name',
+      {
+        ...Object(older),
+        components: {
+          schemas: {
+            Thing: { $ref: '#/components/schemas/Named' },
+            Named: Object(older).components.schemas.Thing,
+          },
+        },
+      },
+    ],
+    [
       'an input that may be null',
       described({
         parameters: [
@@ -92,6 +104,16 @@ describe('brokenPromises', () => {
       'a member named like a word',
       described({ members: { title: { type: 'integer' } } }),
       'properties/title/type',
+    ],
+    [
+      'a name for another schema',
+      {
+        ...Object(older),
+        components: {
+          schemas: { Thing: { $ref: '#/components/schemas/Named' }, Named: { type: 'string' } },
+        },
+      },
+      'Thing/properties: gone',
     ],
     ['a value less', described({ values: ['a'] }), 'state/enum: b is gone'],
     [

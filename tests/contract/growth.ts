@@ -10,10 +10,17 @@ const WORDS = new Set(['description', 'summary', 'example', 'examples', 'title',
  * nothing else.
  */
 export function brokenPromises(older: Json, newer: Json): readonly string[] {
-  return compare(older, newer, [])
+  return compare(older, newer, [], newer)
 }
 
-function compare(older: Json, newer: Json | undefined, at: readonly string[]): readonly string[] {
+function compare(
+  older: Json,
+  given: Json | undefined,
+  at: readonly string[],
+  description: Json,
+): readonly string[] {
+  // A schema may get a name, and be the same.
+  const newer = isReference(given) && !isReference(older) ? referred(given.$ref, description) : given
   const name = at.at(-1) ?? ''
   if (WORDS.has(name) && !isMemberList(at.slice(0, -1))) return []
   if (isInput(at) && isRelaxed(name, older, newer) && !isMemberList(at.slice(0, -1))) return []
@@ -22,16 +29,18 @@ function compare(older: Json, newer: Json | undefined, at: readonly string[]): r
     if (!Array.isArray(newer)) return [`${at.join('/')}: changed`]
     return name === 'required' && isInput(at)
       ? added(older, newer).map((member) => `${at.join('/')}: ${member} is required now`)
-      : compareLists(older, newer, at)
+      : compareLists(older, newer, at, description)
   }
   if (isObject(older)) {
     if (!isObject(newer)) return [`${at.join('/')}: changed`]
     if (isNullOnly(older) && newer.type === 'null') return []
     const mayBranch = older.anyOf === undefined && (isInput(at) || older.type === undefined)
     const alternative = mayBranch ? firstAlternative(newer) : undefined
-    if (alternative !== undefined) return compare(older, alternative, at)
+    if (alternative !== undefined) return compare(older, alternative, at, description)
     return [
-      ...Object.entries(older).flatMap(([member, value]) => compare(value, newer[member], [...at, member])),
+      ...Object.entries(older).flatMap(([member, value]) =>
+        compare(value, newer[member], [...at, member], description),
+      ),
       ...(isInput(at) && name !== 'properties' ? newlyRequired(older, newer, at) : []),
     ]
   }
@@ -43,6 +52,7 @@ function compareLists(
   older: readonly Json[],
   newer: readonly Json[],
   at: readonly string[],
+  description: Json,
 ): readonly string[] {
   if (older.every((item) => typeof item !== 'object')) {
     return older
@@ -53,8 +63,20 @@ function compareLists(
     const key = isObject(item) && typeof item.name === 'string' ? item.name : undefined
     const match =
       key === undefined ? newer[place] : newer.find((other) => isObject(other) && other.name === key)
-    return compare(item, match, [...at, key ?? String(place)])
+    return compare(item, match, [...at, key ?? String(place)], description)
   })
+}
+
+function isReference(schema: Json | undefined): schema is { readonly $ref: string } {
+  return isObject(schema) && typeof schema.$ref === 'string'
+}
+
+/** The part of a description that `#/components/schemas/Name` leads to; undefined where there is none. */
+function referred(reference: string, description: Json): Json | undefined {
+  return reference
+    .split('/')
+    .slice(1)
+    .reduce<Json | undefined>((part, name) => (isObject(part) ? part[name] : undefined), description)
 }
 
 /** A member that had a value of its own choice, and must be given now. */

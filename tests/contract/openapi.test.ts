@@ -29,6 +29,24 @@ const Operation = z.looseObject({
   responses: z.record(z.string(), z.looseObject({ description: z.string() })),
 })
 
+const StreamContent = z.object({
+  schema: z.looseObject({ contentSchema: z.object({ items: z.object({ $ref: z.string() }) }).loose() }),
+  'x-events': z.record(z.string(), z.unknown()),
+})
+
+const EventSchema = z.looseObject({
+  oneOf: z.array(
+    z.looseObject({
+      properties: z.object({
+        id: z.looseObject({ type: z.literal('string') }),
+        event: z.looseObject({ const: z.string() }),
+        data: z.unknown(),
+      }),
+      required: z.tuple([z.literal('id'), z.literal('event'), z.literal('data')]),
+    }),
+  ),
+})
+
 const operations = ROUTES.map((route) => ({
   route,
   operation: Operation.parse(description.paths[route.path]?.[route.method.toLowerCase()]),
@@ -39,15 +57,17 @@ describe('/openapi/v1.json', () => {
     'describes the events of %s',
     (_, stream) => {
       const { responses } = Operation.parse(description.paths[stream.path]?.get)
-      expect(responses['200']).toMatchObject({
-        content: {
-          'text/event-stream': {
-            'x-events': Object.fromEntries(
-              Object.keys(stream.events).map((kind) => [kind, { type: 'object' }]),
-            ),
-          },
-        },
-      })
+      const { content } = z
+        .object({ content: z.object({ 'text/event-stream': StreamContent }) })
+        .parse(responses['200'])
+      const { schema, 'x-events': data } = content['text/event-stream']
+      const kinds = Object.keys(stream.events)
+      expect(Object.keys(data)).toEqual(kinds)
+      const name = schema.contentSchema.items.$ref.replace('#/components/schemas/', '')
+      const { oneOf } = EventSchema.parse(description.components.schemas[name])
+      expect(oneOf.map(({ properties }) => [properties.event.const, properties.data])).toEqual(
+        kinds.map((kind) => [kind, data[kind]]),
+      )
     },
   )
 

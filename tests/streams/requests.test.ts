@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { STREAMS } from '@creel/core'
 import { z } from 'zod'
 import { openEvents, type SeenEvent } from '../support/eventReader.ts'
 import { eventually } from '../support/eventually.ts'
@@ -125,6 +126,41 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/stream', () => {
     const { id } = await endpoint.capture()
     for (const follower of [stream, page])
       expect(arrivedIn(await follower.until((events) => arrivedIn(events).length > 0))).toEqual([id])
+  })
+
+  test('sends every event that it declares, as it declares it', async () => {
+    await using receiver = await startReceiver()
+    const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url, forwardingEnabled: true })
+    const { id } = await endpoint.capture()
+    const replays = `/requests/${id}/replay`
+    const stored = JSON.stringify({ receivedAt: '2026-01-01T00:00:00Z', method: 'POST', body: '{}' })
+    const many = await service.alice.endpoint()
+    const rawBody = Array.from({ length: 1100 }, () => stored).join('\n')
+    await service.alice.post(many.at('/requests/import'), undefined, {
+      rawBody,
+      headers: { 'Content-Type': 'application/x-ndjson' },
+    })
+    const ways: Readonly<Record<string, { path: string; ask?: () => Promise<unknown> }>> = {
+      arrived: { path: endpoint.at('/requests/stream?afterId=0') },
+      captured: { path: endpoint.at('/requests/stream?afterId=0&whole=true') },
+      passed: { path: endpoint.at('/requests/stream?afterId=0&label=other') },
+      changed: {
+        path: endpoint.at('/requests/stream'),
+        ask: () => service.alice.post(endpoint.at(replays)),
+      },
+      replay: {
+        path: endpoint.at('/requests/stream?listener=ada'),
+        ask: () => service.alice.post(endpoint.at(`${replays}?to=listeners`)),
+      },
+      behind: { path: many.at('/requests/stream?afterId=0&newest=true') },
+    }
+    const [stream] = STREAMS.filter(({ name }) => name === 'requests.follow')
+    expect(Object.keys(ways)).toEqual(Object.keys(stream?.events ?? {}))
+    for (const [kind, { path, ask }] of Object.entries(ways)) {
+      await using reader = await openEvents(service.alice, path)
+      await ask?.()
+      await reader.until((seen) => seen.some(({ event }) => event === kind))
+    }
   })
 
   test('a follower misses nothing when another joins', async () => {

@@ -1,3 +1,6 @@
+import { STREAMS, type Stream } from '@creel/core'
+import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
+import { z } from 'zod'
 import type { Client } from './client.ts'
 
 /** One event of a stream, as it was on the wire. */
@@ -16,7 +19,7 @@ export interface EventReader extends AsyncDisposable {
   until(isEnough: (seen: readonly SeenEvent[]) => boolean): Promise<readonly SeenEvent[]>
 }
 
-/** Opens a stream that must begin. */
+/** Opens a stream that must begin. Its reader throws at an event that the stream does not declare. */
 export async function openEvents(
   client: Client,
   path: string,
@@ -28,7 +31,7 @@ export async function openEvents(
     signal: hangUp.signal,
   })
   if (response.status !== 200) throw new Error(`The stream answered ${response.status}.`)
-  const events = eventsOf(response)
+  const events = eventsOf(response, streamAt(path))
   const reader: EventReader = {
     response,
     async next() {
@@ -52,7 +55,39 @@ export async function openEvents(
   return reader
 }
 
-async function* eventsOf(response: Response): AsyncGenerator<SeenEvent, void, undefined> {
+/** The stream that a path is of. */
+function streamAt(path: string): Stream {
+  const { pathname } = new URL(path, 'http://service')
+  const stream = STREAMS.find((one) =>
+    new RegExp(`^${one.path.replace(/\{\w+\}/g, '[^/]+')}$`).test(pathname),
+  )
+  if (stream === undefined) throw new Error(`No stream is declared at ${path}.`)
+  return stream
+}
+
+const ajv = new Ajv2020({ strict: false, validateFormats: false })
+const validators = new Map<z.ZodType, ValidateFunction>()
+
+/** Holds an event against its declaration: its name, and its data, which has no other members. */
+function checkEvent({ name, events }: Stream, { event, data }: SeenEvent): void {
+  const schema = events[event]
+  if (schema === undefined) throw new Error(`${name} sent ${event}, which it does not declare.`)
+  const isDeclared = validators.get(schema) ?? ajv.compile(jsonSchemaOf(schema))
+  validators.set(schema, isDeclared)
+  if (!isDeclared(data)) throw new Error(`${name} sent ${event}: ${ajv.errorsText(isDeclared.errors)}`)
+}
+
+/** The names of schemas are OpenAPI's, and would be addresses for Ajv. */
+const jsonSchemaOf = (schema: z.ZodType) =>
+  z.toJSONSchema(schema, {
+    io: 'output',
+    unrepresentable: 'any',
+    override: ({ jsonSchema }) => {
+      delete jsonSchema.id
+    },
+  })
+
+async function* eventsOf(response: Response, stream: Stream): AsyncGenerator<SeenEvent, void, undefined> {
   const decoder = new TextDecoder()
   let text = ''
   for await (const chunk of response.body ?? []) {
@@ -67,11 +102,13 @@ async function* eventsOf(response: Response): AsyncGenerator<SeenEvent, void, un
           return [line.slice(0, at), line.slice(at + 2)]
         }),
       )
-      yield {
+      const event: SeenEvent = {
         id: fields.get('id') ?? '',
         event: fields.get('event') ?? '',
         data: JSON.parse(fields.get('data') ?? 'null'),
       }
+      checkEvent(stream, event)
+      yield event
     }
   }
 }

@@ -1,39 +1,21 @@
 import { CreelError } from './error.ts'
 import type { components } from './schema.ts'
 import type { ServerEvent } from './sse.ts'
+import { EVENT_MEMBERS, type StreamEvents } from './streams.ts'
 
 type Summary = components['schemas']['CapturedRequestSummary']
-type Detail = components['schemas']['CapturedRequest']
 
 /** A captured request as a stream sends it with `whole` or `listener`: with target, headers and body. */
-export type WholeRequest = Pick<Detail, keyof Summary | 'url' | 'queryString' | 'rawHeaders' | 'body'>
+export type WholeRequest = components['schemas']['WholeRequest']
 
-/** Data of each event of the service, by the event's name. */
-interface EventData {
-  arrived: { readonly requests: readonly Summary[] }
-  captured: { readonly requests: readonly WholeRequest[] }
-  passed: { readonly count: number }
-  changed: {
-    readonly states: readonly Pick<Summary, 'id' | 'state' | 'attemptCount'>[]
-  }
-  behind: { readonly lastId: number; readonly requests?: readonly Summary[]; readonly totalCount?: number }
-  replay: { readonly replayId: number; readonly requestId: number }
-}
+/** An event as its data and its name in one object; `lastId` is the id that a later stream resumes after. */
+type Flat<Event> = Event extends { readonly event: infer Name; readonly data: infer Data }
+  ? { readonly type: Name; readonly lastId: number } & Readonly<Data>
+  : never
 
-/** Members that each event must have, with their JSON types. */
-const MEMBERS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  arrived: { requests: 'array' },
-  captured: { requests: 'array' },
-  passed: { count: 'number' },
-  changed: { states: 'array' },
-  behind: { lastId: 'number' },
-  replay: { replayId: 'number', requestId: 'number' },
-} satisfies { [Kind in keyof EventData]: { readonly [Name in keyof EventData[Kind]]?: string } }
+type Sent = Flat<StreamEvents['requests_follow']>
 
-/** An event of the service; `lastId` is the id that a later stream resumes after. */
-type Sent = {
-  [Kind in keyof EventData]: { readonly type: Kind; readonly lastId: number } & EventData[Kind]
-}[keyof EventData]
+const MEMBERS: Readonly<Record<string, Readonly<Record<string, string>>>> = EVENT_MEMBERS.requests_follow
 
 /**
  * Event of an endpoint's live stream, told apart by `type`:

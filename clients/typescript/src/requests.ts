@@ -1,3 +1,4 @@
+import { CreelError } from './error.ts'
 import type { StreamEvent, WholeRequest } from './events.ts'
 import { type StreamOptions, streamEvents, type WholeStreamOptions } from './follow.ts'
 import { itemsByIdOf, PAGE_SIZE } from './paging.ts'
@@ -166,7 +167,10 @@ export class Requests {
       body: lines,
       ...signalOf(options),
     })
-    return JSON.parse(await response.text())
+    const result: unknown = await response.json()
+    if (isImportResult(result)) return result
+    const detail = 'The answer does not say what was imported.'
+    throw new CreelError({ code: 'unexpected_answer', status: response.status, detail })
   }
 
   /** Moves a request to the recycle bin. */
@@ -239,4 +243,8 @@ export class Requests {
       }),
     )
   }
+}
+
+function isImportResult(value: unknown): value is ImportResult {
+  return typeof value === 'object' && value !== null && 'importedCount' in value
 }

@@ -2652,6 +2652,72 @@ export interface components {
             /** @description With `to=listeners`: how many were asked. `Pending` until they report; `Skipped` when there is none */
             listenerCount?: number;
         };
+        /** @description Follow an endpoint: what arrives, and what becomes of it: one event */
+        RequestsFollowEvent: {
+            /** @description For `Last-Event-ID`: the stream goes on after it */
+            id: string;
+            /** @constant */
+            event: "arrived";
+            /** @description Requests that match, oldest first */
+            data: {
+                requests: components["schemas"]["CapturedRequestSummary"][];
+            };
+        } | {
+            /** @description For `Last-Event-ID`: the stream goes on after it */
+            id: string;
+            /** @constant */
+            event: "captured";
+            /** @description With `whole`, in place of `arrived`: the same requests with target, headers and body */
+            data: {
+                requests: components["schemas"]["WholeRequest"][];
+            };
+        } | {
+            /** @description For `Last-Event-ID`: the stream goes on after it */
+            id: string;
+            /** @constant */
+            event: "passed";
+            /** @description With filters: so many came that do not match */
+            data: {
+                count: number;
+            };
+        } | {
+            /** @description For `Last-Event-ID`: the stream goes on after it */
+            id: string;
+            /** @constant */
+            event: "changed";
+            /** @description Deliveries moved; also of requests that the filters passed over */
+            data: {
+                states: {
+                    id: number;
+                    /** @enum {string} */
+                    state: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted" | "NotAttempted" | "Skipped";
+                    attemptCount: number;
+                }[];
+            };
+        } | {
+            /** @description For `Last-Event-ID`: the stream goes on after it */
+            id: string;
+            /** @constant */
+            event: "replay";
+            /** @description With `listener`: somebody asks to have this request sent to the local server again */
+            data: {
+                replayId: number;
+                requestId: number;
+            };
+        } | {
+            /** @description For `Last-Event-ID`: the stream goes on after it */
+            id: string;
+            /** @constant */
+            event: "behind";
+            /** @description More than 1000 requests came since: read them by `afterId`; the stream goes on after `lastId` */
+            data: {
+                lastId: number;
+                /** @description With `newest`: the newest, oldest first */
+                requests?: components["schemas"]["CapturedRequestSummary"][];
+                /** @description With `newest`: how many are stored */
+                totalCount?: number;
+            };
+        };
         Restored: {
             restoredCount: number;
             /** @description Left in the bin because their endpoint is at its stored-request limit */
@@ -2974,6 +3040,48 @@ export interface components {
                 /** Format: date-time */
                 to: string;
             }[];
+        };
+        WholeRequest: {
+            id: number;
+            /** Format: uuid */
+            endpointId: string;
+            /** Format: date-time */
+            receivedAt: string;
+            method: string;
+            path: string;
+            contentType: string | null;
+            sizeBytes: number;
+            ip: string | null;
+            userAgent: string | null;
+            label: string | null;
+            /** @description An oversize trace: only a prefix of the body is kept */
+            bodyTruncated: boolean;
+            bodyIsBinary: boolean;
+            /** @description First 200 characters of a text body */
+            bodyPreview: string | null;
+            verification: {
+                /** @enum {string} */
+                verdict: "verified" | "failed" | "unsigned" | "unverifiable";
+                note: string;
+            } | null;
+            /** @enum {string} */
+            state: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted" | "NotAttempted" | "Skipped";
+            attemptCount: number;
+            /** @description It did not arrive here: it was imported, and was never dispatched */
+            imported: boolean;
+            url: string;
+            queryString: string | null;
+            rawHeaders: {
+                name: string;
+                value: string;
+                /**
+                 * @description Only where the value is not UTF-8: then each character of `value` is one byte
+                 * @constant
+                 */
+                encoding?: "latin1";
+            }[];
+            /** @description Text, or base64 when `bodyIsBinary`; null when empty */
+            body: string | null;
         };
     };
     responses: never;

@@ -1,10 +1,10 @@
-import { initTRPC } from '@trpc/server'
+import { initTRPC, type TrackedEnvelope } from '@trpc/server'
 import { type TRPC_ERROR_CODE_KEY, TRPC_ERROR_CODES_BY_KEY } from '@trpc/server/rpc'
-import type { z } from 'zod'
+import { z } from 'zod'
 import { scopeOf } from './access.ts'
 import { type Checks, findsOf, passChecks } from './checks.ts'
 import type { Context } from './context.ts'
-import type { Finds, RouteContract, StreamContract } from './contract.ts'
+import type { EventOf, Finds, RouteContract, StreamContract } from './contract.ts'
 import { ERRORS, type ErrorCode } from './errors.ts'
 import { refusalOf, toProblem, traceIdIn } from './problem.ts'
 
@@ -28,11 +28,13 @@ interface Declaration<
 interface StreamDeclaration<
   Path extends `/${string}`,
   Shape extends z.core.$ZodLooseShape,
+  Events extends StreamContract['events'],
   Found extends object,
-> extends Omit<StreamContract, 'path' | 'input' | 'finds'>,
+> extends Omit<StreamContract, 'path' | 'input' | 'events' | 'finds'>,
     Checks<Shape, Found> {
   readonly path: Path
   readonly input: z.ZodObject<Shape>
+  readonly events: Events
   readonly finds?: Finds<Found>
 }
 
@@ -131,13 +133,14 @@ function inputParser<Schema extends z.ZodType>(schema: Schema): InputParser<Sche
 /**
  * Declares a stream, once: the tRPC subscription and its REST contract (`text/event-stream`). Its checks are those of a
  * route, in the same order, and are over before the stream begins. The resolver yields `tracked` events, each
- * an {@link EventOf} the declared ones: their id is what a client resumes with.
+ * an {@link EventOf} the declared ones, or it does not compile: their id is what a client resumes with.
  */
 export function stream<
   const Path extends `/${string}`,
   Shape extends z.core.$ZodLooseShape & Record<PathParameter<Path>, z.ZodType>,
+  Events extends StreamContract['events'],
   Found extends object = Record<never, never>,
->(declaration: StreamDeclaration<Path, Shape, Found>) {
+>(declaration: StreamDeclaration<Path, Shape, Events, Found>) {
   const contract: StreamContract = { ...declaration, finds: findsOf(declaration) }
   return t.procedure
     .meta({ stream: contract })
@@ -145,6 +148,14 @@ export function stream<
       next<Found>(await passChecks(declaration, scopeOf(declaration), ctx, inputGiven(await getRawInput()))),
     )
     .input(inputParser(declaration.input))
+    .output(inOneTurn(eventsOf<Events>()))
+}
+
+/** Holds a resolver to the declared events, by its type. Events are not parsed again: resolvers parse the rows that they send. */
+function eventsOf<Events extends StreamContract['events']>() {
+  return z.custom<AsyncIterable<TrackedEnvelope<EventOf<Events>>, void>>(
+    (value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value,
+  )
 }
 
 /**

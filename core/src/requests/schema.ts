@@ -136,7 +136,7 @@ export const searchMember = {
 }
 
 /** A request as it came over the wire, for those who pass it on. */
-export const WholeRequest = z.object({ ...summary, ...content })
+export const WholeRequest = z.object({ ...summary, ...content }).meta({ id: 'WholeRequest' })
 
 /** A captured request, whole. */
 export const RequestDetail = z

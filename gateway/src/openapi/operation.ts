@@ -1,4 +1,5 @@
 import { REFUSED, type Route, type Stream, scopeOf } from '@creel/core'
+import { z } from 'zod'
 import { BODY_EXAMPLES } from './examples.ts'
 import { defined, isObject, type JsonObject } from './json.ts'
 import { problemResponses } from './problems.ts'
@@ -31,7 +32,10 @@ export function operation(route: Route, schemas: Schemas): JsonObject {
   })
 }
 
-/** The one operation of a stream: its events are described by name under `x-events`, which OpenAPI 3.1 has no word for. */
+/**
+ * The one operation of a stream. Its events are a named schema, one of which each event is: OpenAPI 3.1 knows streams as text
+ * only, so the text's `contentSchema` is the list of them. `x-events` has their data by name.
+ */
 export function streamOperation(stream: Stream, schemas: Schemas): JsonObject {
   const input = inputOf(stream, schemas)
   const events = Object.entries(stream.events).map(([kind, schema]) => [kind, schemas.of(schema, 'output')])
@@ -50,7 +54,12 @@ export function streamOperation(stream: Stream, schemas: Schemas): JsonObject {
         description: 'Events, until either side ends the stream; a comment after 15 s of silence',
         content: {
           'text/event-stream': {
-            schema: { type: 'string', description: 'Server-sent events: `id`, `event` and `data` (JSON)' },
+            schema: {
+              type: 'string',
+              description: 'Server-sent events: `id`, `event` and `data` (JSON)',
+              contentMediaType: 'text/event-stream',
+              contentSchema: { type: 'array', items: schemas.of(eventSchema(stream), 'output') },
+            },
             'x-events': Object.fromEntries(events),
           },
         },
@@ -58,6 +67,20 @@ export function streamOperation(stream: Stream, schemas: Schemas): JsonObject {
       ...problemResponses(stream),
     },
   })
+}
+
+/** Schema of the events of a stream: `RequestsFollowEvent` of `requests.follow`. */
+function eventSchema({ name, summary, events }: Stream): z.ZodType {
+  const id = `${name.replace(/(?:^|\.)(.)/g, (_, first: string) => first.toUpperCase())}Event`
+  const [first, ...others] = Object.entries(events).map(([kind, data]) =>
+    z.object({
+      id: z.string().meta({ description: 'For `Last-Event-ID`: the stream goes on after it' }),
+      event: z.literal(kind),
+      data,
+    }),
+  )
+  if (first === undefined) throw new Error(`${name} declares no events.`)
+  return z.discriminatedUnion('event', [first, ...others]).meta({ id, description: `${summary}: one event` })
 }
 
 /** What the route says of itself, and what a key needs for it. */

@@ -1,0 +1,19 @@
+// Made from the API's description by `bun run openapi:snapshot`: do not edit.
+import type { components } from './schema.ts'
+
+/** Events of each stream, by its operation. */
+export interface StreamEvents {
+  requests_follow: components['schemas']['RequestsFollowEvent']
+}
+
+/** Members that the data of each event must have, with their JSON types. */
+export const EVENT_MEMBERS = {
+  requests_follow: {
+    arrived: { requests: 'array' },
+    captured: { requests: 'array' },
+    passed: { count: 'number' },
+    changed: { states: 'array' },
+    replay: { replayId: 'number', requestId: 'number' },
+    behind: { lastId: 'number' },
+  },
+} as const
