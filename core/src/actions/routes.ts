@@ -50,6 +50,12 @@ export const actionRoutes = router({
     description:
       'Actions do not chain: each sees the request exactly as it arrived, none waits for another, and one failing never stops the rest.',
     input: createInput,
+    example: {
+      kind: 'forward',
+      name: 'Billing',
+      url: 'https://app.acme.dev/hooks',
+      condition: { all: [{ path: 'body.type', op: 'startsWith', value: 'invoice.' }] },
+    },
     output: Action,
     status: 201,
     errors: ['limit_reached', 'feature_not_in_plan'],
@@ -64,6 +70,7 @@ export const actionRoutes = router({
     description:
       'Switched off, it keeps what is queued for it for 24 hours; switched on again, that goes on.',
     input: updateInput,
+    example: { isActive: false },
     output: Action,
     errors: ['feature_not_in_plan'],
     finds: findsAction,

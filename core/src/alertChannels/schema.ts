@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { EVENT_KINDS, SEVERITIES, SUBSCRIBABLE_KINDS } from '../alerts/index.ts'
+import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { optional, Timestamp } from '../api/values.ts'
 import { HEALTHS } from './health.ts'
 import { CHANNEL_KIND_NAMES } from './kinds/index.ts'
@@ -118,8 +119,9 @@ export const OUTCOMES = ['delivered', 'failed', 'muted', 'suppressed'] as const
 export type Outcome = (typeof OUTCOMES)[number]
 
 /** One row of the history of sends. */
-export const AlertDelivery = z
-  .object({
+export const AlertDelivery = withExample(
+  'AlertDelivery',
+  z.object({
     id: z.int(),
     at: Timestamp,
     eventKind: z.enum(EVENT_KINDS),
@@ -137,5 +139,24 @@ export const AlertDelivery = z
     count: z.int().meta({ description: 'Of a parked-delivery incident: the running count' }),
     emailFallback: z.boolean().meta({ description: 'Went by e-mail because a channel was failing' }),
     requestId: z.int().nullable(),
-  })
-  .meta({ id: 'AlertDelivery' })
+  }),
+  {
+    id: 7001,
+    at: '2026-11-21T10:00:00.000Z',
+    eventKind: 'delivery.parked',
+    severity: 'error',
+    subjectType: 'action',
+    subjectId: EXAMPLE_IDS.action,
+    subjectName: 'Billing',
+    channelId: EXAMPLE_IDS.channel,
+    channelName: 'Ops',
+    channelKind: 'slack',
+    outcome: 'delivered',
+    detail: null,
+    statusCode: 200,
+    durationMs: 140,
+    count: 1,
+    emailFallback: false,
+    requestId: 90117,
+  },
+)

@@ -13,6 +13,8 @@ export interface RouteContract extends AccessDeclaration {
   readonly description?: string
   /** Path, query and body members as one object. */
   readonly input: z.ZodObject
+  /** Input without the path's parameters, as a reader would send it first: for the description. */
+  readonly example?: object
   /** The answer; `z.null()` answers 204. */
   readonly output: z.ZodType
   /** Codes besides those every route may answer. Answering an undeclared one fails the tests. */

@@ -17,10 +17,11 @@ interface Declaration<
   Shape extends z.core.$ZodLooseShape,
   Output,
   Found extends object,
-> extends Omit<RouteContract, 'path' | 'input' | 'output' | 'finds'>,
+> extends Omit<RouteContract, 'path' | 'input' | 'example' | 'output' | 'finds'>,
     Checks<Shape, Found> {
   readonly path: Path
   readonly input: z.ZodObject<Shape>
+  readonly example?: Omit<z.input<z.ZodObject<NoInfer<Shape>>>, PathParameter<Path>>
   readonly output: Output
   readonly finds?: Finds<Found>
 }

@@ -35,6 +35,10 @@ export const conditionRoutes = router({
       condition: ConditionDocument.meta({ description: 'As an action, a rule or a watchdog takes it' }),
       last: z.int().min(1).max(LAST_MAX).default(LAST_MAX).meta({ description: 'On how many requests' }),
     }),
+    example: {
+      condition: { all: [{ path: 'body.type', op: 'startsWith', value: 'invoice.' }] },
+      last: 100,
+    },
     output: ConditionPreview,
     scope: 'read',
     finds: findsEndpoint,

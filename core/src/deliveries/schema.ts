@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { idCursorInput } from '../api/cursors.ts'
+import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { byName, Int64, Int64Filter, optional, Timestamp } from '../api/values.ts'
 import { ATTEMPT_STATES, TRIGGERS } from './states.ts'
@@ -39,7 +40,26 @@ const summary = {
 }
 
 /** An attempt as lists show it. */
-export const DeliveryAttempt = z.object(summary).meta({ id: 'DeliveryAttempt' })
+export const DeliveryAttempt = withExample('DeliveryAttempt', z.object(summary), {
+  id: 554013,
+  requestId: 90117,
+  actionId: EXAMPLE_IDS.action,
+  actionName: 'Billing',
+  kind: 'forward',
+  state: 'Failed',
+  statusCode: 503,
+  error: 'http_503',
+  url: 'https://app.acme.dev/hooks',
+  at: '2026-11-21T09:15:00.310Z',
+  finishedAt: '2026-11-21T09:15:00.502Z',
+  durationMs: 192,
+  attemptNumber: 1,
+  trigger: 'capture',
+  nextAttemptAt: '2026-11-21T09:15:05.700Z',
+  hasDetail: true,
+  transformed: true,
+  transformationVersion: 3,
+})
 
 const recorded = {
   headers: byName(z.string()).meta({ description: 'By name; repeats joined with ", "' }),

@@ -18,6 +18,12 @@ export const endpointEditingRoutes = router({
     path: '/api/v1/endpoints',
     summary: 'Create an endpoint; with `ttlSeconds` an ephemeral one',
     input: createInput,
+    example: {
+      name: 'stripe-ci',
+      ttlSeconds: 900,
+      responseStatusCode: 202,
+      responseBody: '{"received":true}',
+    },
     output: Endpoint,
     status: 201,
     errors: ['limit_reached', 'feature_not_in_plan'],
@@ -29,6 +35,7 @@ export const endpointEditingRoutes = router({
     path: '/api/v1/endpoints/{endpointId}',
     summary: 'Change the named members of an endpoint',
     input: updateInput,
+    example: { name: 'stripe', responseHeaders: { 'X-Handled-By': 'creel' } },
     output: Endpoint,
     errors: ['concurrent_change', 'limit_reached', 'feature_not_in_plan'],
     finds: findsEndpoint,
@@ -42,6 +49,7 @@ export const endpointEditingRoutes = router({
     description:
       'Id, settings and stored requests stay. After `previousUrlUntil` the old URL answers 404. Only the URL before the present one goes on: another rotation ends an older one at once.',
     input: rotateUrlInput,
+    example: { overlapSeconds: 3600 },
     output: Endpoint,
     finds: findsEndpoint,
   }).mutation(({ ctx, input }) => rotateCaptureUrl(ctx, ctx.endpoint.id, input.overlapSeconds)),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { optional, Timestamp } from '../api/values.ts'
 import { networkOf } from '../engine/networks.ts'
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../engine/verification/index.ts'
@@ -121,8 +122,9 @@ const Verification = z.object({
 })
 
 /** The public words of an endpoint. */
-export const Endpoint = z
-  .object({
+export const Endpoint = withExample(
+  'Endpoint',
+  z.object({
     id: z.uuid(),
     name: z.string(),
     url: z.url(),
@@ -147,5 +149,39 @@ export const Endpoint = z
     previousUrlUntil: Timestamp.nullable().meta({
       description: 'So long the capture URL before the present one goes on; null: there is none that does',
     }),
-  })
-  .meta({ id: 'Endpoint' })
+  }),
+  {
+    id: EXAMPLE_IDS.endpoint,
+    name: 'stripe-ci',
+    url: `https://in.acme.dev/hook/${EXAMPLE_IDS.endpoint}`,
+    isActive: true,
+    suspendedByPlan: false,
+    createdAt: '2026-11-21T09:00:00.000Z',
+    lastRequestAt: '2026-11-21T09:15:00.123Z',
+    expiresAt: null,
+    expired: false,
+    storedRequestCount: 812,
+    responseStatusCode: 202,
+    responseContentType: 'application/json',
+    responseHeaders: {},
+    responseBody: '{"received":true}',
+    provider: 'stripe',
+    rejectUnverified: false,
+    allowedSenders: [],
+    forwardingEnabled: true,
+    forwardUrl: 'https://app.acme.dev/hooks',
+    forwardSigning: { signed: true, setAt: '2026-11-21T09:00:00.000Z' },
+    verification: {
+      source: 'preset',
+      scheme: 'stripe',
+      family: 'hmac',
+      secretLabel: 'Signing secret',
+      secretSet: true,
+      secretSetAt: '2026-11-21T09:00:00.000Z',
+      handshakeTokenSet: false,
+      handshakeTokenNeeded: false,
+      manual: null,
+    },
+    previousUrlUntil: null,
+  },
+)

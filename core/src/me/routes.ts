@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { KEY_SCOPES } from '../api/context.ts'
+import { withExample } from '../api/examples.ts'
 import { route, router } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
 import { LIMIT_MEANINGS, type LimitName } from '../plans/index.ts'
@@ -24,8 +25,9 @@ const limits = z.object({
   bulkReplay: limit('bulkReplay'),
 } satisfies Record<LimitName, z.ZodInt>)
 
-const Me = z
-  .object({
+const Me = withExample(
+  'Me',
+  z.object({
     key: z.object({
       prefix: z.string().meta({ description: 'The first characters of the key, safe to display' }),
       name: z.string().meta({ description: 'As given when the key was created' }),
@@ -36,8 +38,36 @@ const Me = z
     workspace: z.object({ name: z.string() }),
     plan: z.object({ key: z.string(), displayName: z.string() }),
     limits: limits.meta({ id: 'PlanLimits' }),
-  })
-  .meta({ id: 'Me' })
+  }),
+  {
+    key: {
+      prefix: 'creel_live_f3Kq9Z',
+      name: 'ci',
+      scope: 'write',
+      endpointId: null,
+      expiresAt: '2027-01-01T00:00:00.000Z',
+    },
+    workspace: { name: 'Acme' },
+    plan: { key: 'team', displayName: 'Team' },
+    limits: {
+      apiRatePerMinute: 1200,
+      apiKeysMax: 50,
+      endpointsMax: 10_000,
+      retentionDays: 90,
+      captureRatePerMinute: 60_000,
+      captureBytesPerMinute: 8_589_934_592,
+      storedRequestsMax: 1_000_000,
+      storedBytesMax: 1_099_511_627_776,
+      payloadBytesMax: 26_214_400,
+      actionsMax: 25,
+      rulesMax: 25,
+      watchdogsMax: 100,
+      alertChannelsMax: 50,
+      parallelAwaitsMax: 50,
+      bulkReplay: 1,
+    },
+  },
+)
 
 /** Read who calls, in which workspace, under which limits. */
 export const meRoutes = router({

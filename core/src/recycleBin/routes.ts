@@ -35,6 +35,7 @@ export const recycleBinRoutes = router({
     description:
       'Restored requests keep their id and their attempts; they run no actions and wake no awaits. Ids that are not in the bin of this workspace are ignored.',
     input: z.object(requestIdsInput),
+    example: { requestIds: [90117, 90118] },
     output: Restored,
     narrows: true,
     check: (_ctx, input) => issuesOfRequestIds(input),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { Int64, optional, Timestamp } from '../api/values.ts'
 
 /** Filters that the routes of the bin share. */
@@ -7,8 +8,9 @@ export const binFilters = {
 }
 
 /** A deleted request that can still be restored. */
-export const BinnedRequest = z
-  .object({
+export const BinnedRequest = withExample(
+  'BinnedRequest',
+  z.object({
     id: Int64,
     endpointId: z.uuid(),
     endpointName: z.string(),
@@ -20,8 +22,21 @@ export const BinnedRequest = z
     receivedAt: Timestamp,
     deletedAt: Timestamp,
     purgesAt: Timestamp.meta({ description: 'From then on it is gone for good' }),
-  })
-  .meta({ id: 'BinnedRequest' })
+  }),
+  {
+    id: 90117,
+    endpointId: EXAMPLE_IDS.endpoint,
+    endpointName: 'stripe-ci',
+    method: 'POST',
+    path: '/eu',
+    label: 'invoice.paid',
+    contentType: 'application/json',
+    sizeBytes: 412,
+    receivedAt: '2026-11-21T09:15:00.123Z',
+    deletedAt: '2026-11-22T08:00:00.000Z',
+    purgesAt: '2026-11-29T08:00:00.000Z',
+  },
+)
 
 /** How many requests a restore brought back, and how many it left in the bin. */
 export const Restored = z

@@ -59,6 +59,11 @@ export const replayRoutes = router({
         .default(true)
         .meta({ description: 'Whether the rules of the action shape it before it is sent' }),
     }),
+    example: {
+      actionId: '1d7f2f3e-8c2b-4d51-9a35-0f8d1c5b6e77',
+      headers: [{ name: 'Content-Type', value: 'application/json' }],
+      body: '{"type":"invoice.paid","amount":990}',
+    },
     output: DeliveryAttemptDetail,
     errors: ['action_inactive'],
     finds: findsRequest,
@@ -76,6 +81,7 @@ export const replayRoutes = router({
       ...requestIdsInput,
       actionId: optional(z.guid().toLowerCase()).meta({ description: 'Only through this action' }),
     }),
+    example: { requestIds: [90117, 90118] },
     output: BulkReplayResult,
     status: 202,
     errors: ['feature_not_in_plan', 'forwarding_disabled', 'action_inactive'],

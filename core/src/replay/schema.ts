@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { Int64, Timestamp } from '../api/values.ts'
 import { ATTEMPT_STATES } from '../deliveries/index.ts'
 import type { Replay } from './replayRequest.ts'
@@ -19,8 +20,9 @@ const Outcome = z.object({
 })
 
 /** What a replay answers. */
-export const ReplayResult = z
-  .object({
+export const ReplayResult = withExample(
+  'ReplayResult',
+  z.object({
     requestId: Int64,
     state: z.enum(['Succeeded', 'Failed', 'Errored', 'Skipped', 'Pending']),
     attemptId: Int64.nullable().meta({ description: 'Of the only outcome; null when there are several' }),
@@ -31,8 +33,31 @@ export const ReplayResult = z
       description:
         'With `to=listeners`: how many were asked. `Pending` until they report; `Skipped` when there is none',
     }),
-  })
-  .meta({ id: 'ReplayResult' })
+  }),
+  {
+    requestId: 90117,
+    state: 'Failed',
+    attemptId: 554020,
+    statusCode: 500,
+    error: 'http_500',
+    outcomes: [
+      {
+        actionId: EXAMPLE_IDS.action,
+        actionName: 'Billing',
+        kind: 'forward',
+        attemptId: 554020,
+        state: 'Failed',
+        statusCode: 500,
+        error: 'http_500',
+        url: 'https://app.acme.dev/hooks',
+        at: '2026-11-21T10:00:00.000Z',
+        durationMs: 88,
+        transformed: true,
+        transformationVersion: 3,
+      },
+    ],
+  },
+)
 
 /** What a bulk replay answers. */
 export const BulkReplayResult = z

@@ -264,6 +264,7 @@ export const requestRoutes = router({
     summary: 'Move up to 500 requests to the recycle bin',
     description: 'Ids that are not on the endpoint are ignored.',
     input: z.object({ endpointId, ...requestIdsInput }),
+    example: { requestIds: [90117, 90118] },
     output: Deleted,
     finds: findsEndpoint,
     check: (_ctx, input) => issuesOfRequestIds(input),

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Download } from '../api/contract.ts'
 import { idCursorInput } from '../api/cursors.ts'
+import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp } from '../api/values.ts'
 import type { InputIssue } from '../engine/issues.ts'
@@ -102,8 +103,28 @@ const summary = {
     .meta({ description: 'It did not arrive here: it was imported, and was never dispatched' }),
 }
 
+const SUMMARY_EXAMPLE = {
+  id: 90117,
+  endpointId: EXAMPLE_IDS.endpoint,
+  receivedAt: '2026-11-21T09:15:00.123Z',
+  method: 'POST',
+  path: '/eu',
+  contentType: 'application/json',
+  sizeBytes: 36,
+  ip: '203.0.113.7',
+  userAgent: 'Stripe/1.0',
+  label: 'invoice.paid',
+  bodyTruncated: false,
+  bodyIsBinary: false,
+  bodyPreview: '{"id":"evt_1","type":"invoice.paid"}',
+  verification: { verdict: 'verified', note: 'stripe-signature matches; timestamp 2 s old.' },
+  state: 'Succeeded',
+  attemptCount: 1,
+  imported: false,
+} as const
+
 /** A captured request without its body, as lists show it. */
-export const RequestSummary = z.object(summary).meta({ id: 'CapturedRequestSummary' })
+export const RequestSummary = withExample('CapturedRequestSummary', z.object(summary), SUMMARY_EXAMPLE)
 
 /** What a summary lacks of a request as it came over the wire. */
 const content = {
@@ -139,8 +160,9 @@ export const searchMember = {
 export const WholeRequest = z.object({ ...summary, ...content }).meta({ id: 'WholeRequest' })
 
 /** A captured request, whole. */
-export const RequestDetail = z
-  .object({
+export const RequestDetail = withExample(
+  'CapturedRequest',
+  z.object({
     ...summary,
     ...content,
     query: byName(z.array(z.string())),
@@ -163,8 +185,30 @@ export const RequestDetail = z
         nextAttemptAt: Timestamp.nullable(),
       }),
     ),
-  })
-  .meta({ id: 'CapturedRequest' })
+  }),
+  {
+    ...SUMMARY_EXAMPLE,
+    url: `https://in.acme.dev/hook/${EXAMPLE_IDS.endpoint}/eu?x=1&x=2`,
+    queryString: 'x=1&x=2',
+    query: { x: ['1', '2'] },
+    headers: { 'Content-Type': 'application/json' },
+    rawHeaders: [{ name: 'Content-Type', value: 'application/json' }],
+    body: '{"id":"evt_1","type":"invoice.paid"}',
+    bodyOmitted: false,
+    bodyKind: 'json',
+    deliveries: [
+      {
+        actionId: EXAMPLE_IDS.action,
+        actionName: 'Billing',
+        kind: 'forward',
+        state: 'Succeeded',
+        attemptCount: 1,
+        lastAttemptAt: '2026-11-21T09:15:00.310Z',
+        nextAttemptAt: null,
+      },
+    ],
+  },
+)
 
 /** Octets of a body, whole or a part of them. */
 export const BodyDownload = Download.extend({

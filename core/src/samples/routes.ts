@@ -32,6 +32,7 @@ export const sampleRoutes = router({
     description:
       'The sample is captured like any request: verified, counted against the capture rate, forwarded. Bodies are made up, with new ids each time.',
     input: z.object({ endpointId, ...sendInput }),
+    example: { provider: 'stripe', event: 'invoice.paid', set: { 'body.data.object.amount_paid': 500 } },
     output: SentSample,
     status: 201,
     finds: findsEndpoint,

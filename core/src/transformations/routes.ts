@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
+import { EXAMPLE_IDS } from '../api/examples.ts'
 import { requireFeature } from '../api/planGates.ts'
 import { route, router } from '../api/route.ts'
 import { findsNamedEndpoint } from '../endpoints/index.ts'
@@ -42,6 +43,21 @@ const gate = (ctx: Context) => requireFeature(ctx.plan, 'transformations')
 const SET_WORDS =
   'Rules belong to a forward action: the one that `actionId` names, or the first by position. Moving actions changes which set is meant.'
 
+const EXAMPLE_RULE = {
+  version: 1,
+  name: 'Slim',
+  when: { all: [{ path: 'body.type', op: 'startsWith', value: 'invoice.' }] },
+  steps: [
+    { op: 'keep', paths: ['body.id', 'body.data.amount'] },
+    { op: 'redact', paths: ['headers.Authorization'], with: '***' },
+  ],
+}
+
+const EXAMPLE_SAMPLE = {
+  headers: { 'Content-Type': 'application/json' },
+  body: '{"id":"evt_1","type":"invoice.paid","data":{"amount":12.5}}',
+}
+
 /** Everything about rules: the sets of destinations, their rules, versions and previews. */
 export const transformationRoutes = router({
   getSet: route({
@@ -62,6 +78,7 @@ export const transformationRoutes = router({
     input: createInput,
     body: 'rule',
     query: ['actionId'],
+    example: { rule: EXAMPLE_RULE },
     output: TransformationRuleView,
     status: 201,
     errors: ['feature_not_in_plan', 'limit_reached', 'no_destination'],
@@ -76,6 +93,7 @@ export const transformationRoutes = router({
     summary: 'Put the rules of a destination in another order',
     input: orderInput,
     query: ['actionId'],
+    example: { order: [EXAMPLE_IDS.rule] },
     output: TransformationSet,
     errors: ['no_destination'],
     finds: findsSet,
@@ -93,6 +111,7 @@ export const transformationRoutes = router({
     input: previewSetInput,
     scope: 'read',
     query: ['actionId'],
+    example: { sample: EXAMPLE_SAMPLE },
     output: TransformationPreview,
     errors: ['no_destination'],
     finds: findsSet,
@@ -122,6 +141,7 @@ export const transformationRoutes = router({
       'The document that is in force already makes no new version. Switching on clears `disabledReason`; a new document alone does not switch on.',
     input: updateInput,
     query: ['actionId'],
+    example: { enabled: false },
     output: TransformationRuleView,
     errors: ['feature_not_in_plan'],
     finds: findsRule,
@@ -179,6 +199,7 @@ export const transformationRoutes = router({
     input: createInput,
     body: 'rule',
     query: ['actionId'],
+    example: { rule: EXAMPLE_RULE },
     output: FirstTransformationRule,
     status: 201,
     errors: ['feature_not_in_plan', 'limit_reached', 'no_destination'],
@@ -193,6 +214,7 @@ export const transformationRoutes = router({
     summary: 'Change the first rule of a destination, like PUT on it',
     input: updateFirstInput,
     query: ['actionId'],
+    example: { enabled: false },
     output: FirstTransformationRule,
     errors: ['feature_not_in_plan', 'no_destination'],
     finds: findsFirstRuleToWrite,
@@ -231,6 +253,7 @@ export const transformationRoutes = router({
     description: 'Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.',
     input: previewInput,
     scope: 'read',
+    example: { rule: EXAMPLE_RULE, sample: EXAMPLE_SAMPLE },
     output: TransformationPreview,
     errors: ['not_found'],
     finds: findsNamedEndpoint,

@@ -33,6 +33,7 @@ export const verificationRoutes = router({
       signatureEncoding,
       signaturePrefix,
     }),
+    example: { requestId: 90117, provider: 'stripe', signingSecret: 'whsec_x1' },
     output: z
       .object({
         verification: z

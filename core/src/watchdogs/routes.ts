@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { timeCursor, timeCursorInput } from '../api/cursors.ts'
+import { EXAMPLE_IDS } from '../api/examples.ts'
 import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { InstantInput, optional } from '../api/values.ts'
@@ -51,6 +52,12 @@ export const watchdogRoutes = router({
     description:
       'With a stored match, its clock runs from the newest one, so a history older than interval and grace alarms at the first check. Without one it is `waiting`, and its clock runs from now.',
     input: createInput,
+    example: {
+      endpointId: EXAMPLE_IDS.endpoint,
+      name: 'Nightly export',
+      expectedIntervalSeconds: 86400,
+      graceSeconds: 3600,
+    },
     output: Watchdog,
     status: 201,
     errors: ['not_found', 'limit_reached', 'feature_not_in_plan'],
@@ -122,6 +129,7 @@ export const watchdogRoutes = router({
     description:
       'Deadlines are recomputed. Another `match` starts over on its own history; an interval change alone cannot send a second alarm.',
     input: updateInput,
+    example: { graceSeconds: 7200 },
     output: Watchdog,
     narrows: true,
     finds: findsWatchdog,
@@ -146,6 +154,7 @@ export const watchdogRoutes = router({
     path: '/api/v1/watchdogs/{id}/active',
     summary: 'Pause or resume a watchdog; resuming arms it anew from now',
     input: z.object({ id, active: z.boolean() }),
+    example: { active: false },
     output: Watchdog,
     narrows: true,
     finds: findsWatchdog,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withExample } from '../api/examples.ts'
 import { Int64, optional, Timestamp } from '../api/values.ts'
 import { CONDITION_GRAMMAR } from '../engine/conditions/index.ts'
 import {
@@ -81,8 +82,9 @@ export const Watchdog = z
   .meta({ id: 'Watchdog' })
 
 /** What the history says about a rhythm. */
-export const WatchdogSuggestion = z
-  .object({
+export const WatchdogSuggestion = withExample(
+  'WatchdogSuggestion',
+  z.object({
     available: z.boolean(),
     reason: z.string().nullable(),
     samples: z.int().meta({ description: 'Matching captures that were looked at, at most 501' }),
@@ -91,8 +93,18 @@ export const WatchdogSuggestion = z
     observedP90Seconds: z.int().nullable(),
     newestAt: Timestamp.nullable(),
     oldestAt: Timestamp.nullable(),
-  })
-  .meta({ id: 'WatchdogSuggestion' })
+  }),
+  {
+    available: true,
+    reason: null,
+    samples: 143,
+    expectedIntervalSeconds: 3600,
+    graceSeconds: 720,
+    observedP90Seconds: 3412,
+    newestAt: '2026-11-21T09:15:00.123Z',
+    oldestAt: '2026-11-15T02:00:00.000Z',
+  },
+)
 
 /** What happened to a watchdog in a period. */
 export const WatchdogTimeline = z

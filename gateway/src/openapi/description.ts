@@ -1,6 +1,5 @@
 import { Problem, ROUTES, STREAMS } from '@creel/core'
-import { ANSWER_EXAMPLES } from './examples.ts'
-import { isObject, type JsonObject } from './json.ts'
+import type { JsonObject } from './json.ts'
 import { NOUNS } from './nouns.ts'
 import { operation, streamOperation, tagOf } from './operation.ts'
 import { problemExamples } from './problems.ts'
@@ -52,7 +51,7 @@ export function openApi(baseUrl: string, version: string): JsonObject {
     })),
     paths,
     components: {
-      schemas: withExamples(schemas.components),
+      schemas: schemas.components,
       examples: problemExamples([...ROUTES, ...STREAMS]),
       securitySchemes: {
         bearer: {
@@ -69,13 +68,4 @@ export function openApi(baseUrl: string, version: string): JsonObject {
       },
     },
   }
-}
-
-function withExamples(components: JsonObject): JsonObject {
-  return Object.fromEntries(
-    Object.entries(components).map(([name, schema]) => {
-      const example = ANSWER_EXAMPLES[name]
-      return [name, example === undefined || !isObject(schema) ? schema : { ...schema, examples: [example] }]
-    }),
-  )
 }

@@ -1,7 +1,6 @@
 import { REFUSED, type Route, type Stream, scopeOf } from '@creel/core'
 import { z } from 'zod'
-import { BODY_EXAMPLES } from './examples.ts'
-import { defined, isObject, type JsonObject } from './json.ts'
+import { defined, isObject, type Json, type JsonObject } from './json.ts'
 import { problemResponses } from './problems.ts'
 import { admitsNull, type Schemas, withoutNull } from './schemas.ts'
 
@@ -147,11 +146,18 @@ function requestBody(route: Route, { properties, required, bodyNames }: Input): 
     properties: Object.fromEntries(bodyNames.map((name) => [name, properties[name] ?? {}])),
     ...(requiredInBody.length === 0 ? {} : { required: requiredInBody }),
   }
-  const example = BODY_EXAMPLES[route.name]
+  const example = exampleOf(route)
   return {
     required: whole !== undefined || requiredInBody.length > 0,
     content: { 'application/json': defined({ schema, example }) },
   }
+}
+
+/** The body of the declared example. */
+function exampleOf({ example, body }: Route): Json | undefined {
+  if (example === undefined) return undefined
+  const given = z.record(z.string(), z.json()).parse(example)
+  return body === undefined ? given : given[body]
 }
 
 function rawBody(mediaType: string): JsonObject {

@@ -1,0 +1,67 @@
+import { describe, expect, test } from 'bun:test'
+import { tracked } from '@trpc/server'
+import { z } from 'zod'
+import { withExample } from './examples.ts'
+import { route, stream } from './route.ts'
+
+/** Most of a declaration is checked by its types: `@ts-expect-error` fails the build where such a check is gone. */
+
+const input = z.object({ endpointId: z.string(), name: z.string() })
+const STREAM_PATH = '/api/v1/things/stream'
+
+const called = {
+  method: 'POST',
+  path: '/api/v1/things/{endpointId}',
+  summary: 'Make a thing',
+  output: z.null(),
+} as const
+
+describe('route()', () => {
+  test('takes an example of its input without the ids of the path', () => {
+    const { contract } = route({ ...called, input, example: { name: 'orders' } })._def.meta ?? {}
+    expect(contract?.example).toEqual({ name: 'orders' })
+    // @ts-expect-error: a member of another type
+    route({ ...called, input, example: { name: 1 } })
+    // @ts-expect-error: a member is missing
+    route({ ...called, input, example: {} })
+    // @ts-expect-error: a member that is not taken
+    route({ ...called, input, example: { name: 'orders', title: 'Orders' } })
+  })
+})
+
+describe('withExample()', () => {
+  test('names a schema and shows an answer of it', () => {
+    const At = z.object({ at: z.date().transform((date) => date.toISOString()) })
+    expect(withExample('At', At, { at: '2026-11-21T09:15:00.123Z' }).meta()).toEqual({
+      id: 'At',
+      examples: [{ at: '2026-11-21T09:15:00.123Z' }],
+    })
+    // @ts-expect-error: answers have text where the service has a date
+    withExample('Other', At, { at: new Date(0) })
+  })
+})
+
+describe('stream()', () => {
+  const declared = stream({
+    method: 'GET',
+    path: STREAM_PATH,
+    summary: 'Follow things',
+    input: z.object({}),
+    events: { made: z.object({ count: z.int() }) },
+  })
+
+  test('holds its resolver to the declared events', () => {
+    const made = declared.subscription(async function* () {
+      yield tracked('1', { kind: 'made' as const, count: 1 })
+    })
+    expect(made._def).toMatchObject({ type: 'subscription', meta: { stream: { path: STREAM_PATH } } })
+    // @ts-expect-error: an event that is not declared
+    declared.subscription(async function* () {
+      yield tracked('1', { kind: 'gone' as const, count: 1 })
+    })
+    // @ts-expect-error: a member of another type
+    declared.subscription(async function* () {
+      yield tracked('1', { kind: 'made' as const, count: 'one' })
+    })
+  })
+})
