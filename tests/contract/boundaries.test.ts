@@ -9,7 +9,7 @@ const MAY_IMPORT: Readonly<Record<string, RegExp>> = {
     /^(@creel\/core|@modelcontextprotocol\/sdk|@trpc\/server|elysia|zod|pino|prom-client|swagger-ui-dist|ipaddr\.js|undici\/lib\/llhttp|bun:ffi)(\/|$)/,
   jobs: /^(@creel\/core|pg-boss|pino)(\/|$)/,
   migrations: /^(kysely|pg)(\/|$)/,
-  // Of core its types only, which biome.json sees to: what the page loads is nothing of the service.
+  // Of core its types only, and the words of the engine: what the page loads is nothing of the service.
   console:
     /^(@creel\/core|@trpc\/(client|server)|react|react-dom|@tanstack\/react-(query|virtual)|wouter|lucide-react|@codemirror|@lezer|@fontsource-variable)(\/|$)/,
 }
@@ -112,6 +112,31 @@ describe('packages', () => {
       from.startsWith('.') &&
       ![file.path.split('/')[0], 'dist', 'docs'].includes(target(file, from).split('/')[0])
     expect(faults(product, importsWhere(leaves))).toEqual([])
+  })
+
+  test('the console loads nothing of core but its words', () => {
+    const page = product.filter(({ path }) => path.startsWith('console/src/'))
+    const loads = ({ imports }: SourceFile) =>
+      imports
+        .filter(({ from, isTypeOnly }) => from.startsWith('@creel/core') && !isTypeOnly)
+        .map(({ from }) => from)
+        .filter((from) => from !== '@creel/core/engine/words')
+    expect(faults(page, loads)).toEqual([])
+  })
+
+  test.each([
+    ['states', /'Failed',\s*'Errored',\s*'DeadLetter'/],
+    ['verdicts', /'failed',\s*'unsigned',\s*'unverifiable'/],
+    ['scopes', /'read',\s*'write',\s*'admin'/],
+  ])('%s are listed once, in the engine', (_, list) => {
+    // A migration is frozen in time, and imports nothing.
+    const listing = product.filter(({ path, text }) => !path.startsWith('migrations/') && list.test(text))
+    expect(listing.map(({ path }) => path)).toEqual(['core/src/engine/words/index.ts'])
+  })
+
+  test('the state of a request has one expression in SQL', () => {
+    const asking = product.filter(({ text }) => /when r\.dispatch_state = 'Skipped'/.test(text))
+    expect(asking.map(({ path }) => path)).toEqual(['core/src/requests/state.ts'])
   })
 
   test("undici is the real one, and only core's outbound client has it; one file of the gateway has its parser", () => {

@@ -2021,7 +2021,7 @@ export interface components {
             actionName: string;
             kind: string;
             /** @enum {string} */
-            state: "Pending" | "Succeeded" | "Failed" | "Errored" | "Interrupted" | "DeadLetter";
+            state: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted";
             statusCode: number | null;
             /** @description Null when it succeeded; starts with a stable word: http_404, timeout, dns, … */
             error: string | null;
@@ -2052,7 +2052,7 @@ export interface components {
             actionName: string;
             kind: string;
             /** @enum {string} */
-            state: "Pending" | "Succeeded" | "Failed" | "Errored" | "Interrupted" | "DeadLetter";
+            state: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted";
             statusCode: number | null;
             /** @description Null when it succeeded; starts with a stable word: http_404, timeout, dns, … */
             error: string | null;
@@ -2640,7 +2640,7 @@ export interface components {
                 /** @description Null when the action was skipped */
                 attemptId: number | null;
                 /** @enum {string} */
-                state: "Pending" | "Succeeded" | "Failed" | "Errored" | "Interrupted" | "DeadLetter" | "Skipped";
+                state: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted" | "Skipped";
                 statusCode: number | null;
                 error: string | null;
                 url: string | null;
@@ -5931,7 +5931,7 @@ export interface operations {
                 /** @description Cursor, `previous` of a page: only what is newer than that page */
                 after?: string;
                 /** @description Only attempts in this state */
-                state?: "Pending" | "Succeeded" | "Failed" | "Errored" | "Interrupted" | "DeadLetter";
+                state?: "Succeeded" | "Failed" | "Errored" | "DeadLetter" | "Pending" | "Interrupted";
                 /** @description Only attempts of this request */
                 requestId?: number;
                 /** @description Only attempts of this action */

@@ -1,3 +1,4 @@
+import { KEY_SCOPES, type KeyScope } from '@creel/core/engine/words'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
 import { Dialog } from '../parts/Dialog.tsx'
 import { Field } from '../parts/Field.tsx'
@@ -8,18 +9,20 @@ import { endpointsQuery } from '../shell/queries.ts'
 import { creel } from '../trpc.ts'
 import { MadeKey, mayOf } from './MadeKey.tsx'
 
-const SCOPES = [
-  { value: 'read', words: 'Read' },
-  { value: 'write', words: 'Write' },
-  { value: 'admin', words: 'Admin' },
-] as const
+const SCOPE_WORDS: Readonly<Record<KeyScope, string>> = {
+  read: 'Read',
+  write: 'Write',
+  admin: 'Admin',
+}
+
+const SCOPES = KEY_SCOPES.map((value) => ({ value, words: SCOPE_WORDS[value] }))
 
 const DAY_MS = 86_400_000
 const LIVES = [0, 1, 30, 90, 365] as const
 
 interface Draft {
   readonly name: string
-  readonly scope: (typeof SCOPES)[number]['value']
+  readonly scope: KeyScope
   /** Empty: every endpoint. */
   readonly endpointId: string
   /** 0: for ever. */

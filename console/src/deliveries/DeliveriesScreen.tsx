@@ -1,3 +1,4 @@
+import { ATTEMPT_STATES } from '@creel/core/engine/words'
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
 import { useState } from 'react'
 import { Link } from 'wouter'
@@ -12,14 +13,13 @@ import { creel, type Endpoint } from '../trpc.ts'
 import { plural } from '../words/format.ts'
 import { AttemptItem } from './AttemptItem.tsx'
 
-const STATES = ['Succeeded', 'Failed', 'Errored', 'DeadLetter', 'Pending', 'Interrupted'] as const
 const PAGE = 50
 const REFRESH_MS = 5_000
 
 /** Every attempt of an endpoint, newest first; what is parked can be replayed as a whole. */
 export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: string | undefined }) {
   const [params, change] = useAddress()
-  const state = STATES.find((known) => known === params.get('state'))
+  const state = ATTEMPT_STATES.find((known) => known === params.get('state'))
   const actionId = params.get('action') ?? undefined
   const [open, setOpen] = useState<number | null>(null)
   const actions = useQuery(actionsQuery(endpoint.id))
@@ -50,7 +50,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
           onChange={({ target }) => change({ state: target.value }, true)}
         >
           <option value="">All states</option>
-          {STATES.map((one) => (
+          {ATTEMPT_STATES.map((one) => (
             <option key={one} value={one}>
               {STATE_WORDS[one]}
             </option>

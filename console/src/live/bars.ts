@@ -1,3 +1,5 @@
+import { FAILED_STATES } from '@creel/core/engine/words'
+
 /** Arrivals within five seconds. */
 export interface Bar {
   /** Which five seconds, counted since 1970. */
@@ -11,7 +13,7 @@ export const BAR_MS = 5_000
 /** Five minutes. */
 export const BARS = 60
 
-const BAD = new Set(['Failed', 'Errored', 'DeadLetter'])
+const BAD = new Set<string>(FAILED_STATES)
 
 /** The bars with these captures counted in, newest first. */
 export function counted(

@@ -1,5 +1,6 @@
+import type { RequestState } from '@creel/core/engine/words'
 import { creel, type RequestSummary, statusOf } from '../trpc.ts'
-import type { Filters, State } from '../words/grammar.ts'
+import type { Filters } from '../words/grammar.ts'
 import { BAR_MS, BARS, type Bar, type RejectedBars } from './bars.ts'
 import { readFailedAnew } from './queryClient.ts'
 import { holdSeat, tabs } from './seats.ts'
@@ -18,7 +19,7 @@ export type FollowEvent =
       readonly kind: 'changed'
       readonly states: readonly {
         readonly id: number
-        readonly state: State
+        readonly state: RequestState
         readonly attemptCount: number
       }[]
     }

@@ -1,7 +1,7 @@
-import type { State } from '../words/grammar.ts'
+import type { RequestState } from '@creel/core/engine/words'
 
 /** What a state is called. */
-export const STATE_WORDS: Readonly<Record<State, string>> = {
+export const STATE_WORDS: Readonly<Record<RequestState, string>> = {
   Succeeded: 'Delivered',
   Failed: 'Failed, will retry',
   Errored: 'Error, will retry',
@@ -13,7 +13,7 @@ export const STATE_WORDS: Readonly<Record<State, string>> = {
 }
 
 /** A state as a shape, a colour and a word: no one of them alone has to be seen. */
-export function StateMark({ state, isShort = false }: { state: State; isShort?: boolean }) {
+export function StateMark({ state, isShort = false }: { state: RequestState; isShort?: boolean }) {
   return (
     <span className="state" data-state={state} title={STATE_WORDS[state]}>
       <svg width="12" height="12" viewBox="0 0 12 12" aria-hidden="true">
@@ -24,7 +24,7 @@ export function StateMark({ state, isShort = false }: { state: State; isShort?: 
   )
 }
 
-function Shape({ state }: { state: State }) {
+function Shape({ state }: { state: RequestState }) {
   switch (state) {
     case 'Succeeded':
       return <path d="M2.2 6.4 4.8 9l5-6" className="stroke" />

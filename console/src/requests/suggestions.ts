@@ -1,4 +1,5 @@
-import { STATES, TERM_NAMES, termFor, VERIFICATIONS } from '../words/grammar.ts'
+import { REQUEST_STATES, VERIFICATION_FILTERS } from '@creel/core/engine/words'
+import { TERM_NAMES, termFor } from '../words/grammar.ts'
 
 /** A way to go on with a search. */
 export interface Suggestion {
@@ -19,8 +20,8 @@ const ABOUT: Readonly<Record<(typeof TERM_NAMES)[number], string>> = {
 }
 
 const FIXED = [
-  ...STATES.map((state) => ({ term: `state:${state.toLowerCase()}`, about: ABOUT.state })),
-  ...VERIFICATIONS.map((verdict) => ({ term: `is:${verdict}`, about: ABOUT.is })),
+  ...REQUEST_STATES.map((state) => ({ term: `state:${state.toLowerCase()}`, about: ABOUT.state })),
+  ...VERIFICATION_FILTERS.map((verdict) => ({ term: `is:${verdict}`, about: ABOUT.is })),
   ...['POST', 'GET', 'PUT', 'PATCH', 'DELETE'].map((method) => ({
     term: `method:${method}`,
     about: ABOUT.method,

@@ -1,29 +1,15 @@
-/** Every state that a request can show, in the order that people look for them. */
-export const STATES = [
-  'Succeeded',
-  'Failed',
-  'Errored',
-  'DeadLetter',
-  'Pending',
-  'Interrupted',
-  'NotAttempted',
-  'Skipped',
-] as const
-
-/** Where the deliveries of a request stand. */
-export type State = (typeof STATES)[number]
-
-/** What `is:` takes: a verdict, or `none` where nothing was checked. */
-export const VERIFICATIONS = ['verified', 'failed', 'unsigned', 'unverifiable', 'none'] as const
-
-/** A verdict on a signature, as a filter. */
-export type Verification = (typeof VERIFICATIONS)[number]
+import {
+  REQUEST_STATES,
+  type RequestState,
+  VERIFICATION_FILTERS,
+  type VerificationFilter,
+} from '@creel/core/engine/words'
 
 /** What the API's lists and streams filter by; all combine with AND. */
 export interface Filters {
   method?: string
-  state?: State
-  verification?: Verification
+  state?: RequestState
+  verification?: VerificationFilter
   label?: string
   /** ISO 8601. */
   since?: string
@@ -89,8 +75,8 @@ export function filtersOf(terms: readonly Term[], now = Date.now()): Filters {
     if (name === 'text') text.push(value)
     else if (name === 'method') filters.method = value
     else if (name === 'label') filters.label = value
-    else if (name === 'state') Object.assign(filters, { state: known(STATES, value) })
-    else if (name === 'is') Object.assign(filters, { verification: known(VERIFICATIONS, value) })
+    else if (name === 'state') Object.assign(filters, { state: known(REQUEST_STATES, value) })
+    else if (name === 'is') Object.assign(filters, { verification: known(VERIFICATION_FILTERS, value) })
     else Object.assign(filters, { [name]: instantOf(value, now) })
   }
   const q = text.join(' ').slice(0, LENGTH_MAX)
@@ -111,11 +97,11 @@ export function termFor(name: TermName | 'text', value: string): string {
 
 function problemOf(name: TermName, value: string): string | undefined {
   if (value === '' && (name === 'method' || name === 'label')) return `${name}: say which`
-  if (name === 'state' && known(STATES, value) === undefined) {
-    return `state is one of ${STATES.map((state) => state.toLowerCase()).join(', ')}`
+  if (name === 'state' && known(REQUEST_STATES, value) === undefined) {
+    return `state is one of ${REQUEST_STATES.map((state) => state.toLowerCase()).join(', ')}`
   }
-  if (name === 'is' && known(VERIFICATIONS, value) === undefined)
-    return `is takes ${VERIFICATIONS.join(', ')}`
+  if (name === 'is' && known(VERIFICATION_FILTERS, value) === undefined)
+    return `is takes ${VERIFICATION_FILTERS.join(', ')}`
   if ((name === 'since' || name === 'until') && instantOf(value, 0) === undefined) {
     return `${name} takes 15m, 2h, 3d, or a date like 2026-11-22`
   }

@@ -1,6 +1,6 @@
 import type { z } from 'zod'
-import type { Caller, KeyScope } from './context.ts'
-import { KEY_SCOPES } from './context.ts'
+import { KEY_SCOPES, type KeyScope } from '../engine/words/index.ts'
+import type { Caller } from './context.ts'
 import { DomainError, notFound } from './errors.ts'
 
 /** What a declaration says of who may call. */

@@ -1,14 +1,9 @@
+import type { KeyScope } from '../engine/words/index.ts'
 import type { Plan } from '../plans/index.ts'
 import type { Actor, Services } from './services.ts'
 
 /** What a signed-in browser may do: what its key may, or what the workspace's owner may. */
 export type SessionRole = 'key' | 'owner'
-
-/** What a key may: look, change things as well, or manage keys and read the audit log besides. Each holds the ones before. */
-export const KEY_SCOPES = ['read', 'write', 'admin'] as const
-
-/** One of {@link KEY_SCOPES}. */
-export type KeyScope = (typeof KEY_SCOPES)[number]
 
 /** The key of a call, without the key itself. */
 export interface CallingKey {

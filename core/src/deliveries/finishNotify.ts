@@ -1,8 +1,8 @@
 import type { NotifyReport } from '../alertChannels/index.ts'
+import type { AttemptState } from '../engine/words/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { replaceDetail } from './details.ts'
-import type { AttemptState } from './states.ts'
 import { countAttempts } from './storageBytes.ts'
 
 /**

@@ -1,4 +1,5 @@
 import type { WireHeader } from '../engine/message/index.ts'
+import type { AttemptState } from '../engine/words/index.ts'
 import {
   BOOL,
   BYTEA,
@@ -17,7 +18,6 @@ import {
 import type { RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
 import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
-import type { AttemptState } from './states.ts'
 import { addAttemptBytes, attemptBytesOf, recordBytesOf } from './storageBytes.ts'
 
 /** What the end of an attempt means for its delivery. */

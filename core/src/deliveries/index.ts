@@ -32,14 +32,7 @@ export {
   startedDelivery,
   startParameters,
 } from './startStatement.ts'
-export {
-  ATTEMPT_STATES,
-  type AttemptState,
-  REQUEST_STATES,
-  type RequestState,
-  TRIGGERS,
-  type Trigger,
-} from './states.ts'
+export { TRIGGERS, type Trigger } from './states.ts'
 export { addAttemptBytes, countAttempts, foldAttemptBytes } from './storageBytes.ts'
 export { attemptView } from './view.ts'
 export { beatDeliveryWorker, type DeliveryWorker, giveUpDeadWorkers, joinDeliveryWorkers } from './workers.ts'

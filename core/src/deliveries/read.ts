@@ -1,9 +1,9 @@
 import { type SqlBool, sql } from 'kysely'
 import { type Between, type IdPlace, isBetweenIds } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
+import type { AttemptState } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { RECORDED_BODY_BYTES } from './details.ts'
-import type { AttemptState } from './states.ts'
 
 /** An attempt as lists show it. */
 export interface AttemptRow {

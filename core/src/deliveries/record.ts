@@ -1,5 +1,6 @@
 import { closeIncidents, openIncident } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
+import type { AttemptState } from '../engine/words/index.ts'
 import { attemptJobs, type QueuedAttempt } from '../platform/attemptJobs.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { deliveryAttemptSeconds, deliveryAttempts } from '../platform/metrics/index.ts'
@@ -7,7 +8,7 @@ import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
 import { nextAttemptAt } from './retrySchedule.ts'
-import { type AttemptState, endsForGood, eventOf, stateAfter } from './states.ts'
+import { endsForGood, eventOf, stateAfter } from './states.ts'
 
 /** An attempt that has ended. */
 export interface Ended {

@@ -1,9 +1,9 @@
 import type { WireHeader } from '../engine/message/index.ts'
+import type { AttemptState } from '../engine/words/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
 import { insertReplay } from './queries.ts'
-import type { AttemptState } from './states.ts'
 import { countAttempts } from './storageBytes.ts'
 
 /** Stands for the action that an attempt of a listener has not got. */

@@ -3,7 +3,8 @@ import { idCursorInput } from '../api/cursors.ts'
 import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { pageInput } from '../api/pagination.ts'
 import { byName, Int64, Int64Filter, optional, Timestamp } from '../api/values.ts'
-import { ATTEMPT_STATES, TRIGGERS } from './states.ts'
+import { ATTEMPT_STATES } from '../engine/words/index.ts'
+import { TRIGGERS } from './states.ts'
 
 /** Paging and filters of the list of attempts; filters combine with AND. */
 export const listInput = {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
-import { ATTEMPT_STATES, eventOf, retriesAfterInterruption, stateAfter, TRANSITIONS } from './states.ts'
+import { ATTEMPT_STATES } from '../engine/words/index.ts'
+import { eventOf, retriesAfterInterruption, stateAfter, TRANSITIONS } from './states.ts'
 
 const endOf = (statusCode: number | null, retried: boolean, deadLetters = true) =>
   stateAfter('Pending', eventOf({ statusCode, retried, deadLetters }))

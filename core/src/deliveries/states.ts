@@ -1,21 +1,4 @@
-/** States that an attempt row carries; `NotAttempted` and `Skipped` exist on requests only. */
-export const ATTEMPT_STATES = [
-  'Pending',
-  'Succeeded',
-  'Failed',
-  'Errored',
-  'Interrupted',
-  'DeadLetter',
-] as const
-
-/** One of {@link ATTEMPT_STATES}. */
-export type AttemptState = (typeof ATTEMPT_STATES)[number]
-
-/** States of a request: that of its newest attempt, else Pending while one is queued, else what the capture decided. */
-export const REQUEST_STATES = [...ATTEMPT_STATES, 'NotAttempted', 'Skipped'] as const
-
-/** One of {@link REQUEST_STATES}. */
-export type RequestState = (typeof REQUEST_STATES)[number]
+import type { AttemptState } from '../engine/words/index.ts'
 
 /** What started a delivery, or made an attempt of it. */
 export const TRIGGERS = ['capture', 'retry', 'replay', 'bulkReplay', 'edited'] as const

@@ -1,10 +1,11 @@
 import type { z } from 'zod'
 import { headerText, joinedHeaders, type WireHeader } from '../engine/message/index.ts'
+import { attemptStateOf } from '../engine/words/index.ts'
 import { headersFromText } from './details.ts'
 import type { AttemptRow, DetailRow } from './read.ts'
 import { recordedBody } from './recordedBody.ts'
 import type { DeliveryAttempt, DeliveryAttemptDetail } from './schema.ts'
-import { ATTEMPT_STATES, TRIGGERS } from './states.ts'
+import { TRIGGERS } from './states.ts'
 
 /** The row in the words of the API. */
 export function attemptView(row: AttemptRow): z.input<typeof DeliveryAttempt> {
@@ -14,7 +15,7 @@ export function attemptView(row: AttemptRow): z.input<typeof DeliveryAttempt> {
     actionId: row.actionId,
     actionName: row.actionName,
     kind: row.kind,
-    state: ATTEMPT_STATES.find((state) => state === row.state) ?? 'Pending',
+    state: attemptStateOf(row.state),
     statusCode: row.statusCode,
     error: row.error,
     url: row.url,

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { storedHeaders, type WireHeader } from '../engine/message/index.ts'
-import { VERDICTS } from '../requests/index.ts'
+import { VERDICTS } from '../engine/words/index.ts'
 import { withoutSecrets } from './exportedRequest.ts'
 import { type ExportRow, isTextBody } from './exportQueries.ts'
 

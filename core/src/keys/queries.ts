@@ -1,5 +1,5 @@
 import type { Selectable } from 'kysely'
-import type { KeyScope } from '../api/context.ts'
+import type { KeyScope } from '../engine/words/index.ts'
 import type { ApiKeysTable, Db, Trx } from '../platform/db/index.ts'
 
 /** A key without its digest. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { KEY_SCOPES } from '../api/context.ts'
 import { InstantInput, optional, Timestamp } from '../api/values.ts'
 import { networkOf } from '../engine/networks.ts'
+import { KEY_SCOPES } from '../engine/words/index.ts'
 
 /** For how long a key that was replaced goes on: a day unless told, 30 days at most. */
 export const OVERLAP_SECONDS = { default: 86_400, max: 2_592_000 } as const

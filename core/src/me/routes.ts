@@ -1,8 +1,8 @@
 import { z } from 'zod'
-import { KEY_SCOPES } from '../api/context.ts'
 import { withExample } from '../api/examples.ts'
 import { route, router } from '../api/route.ts'
 import { Timestamp } from '../api/values.ts'
+import { KEY_SCOPES } from '../engine/words/index.ts'
 import { LIMIT_MEANINGS, type LimitName } from '../plans/index.ts'
 
 const limit = (name: LimitName) => z.int().meta({ description: LIMIT_MEANINGS[name] })

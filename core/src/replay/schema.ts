@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { Int64, Timestamp } from '../api/values.ts'
-import { ATTEMPT_STATES } from '../deliveries/index.ts'
+import { ATTEMPT_STATES } from '../engine/words/index.ts'
 import type { Replay } from './replayRequest.ts'
 
 const Outcome = z.object({

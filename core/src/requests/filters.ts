@@ -1,53 +1,18 @@
 import { type RawBuilder, type SelectQueryBuilder, type SqlBool, sql } from 'kysely'
-import type { Database, Db } from '../platform/db/index.ts'
+import type { Database } from '../platform/db/index.ts'
 import type { ListFilters, RequestFilters } from './schema.ts'
 import { containsText } from './search.ts'
 import type { Shortcut } from './searchShortcut.ts'
+import { requestState } from './state.ts'
 
-/** What the attempts of a request add up to; looked up per row through `delivery_attempts_by_request`. */
-export interface DeliverySummary {
-  latestState: string | null
-  isOpen: boolean | null
-  attemptCount: number | null
-}
-
-/** `requests as r` with `deliverySummary as d` joined. */
-type FilteredTables = Database & { r: Database['requests']; d: DeliverySummary }
-
-/**
- * The state of a request: that of its latest attempt, else Pending while a job waits, else what the capture
- * decided; NotAttempted when the jobs were dropped before any try.
- */
-export const requestState = sql<string>`coalesce(d.latest_state,
-  case when d.is_open then 'Pending' when r.dispatch_state = 'Skipped' then 'Skipped' else 'NotAttempted' end)`
-
-/** What the deliveries of `requests as r` add up to: a row for each. */
-export function deliverySummary(db: Db) {
-  return (
-    db
-      // Each is looked up only where a query names it.
-      .selectNoFrom([
-        sql<string | null>`(select of.state from delivery_attempts of
-          where of.endpoint_id = r.endpoint_id and of.request_id = r.id order by of.id desc limit 1)`.as(
-          'latestState',
-        ),
-        // Not "exists", for which a page of rows may have the whole queue read into a hash table.
-        sql<boolean | null>`(select true from deliveries of
-          where of.endpoint_id = r.endpoint_id and of.request_id = r.id and of.finished_at is null limit 1)`.as(
-          'isOpen',
-        ),
-        sql<number>`(select count(*)::int from delivery_attempts of
-          where of.endpoint_id = r.endpoint_id and of.request_id = r.id)`.as('attemptCount'),
-      ])
-      .$castTo<DeliverySummary>()
-  )
-}
+/** `requests as r`. */
+type FilteredTables = Database & { r: Database['requests'] }
 
 /** Narrows a query over visible requests; one implementation for list, await and suggest. */
 export function applyFilters<Output>(
-  query: SelectQueryBuilder<FilteredTables, 'r' | 'd', Output>,
+  query: SelectQueryBuilder<FilteredTables, 'r', Output>,
   filters: ListFilters,
-): SelectQueryBuilder<FilteredTables, 'r' | 'd', Output> {
+): SelectQueryBuilder<FilteredTables, 'r', Output> {
   const { afterId, beforeId } = filters
   let filtered = query
   if (afterId !== undefined) filtered = filtered.where('r.id', '>', afterId)
@@ -57,7 +22,7 @@ export function applyFilters<Output>(
 }
 
 /**
- * What the filters ask of `requests as r` with `deliverySummary as d`, but for its id; the cheap first.
+ * What the filters ask of `requests as r`, but for its id; the cheap first.
  *
  * @param shortcut to the text that is searched for; see {@link containsText}
  */

@@ -6,6 +6,7 @@ import type { EventOf } from '../api/contract.ts'
 import { notFound } from '../api/errors.ts'
 import { Int64 } from '../api/values.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
+import { REQUEST_STATES, requestStateOf } from '../engine/words/index.ts'
 import type { OpenStream } from '../streams/index.ts'
 import { type Follower, joinFollowers, type SeenArrivals } from './endpointWatch.ts'
 import { beatMilliseconds, sentWholeMax } from './followPace.ts'
@@ -17,7 +18,7 @@ import {
   newestRequestId,
   type RequestStateRow,
 } from './followQueries.ts'
-import { REQUEST_STATES, type RequestFilters, RequestSummary, WholeRequest } from './schema.ts'
+import { type RequestFilters, RequestSummary, WholeRequest } from './schema.ts'
 import { summaryView } from './view.ts'
 
 const RequestState = z.object({ id: Int64, state: z.enum(REQUEST_STATES), attemptCount: z.int() })
@@ -179,9 +180,5 @@ function forgetKnown(moved: Map<number, RequestStateRow>, { rows }: Arrivals): v
 function takeStates(moved: Map<number, RequestStateRow>, lastId: number) {
   const states = [...moved.values()].filter(({ id }) => id <= lastId)
   for (const { id } of states) moved.delete(id)
-  return states.map(({ id, state, attemptCount }) => ({
-    id,
-    state: REQUEST_STATES.find((known) => known === state) ?? ('Pending' as const),
-    attemptCount,
-  }))
+  return states.map(({ id, state, attemptCount }) => ({ id, state: requestStateOf(state), attemptCount }))
 }

@@ -1,8 +1,8 @@
-import { sql } from 'kysely'
 import { type Db, run, statement } from '../platform/db/index.ts'
-import { applyFilters, requestState } from './filters.ts'
+import { applyFilters } from './filters.ts'
 import { type RequestSummaryRow, summaries } from './queries.ts'
 import type { RequestFilters } from './schema.ts'
+import { attemptCount, requestState } from './state.ts'
 
 /** The most requests that one event holds. */
 export const ARRIVALS_MAX = 100
@@ -115,7 +115,7 @@ export async function listStates(
   if (ids.length === 0) return []
   return await summaries(db, endpointId)
     .clearSelect()
-    .select(['r.id', requestState.as('state'), sql<number>`coalesce(d.attempt_count, 0)`.as('attemptCount')])
+    .select(['r.id', requestState.as('state'), attemptCount.as('attemptCount')])
     .where('r.id', 'in', ids)
     .execute()
 }

@@ -16,7 +16,6 @@ export {
   type RequestFilters,
   requestIdsInput,
   requestIdsOf,
-  VERDICTS,
 } from './schema.ts'
 export { searching } from './searching.ts'
 export { measuredBytes, requestStorageBytes, type StoredParts, storageBytesOf } from './storageBytes.ts'

@@ -1,7 +1,8 @@
 import { type AbortableQueryOptions, type Selectable, sql } from 'kysely'
 import type { Db, RequestsTable, Trx } from '../platform/db/index.ts'
-import { applyFilters, deliverySummary, requestState } from './filters.ts'
+import { applyFilters } from './filters.ts'
 import type { RequestFilters } from './schema.ts'
+import { attemptCount, requestState } from './state.ts'
 import { storageBytesOf } from './storageBytes.ts'
 import { STORED_REQUEST_COLUMNS } from './storedRequest.ts'
 
@@ -42,14 +43,10 @@ export interface RequestRow extends RequestSummaryRow {
   readonly bodyOmitted?: boolean
 }
 
-/** The visible requests of an endpoint with their deliveries summed up. */
+/** The visible requests of an endpoint. */
 export function visibleRequests(db: Db, endpointId: string) {
   return db
     .selectFrom('requests as r')
-    .leftJoinLateral(
-      () => deliverySummary(db).as('d'),
-      (join) => join.onTrue(),
-    )
     .where('r.endpointId', '=', endpointId)
     .where('r.deletedAt', 'is', null)
     .where('r.hiddenAt', 'is', null)
@@ -59,7 +56,7 @@ export function visibleRequests(db: Db, endpointId: string) {
 export function summaries(db: Db, endpointId: string) {
   return visibleRequests(db, endpointId)
     .select(SUMMARY_COLUMNS)
-    .select([requestState.as('state'), sql<number>`coalesce(d.attempt_count, 0)`.as('attemptCount')])
+    .select([requestState.as('state'), attemptCount.as('attemptCount')])
 }
 
 /** Requests of an endpoint by id as lists show them, newest first; those that were deleted meanwhile are left out. */

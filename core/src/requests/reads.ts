@@ -3,28 +3,14 @@ import { type Page, window } from '../api/pagination.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { inTurn, LONG_BODY_BYTES } from './longReads.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
+import { ATTEMPT_COUNT, STATE } from './state.ts'
 
 const IS_VISIBLE = 'r.deleted_at is null and r.hidden_at is null'
 
-/** What the attempts of `requests as r` add up to, as `requestState` in filters.ts says it. */
-const STATE = `
-  coalesce(
-    (select a.state from delivery_attempts a
-     where a.endpoint_id = r.endpoint_id and a.request_id = r.id order by a.id desc limit 1),
-    case
-      -- Not "exists", for which a page of rows may have the whole queue read into a hash table.
-      when (
-        select true from deliveries d
-        where d.endpoint_id = r.endpoint_id and d.request_id = r.id and d.finished_at is null limit 1) then 'Pending'
-      when r.dispatch_state = 'Skipped' then 'Skipped'
-      else 'NotAttempted'
-    end) as state,
-  (select count(*)::int from delivery_attempts a
-   where a.endpoint_id = r.endpoint_id and a.request_id = r.id) as attempt_count`
-
 const SUMMARY = `
   r.id, r.endpoint_id, r.received_at, r.method, r.path, r.content_type, r.size_bytes, r.ip, r.user_agent, r.label,
-  r.body_truncated, r.body_is_binary, r.body_preview, r.verdict, r.verdict_note, r.imported, ${STATE}`
+  r.body_truncated, r.body_is_binary, r.body_preview, r.verdict, r.verdict_note, r.imported,
+  ${STATE} as state, ${ATTEMPT_COUNT} as attempt_count`
 
 const detailWith = (body: string) => `
   select ${SUMMARY}, r.query_string, r.header_names, r.header_values, ${body}

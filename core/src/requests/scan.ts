@@ -1,6 +1,6 @@
 import { type AbortableQueryOptions, type SqlBool, sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
-import { contentConditions, deliverySummary } from './filters.ts'
+import { contentConditions } from './filters.ts'
 import type { ListFilters } from './schema.ts'
 import { cheapestShortcut, type Shortcut } from './searchShortcut.ts'
 
@@ -129,7 +129,7 @@ async function lookThrough(
            coalesce((array_agg(id order by id desc) filter (where is_match))[${passOver + 1}:${passOver + take}], '{}') as ids
     from (
       select r.id, ${isWanted} as is_match
-      from requests r left join lateral (${deliverySummary(db)}) d on true
+      from requests r
       where r.endpoint_id = ${endpointId}::uuid and r.deleted_at is null and r.hidden_at is null
         and r.id < ${below ?? Number.MAX_SAFE_INTEGER}::bigint and r.id > ${filters.afterId ?? -1}::bigint
       order by r.id desc limit ${rows}

@@ -6,22 +6,8 @@ import { pageInput } from '../api/pagination.ts'
 import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp } from '../api/values.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { BODY_KINDS } from '../engine/message/index.ts'
+import { REQUEST_STATES, VERDICTS, VERIFICATION_FILTERS } from '../engine/words/index.ts'
 import { VALUE_TYPES } from './shape.ts'
-
-/** Every state a request can show. */
-export const REQUEST_STATES = [
-  'Succeeded',
-  'Failed',
-  'Errored',
-  'DeadLetter',
-  'Pending',
-  'Interrupted',
-  'NotAttempted',
-  'Skipped',
-] as const
-
-/** Every verdict that a stored request can carry. */
-export const VERDICTS = ['verified', 'failed', 'unsigned', 'unverifiable'] as const
 
 /** The filters that list and await share; all combine with AND. */
 export const filterInput = {
@@ -33,7 +19,7 @@ export const filterInput = {
   since: optional(InstantInput).meta({ description: 'Received at or after' }),
   until: optional(InstantInput).meta({ description: 'Received before' }),
   afterId: optional(Int64Filter).meta({ description: 'Only requests with a greater id' }),
-  verification: optional(z.enum([...VERDICTS, 'none'])).meta({ description: '`none`: nothing was checked' }),
+  verification: optional(z.enum(VERIFICATION_FILTERS)).meta({ description: '`none`: nothing was checked' }),
   label: optional(z.string().min(1).max(200)).meta({ description: 'Exact event type' }),
 }
 

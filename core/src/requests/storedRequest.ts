@@ -1,6 +1,7 @@
 import type { Selectable } from 'kysely'
-import type { EvaluatedRequest, Verdict } from '../engine/message/index.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { storedHeaders } from '../engine/message/index.ts'
+import { verdictOf } from '../engine/words/index.ts'
 import type { RequestsTable } from '../platform/db/index.ts'
 
 /** The columns of which a captured request is made again. */
@@ -43,11 +44,4 @@ export function storedRequest(row: StoredRequestRow): EvaluatedRequest {
     verification:
       row.verdict === null ? null : { verdict: verdictOf(row.verdict), note: row.verdictNote ?? '' },
   }
-}
-
-const VERDICTS: readonly Verdict[] = ['verified', 'failed', 'unsigned', 'unverifiable']
-
-function verdictOf(text: string): Verdict {
-  // A verdict of a newer version says to this one that it cannot tell.
-  return VERDICTS.find((verdict) => verdict === text) ?? 'unverifiable'
 }

@@ -10,9 +10,10 @@ import {
   valuesByName,
   type WireHeader,
 } from '../engine/message/index.ts'
+import { requestStateOf, VERDICTS } from '../engine/words/index.ts'
 import type { RequestRow, RequestSummaryRow } from './queries.ts'
 import type { DeliveryOfRequestRow } from './requestDeliveries.ts'
-import { REQUEST_STATES, type RequestDetail, type RequestSummary, VERDICTS } from './schema.ts'
+import type { RequestDetail, RequestSummary } from './schema.ts'
 
 /** The row as lists show it. */
 export function summaryView(row: RequestSummaryRow, endpointId: string): z.input<typeof RequestSummary> {
@@ -32,7 +33,7 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
     bodyIsBinary: row.bodyIsBinary,
     bodyPreview: row.bodyPreview,
     verification: verdict === undefined ? null : { verdict, note: row.verdictNote ?? '' },
-    state: REQUEST_STATES.find((known) => known === row.state) ?? 'Pending',
+    state: requestStateOf(row.state),
     attemptCount: row.attemptCount,
     imported: row.imported,
   }

@@ -1,4 +1,4 @@
-import type { KeyScope } from '../api/context.ts'
+import type { KeyScope } from '../engine/words/index.ts'
 import { isHere, isLive } from '../keys/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { IDLE_DAYS } from './lifetimes.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { KEY_SCOPES } from '../api/context.ts'
 import { Timestamp } from '../api/values.ts'
+import { KEY_SCOPES } from '../engine/words/index.ts'
 
 const Role = z.enum(['key', 'owner']).meta({
   description: '`key`: may what the key may that it was made with; `owner`: also keys, contacts and sessions',

@@ -1,4 +1,5 @@
 import { type AbortableQueryOptions, sql } from 'kysely'
+import { FAILED_STATES } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { type CountRow, MINUTE_MS, type Period, spread } from './spread.ts'
 
@@ -62,7 +63,7 @@ function failures(db: Db, of: TrafficOf, period: Period) {
   return db
     .selectFrom('deliveryAttempts')
     .where('endpointId', 'in', idsOf(db, of))
-    .where('state', 'in', ['Failed', 'Errored', 'DeadLetter'])
+    .where('state', 'in', FAILED_STATES)
     .where('at', '>=', period.from)
     .where('at', '<', period.to)
     .select(['endpointId', bucketOf('at', period).as('bucket')])

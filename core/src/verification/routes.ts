@@ -9,7 +9,8 @@ import {
   evaluate,
   prepareVerification,
 } from '../engine/verification/index.ts'
-import { findRequest, storedRequest, VERDICTS } from '../requests/index.ts'
+import { VERDICTS } from '../engine/words/index.ts'
+import { findRequest, storedRequest } from '../requests/index.ts'
 
 const { handshakeToken, provider, signatureAlgorithm, signatureEncoding, signatureHeader } = createInput.shape
 const { signaturePrefix, signingSecret } = createInput.shape

@@ -1,3 +1,4 @@
+import { REQUEST_STATES, VERIFICATION_FILTERS } from '@creel/core/engine/words'
 import { z } from 'zod'
 
 /** Members that several tools take. */
@@ -9,21 +10,9 @@ export const requestId = z.int().describe('Id of the captured request')
 export const filters = {
   q: z.string().optional().describe('Text found in path, query string, header values or body, without case'),
   method: z.string().optional(),
-  state: z
-    .enum([
-      'Succeeded',
-      'Failed',
-      'Errored',
-      'DeadLetter',
-      'Pending',
-      'Interrupted',
-      'NotAttempted',
-      'Skipped',
-    ])
-    .optional()
-    .describe('Latest delivery state'),
+  state: z.enum(REQUEST_STATES).optional().describe('Latest delivery state'),
   verification: z
-    .enum(['verified', 'failed', 'unsigned', 'unverifiable', 'none'])
+    .enum(VERIFICATION_FILTERS)
     .optional()
     .describe('Signature verdict; none: nothing was checked'),
   label: z.string().optional().describe('Exact event type'),

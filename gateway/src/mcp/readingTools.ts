@@ -1,3 +1,4 @@
+import { ATTEMPT_STATES } from '@creel/core/engine/words'
 import { z } from 'zod'
 import { partInput, readCapture, withBodyPart } from './bodyParts.ts'
 import { endpointId, endpointPath, filters, requestId } from './inputs.ts'
@@ -127,7 +128,7 @@ export const READING_TOOLS: readonly Tool[] = [
     input: z.object({
       endpointId,
       requestId: requestId.optional(),
-      state: z.enum(['Succeeded', 'Failed', 'Errored', 'DeadLetter', 'Pending', 'Interrupted']).optional(),
+      state: z.enum(ATTEMPT_STATES).optional(),
       page: z.int().min(1).optional(),
     }),
     run: (api, { endpointId: id, ...query }) =>

@@ -1,11 +1,7 @@
+import type { Verdict } from '../words/index.ts'
+
 /** A header field as it came over the wire: spelling kept; the value as a latin1 "byte string", one char a byte. */
 export type WireHeader = readonly [name: string, value: string]
-
-/**
- * What a signature check came to. `unsigned`: no signature was there; `unverifiable`: nothing could be
- * checked.
- */
-export type Verdict = 'verified' | 'failed' | 'unsigned' | 'unverifiable'
 
 /** The result of a signature check, and why it came out so. */
 export interface Verification {

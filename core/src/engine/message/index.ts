@@ -15,7 +15,6 @@ export {
   headerText,
   headerValues,
   isNamed,
-  type Verdict,
   type Verification,
   type WireHeader,
 } from './capturedRequest.ts'

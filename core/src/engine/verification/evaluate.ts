@@ -1,5 +1,6 @@
-import type { CapturedRequest, Verdict, Verification } from '../message/index.ts'
+import type { CapturedRequest, Verification } from '../message/index.ts'
 import { SIGNATURE_HEADERS } from '../providers/index.ts'
+import type { Verdict } from '../words/index.ts'
 import { likelyCause } from './causes.ts'
 import { type CheckResult, checkScheme } from './check.ts'
 import { Evidence } from './evidence.ts'

@@ -1,4 +1,5 @@
 import { collectDefaultMetrics } from 'prom-client'
+import { ATTEMPT_STATES } from '../../engine/words/index.ts'
 import { alertSends, buildInfo, deliveryAttempts, internalErrors, registry } from './metrics.ts'
 
 /** What V8 splits its heap into; JavaScriptCore has one heap, and the rest would read 0 for ever. */
@@ -23,8 +24,8 @@ const V8_ONLY = [
  */
 export function startMetrics(version: string, channelKinds: readonly string[]): void {
   buildInfo.labels(version, Bun.version).set(1)
-  for (const state of ['Succeeded', 'Failed', 'Errored', 'DeadLetter', 'Interrupted']) {
-    deliveryAttempts.labels(state).inc(0)
+  for (const state of ATTEMPT_STATES) {
+    if (state !== 'Pending') deliveryAttempts.labels(state).inc(0)
   }
   for (const channel of channelKinds) {
     for (const outcome of ['delivered', 'failed', 'muted', 'suppressed'])

@@ -1,4 +1,5 @@
 import { matches, parseCondition } from '@creel/core/engine/conditions'
+import { verdictOf } from '@creel/core/engine/words'
 import { headerBytes } from '../api/requests.ts'
 import type { RequestDetail } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
@@ -46,11 +47,4 @@ function capturedRequest(request: RequestDetail): Parameters<typeof matches>[1] 
     verification:
       verification === null ? null : { verdict: verdictOf(verification.verdict), note: verification.note },
   }
-}
-
-const VERDICTS = ['verified', 'failed', 'unsigned', 'unverifiable'] as const
-
-/** A verdict of a newer service says to this one that it cannot tell. */
-function verdictOf(text: string): (typeof VERDICTS)[number] {
-  return VERDICTS.find((known) => known === text) ?? 'unverifiable'
 }

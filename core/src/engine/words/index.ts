@@ -1,0 +1,59 @@
+/**
+ * States of an attempt, in the order that people look for them. `Pending` until it has ended; `Interrupted` when it was cut
+ * off.
+ */
+export const ATTEMPT_STATES = [
+  'Succeeded',
+  'Failed',
+  'Errored',
+  'DeadLetter',
+  'Pending',
+  'Interrupted',
+] as const
+
+/** One of {@link ATTEMPT_STATES}. */
+export type AttemptState = (typeof ATTEMPT_STATES)[number]
+
+/** States of attempts that a receiver did not accept. */
+export const FAILED_STATES = ['Failed', 'Errored', 'DeadLetter'] as const satisfies readonly AttemptState[]
+
+/** States of a request: that of its newest attempt, else `Pending` while one is queued, else what the capture decided. */
+export const REQUEST_STATES = [...ATTEMPT_STATES, 'NotAttempted', 'Skipped'] as const
+
+/** One of {@link REQUEST_STATES}. */
+export type RequestState = (typeof REQUEST_STATES)[number]
+
+/** A stored state of an attempt. One that only a newer version knows reads as `Pending`. */
+export function attemptStateOf(text: string): AttemptState {
+  return ATTEMPT_STATES.find((state) => state === text) ?? 'Pending'
+}
+
+/** A stored state of a request. One that only a newer version knows reads as `Pending`. */
+export function requestStateOf(text: string): RequestState {
+  return REQUEST_STATES.find((state) => state === text) ?? 'Pending'
+}
+
+/**
+ * Results of a signature check. `unsigned`: no signature was there; `unverifiable`: nothing could be checked.
+ */
+export const VERDICTS = ['verified', 'failed', 'unsigned', 'unverifiable'] as const
+
+/** One of {@link VERDICTS}. */
+export type Verdict = (typeof VERDICTS)[number]
+
+/** A stored verdict. One that only a newer version knows reads as `unverifiable`. */
+export function verdictOf(text: string): Verdict {
+  return VERDICTS.find((verdict) => verdict === text) ?? 'unverifiable'
+}
+
+/** Values of the filter by verdict; `none` finds requests that were not checked. */
+export const VERIFICATION_FILTERS = [...VERDICTS, 'none'] as const
+
+/** One of {@link VERIFICATION_FILTERS}. */
+export type VerificationFilter = (typeof VERIFICATION_FILTERS)[number]
+
+/** Scopes of keys: `read` looks, `write` changes things as well, `admin` manages keys and reads the audit log besides. */
+export const KEY_SCOPES = ['read', 'write', 'admin'] as const
+
+/** One of {@link KEY_SCOPES}. */
+export type KeyScope = (typeof KEY_SCOPES)[number]
