@@ -67,6 +67,69 @@ describe('rejectUnverified', () => {
   })
 })
 
+describe("a provider's challenge to an endpoint that takes verified captures only", () => {
+  const challenge = JSON.stringify({ type: 'url_verification', token: 't', challenge: 'c-123' })
+  const guarded = () =>
+    service.alice.endpoint({ provider: 'slack', signingSecret: SECRET, rejectUnverified: true })
+
+  test('is answered, stored and counted; it is not delivered', async () => {
+    const endpoint = await guarded()
+    const action = { kind: 'forward', url: 'http://127.0.0.1:9/' }
+    expect((await service.alice.post(endpoint.at('/actions'), action)).status).toBe(201)
+    const answer = await endpoint.send({ body: challenge })
+    expect({ status: answer.status, text: await answer.text() }).toMatchObject({
+      status: 200,
+      text: expect.stringContaining('c-123'),
+    })
+    expect(await endpoint.requests()).toMatchObject([{ state: 'NotAttempted', attemptCount: 0 }])
+    const { traffic } = await endpoint.client.expect(endpoint.client.get(endpoint.at('/stats')), Stats)
+    expect(traffic.refusedCount).toBe(0)
+  })
+
+  test('is limited like any capture', async () => {
+    const endpoint = await guarded()
+    await service.db
+      .updateTable('endpointCounters')
+      .set({ windowStartedAt: service.clock.now(), windowCount: 60_000 })
+      .where('endpointId', '=', endpoint.id)
+      .execute()
+    expect((await endpoint.send({ body: challenge })).status).toBe(429)
+    expect(await endpoint.requests()).toHaveLength(0)
+  })
+})
+
+describe('an endpoint that takes no captures answers 404 whatever guards it', () => {
+  const guards = {
+    verified: { provider: 'slack', signingSecret: SECRET, rejectUnverified: true },
+    'sent from elsewhere': { allowedSenders: ['198.51.100.0/24'] },
+  }
+  const ends: Readonly<Record<string, (endpoint: TestEndpoint) => Promise<unknown>>> = {
+    deleted: (endpoint) => endpoint.client.delete(endpoint.at('')),
+    expired: () => service.clock.advance(60_000),
+    'switched off': (endpoint) => endpoint.client.patch(endpoint.at(''), { isActive: false }),
+    suspended: ({ id }) =>
+      service.db.updateTable('endpoints').set({ suspendedByPlan: true }).where('id', '=', id).execute(),
+  }
+  const challenge = JSON.stringify({ type: 'url_verification', token: 't', challenge: 'c-123' })
+  for (const [guard, members] of Object.entries(guards)) {
+    for (const [state, end] of Object.entries(ends)) {
+      test(`${state}, not ${guard}`, async () => {
+        const endpoint = await service.alice.endpoint({ ...members, ttlSeconds: 60 })
+        // The process remembers the settings from now on.
+        expect((await endpoint.send()).status).not.toBe(404)
+        await end(endpoint)
+        for (const body of [challenge, '{}']) {
+          const answer = await endpoint.send({ body })
+          expect({ status: answer.status, text: await answer.text() }).toEqual({
+            status: 404,
+            text: '{"error":"not_found"}',
+          })
+        }
+      })
+    }
+  }
+})
+
 describe('allowedSenders', () => {
   test('takes captures from these networks only; others are answered 403, counted, and leave a trace', async () => {
     const endpoint = await service.alice.endpoint({ allowedSenders: ['198.51.100.7/24', '2001:db8::1'] })

@@ -5,7 +5,7 @@ import { captureUrlOf, learnSigningSecret } from '../endpoints/index.ts'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import { createCaptureQueue } from './captureQueue.ts'
 import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
-import type { EvaluatedCapture } from './evaluateCapture.ts'
+import { type EvaluatedCapture, withoutConsequences } from './evaluateCapture.ts'
 import { createEvaluations } from './evaluations.ts'
 import type { Sender } from './evaluationTurns.ts'
 import { createRateRefusals, type EarlyRefusal } from './rateRefusals.ts'
@@ -44,7 +44,8 @@ export interface Captures {
    */
   refuseEarly(settings: CaptureSettings): Promise<EarlyRefusal | undefined> | undefined
   /**
-   * Refuses a capture from an address that the endpoint takes none from.
+   * Refuses a capture from an address that the endpoint takes none from. The result is `gone` where the endpoint takes captures
+   * from no address.
    *
    * @returns undefined at once where it takes them; else what became of it, or undefined when the settings have changed since
    * @throws what the database threw
@@ -91,9 +92,9 @@ export function createCaptures(
 
   /** Old settings are forgotten: by newer ones it may be taken. */
   const refuseSender = async (settings: CaptureSettings, address: string | null, reason: string) => {
-    const isRefused = await senders.refuse(settings, traceOf(address, reason))
-    if (!isRefused) cache.forget(settings)
-    return isRefused
+    const state = await senders.refuse(settings, traceOf(address, reason))
+    if (state !== 'refused') cache.forget(settings)
+    return state
   }
 
   const capture: Captures['capture'] = async (given, request, { captureId, needsId = false, sender }) => {
@@ -105,14 +106,16 @@ export function createCaptures(
       const evaluated = evaluating instanceof Promise ? await evaluating : evaluating
       if (evaluated === undefined) return { state: 'unavailable' }
       if ('state' in evaluated) return evaluated
-      if (settings.rejectUnverified && isUnverified(evaluated)) {
-        if (evaluated.handshake !== null) return concluded(evaluated, null)
-        const refused = await refuseSender(settings, request.ip, evaluated.row.verdictNote ?? '')
-        if (refused) return { state: 'unverified' }
+      const isRefused = settings.rejectUnverified && isUnverified(evaluated)
+      if (isRefused && evaluated.handshake === null) {
+        const state = await refuseSender(settings, request.ip, evaluated.row.verdictNote ?? '')
+        if (state === 'refused') return { state: 'unverified' }
+        if (state === 'gone') return { state: 'gone' }
         settings = await cache.find(captureId)
         continue
       }
-      const outcome = await queue.submit(needsId ? { ...evaluated, needsId } : evaluated)
+      const accepted = isRefused ? withoutConsequences(evaluated) : evaluated
+      const outcome = await queue.submit(needsId ? { ...accepted, needsId } : accepted)
       if (outcome.state === 'stored') return concluded(evaluated, outcome.id)
       if (outcome.state === 'limited') refusals.note(settings, outcome.retryAfterSeconds)
       if (outcome.state === 'limited' || outcome.state === 'unavailable') return outcome
@@ -152,9 +155,10 @@ export function createCaptures(
     refuseEarly: (settings) => (refusals.isOver(settings) ? refusals.refuse(settings) : undefined),
     refuseForeign(settings, address) {
       if (settings.isAllowedSender === undefined || settings.isAllowedSender(address)) return undefined
-      return refuseSender(settings, address, 'not an allowed sender').then((refused) =>
-        refused ? { state: 'foreign' } : undefined,
-      )
+      return refuseSender(settings, address, 'not an allowed sender').then((state) => {
+        if (state === 'stale') return undefined
+        return { state: state === 'refused' ? 'foreign' : 'gone' }
+      })
     },
     capture,
     async close() {

@@ -93,3 +93,12 @@ function evaluatedCapture(
     handshake,
   }
 }
+
+/**
+ * The capture, stored but neither delivered nor noted by watchdogs. For a provider's challenge that is not verified, on an endpoint
+ * that takes verified captures only: its destinations rely on that.
+ */
+export function withoutConsequences(evaluated: EvaluatedCapture): EvaluatedCapture {
+  const dispatch = { state: 'NotAttempted', actions: [] } as const
+  return { ...evaluated, dispatch, dispatchState: dispatch.state, criteriaIds: [] }
+}

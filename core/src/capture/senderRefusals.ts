@@ -1,7 +1,13 @@
-import type { Services } from '../api/services.ts'
+import { aheadMs, type Services } from '../api/services.ts'
 import { encodeArray, INT4, run, statement, TEXT, UUID } from '../platform/db/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
 import { gatherCounts } from './gatheredCounts.ts'
+
+/**
+ * State of one refusal: `refused` was counted. `gone`: the endpoint is absent, deleted, expired, switched off or suspended, and takes
+ * nothing from any sender. `stale`: the settings have changed since. Neither of these was counted.
+ */
+export type SenderRefusal = 'refused' | 'gone' | 'stale'
 
 /** Counts captures that an endpoint does not take from their senders; of each endpoint's last one a trace is kept. */
 export interface SenderRefusals {
@@ -9,45 +15,58 @@ export interface SenderRefusals {
    * Counts a refusal, together with those that come meanwhile.
    *
    * @param trace who sent it and why it was refused, at most 300 characters
-   * @returns false when the settings have changed since: then nothing was counted
    * @throws what the database threw
    */
-  refuse(settings: CaptureSettings, trace: string): Promise<boolean>
+  refuse(settings: CaptureSettings, trace: string): Promise<SenderRefusal>
 }
 
 /**
- * `$1` endpoints, `$2` the revisions of their settings, `$3` how many each, `$4` the trace of the last, `$5` now. Locks in id order, like
- * every other writer.
+ * `$1` endpoints, `$2` the revisions of their settings, `$3` how many each, `$4` the trace of the last, `$5` see `aheadMs`. Locks in id
+ * order, like every other writer. Endpoints that take no captures are absent from the answer.
  */
 const COUNT = statement(
   'count refused senders',
-  `with locked as (
+  `with clock as (
+    select statement_timestamp() + $5::bigint * interval '1 ms' as now
+  ),
+  locked as (
     select endpoint_id from endpoint_counters where endpoint_id = any ($1::uuid[]) order by endpoint_id for update
+  ),
+  open as (
+    select r.place, l.endpoint_id, r.count, r.trace, v.revision = r.revision as is_present
+    from locked l
+    join unnest($1::uuid[], $2::integer[], $3::integer[], $4::text[]) with ordinality
+      as r (endpoint_id, revision, count, trace, place) on r.endpoint_id = l.endpoint_id
+    join endpoints e on e.id = l.endpoint_id
+    join endpoint_revisions v on v.endpoint_id = l.endpoint_id
+    where e.deleted_at is null and e.is_active and not e.suspended_by_plan
+      and (e.expires_at is null or e.expires_at > (select now from clock))
+  ),
+  counted as (
+    update endpoint_counters c set
+      refused_count = c.refused_count + o.count, last_refused_at = (select now from clock), last_refusal = o.trace
+    from open o
+    where c.endpoint_id = o.endpoint_id and o.is_present
   )
-  update endpoint_counters c set
-    refused_count = c.refused_count + r.count, last_refused_at = $5::timestamptz, last_refusal = r.trace
-  from locked l
-  join unnest($1::uuid[], $2::integer[], $3::integer[], $4::text[]) as r (endpoint_id, revision, count, trace)
-    on r.endpoint_id = l.endpoint_id
-  join endpoint_revisions v on v.endpoint_id = r.endpoint_id and v.revision = r.revision
-  where c.endpoint_id = r.endpoint_id
-  returning c.endpoint_id`,
+  select place, is_present from open`,
 )
 
 /** Costs nothing while nobody is refused. */
 export function createSenderRefusals({ db, clock }: Pick<Services, 'db' | 'clock'>): SenderRefusals {
-  const refuse = gatherCounts<boolean>(async (batch) => {
+  const refuse = gatherCounts<SenderRefusal>(async (batch) => {
     const refused = [...batch]
     try {
-      const counted = await run<{ readonly endpointId: string }>(db, COUNT, [
+      const open = await run<{ readonly place: number; readonly isPresent: boolean }>(db, COUNT, [
         encodeArray(UUID, refused, ([settings]) => settings.endpointId),
         encodeArray(INT4, refused, ([settings]) => settings.revision),
         encodeArray(INT4, refused, ([, { count }]) => count),
         encodeArray(TEXT, refused, ([, { trace }]) => trace),
-        clock.now(),
+        aheadMs(clock),
       ])
-      const ids = new Set(counted.map(({ endpointId }) => endpointId))
-      for (const [{ endpointId }, { answer }] of refused) answer.resolve(ids.has(endpointId))
+      const states = new Map(
+        open.map(({ place, isPresent }) => [place, isPresent ? 'refused' : 'stale'] as const),
+      )
+      for (const [index, [, { answer }]] of refused.entries()) answer.resolve(states.get(index + 1) ?? 'gone')
     } catch (error) {
       for (const [, { answer }] of refused) answer.reject(error)
     }

@@ -78,6 +78,7 @@ export function createCaptureHandler({
   ) => {
     const result = await refusal
     if (result === undefined) await receiveUnknown(exchange, target)
+    else if (result.state === 'gone') concludeGone(exchange)
     else conclude(exchange, result, settings)
   }
 
