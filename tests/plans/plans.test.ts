@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
+import { overridePlans, PLANS, type Plan } from '@creel/core/plans'
 import { z } from 'zod'
 import { Client, type TestEndpoint } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -11,7 +12,7 @@ const LIMITS = {
     endpointsMax: 10,
     retentionDays: 14,
     captureRatePerMinute: 300,
-    captureBytesPerMinute: 67_108_864,
+    captureBytesPerMinute: 335_544_320,
     storedRequestsMax: 1000,
     storedBytesMax: 1_073_741_824,
     payloadBytesMax: 1_048_576,
@@ -28,7 +29,7 @@ const LIMITS = {
     endpointsMax: 50,
     retentionDays: 30,
     captureRatePerMinute: 600,
-    captureBytesPerMinute: 536_870_912,
+    captureBytesPerMinute: 3_221_225_472,
     storedRequestsMax: 10_000,
     storedBytesMax: 21_474_836_480,
     payloadBytesMax: 5_242_880,
@@ -45,7 +46,7 @@ const LIMITS = {
     endpointsMax: 10_000,
     retentionDays: 90,
     captureRatePerMinute: 60_000,
-    captureBytesPerMinute: 8_589_934_592,
+    captureBytesPerMinute: 1_649_267_441_664,
     storedRequestsMax: 1_000_000,
     storedBytesMax: 1_099_511_627_776,
     payloadBytesMax: 26_214_400,
@@ -61,11 +62,11 @@ const LIMITS = {
     apiKeysMax: 1_000_000_000,
     endpointsMax: 1_000_000_000,
     retentionDays: 1_000_000_000,
-    captureRatePerMinute: 1_000_000_000,
-    captureBytesPerMinute: 1_000_000_000_000_000,
+    captureRatePerMinute: 100_000_000,
+    captureBytesPerMinute: 9_000_000_000_000_000,
     storedRequestsMax: 1_000_000_000,
-    storedBytesMax: 1_000_000_000_000_000,
-    payloadBytesMax: 1_000_000_000,
+    storedBytesMax: 9_000_000_000_000_000,
+    payloadBytesMax: 62_914_560,
     actionsMax: 1_000_000_000,
     rulesMax: 1_000_000_000,
     watchdogsMax: 1_000_000_000,
@@ -108,6 +109,31 @@ test('every plan is worth what the contract says', async () => {
     const client = await service.newClient(plan)
     expect((await client.get('/api/v1/me')).body).toMatchObject({ plan: { key: plan }, limits: LIMITS[plan] })
   }
+})
+
+describe('the bytes of a minute hold its captures at full size', () => {
+  const rateOf = ({ limits }: Plan) => limits.captureRatePerMinute * limits.payloadBytesMax
+
+  test('on every plan as shipped', () => {
+    for (const plan of Object.values(PLANS)) {
+      expect(plan.limits.captureBytesPerMinute).toBeGreaterThanOrEqual(rateOf(plan))
+    }
+  })
+
+  test('also where an operator raises the rate or the size, unless the bytes are named', () => {
+    const raised = overridePlans({
+      free: { captureRatePerMinute: 1000, payloadBytesMax: 10_000_000 },
+      solo: { captureRatePerMinute: 1000, captureBytesPerMinute: 5000 },
+      team: { payloadBytesMax: 1_000_000_000 },
+    })
+    expect(raised.free.limits.captureBytesPerMinute).toBe(10_000_000_000)
+    expect(raised.solo.limits.captureBytesPerMinute).toBe(5000)
+    // A body that a process does not take is not promised either.
+    expect(raised.team.limits).toMatchObject({
+      payloadBytesMax: 62_914_560,
+      captureBytesPerMinute: 60_000 * 62_914_560,
+    })
+  })
 })
 
 describe('a downgrade', () => {

@@ -2438,7 +2438,7 @@ export interface components {
          *         "endpointsMax": 10000,
          *         "retentionDays": 90,
          *         "captureRatePerMinute": 60000,
-         *         "captureBytesPerMinute": 8589934592,
+         *         "captureBytesPerMinute": 1649267441664,
          *         "storedRequestsMax": 1000000,
          *         "storedBytesMax": 1099511627776,
          *         "payloadBytesMax": 26214400,

@@ -55,7 +55,7 @@ const Me = withExample(
       endpointsMax: 10_000,
       retentionDays: 90,
       captureRatePerMinute: 60_000,
-      captureBytesPerMinute: 8_589_934_592,
+      captureBytesPerMinute: 1_649_267_441_664,
       storedRequestsMax: 1_000_000,
       storedBytesMax: 1_099_511_627_776,
       payloadBytesMax: 26_214_400,

@@ -39,6 +39,7 @@ plan: nothing is deleted by it, and what is over the new limits is suspended unt
 \`\`\`
 
 The numbers hold from the next start on, in every process that is given the file. Counts are at most 2,147,483,647.
+\`captureBytesPerMinute\` is raised with \`captureRatePerMinute\` and \`payloadBytesMax\`, to the product of both, unless the file names it.
 
 ## How limits act
 
@@ -49,16 +50,15 @@ The numbers hold from the next start on, in every process that is given the file
   and evicts the oldest of the whole workspace: what arrives between two looks may lie above the bound. A request whose deliveries are still
   due is hidden and kept until they have ended; when such requests take a quarter of the bound, the deliveries of the oldest end as dead
   letters (\`evicted\`).
-- **Bodies** over \`payloadBytesMax\` are stored as their first 64 KiB, and counted whole. No plan lifts the 60 MiB that a process takes of one body.
+- **Bodies** over \`payloadBytesMax\` are stored as their first 64 KiB, and counted whole. No plan lifts the 60 MiB that a process takes of one body: a larger
+  number counts as 60 MiB. A body within it always fits into the memory that an endpoint may use: of many at once, some wait for the others.
 - **Counts** (endpoints, actions, rules, watchdogs, channels, keys): 409 \`limit_reached\`. A limit of 0: 403 \`feature_not_in_plan\`.
 - **Retention** ends after a century at the latest.
 `
 }
 
 function shown(name: LimitName, value: number): string {
-  return BYTES.has(name) && value < 1_000_000_000_000_000 && value !== 1_000_000_000
-    ? inBytes(value)
-    : value.toLocaleString('en-US')
+  return BYTES.has(name) && value < 1_000_000_000_000_000 ? inBytes(value) : value.toLocaleString('en-US')
 }
 
 function inBytes(value: number): string {

@@ -44,8 +44,15 @@ const MIB = 1_048_576
 const GIB = 1024 * MIB
 /** More than one machine holds or serves, and an integer in every language. */
 const ALL = 1_000_000_000
-/** The same of bytes: a petabyte. */
-const ALL_BYTES = 1_000_000_000_000_000
+/** The same of captures in a minute: more than a million in a second. */
+const ALL_CAPTURES = 100_000_000
+/** The same of bytes: nine petabytes. */
+const ALL_BYTES = 9_000_000_000_000_000
+/**
+ * Bytes of the largest body that a process takes, whatever its plan says. It fits into the memory that one endpoint, and one address,
+ * may use.
+ */
+const BODY_BYTES_MAX = 60 * MIB
 
 /** A limit's number in each plan, in the order of {@link PLAN_KEYS}. */
 const NUMBERS: Readonly<Record<LimitName, readonly [number, number, number, number, number]>> = {
@@ -53,11 +60,12 @@ const NUMBERS: Readonly<Record<LimitName, readonly [number, number, number, numb
   apiKeysMax: [0, 3, 10, 50, ALL],
   endpointsMax: [3, 10, 50, 10_000, ALL],
   retentionDays: [3, 14, 30, 90, ALL],
-  captureRatePerMinute: [60, 300, 600, 60_000, ALL],
-  captureBytesPerMinute: [8 * MIB, 64 * MIB, 512 * MIB, 8 * GIB, ALL_BYTES],
+  captureRatePerMinute: [60, 300, 600, 60_000, ALL_CAPTURES],
+  // At least the captures of a minute, each as large as the plan takes it.
+  captureBytesPerMinute: [16 * MIB, 320 * MIB, 3 * GIB, 1536 * GIB, ALL_BYTES],
   storedRequestsMax: [100, 1000, 10_000, 1_000_000, ALL],
   storedBytesMax: [64 * MIB, GIB, 20 * GIB, 1024 * GIB, ALL_BYTES],
-  payloadBytesMax: [MIB / 4, MIB, 5 * MIB, 25 * MIB, ALL],
+  payloadBytesMax: [MIB / 4, MIB, 5 * MIB, 25 * MIB, BODY_BYTES_MAX],
   actionsMax: [1, 3, 10, 25, ALL],
   rulesMax: [0, 0, 10, 25, ALL],
   watchdogsMax: [1, 5, 25, 100, ALL],
@@ -114,12 +122,20 @@ export function overridePlans(overrides: unknown): Plans {
   return withLimits((key) => numbers[key] ?? {})
 }
 
-/** The shipped plans with other numbers laid over them, plan by plan. */
+/**
+ * The shipped plans with other numbers laid over them, plan by plan. A `payloadBytesMax` above what a process takes of one body counts as
+ * that. A `captureBytesPerMinute` that is not among the numbers is raised to what captures of full size need.
+ */
 export function withLimits(numbersOf: (key: PlanKey) => Partial<Limits>): Plans {
-  const merged = (key: PlanKey): Plan => ({
-    ...PLANS[key],
-    limits: { ...PLANS[key].limits, ...numbersOf(key) },
-  })
+  const merged = (key: PlanKey): Plan => {
+    const numbers = numbersOf(key)
+    const limits = { ...PLANS[key].limits, ...numbers }
+    const payloadBytesMax = Math.min(limits.payloadBytesMax, BODY_BYTES_MAX)
+    const fullBytes = Math.min(limits.captureRatePerMinute * payloadBytesMax, Number.MAX_SAFE_INTEGER)
+    const captureBytesPerMinute =
+      numbers.captureBytesPerMinute ?? Math.max(limits.captureBytesPerMinute, fullBytes)
+    return { ...PLANS[key], limits: { ...limits, payloadBytesMax, captureBytesPerMinute } }
+  }
   return {
     free: merged('free'),
     solo: merged('solo'),

@@ -2,67 +2,214 @@
 export interface BodyBudget {
   /** Bytes in use by all bodies together. */
   readonly takenBytes: number
-  /** @param address null where nobody knows it */
+  /** @param address null where it is not known */
   open(endpointId: string, address: string | null): BodyShare
 }
 
-/** What one body takes of the budget. */
+/** What one body takes of the budget. One call of `take` is under way at a time. */
 export interface BodyShare {
-  /** @returns false when there is no room; then nothing was taken */
-  take(bytes: number): boolean
-  /** Gives back everything; to be called when the body is not needed any more. May be called again. */
-  release(): void
+  /**
+   * Charges bytes that have arrived. Where there is no room the body waits, for {@link BodyBudgetLimits.waitMs} at most.
+   *
+   * @returns true at once when there is room; else a promise: true when the bytes were taken, false when they were not
+   */
+  take(bytes: number): true | Promise<boolean>
+  /** Gives back everything but so many bytes. To be called with none when the body is not needed any more; may be called again. */
+  release(keptBytes?: number): void
 }
 
-/** Limits in bytes; each may be reached, not exceeded. */
+/** Limits of the memory; in bytes unless told. */
 export interface BodyBudgetLimits {
-  /** Of all bodies together. */
+  /** For all bodies together. */
   readonly bytesMax: number
-  /** Of one endpoint's, and of one address's. */
+  /** For those of one endpoint, and of one address. */
   readonly shareBytesMax: number
+  /** For how long a body waits for room, in milliseconds. */
+  readonly waitMs: number
 }
+
+/** Bytes that have arrived and wait for room take memory too: a quarter of the bound; then bodies are refused at once. */
+const WAITING_SHARE = 1 / 4
 
 /**
  * Charges bytes when they have arrived: what is only announced costs nothing. Neither an endpoint nor an address can take more
- * than its share, so that whoever fills it leaves room for all others.
+ * than its share, so that one that fills it leaves room for all others.
+ *
+ * One body of each share, and one of all, may exceed the bound. So bodies that fill a share together, each of them incomplete, do
+ * not wait for each other: one after the other is completed.
  */
-export function createBodyBudget({ bytesMax, shareBytesMax }: BodyBudgetLimits): BodyBudget {
-  const ofEndpoints = new Map<string, number>()
-  const ofAddresses = new Map<string, number>()
-  let taken = 0
+export function createBodyBudget({ bytesMax, shareBytesMax, waitMs }: BodyBudgetLimits): BodyBudget {
+  const all = new Pool(bytesMax)
+  const ofEndpoints = new Pools(shareBytesMax)
+  const ofAddresses = new Pools(shareBytesMax)
   return {
     get takenBytes() {
-      return taken
+      return all.takenBytes
     },
-    open(endpointId, knownAddress) {
-      const address = knownAddress ?? ''
-      let mine = 0
-      return {
-        take(bytes) {
-          const ofEndpoint = (ofEndpoints.get(endpointId) ?? 0) + bytes
-          const ofAddress = (ofAddresses.get(address) ?? 0) + bytes
-          if (taken + bytes > bytesMax || ofEndpoint > shareBytesMax || ofAddress > shareBytesMax)
-            return false
-          ofEndpoints.set(endpointId, ofEndpoint)
-          ofAddresses.set(address, ofAddress)
-          taken += bytes
-          mine += bytes
-          return true
-        },
-        release() {
-          if (mine === 0) return
-          give(ofEndpoints, endpointId, mine)
-          give(ofAddresses, address, mine)
-          taken -= mine
-          mine = 0
-        },
-      }
+    open(endpointId, address) {
+      const pools = () => [ofEndpoints.of(endpointId), ofAddresses.of(address ?? ''), all]
+      return new Share(pools, waitMs)
     },
   }
 }
 
-function give(shares: Map<string, number>, owner: string, bytes: number): void {
-  const left = (shares.get(owner) ?? 0) - bytes
-  if (left > 0) shares.set(owner, left)
-  else shares.delete(owner)
+class Share implements BodyShare {
+  readonly #findPools: () => readonly Pool[]
+  readonly #waitMs: number
+  #pools: readonly Pool[] = []
+  #takenBytes = 0
+  #wanted: { readonly bytes: number; readonly settle: (isTaken: boolean) => void; pool: Pool } | undefined
+
+  constructor(findPools: () => readonly Pool[], waitMs: number) {
+    this.#findPools = findPools
+    this.#waitMs = waitMs
+  }
+
+  take(bytes: number): true | Promise<boolean> {
+    const full = this.#blockedBy(bytes)
+    if (full === undefined) {
+      this.#charge(bytes)
+      return true
+    }
+    return full.mayWait(bytes) ? this.#wait(bytes, full) : Promise.resolve(false)
+  }
+
+  release(keptBytes = 0): void {
+    this.#leave(false)
+    const givenBytes = this.#takenBytes - keptBytes
+    this.#takenBytes = keptBytes
+    const pools = this.#pools
+    if (keptBytes === 0) this.#pools = []
+    for (const pool of pools) pool.give(this, givenBytes)
+    for (const pool of pools) pool.wake()
+  }
+
+  /**
+   * Takes what it waits for, if it can now; else it waits for the room that it lacks.
+   *
+   * @returns whether it has left the queue of this pool
+   */
+  retry(pool: Pool): boolean {
+    if (this.#wanted === undefined) return true
+    const { bytes } = this.#wanted
+    const full = this.#blockedBy(bytes)
+    if (full === pool) return false
+    if (full !== undefined) {
+      pool.leave(this, bytes)
+      full.enter(this, bytes)
+      this.#wanted.pool = full
+      return true
+    }
+    this.#charge(bytes)
+    this.#leave(true)
+    return true
+  }
+
+  #blockedBy(bytes: number): Pool | undefined {
+    // A pool in which nothing is taken may have been replaced.
+    if (this.#takenBytes === 0) this.#pools = this.#findPools()
+    for (const pool of this.#pools) if (!pool.admits(this, bytes)) return pool
+    return undefined
+  }
+
+  #charge(bytes: number): void {
+    this.#takenBytes += bytes
+    for (const pool of this.#pools) pool.charge(this, bytes)
+  }
+
+  #wait(bytes: number, pool: Pool): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>()
+    const timer = setTimeout(() => this.#leave(false), this.#waitMs)
+    const settle = (isTaken: boolean) => {
+      clearTimeout(timer)
+      resolve(isTaken)
+    }
+    this.#wanted = { bytes, settle, pool }
+    pool.enter(this, bytes)
+    return promise
+  }
+
+  #leave(isTaken: boolean): void {
+    const wanted = this.#wanted
+    if (wanted === undefined) return
+    this.#wanted = undefined
+    wanted.pool.leave(this, wanted.bytes)
+    wanted.settle(isTaken)
+  }
+}
+
+/** Memory that bodies have in common: those of an endpoint, of an address, or all. */
+class Pool {
+  readonly #bytesMax: number
+  readonly #onUnused: (() => void) | undefined
+  #takenBytes = 0
+  /** The body that may exceed the bound. */
+  #exceeding: Share | undefined
+  /** In the order in which they came. */
+  #waiting: Set<Share> | undefined
+  #waitingBytes = 0
+
+  constructor(bytesMax: number, onUnused?: () => void) {
+    this.#bytesMax = bytesMax
+    this.#onUnused = onUnused
+  }
+
+  get takenBytes(): number {
+    return this.#takenBytes
+  }
+
+  admits(share: Share, bytes: number): boolean {
+    if (this.#takenBytes + bytes <= this.#bytesMax) return true
+    return this.#exceeding === undefined || this.#exceeding === share
+  }
+
+  charge(share: Share, bytes: number): void {
+    this.#takenBytes += bytes
+    if (this.#takenBytes > this.#bytesMax) this.#exceeding = share
+  }
+
+  give(share: Share, bytes: number): void {
+    this.#takenBytes -= bytes
+    if (this.#exceeding === share) this.#exceeding = undefined
+    if (this.#takenBytes === 0 && this.#waitingBytes === 0) this.#onUnused?.()
+  }
+
+  mayWait(bytes: number): boolean {
+    return this.#waitingBytes + bytes <= this.#bytesMax * WAITING_SHARE
+  }
+
+  enter(share: Share, bytes: number): void {
+    this.#waiting ??= new Set()
+    this.#waiting.add(share)
+    this.#waitingBytes += bytes
+  }
+
+  leave(share: Share, bytes: number): void {
+    if (this.#waiting?.delete(share) === true) this.#waitingBytes -= bytes
+  }
+
+  /** Room was given back: those that waited longest go on. */
+  wake(): void {
+    for (const share of this.#waiting ?? []) if (!share.retry(this)) return
+  }
+}
+
+/** A pool for each owner that has bodies now. */
+class Pools {
+  readonly #bytesMax: number
+  readonly #pools = new Map<string, Pool>()
+
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  of(owner: string): Pool {
+    const known = this.#pools.get(owner)
+    if (known !== undefined) return known
+    const pool: Pool = new Pool(this.#bytesMax, () => {
+      if (this.#pools.get(owner) === pool) this.#pools.delete(owner)
+    })
+    this.#pools.set(owner, pool)
+    return pool
+  }
 }

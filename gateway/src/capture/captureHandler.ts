@@ -27,11 +27,11 @@ export interface CaptureOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** Of all bodies that are arriving or waiting to be stored; an endpoint and an address may have an eighth. */
+/** Memory for all bodies that are arriving or waiting to be stored. One endpoint, and one address, may use an eighth of it. */
 const BUFFERED_BYTES_MAX = 512 * 1024 * 1024
 const BUFFERED_BYTES_SHARE = BUFFERED_BYTES_MAX / 8
-/** Of one body, whatever the plan says: it must fit into a share, with what arrives beyond the cap. */
-const BODY_BYTES_MAX = 60 * 1024 * 1024
+/** For so long a body waits for its share of the memory; then its sender is told to try again. */
+const ROOM_WAIT_MS = 10_000
 
 /**
  * Takes what senders send: finds the endpoint, reads the body, has it stored, and answers when it is committed. A sender that
@@ -49,7 +49,11 @@ export function createCaptureHandler({
     if (log.isLevelEnabled('debug')) logCapture(log, exchange, result, settings)
   }
 
-  const budget = createBodyBudget({ bytesMax: BUFFERED_BYTES_MAX, shareBytesMax: BUFFERED_BYTES_SHARE })
+  const budget = createBodyBudget({
+    bytesMax: BUFFERED_BYTES_MAX,
+    shareBytesMax: BUFFERED_BYTES_SHARE,
+    waitMs: ROOM_WAIT_MS,
+  })
   countBodyBytes(() => budget.takenBytes)
 
   const receive = (exchange: WireExchange, target: CaptureTarget, settings: CaptureSettings) => {
@@ -110,7 +114,7 @@ export function createCaptureHandler({
     }
     receiveBody(
       exchange,
-      { bytesMax: Math.min(settings.payloadBytesMax, BODY_BYTES_MAX), share },
+      { bytesMax: settings.payloadBytesMax, share },
       {
         onBody: (body) => finish(exchange, store(body)),
         onRefused: () => conclude(exchange, { state: 'unavailable' }, settings),

@@ -27,12 +27,13 @@ export interface BodyEnd {
 }
 
 /**
- * Reads a body to its end. Past the cap the rest is counted and dropped, not buffered.
+ * Reads a body to its end. Past the cap the rest is counted and dropped, not buffered. While there is no room, nothing more is read
+ * from the sender.
  *
  * @param share released here when the body is refused or never ends, else by its caller
  */
 export function receiveBody(
-  exchange: Pick<WireExchange, 'takeWhole' | 'receive'>,
+  exchange: Pick<WireExchange, 'takeWhole' | 'receive' | 'pause' | 'resume'>,
   { bytesMax, share }: { bytesMax: number; share: BodyShare },
   end: BodyEnd,
 ): void {
@@ -43,37 +44,68 @@ export function receiveBody(
   }
   const truncated = whole.length > bytesMax
   const bytes = truncated ? prefixOf(whole, bytesMax) : whole
-  if (share.take(bytes.length))
-    end.onBody({ bytes, sizeBytes: whole.length, truncated, trailers: NO_TRAILERS })
-  else end.onRefused()
+  const body: CapturedBody = { bytes, sizeBytes: whole.length, truncated, trailers: NO_TRAILERS }
+  const conclude = (hasRoom: boolean) => {
+    if (hasRoom) return end.onBody(body)
+    share.release()
+    end.onRefused()
+  }
+  const taken = share.take(bytes.length)
+  if (taken === true) end.onBody(body)
+  else void taken.then(conclude)
 }
 
 function receivePieces(
-  exchange: Pick<WireExchange, 'receive'>,
+  exchange: Pick<WireExchange, 'receive' | 'pause' | 'resume'>,
   { bytesMax, share }: { bytesMax: number; share: BodyShare },
   end: BodyEnd,
 ): void {
   const kept = new Segments()
   let prefix: Buffer | undefined
   let sizeBytes = 0
+  let isOver = false
+  /** Of the piece that waits for room. */
+  let room: Promise<void> | undefined
+  const keep = () => {
+    if (sizeBytes <= bytesMax) return
+    prefix = kept.take(prefixBytes(bytesMax))
+    share.release(prefix.length)
+  }
+  const awaitRoom = async (taken: Promise<boolean>) => {
+    exchange.pause()
+    const hasRoom = await taken
+    room = undefined
+    if (isOver) return
+    if (hasRoom) keep()
+    else {
+      isOver = true
+      share.release()
+      end.onRefused()
+    }
+    exchange.resume()
+  }
+  const conclude = (trailers: readonly WireHeader[]) => {
+    if (isOver) return
+    isOver = true
+    end.onBody({ bytes: prefix ?? kept.take(), sizeBytes, truncated: prefix !== undefined, trailers })
+  }
   exchange.receive({
     onData(piece) {
       sizeBytes += piece.length
       if (prefix !== undefined) return
-      if (!share.take(piece.length)) {
-        share.release()
-        return end.onRefused()
-      }
       kept.append(piece)
-      if (sizeBytes <= bytesMax) return
-      prefix = kept.take(prefixBytes(bytesMax))
-      share.release()
-      share.take(prefix.length)
+      const taken = share.take(piece.length)
+      if (taken === true) keep()
+      else room = awaitRoom(taken)
     },
     onEnd(trailers) {
-      end.onBody({ bytes: prefix ?? kept.take(), sizeBytes, truncated: prefix !== undefined, trailers })
+      if (room === undefined) conclude(trailers)
+      else void room.then(() => conclude(trailers))
     },
-    onAbort: () => share.release(),
+    onAbort() {
+      isOver = true
+      share.release()
+    },
   })
 }
 
