@@ -1,4 +1,5 @@
 import type { Services } from '@creel/core'
+import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import { internalErrors } from '@creel/core/platform/metrics'
 import type { AnyElysia } from 'elysia'
 import type { ElysiaAdapter } from 'elysia/adapter'
@@ -6,11 +7,13 @@ import { logged, loggedPath } from './callLog.ts'
 import { answerSession, consoleFiles } from './console/index.ts'
 import { DOCS, pageRoutes } from './docs/index.ts'
 import type { RequestHandler } from './http/exchange.ts'
+import { isOfApi } from './http/ownAnswers.ts'
 import { wireRoute } from './http/wireRoute.ts'
 import { mcpHandler } from './mcp/index.ts'
 import { openApi } from './openapi/index.ts'
 import { healthz, metrics, type Operations, readyz } from './operations.ts'
-import { rest } from './rest.ts'
+import { traceIdOf } from './requestIdentity.ts'
+import { problemResponse, rest } from './rest.ts'
 import { trpc } from './trpc.ts'
 
 /** What the app serves besides the API. Only `version` is required; without `operations`, `/readyz` checks nothing. */
@@ -60,10 +63,12 @@ export function createApp(services: Services, options: AppOptions): AnyElysia {
       parse: 'none',
     })
     .onError(({ code, error, request }) => {
-      if (code === 'NOT_FOUND') return plainNotFound()
+      if (code === 'NOT_FOUND') return plain(404, 'Not Found')
+      const path = loggedPath(request)
+      if (isOfApi(path)) return problemResponse(services, error, { traceId: traceIdOf(request) })
       internalErrors.inc()
-      services.log.error({ err: error, path: loggedPath(request) }, 'unexpected error')
-      return new Response('Internal Server Error', { status: 500 })
+      services.log.error({ err: error, path }, 'unexpected error')
+      return plain(500, 'Internal Server Error')
     })
   const pages = { ...DOCS, ...pageRoutes(services.urls.baseUrl) }
   for (const [path, answer] of Object.entries(pages)) app.get(path, answer)
@@ -82,6 +87,8 @@ function json(body: string): Response {
   return new Response(body, { headers: { 'Content-Type': 'application/json', 'Cache-Control': 'no-cache' } })
 }
 
-function plainNotFound(): Response {
-  return new Response('Not Found', { status: 404, headers: { 'Content-Type': 'text/plain; charset=utf-8' } })
+function plain(status: 404 | 500, text: string): Response {
+  const headers = new Headers({ 'Content-Type': 'text/plain; charset=utf-8' })
+  for (const [name, value] of OWN_ANSWER_HEADERS) headers.set(name, value)
+  return new Response(text, { status, headers })
 }

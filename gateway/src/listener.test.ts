@@ -207,7 +207,7 @@ describe('the fetch adapter', () => {
     expect((await client.closed).match(/refused/g)).toHaveLength(2)
   })
 
-  test('a handler that throws answers a bare 500 and is reported', async () => {
+  test('a handler that throws answers a 500 and is reported: a problem of the API, else without a body', async () => {
     const reported: unknown[] = []
     const port = await start({
       fetch: () => Promise.reject(new Error('no such thing')),
@@ -216,6 +216,21 @@ describe('the fetch adapter', () => {
     const answer = await fetch(`http://127.0.0.1:${port}/`)
     expect({ status: answer.status, body: await answer.text() }).toEqual({ status: 500, body: '' })
     expect(reported).toEqual([new Error('no such thing')])
+    const problem = await fetch(`http://127.0.0.1:${port}/api/v1/me`)
+    expect(problem.headers.get('content-type')).toBe('application/problem+json')
+    expect(await problem.json()).toMatchObject({ status: 500, code: 'internal_error' })
+  })
+
+  test('a wire route that throws answers a 500 with what protects the answers to captures', async () => {
+    const port = await start({
+      capture: () => {
+        throw new Error('no such thing')
+      },
+    })
+    const answer = await fetch(`http://127.0.0.1:${port}/hook/x`, { method: 'POST', body: '{}' })
+    expect(answer.status).toBe(500)
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
+    expect(answer.headers.get('content-security-policy')).toBe("sandbox; default-src 'none'")
   })
 })
 

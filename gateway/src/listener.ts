@@ -9,7 +9,7 @@ import type { RequestHandler } from './http/exchange.ts'
 import { answerWithFetch } from './http/fetchAnswer.ts'
 import type { HttpExchange } from './http/httpExchange.ts'
 import { defaultHttpLimits, type HttpLimits } from './http/httpLimits.ts'
-import { ReadyAnswer } from './http/readyAnswer.ts'
+import { type OwnStatus, ownAnswer } from './http/ownAnswers.ts'
 import { pathOf, type Refusal } from './http/requestHead.ts'
 import { socketHandlers } from './http/socketHandlers.ts'
 import { TurnQueue } from './http/turnQueue.ts'
@@ -34,7 +34,7 @@ export interface ListenerOptions {
   readonly fetch: FetchHandler
   /** Whose word counts about where a request comes from; nobody's by default. */
   readonly clientAddress?: ClientAddress
-  /** Hears of what handlers throw, whose clients get a bare 500. */
+  /** Hears of what handlers throw, whose clients get a 500. */
   readonly onError: (error: unknown) => void
   /** Receives an error of the service that ended a connection. Must not throw. */
   readonly onFault: (error: unknown) => void
@@ -61,9 +61,6 @@ export interface Listener {
    */
   close(graceMs: number): Promise<void>
 }
-
-const TOO_MANY_CONNECTIONS = new ReadyAnswer(503, ['Retry-After', '1', 'Content-Length', '0'], '')
-const FAILED = new ReadyAnswer(500, ['Content-Length', '0'], '')
 
 /**
  * Opens the gateway's port on bare TCP: servers with fetch semantics join, sort and lower headers, fold dot segments and drop
@@ -101,7 +98,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       // A proxy's connection is for now that of whom it speaks for.
       if (clientAddress.isTrusted(connection.peer) && !connections.assign(connection, exchange.address)) {
         refuse({ status: 503, reason: 'too many connections', address: exchange.address })
-        return exchange.answer(TOO_MANY_CONNECTIONS, true)
+        return refuseExchange(exchange, 503, true)
       }
       route(exchange)
     },
@@ -114,6 +111,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   }
 
   const refuse = (refusal: ListenerRefusal) => options.onRefused?.(refusal)
+  const refuseExchange = (exchange: HttpExchange, status: OwnStatus, closes = false) =>
+    exchange.answer(ownAnswer(status, exchange.head.target, exchange.traceId), closes)
 
   const route = (exchange: HttpExchange) => {
     const moved = options.formerHosts?.(exchange.head)
@@ -125,12 +124,12 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
         return served.handle(exchange)
       } catch (error) {
         options.onError(error)
-        return exchange.answer(FAILED, true)
+        return refuseExchange(exchange, 500, true)
       }
     }
     answerWithFetch(options.fetch, exchange).catch((error: unknown) => {
       options.onError(error)
-      exchange.answer(FAILED)
+      refuseExchange(exchange, 500)
     })
   }
 

@@ -40,7 +40,7 @@ export function rest(services: Services, adapter?: ElysiaAdapter) {
   for (const stream of STREAMS) {
     app.route(stream.method, pattern(stream.path), bindStream(services, stream), { parse: 'none' })
   }
-  for (const path of ['/api/v1', '/api/v1/*']) {
+  for (const path of ['/api', '/api/*']) {
     app.all(path, ({ request }) => logged(services, 'unknown', request, unknownRoute(services, request)), {
       parse: 'none',
     })

@@ -2,12 +2,13 @@ import { BodyDeadline } from './bodyDeadline.ts'
 import type { ConnectionOwner, OwnedConnection } from './connectionOwner.ts'
 import type { BodyReceiver } from './exchange.ts'
 import { type ExchangeConnection, HttpExchange } from './httpExchange.ts'
+import { ownAnswer } from './ownAnswers.ts'
 import { PendingInput } from './pendingInput.ts'
 import { countPiece } from './pieceMemory.ts'
-import { ReadyAnswer } from './readyAnswer.ts'
 import { isRefusal, type Refusal } from './requestHead.ts'
 import { RequestReader } from './requestReader.ts'
 import { type ConnectionSocket, SocketWriter } from './socketWriter.ts'
+import { nextTraceId } from './traceIds.ts'
 import { UnsentDeadline } from './unsentDeadline.ts'
 
 /**
@@ -34,10 +35,6 @@ const DROPPED_BYTES_MAX = 1024 * 1024
  */
 const TURN_BYTES_MAX = 64 * 1024
 const TURN_MS_MAX = 1
-
-const refusals = new Map(
-  ([400, 431, 505] as const).map((status) => [status, new ReadyAnswer(status, ['Content-Length', '0'], '')]),
-)
 
 /** One client's connection: reads requests, has them answered one at a time, in order, and keeps to the limits. */
 export class Connection implements OwnedConnection, ExchangeConnection {
@@ -349,11 +346,13 @@ export class Connection implements OwnedConnection, ExchangeConnection {
 
   #refuse(refusal: Refusal): false {
     const isAnswered = this.#phase === 'dropping'
+    const target = refusal.target ?? this.#exchange?.head.target
     this.#owner.onRefused(this, refusal)
     this.#abandonExchange()
     if (!isAnswered) {
-      const answer = refusals.get(refusal.status)
-      if (answer !== undefined) this.writer.writeCopy(answer.bytes({ isHead: false, closes: true }))
+      const traceId = nextTraceId()
+      const answer = ownAnswer(refusal.status, target, traceId)
+      this.writer.writeCopy(answer.bytes({ isHead: false, closes: true, traceId }))
     }
     this.#linger()
     return false

@@ -2,8 +2,9 @@ import { METHODS } from 'node:http'
 import { DomainError } from '@creel/core'
 import type { FetchHandler } from '../fetchHandler.ts'
 import type { AnswerStream, Exchange } from './exchange.ts'
+import { isOfApi, ownAnswer } from './ownAnswers.ts'
 import { heldBytesOf } from './pieceMemory.ts'
-import { connectionFields, currentDate, ReadyAnswer, statusLine } from './readyAnswer.ts'
+import { connectionFields, currentDate, statusLine } from './readyAnswer.ts'
 import { pathOf } from './requestHead.ts'
 
 /** About this connection, so of no meaning in an answer that goes over another: RFC 9110 §7.6.1. */
@@ -29,19 +30,20 @@ const GATHERED_BYTES_MAX = 256 * 1024
 /** Parts up to so long together go out in one write; copying longer ones costs more than further writes. */
 const JOINED_BYTES_MAX = 64 * 1024
 
-/** CONNECT asks for a tunnel; a `Request` of a method that Bun has no name for would be a GET. */
-const METHOD_NOT_ALLOWED = new ReadyAnswer(405, ['Content-Length', '0'], '')
+/** CONNECT asks for a tunnel. No route has it, so it stands for every method of which Bun would make a GET. */
+const METHOD_WITHOUT_ROUTES = 'CONNECT'
 
 /**
  * Answers a request with a fetch handler. The body streams as fast as the handler reads it, the answer as fast as the client
  * takes it; the request's signal is aborted when the client hangs up before it has its answer. HEAD is asked as GET and answered
- * without the body.
+ * without the body. Of a method without a name only the API hears, which has an answer of its own for it.
  *
  * @throws what the handler throws; then nothing was answered
  */
 export async function answerWithFetch(handler: FetchHandler, exchange: Exchange): Promise<void> {
-  const { head } = exchange
-  if (!KNOWN_METHODS.has(head.method) || head.method === 'CONNECT') return exchange.answer(METHOD_NOT_ALLOWED)
+  const { method, target } = exchange.head
+  const hasRoutes = KNOWN_METHODS.has(method) && method !== METHOD_WITHOUT_ROUTES
+  if (!hasRoutes && !isOfApi(target)) return exchange.answer(ownAnswer(405, target, exchange.traceId))
   const hangUp = new AbortController()
   exchange.onHangUp(() => hangUp.abort())
   const answer = await handler(toFetchRequest(exchange, hangUp.signal), { address: exchange.address })
@@ -52,7 +54,8 @@ function toFetchRequest(exchange: Exchange, signal: AbortSignal): Request {
   const { head } = exchange
   const headers = new Headers()
   for (const [name, value] of head.fields) headers.append(name, value)
-  const method = head.method === 'HEAD' ? 'GET' : head.method
+  const method =
+    head.method === 'HEAD' ? 'GET' : KNOWN_METHODS.has(head.method) ? head.method : METHOD_WITHOUT_ROUTES
   // The host plays no part in routing; one that we name always parses.
   return new Request(`http://localhost${pathOf(head.target)}`, {
     method,

@@ -24,6 +24,8 @@ export interface Refusal {
   readonly status: 400 | 431 | 505
   /** For the log of the service. */
   readonly reason: string
+  /** The start of the request's target, as far as it is known; absent in the refusal of a body. */
+  readonly target?: string
 }
 
 /** @returns whether it is one: heads and refusals come from the same calls */

@@ -15,6 +15,9 @@ export interface HeadLimits {
 const OVERHEAD_BYTES_MAX = 64 * 1024
 const OVERHEAD_FACTOR = 16
 
+/** So much of a target is kept with a refusal. */
+const TARGET_START_BYTES = 1024
+
 const NOTHING: Buffer = Buffer.alloc(0)
 const CR = 13
 const LF = 10
@@ -101,14 +104,15 @@ export class RequestReader implements ParseEvents {
     const source = heldBefore === 0 ? bytes : this.#held.bytes
     this.#base = heldBefore === 0 ? start : 0
     const refusal = this.#parseHead(source)
-    if (refusal !== undefined) return refusal
+    if (refusal !== undefined) return this.#refusalOf(refusal, source)
     if (!this.#headEnded) {
       if (heldBefore === 0 && start < bytes.length) this.#held.append(bytes.subarray(start))
       this.position = bytes.length
       return undefined
     }
     this.position = heldBefore === 0 ? start + this.#headRead : from + this.#headRead - heldBefore
-    const head = this.#takeHead(source)
+    const taken = this.#takeHead(source)
+    const head = isRefusal(taken) ? this.#refusalOf(taken, source) : taken
     this.#held.clear()
     return head
   }
@@ -158,6 +162,15 @@ export class RequestReader implements ParseEvents {
     }
     if (this.#spans.length > this.#limits.fieldsMax * 4) return TOO_MANY
     return this.#headEnded || end === source.length ? undefined : TOO_LONG
+  }
+
+  /** With as much of the target as tells what kind of answer its sender understands. */
+  #refusalOf(refusal: Refusal, source: Buffer): Refusal {
+    const { methodEnd } = this.#line
+    if (methodEnd < 0) return refusal
+    const start = this.#base + methodEnd + 1
+    const end = this.#targetEnd < 0 ? source.length : this.#base + this.#targetEnd
+    return { ...refusal, target: source.toString('latin1', start, Math.min(end, start + TARGET_START_BYTES)) }
   }
 
   #takeHead(source: Buffer): RequestHead | Refusal {

@@ -1,0 +1,141 @@
+import { beforeAll, describe, expect, test } from 'bun:test'
+import { connect } from 'node:net'
+import { Problem } from '@creel/core'
+import { type RawAnswer, sendRaw } from '../support/rawSender.ts'
+import { startService, type TestService } from '../support/service.ts'
+
+/** Answers that no handler gives: the listener's own, and those of routes that do not exist. */
+
+const PROTECTION = [
+  'X-Content-Type-Options: nosniff',
+  "Content-Security-Policy: sandbox; default-src 'none'",
+  'Cache-Control: no-store',
+]
+const LONG = 'x'.repeat(170 * 1024)
+
+let service: TestService
+let hook = ''
+beforeAll(async () => {
+  service = await startService({
+    parts: ['gateway'],
+    trustedProxies: ['127.0.0.1'],
+    connectionLimits: { connectionsPerAddressMax: 1 },
+  })
+  hook = new URL((await service.alice.endpoint()).url).pathname
+})
+
+const send = (bytes: string) => sendRaw(service.baseUrl, bytes)
+
+/** Requests that no handler sees, by the status that their senders get. */
+const BAD: readonly (readonly [status: number, bytes: (path: string) => string])[] = [
+  [400, (path) => `POST ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`],
+  [400, (path) => `POST ${path} HTTP/1.1\r\nHost: a\r\nBad Field\r\n\r\n`],
+  [400, (path) => `POST ${path} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`],
+  [431, (path) => `POST ${path} HTTP/1.1\r\nHost: a\r\nX-Long: ${LONG}\r\n\r\n`],
+  [431, (path) => `POST ${path}${LONG} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  [505, (path) => `POST ${path} HTTP/2.0\r\nHost: a\r\n\r\n`],
+]
+
+/** Sends a request while another one of the same address is under way, which is one too many. */
+async function sendBeside(path: string): Promise<RawAnswer> {
+  const forwarded = 'Host: h\r\nX-Forwarded-For: 203.0.113.77\r\n'
+  const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
+  const isHeld = new Promise<string>((resolve) =>
+    socket.on('data', (bytes) => resolve(bytes.toString('latin1'))),
+  )
+  socket.write(`POST ${hook} HTTP/1.1\r\n${forwarded}Expect: 100-continue\r\nContent-Length: 3\r\n\r\n`)
+  expect(await isHeld).toStartWith('HTTP/1.1 100 ')
+  const answer = await send(`GET ${path} HTTP/1.1\r\n${forwarded}Connection: close\r\n\r\n`)
+  socket.destroy()
+  return answer
+}
+
+const fieldOf = ({ fields }: RawAnswer, name: string) =>
+  fields.find((field) => field.toLowerCase().startsWith(`${name}: `))?.slice(name.length + 2)
+
+describe('below /hook/', () => {
+  const expectProtected = (answer: RawAnswer) => {
+    expect(answer.fields).toEqual(expect.arrayContaining(PROTECTION))
+    expect(answer.body).toBe('')
+  }
+
+  for (const [index, [status, bytes]] of BAD.entries()) {
+    test(`a ${status} of the listener is protected (${index})`, async () => {
+      const answer = await send(bytes(hook))
+      expect(answer.status).toBe(status)
+      expectProtected(answer)
+    })
+  }
+
+  test('a 503 of the listener is protected', async () => {
+    const answer = await sendBeside(hook)
+    expect(answer.status).toBe(503)
+    expect(fieldOf(answer, 'retry-after')).toBe('1')
+    expectProtected(answer)
+  })
+})
+
+describe('below /api/', () => {
+  const expectProblem = (answer: RawAnswer, code: string) => {
+    expect(fieldOf(answer, 'content-type')).toBe('application/problem+json')
+    const problem = Problem.parse(JSON.parse(answer.body))
+    expect(problem).toMatchObject({ type: 'about:blank', status: answer.status, code })
+    expect(problem.traceId).toBe(fieldOf(answer, 'creel-trace-id') ?? '')
+  }
+
+  for (const [index, [status, bytes]] of BAD.entries()) {
+    test(`a ${status} of the listener is a problem (${index})`, async () => {
+      const answer = await send(bytes('/api/v1/endpoints'))
+      expect(answer.status).toBe(status)
+      expectProblem(answer, 'request_invalid')
+    })
+  }
+
+  test('a 503 of the listener is a problem', async () => {
+    const answer = await sendBeside('/api/v1/me')
+    expect(answer.status).toBe(503)
+    expect(fieldOf(answer, 'retry-after')).toBe('1')
+    expectProblem(answer, 'unavailable')
+  })
+
+  for (const method of ['BREW', 'get', 'CONNECT', 'TRACE', 'OPTIONS', 'PROPFIND', 'PATCH']) {
+    test(`${method} is 404 where no route has it, and 401 without a key`, async () => {
+      for (const path of [
+        '/api',
+        '/api/',
+        '/api/v1',
+        '/api/v1/me',
+        '/api/v1/nothing',
+        '/api/v2/me',
+        '/api/%zz',
+      ]) {
+        const head = `${method} ${path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n`
+        const known = await send(`${head}Authorization: Bearer ${service.alice.key}\r\n\r\n`)
+        expect([path, known.status]).toEqual([path, 404])
+        expectProblem(known, 'not_found')
+        const unknown = await send(`${head}\r\n`)
+        expect([path, unknown.status]).toEqual([path, 401])
+        expectProblem(unknown, 'unauthorized')
+      }
+    })
+  }
+
+  test('a path that cannot be decoded is a problem', async () => {
+    for (const path of [
+      '/api/v1/endpoints/%zz',
+      '/api/v1/endpoints/%ff/requests',
+      '/api/v1/%00',
+      '/api/v1/\xe9',
+    ]) {
+      const head = `GET ${path} HTTP/1.1\r\nHost: h\r\nConnection: close\r\n`
+      const answer = await send(`${head}Authorization: Bearer ${service.alice.key}\r\n\r\n`)
+      expect([path, answer.status]).toEqual([path, 404])
+      expectProblem(answer, 'not_found')
+    }
+  })
+})
+
+test('elsewhere an odd method is 405', async () => {
+  const answer = await send('BREW /docs HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')
+  expect(answer.status).toBe(405)
+})
