@@ -40,19 +40,25 @@ export function rest(services: Services, adapter?: ElysiaAdapter) {
   for (const stream of STREAMS) {
     app.route(stream.method, pattern(stream.path), bindStream(services, stream), { parse: 'none' })
   }
-  for (const path of ['/api', '/api/*']) {
+  for (const path of ['/api/v1', '/api/v1/*']) {
     app.all(path, ({ request }) => logged(services, 'unknown', request, unknownRoute(services, request)), {
       parse: 'none',
     })
   }
+  // Outside of version 1 there is nothing that a key could open.
+  app.all('/api/*', ({ request }) => problemResponse(services, noRoute(), { traceId: traceIdOf(request) }), {
+    parse: 'none',
+  })
   return app
 }
+
+const noRoute = () => new DomainError('not_found', 'There is no such route.')
 
 function unknownRoute(services: Services, request: Request) {
   return async (notes: CallNotes): Promise<Response> => {
     try {
       notes.caller = await authenticate(services, presentedBy(request))
-      throw new DomainError('not_found', 'There is no such route.')
+      throw noRoute()
     } catch (error) {
       return problemResponse(services, error, { traceId: traceIdOf(request) })
     }

@@ -315,13 +315,19 @@ describe('unknown routes', () => {
     '/api/v1/me/x',
     '/api/v1/%',
   ]
-  const ELSEWHERE = ['/', '/api', '/api/v2/me', '/api/v10', '/nothing', '/openapi', '/api/v1x']
+  const BESIDE_V1 = ['/api/v2/me', '/api/v10', '/api/v1x']
+  const ELSEWHERE = ['/', '/api', '/nothing', '/openapi']
 
   test.each(UNDER_V1)('%s answers 404 to a key and 401 without', async (path) => {
     const known = await service.alice.get(path)
     expect(known).toMatchObject({ status: 404, body: { code: 'not_found', status: 404 } })
     expect(known.headers.get('content-type')).toBe('application/problem+json')
     expect(await service.bob.get(path)).toMatchObject({ status: 401, body: { code: 'unauthorized' } })
+  })
+
+  test.each(BESIDE_V1)('%s answers 404 without a key, too', async (path) => {
+    const answer = await service.bob.get(path)
+    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found', status: 404 } })
   })
 
   test.each(ELSEWHERE)('%s answers a plain 404', async (path) => {

@@ -61,7 +61,7 @@ describe('a hostile network', () => {
   test.each([
     ['callbacks without a guard', /an error that nothing caught/],
     ['answers of other connections', / instead of |other bytes than the file/],
-    ['descriptors that are not closed', /left behind: descriptors/],
+    ['descriptors that are not closed', /left behind: descriptors|did not come to its end/],
     ['connections whose end is not heard', /left behind: |requests unanswered|without a reason/],
   ] as const)('shows that a service has %s', (fault, complaint) =>
     withTarget(fault, async (target) => {

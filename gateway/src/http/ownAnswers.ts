@@ -21,10 +21,9 @@ const RETRY_AFTER_SECONDS = 1
 const HEADERS = OWN_ANSWER_HEADERS.flat()
 const empty = new Map<OwnStatus, ReadyAnswer>()
 
-/** Whether a target is the API's: there every refusal is a problem. */
+/** Whether a target is below `/api/`, where every refusal is a problem. */
 export function isOfApi(target: string): boolean {
-  const path = pathOf(target)
-  return path.startsWith('/api/') || path === '/api'
+  return pathOf(target).startsWith('/api/')
 }
 
 /**
