@@ -1,6 +1,7 @@
 import { Download, DownloadStream } from '@creel/core'
+import { countPiece } from '@creel/core/platform/memory'
 import { z } from 'zod'
-import { countAnswer, countPiece } from './http/pieceMemory.ts'
+import { countAnswer } from './http/pieceMemory.ts'
 
 /** A part of something longer. */
 const Part = z.object({ from: z.int(), total: z.int() })

@@ -1,4 +1,4 @@
-import { DomainError, type Services, STREAM_PING_MS } from '@creel/core'
+import { refusalOf, type Services, STREAM_PING_MS } from '@creel/core'
 import { within } from '@creel/core/platform/time'
 import { isTrackedEnvelope } from '@trpc/server'
 
@@ -24,7 +24,7 @@ export function eventStream({ log }: Pick<Services, 'log'>, events: unknown): Re
           else controller.enqueue(Buffer.from(value))
         } catch (error) {
           // Its status is long sent: the client sees why when it comes back.
-          if (!(error instanceof DomainError)) log.error({ err: error }, 'a stream broke off')
+          if (refusalOf(error) === null) log.error({ err: error }, 'a stream broke off')
           if (!isCancelled) controller.close()
         }
       },

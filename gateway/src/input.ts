@@ -1,7 +1,7 @@
 import { DomainError, isPlainObject, type Locate, pointerTo, type RouteContract } from '@creel/core'
 import { nestsDeeper } from '@creel/core/engine/json'
+import { countPiece } from '@creel/core/platform/memory'
 import { z } from 'zod'
-import { countPiece } from './http/pieceMemory.ts'
 
 /** JSON bodies of the API may be this long. */
 const MAX_BODY_BYTES = 1_048_576

@@ -1,3 +1,4 @@
+import { countPiece } from '@creel/core/platform/memory'
 import { type ClientAddress, clientAddressOf } from './clientAddress.ts'
 import type { FetchHandler } from './fetchHandler.ts'
 import type { FormerHosts } from './formerHosts.ts'

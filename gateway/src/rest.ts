@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import {
   authenticate,
   type Context,
+  contextOf,
   createCaller,
   createTransferCaller,
   DomainError,
@@ -100,14 +101,12 @@ function bound(
       try {
         const identity = await authenticate(services, presentedBy(request))
         notes.caller = identity
-        const context: Context = {
-          ...services,
-          ...identity,
+        const context = contextOf(services, identity, {
           signal: request.signal,
           traceId,
           rawBody: null,
           body: null,
-        }
+        })
         const raw = await reader.all(request, params).catch(async (error: unknown) => {
           // An unreadable body comes after the 404 of what the path names.
           await route.finds?.(context, params)

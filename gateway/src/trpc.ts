@@ -4,6 +4,7 @@ import {
   authenticateSession,
   type Caller,
   type Context,
+  contextOf,
   DomainError,
   refusalOf,
   type Services,
@@ -48,7 +49,7 @@ export function trpc(
         try {
           const caller = await callerOf(services, request, callsOf(info.calls.length), hasConsole)
           notes.caller = caller
-          return { ...services, ...caller, signal: request.signal, traceId, rawBody: null, body: null }
+          return contextOf(services, caller, { signal: request.signal, traceId, rawBody: null, body: null })
         } catch (error) {
           const seconds = refusalOf(error)?.more.retryAfterSeconds
           if (seconds !== undefined) resHeaders.set('Retry-After', String(seconds))

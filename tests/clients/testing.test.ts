@@ -117,9 +117,7 @@ describe('sequence', () => {
       const taken = await hook.sequence([{ body: { n: 1 } }, { body: { n: 3 } }])
       expect(taken.map(({ body }) => body)).toEqual(['{"n":1}', '{"n":3}'])
       for (const n of [5, 4]) await send(hook, { n })
-      const failure = await failureOf(
-        hook.sequence([{ body: { n: 4 } }, { body: { n: 5 } }], { within: 1 }),
-      )
+      const failure = await failureOf(hook.sequence([{ body: { n: 4 } }, { body: { n: 5 } }], { within: 1 }))
       expect(failure.message).toContain('Request 2 of 2 in sequence did not come within 1 s: body {"n":5}')
       expect(failure.message).toContain('after #')
       expect(failure.message).toContain('{\\"n\\":2}')

@@ -1,5 +1,6 @@
 import type { KeyScope } from '../engine/words/index.ts'
 import type { Plan } from '../plans/index.ts'
+import { shareOf } from '../platform/db/index.ts'
 import type { Actor, Services } from './services.ts'
 
 /** What a signed-in browser may do: what its key may, or what the workspace's owner may. */
@@ -45,4 +46,24 @@ export interface Context extends Services, Caller {
   readonly rawBody: string | null
   /** The request body as it comes, for routes that take another than JSON. */
   readonly body: AsyncIterable<Uint8Array> | null
+}
+
+/** What a call brings besides its caller. */
+export type CallDetails = Pick<Context, 'signal' | 'traceId' | 'rawBody' | 'body'>
+
+/** The context of a call: the process's services and the caller, who gets its workspace's share of the database connections. */
+export function contextOf(services: Services, caller: Caller, details: CallDetails): Context {
+  const shared = (db: Context['db']) => shareOf(db, caller.workspace.id)
+  return {
+    ...services,
+    ...caller,
+    ...details,
+    db: shared(services.db),
+    searches: shared(services.searches),
+    reads: {
+      run: (read) =>
+        services.reads.run(({ db, searches }) => read({ db: shared(db), searches: shared(searches) })),
+      state: () => services.reads.state(),
+    },
+  }
 }

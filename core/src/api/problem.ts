@@ -2,6 +2,7 @@ import { TRPCError } from '@trpc/server'
 import { z } from 'zod'
 import { type InputIssue, ITEM_CODES } from '../engine/issues.ts'
 import { isDatabaseOutage, isStatementTimeout, SEARCH_SECONDS } from '../platform/db/index.ts'
+import { LineTooLong } from '../platform/turns/index.ts'
 import { DomainError, ERRORS, type ErrorCode, MAX_PROBLEM_ITEMS, validationFailed } from './errors.ts'
 import { issuesOf } from './issues.ts'
 
@@ -114,8 +115,17 @@ export function refusalOf(error: unknown, input?: unknown): DomainError | null {
   return unavailability(error)
 }
 
-/** What the caller may know of work that was given up, because its client hung up or the database did not answer. */
+/** The longest `Retry-After` of work that had no turn. */
+const TURN_SECONDS_MAX = 60
+
+/** What the caller may know of work that was given up: its client hung up, it had no turn in time, or the database did not answer. */
 function unavailability(error: unknown): DomainError | null {
+  if (error instanceof LineTooLong) {
+    const seconds = Math.max(1, Math.ceil(error.waitMs / 1000))
+    return new DomainError('rate_limited', `Too many ${error.noun} of this workspace wait already.`, {
+      retryAfterSeconds: Math.min(TURN_SECONDS_MAX, seconds),
+    })
+  }
   if (error instanceof DOMException && error.name === 'AbortError') {
     return new DomainError('unavailable', 'The client hung up before the answer.', { retryAfterSeconds: 1 })
   }

@@ -1,8 +1,8 @@
 import { sql } from 'kysely'
 import type { Context } from '../api/context.ts'
-import { parseCondition, unmatchedWords } from '../engine/conditions/index.ts'
+import { type Condition, parseCondition, unmatchedWords } from '../engine/conditions/index.ts'
 import { memberText } from '../engine/json/index.ts'
-import { neverMatchedPaths, newestMatching, searching } from '../requests/index.ts'
+import { neverMatchedPaths, newestMatching, previewing, searching } from '../requests/index.ts'
 
 /** Bodies that one preview reads at most; the requests beyond are left out. */
 const READ_BYTES_MAX = 32 * 1024 * 1024
@@ -15,7 +15,11 @@ export function readCondition(rawBody: string | null, value: unknown) {
   return { issues: parsed.issues.map((found) => ({ ...found, path: ['condition', ...found.path] })) }
 }
 
-/** Evaluates a condition against the newest stored requests; stores nothing. */
+/**
+ * Evaluates a condition against the newest stored requests; stores nothing.
+ *
+ * @throws LineTooLong when the previews of the workspace before it take too long
+ */
 export async function tryCondition(
   ctx: Context,
   endpointId: string,
@@ -23,7 +27,12 @@ export async function tryCondition(
 ) {
   const parsed = readCondition(ctx.rawBody, document)
   if (!('condition' in parsed)) throw new Error('A condition that was checked cannot be read.')
-  const newest = await searching(ctx, (db, options) =>
+  const { condition } = parsed
+  return await previewing(ctx, `condition ${endpointId}`, () => tryOn(ctx, endpointId, condition, last))
+}
+
+async function tryOn(ctx: Context, endpointId: string, condition: Condition, last: number) {
+  const newest = await searching(ctx, `sizes ${endpointId}`, (db, options) =>
     db
       .selectFrom('requests')
       .where('endpointId', '=', endpointId)
@@ -41,11 +50,15 @@ export async function tryCondition(
   })
   const lowest = tested.at(-1)
   const afterId = lowest === undefined ? Number.MAX_SAFE_INTEGER : lowest.id - 1
-  const found = await newestMatching(ctx.db, endpointId, parsed.condition, {
+  const found = await newestMatching(ctx.db, endpointId, condition, {
     limit: Math.max(1, tested.length),
     afterId,
+    signal: ctx.signal,
   })
-  const unmatched = await neverMatchedPaths(ctx.db, endpointId, parsed.condition, { afterId })
+  const unmatched = await neverMatchedPaths(ctx.db, endpointId, condition, {
+    afterId,
+    signal: ctx.signal,
+  })
   const known = new Set(tested.map(({ id }) => id))
   const matched = found.map(({ requestId }) => requestId).filter((id) => known.has(id))
   const isMatched = new Set(matched)

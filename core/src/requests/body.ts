@@ -2,6 +2,7 @@ import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { isUuid } from './find.ts'
+import { countLong, inTurn, LONG_BODY_BYTES } from './longReads.ts'
 
 interface BodyRow {
   readonly id: number | null
@@ -41,10 +42,10 @@ export interface BodyPart {
  * Captured octets as they are kept: of an oversize trace, only its beginning.
  *
  * @param range as the header `Range` says it; one that cannot be read or lies outside is passed over, and all is read
- * @throws DomainError `not_found`
+ * @throws DomainError `not_found`, `request_invalid` when a batch asks for too many long bodies; LineTooLong when too many wait
  */
 export async function readBody(
-  ctx: Pick<Context, 'db' | 'workspace'>,
+  ctx: Pick<Context, 'db' | 'workspace' | 'signal'>,
   { endpointId, requestId, range }: { endpointId: string; requestId: number; range?: string | undefined },
 ): Promise<BodyPart> {
   const [found] = isUuid(endpointId)
@@ -53,7 +54,10 @@ export async function readBody(
   if (found === undefined) throw notFound('endpoint')
   if (found.id === null) throw notFound('request')
   const { from, length } = rangeOf(range, found.total)
-  const [row] = await run<BodyRow>(ctx.db, PART, [endpointId, requestId, from + 1, length])
+  countLong(ctx, length)
+  const read = () => run<BodyRow>(ctx.db, PART, [endpointId, requestId, from + 1, length])
+  const isLong = length > LONG_BODY_BYTES
+  const [row] = isLong ? await inTurn(ctx.workspace.id, length, read, ctx.signal) : await read()
   if (row === undefined) throw notFound('request')
   return { bytes: row.body, from, total: row.total }
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
-import { DomainError, notFound } from '../api/errors.ts'
+import { notFound } from '../api/errors.ts'
 import { parseInt64 } from '../api/int64.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
+import { countLong } from './longReads.ts'
 import type { RequestRow } from './queries.ts'
 import { findRequest, type ReadRequest, readRequest } from './reads.ts'
 import { deliveriesOfRequest } from './requestDeliveries.ts'
@@ -21,7 +22,7 @@ export function isUuid(text: string): boolean {
 export const findsRequest: Finds<{ endpoint: EndpointRow; request: RequestRow }> = async (ctx, ids) => {
   const { endpoint } = await findsEndpoint(ctx, ids)
   const id = parseInt64(ids.requestId)
-  const request = id === null ? undefined : await findRequest(ctx.db, endpoint.id, id, ctx.signal)
+  const request = id === null ? undefined : await findRequest(ctx, endpoint.id, id)
   if (request === undefined) throw notFound('request')
   return { endpoint, request }
 }
@@ -38,22 +39,6 @@ export async function requestView(
   return detailView(request, { endpoint, urls: ctx.urls, deliveries })
 }
 
-/** Octets of long bodies that the procedures of one batch may ask for together: its answer is one text. */
-const BATCH_LONG_BYTES_MAX = 32 * 1024 * 1024
-
-/** By what the procedures of a batch have in common. */
-const longBytesOf = new WeakMap<AbortSignal, number>()
-
-/** @throws DomainError `request_invalid` when others of the batch have asked for too much already */
-function countLong(signal: AbortSignal, bytes: number): void {
-  const before = longBytesOf.get(signal) ?? 0
-  if (before > 0 && before + bytes > BATCH_LONG_BYTES_MAX) {
-    const detail = `The bodies of a batch are over ${BATCH_LONG_BYTES_MAX} bytes together: ask for long ones one by one.`
-    throw new DomainError('request_invalid', detail)
-  }
-  longBytesOf.set(signal, before + bytes)
-}
-
 /**
  * The request that a call names, its endpoint found by the same statement.
  * @throws DomainError `not_found` for either, `request_invalid` when a batch asks for too many long bodies
@@ -66,7 +51,7 @@ export async function requestOf(
     bodyBytesMax = Number.MAX_SAFE_INTEGER,
   }: { readonly endpointId: string; readonly requestId: number; readonly bodyBytesMax?: number | undefined },
 ): Promise<ReadRequest> {
-  const onLong = (bytes: number) => countLong(ctx.signal, bytes)
+  const onLong = (bytes: number) => countLong(ctx, bytes)
   const request = isUuid(endpointId)
     ? await readRequest(ctx.db, ctx.workspace.id, endpointId, {
         id: requestId,

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises'
 import { type SqlBool, sql } from 'kysely'
 import {
   type Condition,
@@ -9,6 +10,7 @@ import {
 } from '../engine/conditions/index.ts'
 import { PARSED_BODY_BYTES_MAX } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
+import { countPiece } from '../platform/memory/index.ts'
 import { columnsRead, narrowing } from './narrowing.ts'
 import { type StoredRequestRow, storedRequest } from './storedRequest.ts'
 
@@ -22,7 +24,12 @@ export interface HistoricMatch {
 const CHUNK_BYTES = 4 * 1024 * 1024
 /** What a row weighs besides. */
 const ROW_BYTES = 512
-const CHUNK_ROWS = { first: 50, min: 5, max: 2000 } as const
+const CHUNK_ROWS = { first: 8, min: 2, max: 2000 } as const
+/** What a chunk leaves behind: what the database sent, with two digits an octet, its text, and the octets. */
+const COPIES = 4
+
+/** Rows are looked at for so long before others have the event loop. */
+const WITHOUT_PAUSE_MS = 8
 
 type CandidateRow = StoredRequestRow & { readonly id: number }
 
@@ -30,6 +37,7 @@ interface Range {
   readonly afterId?: number
   readonly since?: Date
   readonly until?: Date
+  readonly signal?: AbortSignal
   /** What Postgres passes over. */
   readonly narrowed: ReturnType<typeof narrowing>
 }
@@ -39,7 +47,8 @@ interface Range {
  * only the columns that the condition looks at, in chunks, after Postgres passed over what cannot match.
  *
  * @param options `afterId`: only requests with a greater id; `since` and `until`: only those
- *   received then or later, and before; `readBytes`: give up after so many bytes of rows, with what was found by then
+ *   received then or later, and before; `readBytes`: give up after so many bytes of rows, with what was found by then; `signal` of a
+ *   caller that may hang up
  */
 export async function newestMatching(
   db: Db,
@@ -51,6 +60,7 @@ export async function newestMatching(
     readonly since?: Date
     readonly until?: Date
     readonly readBytes?: number
+    readonly signal?: AbortSignal
   },
 ): Promise<HistoricMatch[]> {
   const found: HistoricMatch[] = []
@@ -73,13 +83,18 @@ export async function neverMatchedPaths(
   db: Db,
   endpointId: string,
   condition: Condition,
-  { afterId }: { readonly afterId: number },
+  { afterId, signal }: { readonly afterId: number; readonly signal?: AbortSignal },
 ): Promise<readonly Path[]> {
   const paths = pathsOf(condition)
   let left = paths
   let isEmpty = true
   if (left.length === 0) return []
-  const range = { afterId, narrowed: null, rows: CHUNK_ROWS.first }
+  const range = {
+    afterId,
+    narrowed: null,
+    rows: CHUNK_ROWS.first,
+    ...(signal === undefined ? {} : { signal }),
+  }
   for await (const row of candidates(db, endpointId, condition, range)) {
     isEmpty = false
     left = unmatchedPaths(left, requestRoot(storedRequest(row)))
@@ -88,21 +103,35 @@ export async function neverMatchedPaths(
   return isEmpty ? [] : left
 }
 
-/** The rows of a range, newest first, read in chunks. */
+/** The rows of a range, newest first, read in chunks. What is done with them leaves the event loop to others every few milliseconds. */
 async function* candidates(
   db: Db,
   endpointId: string,
   condition: Condition,
-  { rows: first, readBytes, ...range }: Range & { readonly rows: number; readonly readBytes?: number },
+  {
+    rows: first,
+    readBytes,
+    signal,
+    ...range
+  }: Range & { readonly rows: number; readonly readBytes?: number },
 ): AsyncGenerator<CandidateRow> {
   let belowId = Number.MAX_SAFE_INTEGER
   let bytesLeft = readBytes ?? Number.POSITIVE_INFINITY
   let rows = first
   for (;;) {
+    signal?.throwIfAborted()
     const chunk = await chunkBelow(db, endpointId, condition, { ...range, belowId, rows })
-    yield* chunk
+    let beganAt = performance.now()
+    for (const row of chunk) {
+      yield row
+      if (performance.now() - beganAt < WITHOUT_PAUSE_MS) continue
+      await setImmediate()
+      signal?.throwIfAborted()
+      beganAt = performance.now()
+    }
     const last = chunk.at(-1)
     const bytes = chunk.reduce((sum, row) => sum + ROW_BYTES + row.body.length + row.headerValues.length, 0)
+    countPiece(bytes * COPIES)
     bytesLeft -= bytes
     if (last === undefined || chunk.length < rows || bytesLeft <= 0) return
     belowId = last.id

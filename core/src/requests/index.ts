@@ -1,6 +1,8 @@
 export { applyFilters } from './filters.ts'
 export { findsRequest } from './find.ts'
 export { type HistoricMatch, neverMatchedPaths, newestMatching } from './history.ts'
+export { countLong } from './longReads.ts'
+export { previewing } from './previewing.ts'
 export {
   findReplayable,
   findReplayableSizes,

@@ -66,7 +66,7 @@ function searchRequests(
     take: limit,
     countsAll: before === undefined && after === undefined,
   }
-  return searching(ctx, async (db, options) => {
+  return searching(ctx, kindOf(endpointId, filters), async (db, options) => {
     const found = await scanRequests(db, endpointId, wanted, options)
     const { ids, matchedCount, lookedThrough, lookedDownTo } = found
     return {
@@ -76,6 +76,11 @@ function searchRequests(
       search: { complete: lookedDownTo === null, lookedThrough },
     }
   })
+}
+
+/** What scans of the same kind have in common: where they look, and whether they read bodies for it. */
+function kindOf(endpointId: string, { q }: ListFilters): string {
+  return `${q === undefined ? 'filters' : 'text'} ${endpointId}`
 }
 
 /** A page that is full goes on below its last item, another where the scan ended; null at the end of all. */
@@ -101,7 +106,7 @@ export interface OlderInput {
 
 /** Older requests without counting all; see {@link selectIds}. */
 export async function listOlder(ctx: Context, endpointId: string, input: OlderInput) {
-  return await searching(ctx, async (db, options) => {
+  return await searching(ctx, kindOf(endpointId, input.filters), async (db, options) => {
     const { ids, ...more } = await olderIds(db, endpointId, input, options)
     return { rows: await summariesOf(db, endpointId, ids, options), ...more }
   })
@@ -112,7 +117,9 @@ export async function listOlder(ctx: Context, endpointId: string, input: OlderIn
  * ids below `nextBeforeId`: also when the time of the search was up before it had found `limit`.
  */
 export async function selectIds(ctx: Context, endpointId: string, input: OlderInput) {
-  return await searching(ctx, (db, options) => olderIds(db, endpointId, input, options))
+  return await searching(ctx, kindOf(endpointId, input.filters), (db, options) =>
+    olderIds(db, endpointId, input, options),
+  )
 }
 
 async function olderIds(

@@ -1,3 +1,4 @@
+import type { Context } from '../api/context.ts'
 import type { Between, IdPlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, run, statement } from '../platform/db/index.ts'
@@ -63,23 +64,22 @@ export interface ReadRequest extends RequestRow {
 }
 
 /**
- * The whole request, unless it is absent, deleted or of another endpoint.
+ * The whole request, unless it is absent, deleted or of another endpoint. A caller that hangs up no longer waits for a long body.
  *
- * @param signal of the caller, who no longer waits for a long body when it hangs up
- * @throws DomainError `rate_limited` when too many long bodies wait to be read
+ * @throws LineTooLong when too many long bodies wait to be read
  */
 export async function findRequest(
-  db: Db,
+  { db, workspace, signal }: Pick<Context, 'db' | 'workspace' | 'signal'>,
   endpointId: string,
   id: number,
-  signal?: AbortSignal,
 ): Promise<RequestRow | undefined> {
   const upTo = async (bodyBytesMax: number) => {
     const [row] = await run<RequestRow>(db, FIND_REQUEST, [endpointId, id, bodyBytesMax])
     return row
   }
   const row = await upTo(LONG_BODY_BYTES)
-  return row?.bodyOmitted === true ? await inTurn(() => upTo(Number.MAX_SAFE_INTEGER), signal) : row
+  if (row?.bodyOmitted !== true) return row
+  return await inTurn(workspace.id, row.sizeBytes, () => upTo(Number.MAX_SAFE_INTEGER), signal)
 }
 
 /**
@@ -87,7 +87,7 @@ export async function findRequest(
  *
  * @param options `onLong`: told how long a long body is before it is read, which it stops by throwing; `signal` of the caller, who
  *   no longer waits for a long body when it hangs up
- * @throws DomainError `rate_limited` when too many long bodies wait to be read
+ * @throws LineTooLong when too many long bodies wait to be read
  * @returns null without the request; undefined without the endpoint
  */
 export async function readRequest(
@@ -113,7 +113,7 @@ export async function readRequest(
   const row = await upTo(Math.min(bodyBytesMax, LONG_BODY_BYTES))
   if (row?.bodyOmitted !== true || bodyBytesMax <= LONG_BODY_BYTES) return row
   onLong?.(row.sizeBytes)
-  return await inTurn(() => upTo(bodyBytesMax), signal)
+  return await inTurn(workspaceId, row.sizeBytes, () => upTo(bodyBytesMax), signal)
 }
 
 /**

@@ -229,7 +229,9 @@ export const requestRoutes = router({
     output: Shape,
     finds: findsEndpoint,
   }).query(async ({ ctx, input }) => {
-    const rows = await searching(ctx, (db, options) => newestRequests(db, ctx.endpoint.id, input, options))
+    const rows = await searching(ctx, `shape ${ctx.endpoint.id}`, (db, options) =>
+      newestRequests(db, ctx.endpoint.id, input, options),
+    )
     return { sampleCount: rows.length, paths: shapeOf(rows) }
   }),
 

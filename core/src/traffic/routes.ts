@@ -68,7 +68,9 @@ export const trafficRoutes = router({
     finds: findsEndpoint,
   }).query(({ ctx, input }) => {
     const asked = { ...periodOf(ctx.clock.now(), input), buckets: input.buckets }
-    return searching(ctx, (db, options) => countTraffic(db, { endpointId: ctx.endpoint.id }, asked, options))
+    return searching(ctx, `traffic ${ctx.endpoint.id}`, (db, options) =>
+      countTraffic(db, { endpointId: ctx.endpoint.id }, asked, options),
+    )
   }),
 })
 
@@ -83,7 +85,7 @@ export const allTrafficRoutes = router({
     output: AllTraffic,
   }).query(({ ctx, input }) => {
     const asked = { ...periodOf(ctx.clock.now(), input), buckets: input.buckets }
-    return searching(ctx, (db, options) =>
+    return searching(ctx, `traffic ${ctx.workspace.id}`, (db, options) =>
       countTraffic(db, { workspaceId: ctx.workspace.id }, asked, options),
     )
   }),

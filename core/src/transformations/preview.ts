@@ -1,13 +1,12 @@
 import type { z } from 'zod'
 import type { Context } from '../api/context.ts'
-import { DomainError } from '../api/errors.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
 import { forwardableHeaders, joinedHeaders, textOf } from '../engine/message/index.ts'
 import { type RunResult, type RunRule, runRules } from '../engine/rules/execution/index.ts'
 import type { Rule } from '../engine/rules/index.ts'
 import { decodeRule, storedRule } from '../engine/rules/index.ts'
-import { Turns } from '../platform/turns/index.ts'
+import { countLong, previewing } from '../requests/index.ts'
 import type { FoundSet } from './find.ts'
 import { findRule, listRules } from './queries.ts'
 import { createRuleTurns } from './ruleTurns.ts'
@@ -28,30 +27,28 @@ const DUMMY_SECRET = Buffer.from('cHJldmlldy1zZWNyZXQ=')
 /** Apart from those of deliveries: however many previews wait, none of these does. */
 const ruleTurns = createRuleTurns()
 
-/** Previews of one workspace that run or wait for their turn; with the rests in between that is about so many seconds. */
-const PREVIEWS_MAX = 10
-const previews = new Turns({
-  atOnce: 1,
-  waitingMax: PREVIEWS_MAX - 1,
-  refusal: () =>
-    new DomainError(
-      'rate_limited',
-      'Too many previews of this workspace wait for their turn: their rules take long.',
-      { retryAfterSeconds: PREVIEWS_MAX },
-    ),
-})
-
 /**
- * Runs rules on a request and tells every step; nothing is saved or sent. A workspace whose previews take long has them one after
- * the other, with rests in which the process serves everybody else.
+ * Runs rules on a request and tells every step; nothing is saved or sent. A workspace has its previews one after the other, and those
+ * that take long with rests in which the process serves everybody else.
  *
- * @throws DomainError `rate_limited` when too many wait
+ * @param find reads the request, when the turn of the preview has come
+ * @throws DomainError `request_invalid` when a batch answers too many long bodies; LineTooLong when the previews before it take too
+ *   long; what `find` throws
  */
 export async function preview(
   ctx: Context,
   rules: readonly PreviewRule[],
+  find: () => Promise<PreviewRequest>,
+): Promise<z.input<typeof TransformationPreview>> {
+  return await previewing(ctx, 'rules', async () => previewOn(ctx, rules, await find()))
+}
+
+async function previewOn(
+  ctx: Context,
+  rules: readonly PreviewRule[],
   { request, facts }: PreviewRequest,
 ): Promise<z.input<typeof TransformationPreview>> {
+  countLong(ctx, request.body.length)
   let usesSecret = false
   const evaluate = () =>
     runRules(
@@ -67,8 +64,7 @@ export async function preview(
         },
       },
     )
-  const { id } = ctx.workspace
-  const result = await previews.run(id, () => ruleTurns.run(id, evaluate), ctx.signal)
+  const result = await ruleTurns.run(ctx.workspace.id, evaluate)
   const reports = rules.map(({ ruleId, version, rule }, index) => {
     const report = result.rules[index]
     return {

@@ -121,7 +121,7 @@ export const transformationRoutes = router({
     ],
   }).mutation(async ({ ctx, input }) => {
     const rules = await rulesToPreview(ctx, ctx, input.rules)
-    return await preview(ctx, rules, await previewRequest(ctx, input, ctx.endpoint, ctx.destination))
+    return await preview(ctx, rules, () => previewRequest(ctx, input, ctx.endpoint, ctx.destination))
   }),
 
   get: route({
@@ -264,7 +264,7 @@ export const transformationRoutes = router({
   }).mutation(async ({ ctx, input }) => {
     const endpoint = ctx.namedEndpoint ?? null
     const destination = endpoint === null ? undefined : await findDestination(ctx.db, endpoint.id)
-    const request = await previewRequest(ctx, input, endpoint, destination ?? null)
-    return await preview(ctx, [previewedDocument(ctx, input.rule)], request)
+    const rules = [previewedDocument(ctx, input.rule)]
+    return await preview(ctx, rules, () => previewRequest(ctx, input, endpoint, destination ?? null))
   }),
 })

@@ -95,9 +95,7 @@ async function requestOf(
 ): Promise<EvaluatedRequest> {
   if (sample !== undefined) return sampleRequest(ctx, sample)
   const row =
-    endpoint === null || requestId === undefined
-      ? undefined
-      : await findRequest(ctx.db, endpoint.id, requestId, ctx.signal)
+    endpoint === null || requestId === undefined ? undefined : await findRequest(ctx, endpoint.id, requestId)
   if (row === undefined || endpoint === null) throw notFound('request')
   if (row.bodyTruncated) {
     const detail =

@@ -10,7 +10,7 @@ import {
   prepareVerification,
 } from '../engine/verification/index.ts'
 import { VERDICTS } from '../engine/words/index.ts'
-import { findRequest, storedRequest } from '../requests/index.ts'
+import { findRequest, previewing, storedRequest } from '../requests/index.ts'
 
 const { handshakeToken, provider, signatureAlgorithm, signatureEncoding, signatureHeader } = createInput.shape
 const { signaturePrefix, signingSecret } = createInput.shape
@@ -47,20 +47,22 @@ export const verificationRoutes = router({
     errors: ['not_found'],
     finds: findsEndpoint,
     check: (ctx, members) => checkSettings(storedSettings(ctx.endpoint, ctx.secrets), members),
-  }).mutation(async ({ ctx, input: { endpointId: _endpoint, requestId, ...members } }) => {
-    const row = await findRequest(ctx.db, ctx.endpoint.id, requestId, ctx.signal)
-    if (row === undefined) throw notFound('request')
-    const settings = changedSettings(storedSettings(ctx.endpoint, ctx.secrets), members)
-    const request = storedRequest(row)
-    const query = request.queryString === null ? '' : `?${request.queryString}`
-    const prepared = prepareVerification(settings)
-    const under = (captureId: string) =>
-      evaluate(prepared, request, `${captureUrlOf(ctx.urls, captureId)}${request.path}${query}`)
-    const { captureId, previousCaptureId } = ctx.endpoint
-    const verification = under(captureId)
-    if (previousCaptureId === null || verification?.verdict === 'verified') return { verification }
-    // Some providers sign the URL, and the request may have come by the one before.
-    const previous = under(previousCaptureId)
-    return { verification: previous?.verdict === 'verified' ? previous : verification }
-  }),
+  }).mutation(({ ctx, input: { endpointId: _endpoint, requestId, ...members } }) =>
+    previewing(ctx, `verification ${ctx.endpoint.id}`, async () => {
+      const row = await findRequest(ctx, ctx.endpoint.id, requestId)
+      if (row === undefined) throw notFound('request')
+      const settings = changedSettings(storedSettings(ctx.endpoint, ctx.secrets), members)
+      const request = storedRequest(row)
+      const query = request.queryString === null ? '' : `?${request.queryString}`
+      const prepared = prepareVerification(settings)
+      const under = (captureId: string) =>
+        evaluate(prepared, request, `${captureUrlOf(ctx.urls, captureId)}${request.path}${query}`)
+      const { captureId, previousCaptureId } = ctx.endpoint
+      const verification = under(captureId)
+      if (previousCaptureId === null || verification?.verdict === 'verified') return { verification }
+      // Some providers sign the URL, and the request may have come by the one before.
+      const previous = under(previousCaptureId)
+      return { verification: previous?.verdict === 'verified' ? previous : verification }
+    }),
+  ),
 })

@@ -1,4 +1,4 @@
-import { countPiece } from './pieceMemory.ts'
+import { countPiece } from '@creel/core/platform/memory'
 
 const NOTHING: Buffer = Buffer.alloc(0)
 /** Shorter ones, such as events of a stream, are collected as the engine goes: a collection for them would cost more than it saves. */

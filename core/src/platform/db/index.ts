@@ -12,6 +12,7 @@ export {
   readsOf,
   readsWithReplica,
 } from './replica.ts'
+export { shareOf } from './shares.ts'
 export { run, type Statement, statement } from './statement.ts'
 export { analyzeOutgrown } from './statistics.ts'
 export type * from './tables.ts'

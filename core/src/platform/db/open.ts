@@ -3,6 +3,7 @@ import pg from 'pg'
 import { CancellingDialect } from './cancelling.ts'
 import type { Db } from './handles.ts'
 import { memberNames } from './memberNames.ts'
+import { shareConnections } from './shares.ts'
 import { preparing, runOn } from './statement.ts'
 import type { Database } from './tables.ts'
 
@@ -52,6 +53,13 @@ export function openDatabase(url: string, maxConnections = 16): OpenDatabase {
   const searchPool = openPool(url, { max: SEARCH_CONNECTIONS, statementSeconds: SEARCH_SECONDS })
   const db = kyselyOver(pool)
   const searches = kyselyOver(searchPool)
+  shareConnections(db, pool, { max: maxConnections, noun: 'queries' }, kyselyOver)
+  shareConnections(
+    searches,
+    searchPool,
+    { max: SEARCH_CONNECTIONS, keptFree: 0, noun: 'searches' },
+    kyselyOver,
+  )
   return {
     db,
     searches,

@@ -1,2 +1,2 @@
 export { inSlices, slices } from './slices.ts'
-export { Turns } from './turns.ts'
+export { type EndTurn, LineTooLong, PATIENCE_MS, type TurnLimits, Turns, type WorkOptions } from './turns.ts'

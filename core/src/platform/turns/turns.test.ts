@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { Turns } from './turns.ts'
+import { LineTooLong, Turns } from './turns.ts'
 
 /** Work that ends when it is told to. */
 function held() {
@@ -12,28 +12,81 @@ function held() {
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('turns', () => {
-  test('one key never waits for another, and who comes to a full line is refused', async () => {
-    const turns = new Turns({ atOnce: 1, waitingMax: 1, refusal: () => new Error('full') })
+  test('one key never waits for another', async () => {
+    const turns = new Turns({ atOnce: 1 })
     const first = held()
     const running = turns.run('a', first.work)
     const waiting = turns.run('a', () => 'second')
-    expect(turns.run('a', () => 'third')).rejects.toThrow('full')
     expect(await turns.run('b', () => 'of another key')).toBe('of another key')
     first.end()
     await running
     expect(await waiting).toBe('second')
-    expect(await turns.run('a', () => 'there is room again')).toBe('there is room again')
+  })
+
+  test('keys that wait for room in all take turns, however many one has in line', async () => {
+    const turns = new Turns({ atOnce: 2, inAll: 2 })
+    const order: string[] = []
+    const work = (name: string) => async () => {
+      order.push(name)
+      await settled()
+    }
+    const names = ['a1', 'a2', 'a3', 'a4', 'a5', 'b1', 'b2', 'c1']
+    await Promise.all(names.map((name) => turns.run(name.slice(0, 1), work(name))))
+    expect(order).toEqual(['a1', 'a2', 'b1', 'c1', 'a3', 'b2', 'a4', 'a5'])
   })
 
   test('a caller who hangs up leaves the line, and one who has hung up does not join it', async () => {
-    const turns = new Turns({ atOnce: 1, waitingMax: 1 })
+    const turns = new Turns({ atOnce: 1 })
     const first = held()
     const running = turns.run('a', first.work)
     const caller = new AbortController()
-    const waiting = turns.run('a', () => 'never', caller.signal)
+    const waiting = turns.run('a', () => 'never', { signal: caller.signal })
     caller.abort(new Error('hung up'))
     expect(waiting).rejects.toThrow('hung up')
-    expect(turns.run('a', () => 'never', caller.signal)).rejects.toThrow('hung up')
+    expect(turns.run('a', () => 'never', { signal: caller.signal })).rejects.toThrow('hung up')
+    const next = turns.run('a', () => 'next')
+    first.end()
+    await running
+    expect(await next).toBe('next')
+  })
+
+  test('a line is as long as the work in it takes, and who is refused hears when a turn will come', async () => {
+    const turns = new Turns({ atOnce: 1, patience: { ms: 1_000, noun: 'things' } })
+    // A unit takes 20 ms or a bit more from now on.
+    await turns.run('a', () => Bun.sleep(20), { kind: 'slow' })
+    const caller = new AbortController()
+    const options = { kind: 'slow', size: 10, signal: caller.signal }
+    const first = held()
+    const running = turns.run('a', first.work, options)
+    const refusals: LineTooLong[] = []
+    let waiting = 0
+    for (; refusals.length < 2 && waiting < 100; waiting += 1) {
+      turns
+        .run('a', () => {}, options)
+        .catch((error: unknown) => {
+          if (error instanceof LineTooLong) refusals.push(error)
+        })
+      await settled()
+    }
+    const [refused, later] = refusals.map(({ waitMs }) => waitMs)
+    // Not before those in line are expected to take a second, and each a place further back.
+    expect(refused).toBeWithin(1_000, 2_500)
+    expect(Number(later) - Number(refused)).toBeWithin(100, 1_000)
+    expect(waiting).toBeLessThan(10)
+    // Work that is cheap, or of a kind that was never seen, is not taken for slow; nor is another key.
+    const cheap = Array.from({ length: 100 }, () => turns.run('b', () => 'served', { kind: 'cheap' }))
+    expect(await Promise.all(cheap)).toHaveLength(100)
+    caller.abort()
+    first.end()
+    await running
+    expect(await turns.run('a', () => 'again', { kind: 'slow' })).toBe('again')
+  })
+
+  test('work that has waited as long as it may is refused, be its cost unknown', async () => {
+    const turns = new Turns({ atOnce: 1, patience: { ms: 20, noun: 'things' } })
+    const first = held()
+    const running = turns.run('a', first.work)
+    expect(await turns.run('a', () => 'never').catch((error: unknown) => error)).toBeInstanceOf(LineTooLong)
     const next = turns.run('a', () => 'next')
     first.end()
     await running
@@ -72,7 +125,7 @@ describe('turns', () => {
                 running.push(end)
                 return work()
               }
-              turns.run('a', begin, callers[arrival]?.signal).catch(() => left.add(arrival))
+              turns.run('a', begin, { signal: callers[arrival]?.signal }).catch(() => left.add(arrival))
             } else if (what === 'ends') running.shift()?.()
             else callers[waiting]?.abort()
             await settled()

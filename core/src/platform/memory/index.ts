@@ -1,0 +1,1 @@
+export { countPiece } from './pieces.ts'
