@@ -57,6 +57,7 @@ async function greet(services: Services, hasConsole: boolean): Promise<FirstBoot
     traceId: randomBytes(16).toString('hex'),
     rawBody: null,
     body: null,
+    eventsAhead: 0,
   })
   const endpoint = await caller.endpoints.create({ name: 'My first endpoint' })
   const { baseUrl, captureUrl } = services.urls

@@ -12,29 +12,31 @@ export function eventStream({ log }: Pick<Services, 'log'>, events: unknown): Re
   if (!isAsyncIterable(events)) throw new Error('A stream answered no events.')
   const source = events[Symbol.asyncIterator]()
   const frames = framesOf(source)
-  let isCancelled = false
+  let isWanted = true
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await frames.next()
-          // A controller that is closed throws when it is closed again.
-          if (isCancelled) return
+          // The reader left while the event was being made.
+          if (!isWanted) return
           if (done === true) controller.close()
           else controller.enqueue(Buffer.from(value))
         } catch (error) {
+          if (!isWanted) return
           // Its status is long sent: the client sees why when it comes back.
           if (refusalOf(error) === null) log.error({ err: error }, 'a stream broke off')
-          if (!isCancelled) controller.close()
+          controller.close()
         }
       },
       cancel() {
-        isCancelled = true
+        isWanted = false
         // Not awaited: an event that is being waited for comes first.
         source.return?.().catch(() => undefined)
       },
     },
-    { highWaterMark: 1 },
+    // Nothing is made ahead: an event may carry megabytes.
+    { highWaterMark: 0 },
   )
   return new Response(body, {
     headers: {

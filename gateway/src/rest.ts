@@ -106,6 +106,7 @@ function bound(
           traceId,
           rawBody: null,
           body: null,
+          eventsAhead: 0,
         })
         const raw = await reader.all(request, params).catch(async (error: unknown) => {
           // An unreadable body comes after the 404 of what the path names.

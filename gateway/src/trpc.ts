@@ -22,6 +22,9 @@ import { addressOf, presentedKey, traceIdOf } from './requestIdentity.ts'
 /** The most procedures one batch may hold. */
 const MAX_BATCH = 20
 
+/** Events that tRPC makes ahead of a reader: one in each of the streams that they pass through. */
+const EVENTS_AHEAD = 3
+
 /** JSON-RPC's `invalid request`, which tRPC's errors carry. */
 const BAD_REQUEST_CODE = -32600
 
@@ -49,7 +52,13 @@ export function trpc(
         try {
           const caller = await callerOf(services, request, callsOf(info.calls.length), hasConsole)
           notes.caller = caller
-          return contextOf(services, caller, { signal: request.signal, traceId, rawBody: null, body: null })
+          return contextOf(services, caller, {
+            signal: request.signal,
+            traceId,
+            rawBody: null,
+            body: null,
+            eventsAhead: EVENTS_AHEAD,
+          })
         } catch (error) {
           const seconds = refusalOf(error)?.more.retryAfterSeconds
           if (seconds !== undefined) resHeaders.set('Retry-After', String(seconds))

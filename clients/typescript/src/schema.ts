@@ -11870,7 +11870,7 @@ export interface operations {
                 label?: string;
                 /** @description Id of the last event that was received: the header `Last-Event-ID`, for clients that cannot set it */
                 lastEventId?: string;
-                /** @description Brings requests with target, headers and body, at once and without a limit of how far behind, and no changes of deliveries: for those who pass captures on */
+                /** @description Brings requests with target, headers and body, at once and however far behind, and no changes of deliveries: for those who pass captures on. Readers that are too slow are told to read pages (`behind`), and the stream ends. */
                 whole?: boolean | null;
                 /** @description Who is too far behind, where many follow by more than 100, is sent the newest requests at once, as page 1 of the list has them, in place of reading them: for pages that show the newest. Only without filters. */
                 newest?: boolean | null;

@@ -44,12 +44,17 @@ export interface Context extends Services, Caller {
   readonly traceId: string
   /** The request body as it was sent, where it was JSON over REST: number spelling and key order survive here only. */
   readonly rawBody: string | null
+  /**
+   * How many events of a stream may still be on their way to its reader when the next one is asked for: 0 where each is asked for
+   * when the one before was taken.
+   */
+  readonly eventsAhead: number
   /** The request body as it comes, for routes that take another than JSON. */
   readonly body: AsyncIterable<Uint8Array> | null
 }
 
 /** What a call brings besides its caller. */
-export type CallDetails = Pick<Context, 'signal' | 'traceId' | 'rawBody' | 'body'>
+export type CallDetails = Pick<Context, 'signal' | 'traceId' | 'rawBody' | 'body' | 'eventsAhead'>
 
 /** The context of a call: the process's services and the caller, who gets its workspace's share of the database connections. */
 export function contextOf(services: Services, caller: Caller, details: CallDetails): Context {

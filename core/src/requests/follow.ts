@@ -49,7 +49,7 @@ export const followEvents = {
       totalCount: z.int().optional().meta({ description: 'With `newest`: how many are stored' }),
     })
     .meta({
-      description: `More than ${BEHIND_MAX} requests came since: read them by \`afterId\`; the stream goes on after \`lastId\``,
+      description: `More than ${BEHIND_MAX} requests came since: read them by \`afterId\`; the stream goes on after \`lastId\`. With \`whole\`: the service holds too much that readers have not taken; the stream ends, and the requests up to \`lastId\` are read by \`afterId\``,
     }),
 }
 

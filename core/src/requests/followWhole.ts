@@ -3,7 +3,7 @@ import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { findReplays, joinListeners, newReplaysFrom } from '../listeners/index.ts'
-import type { OpenStream } from '../streams/index.ts'
+import { holdUnread, type OpenStream, type UnreadHolder } from '../streams/index.ts'
 import type { FollowEvent } from './follow.ts'
 import { isEndpointThere, newestRequestId } from './followQueries.ts'
 import { listWholeArrivals } from './followWholeQueries.ts'
@@ -12,7 +12,9 @@ import { detailView } from './view.ts'
 
 /**
  * Follows an endpoint for those who pass its captures on: whole requests, oldest first, as soon as they are committed,
- * and as many as there are. How fast is up to the reader: nothing is read before it has taken what was sent.
+ * and as many as there are. How fast is up to the reader: nothing is read before it has taken what was sent. Where streams hold too
+ * much that their readers have not taken, the slowest are told to read pages (`behind`), and their streams end; the id of that event is
+ * the one before, so that a reader which only comes back misses nothing.
  *
  * @returns ends when the stream does, and throws `not_found` as soon as the endpoint is deleted
  */
@@ -24,11 +26,12 @@ export async function followWhole(
 ): Promise<AsyncGenerator<FollowEvent, void>> {
   if (following.isListener) await joinListeners(ctx, endpoint.id, stream.ended)
   const changes = changesOf(ctx, endpoint.id, stream.ended)
+  const unread = holdUnread(ctx, stream.ended)
   const after = following.afterId ?? (await newestRequestId(ctx.db, endpoint.id))
   const replaysAfter = following.isListener
     ? await newReplaysFrom(ctx.db, endpoint.id, ctx.clock.now())
     : undefined
-  return events(ctx, endpoint, { filters: following.filters, after, replaysAfter, stream, changes })
+  return events(ctx, endpoint, { filters: following.filters, after, replaysAfter, stream, changes, unread })
 }
 
 interface Following {
@@ -46,12 +49,25 @@ interface Followed {
   readonly stream: OpenStream
   /** Resolves when something changed since it was last called. */
   readonly changes: () => Promise<void>
+  readonly unread: UnreadHolder
 }
 
 async function* events(
   ctx: Context,
   endpoint: EndpointRow,
-  { filters, after: begin, replaysAfter, stream, changes }: Followed,
+  { unread, ...followed }: Followed,
+): AsyncGenerator<FollowEvent, void> {
+  try {
+    yield* eventsWithin(ctx, endpoint, { unread, ...followed })
+  } finally {
+    unread.leave()
+  }
+}
+
+async function* eventsWithin(
+  ctx: Context,
+  endpoint: EndpointRow,
+  { filters, after: begin, replaysAfter, stream, changes, unread }: Followed,
 ): AsyncGenerator<FollowEvent, void> {
   let after = begin
   let lastReplay = replaysAfter
@@ -61,7 +77,12 @@ async function* events(
     if (stream.ended.aborted) return
     let hasMore = true
     while (hasMore && !stream.ended.aborted) {
-      const arrivals = await listWholeArrivals(ctx.db, endpoint.id, filters, after)
+      const arrivals = await listWholeArrivals(ctx.db, endpoint.id, filters, after, unread.take)
+      if (stream.ended.aborted) return
+      if (arrivals.isBehind) {
+        yield tracked(String(after), { kind: 'behind', lastId: arrivals.newestId })
+        return
+      }
       after = arrivals.lastId
       hasMore = arrivals.hasMore
       if (arrivals.rows.length === 0) continue

@@ -1,10 +1,11 @@
+import { sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
 import { applyFilters } from './filters.ts'
 import { newestRequestId } from './followQueries.ts'
 import { type RequestRow, summaries } from './queries.ts'
 import type { RequestFilters } from './schema.ts'
 
-/** The most requests that one event holds, and about how many bytes of bodies. */
+/** The most requests that one event holds, and about how many bytes of headers and bodies. */
 const ARRIVALS_MAX = 100
 const ARRIVAL_BYTES_MAX = 1_048_576
 
@@ -14,27 +15,35 @@ export interface WholeArrivals {
   /** Every request up to this one was looked at, also those that do not match. */
   readonly lastId: number
   readonly hasMore: boolean
+  /** There was no room for what comes next: `rows` is empty, and `newestId` what the reader has to read up to. */
+  readonly isBehind: boolean
+  readonly newestId: number
 }
 
 /**
  * What arrived after `afterId`, as much as one event holds: at least one request when there is any. Ids are given out in
  * the order of commits, so nothing can appear later below an id that was seen.
+ *
+ * @param takeRoom says whether there is room for so many bytes, before they are read
  */
 export async function listWholeArrivals(
   db: Db,
   endpointId: string,
   filters: Omit<RequestFilters, 'afterId'>,
   afterId: number,
+  takeRoom: (bytes: number) => Promise<boolean>,
 ): Promise<WholeArrivals> {
   const newestId = await newestRequestId(db, endpointId)
-  if (newestId <= afterId) return { rows: [], lastId: afterId, hasMore: false }
+  const nothing = { rows: [], lastId: afterId, hasMore: false, isBehind: false, newestId }
+  if (newestId <= afterId) return nothing
   const found = await applyFilters(summaries(db, endpointId).clearSelect(), { ...filters, afterId })
-    .select(['r.id', 'r.sizeBytes'])
+    .select(['r.id', sql<number>`octet_length(r.body) + octet_length(r.header_values)`.as('bytes')])
     .where('r.id', '<=', newestId)
     .orderBy('r.id', 'asc')
     .limit(ARRIVALS_MAX)
     .execute()
-  const ids = fitting(found)
+  const { ids, bytes } = fitting(found)
+  if (ids.length > 0 && !(await takeRoom(bytes))) return { ...nothing, isBehind: true }
   const rows =
     ids.length === 0
       ? []
@@ -45,17 +54,17 @@ export async function listWholeArrivals(
           .execute()
   const isWhole = ids.length === found.length && found.length < ARRIVALS_MAX
   const lastId = isWhole ? newestId : (ids.at(-1) ?? newestId)
-  return { rows, lastId, hasMore: lastId < newestId }
+  return { ...nothing, rows, lastId, hasMore: lastId < newestId }
 }
 
-/** The first ones whose bodies fit into one event, and the very first whatever its size. */
-function fitting(found: readonly { readonly id: number; readonly sizeBytes: number }[]): number[] {
+/** The first ones that fit into one event, and the very first whatever its size. */
+function fitting(found: readonly { readonly id: number; readonly bytes: number }[]) {
   const ids: number[] = []
   let bytes = 0
-  for (const { id, sizeBytes } of found) {
-    bytes += sizeBytes
-    if (ids.length > 0 && bytes > ARRIVAL_BYTES_MAX) break
-    ids.push(id)
+  for (const one of found) {
+    if (ids.length > 0 && bytes + one.bytes > ARRIVAL_BYTES_MAX) break
+    bytes += one.bytes
+    ids.push(one.id)
   }
-  return ids
+  return { ids, bytes }
 }

@@ -58,7 +58,7 @@ const lastEventId = optional(
 
 const whole = optional(z.boolean()).meta({
   description:
-    'Brings requests with target, headers and body, at once and without a limit of how far behind, and no changes of deliveries: for those who pass captures on',
+    'Brings requests with target, headers and body, at once and however far behind, and no changes of deliveries: for those who pass captures on. Readers that are too slow are told to read pages (`behind`), and the stream ends.',
 })
 
 const newest = optional(z.boolean()).meta({

@@ -1,1 +1,2 @@
 export { type OpenStream, openStream } from './openStream.ts'
+export { holdUnread, UNREAD_BYTES_MAX, type UnreadHolder } from './unread.ts'

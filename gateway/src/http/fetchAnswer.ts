@@ -21,6 +21,7 @@ const HOP_BY_HOP = new Set([
 ])
 
 const KNOWN_METHODS = new Set(METHODS)
+const EVENT_STREAM = 'text/event-stream'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 const LINE_END = Buffer.from('\r\n')
 /** An answer that is there at once is sent whole, with its length, up to so many bytes. */
@@ -108,6 +109,9 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
     return sendWhole(answer, exchange, [])
   }
   const reader = body.getReader()
+  if (answer.headers.get('content-type') === EVENT_STREAM) {
+    if (exchange.head.method !== 'HEAD') return await pourEvents(answer, exchange, reader, signal)
+  }
   const start = await readAvailable(reader, reader.read(), WHOLE_BYTES_MAX)
   if (start.isEnd) return sendWhole(answer, exchange, start.pieces)
   const stop = () => void reader.cancel().catch(() => {})
@@ -123,6 +127,33 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
     return stop()
   }
   await pour(answer, exchange, reader, start)
+}
+
+/** Sends events as they come, each when the client has taken the one before: until then the next is not even made. */
+async function pourEvents(
+  answer: Response,
+  exchange: Exchange,
+  reader: PieceReader,
+  signal: AbortSignal,
+): Promise<void> {
+  const stop = () => void reader.cancel().catch(() => {})
+  if (signal.aborted) return stop()
+  signal.addEventListener('abort', stop, { once: true })
+  const stream = exchange.beginAnswer()
+  const isChunked = !exchange.head.isHttp10
+  sendHead(answer, exchange, stream, isChunked ? 'Transfer-Encoding: chunked\r\n' : '')
+  try {
+    for (;;) {
+      const piece = await reader.read()
+      if (piece.done) break
+      sendPart(stream, [piece.value], isChunked)
+      await stream.drained()
+    }
+  } catch {
+    return exchange.abort()
+  }
+  if (isChunked) stream.write(LAST_CHUNK)
+  stream.end(!isChunked)
 }
 
 /** What is read of an answer. */
@@ -188,7 +219,7 @@ async function pour(
     const length = bytesOf(pieces)
     held = Math.max(0, held - length)
     stream.holds(held)
-    if (length > 0) writeJoined(stream, isChunked ? [chunkStart(length), ...pieces, LINE_END] : pieces)
+    if (length > 0) sendPart(stream, pieces, isChunked)
   }
   sendHead(answer, exchange, stream, isChunked ? 'Transfer-Encoding: chunked\r\n' : '')
   try {
@@ -216,6 +247,10 @@ function headBytes(answer: Response, closes: boolean, framing: string): Buffer {
   let head = `${statusLine(answer.status)}Date: ${currentDate()}\r\n`
   for (const [name, value] of answer.headers) if (!HOP_BY_HOP.has(name)) head += `${name}: ${value}\r\n`
   return Buffer.from(`${head}${framing}${connectionFields(closes)}\r\n`, 'latin1')
+}
+
+function sendPart(stream: AnswerStream, pieces: readonly Uint8Array[], isChunked: boolean): void {
+  writeJoined(stream, isChunked ? [chunkStart(bytesOf(pieces)), ...pieces, LINE_END] : pieces)
 }
 
 function chunkStart(length: number): Buffer {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import { type ApiClient, ApiProblem, type Query, reasonOf } from '../api/apiClient.ts'
-import { requestsPath } from '../api/requests.ts'
+import { pagesOf, requestOf, requestsPath } from '../api/requests.ts'
 import { RequestDetail } from '../api/shapes.ts'
 import { ClientError } from '../clientError.ts'
 import { framesOf } from './eventFrames.ts'
@@ -30,6 +30,7 @@ export interface Followed {
   readonly listener?: string
 }
 
+const Listed = z.looseObject({ id: z.int() })
 const Captured = z.looseObject({ requests: z.array(RequestDetail) })
 const Replay = z.looseObject({ requestId: z.int(), replayId: z.int() })
 
@@ -59,6 +60,13 @@ export async function* follow(
       failures = 0
       for await (const frame of framesOf(response.body)) {
         if (signal.aborted) return
+        if (frame.kind !== 'alive' && frame.event.event === 'behind') {
+          for await (const missed of readMissed(api, endpointId, { ...filters, afterId: after }, signal)) {
+            after = missed.lastId
+            yield missed
+          }
+          continue
+        }
         const event: FeedEvent = frame.kind === 'alive' ? frame : eventOf(frame.event)
         if (event.kind === 'arrived') after = Math.max(after, event.lastId)
         yield event
@@ -72,6 +80,26 @@ export async function* follow(
     const waitMs = Math.min(RECONNECT_MILLISECONDS.max, RECONNECT_MILLISECONDS.first * 2 ** failures)
     yield { kind: 'lost', reason, waitMs }
     await sleep(waitMs, undefined, { signal }).catch(() => undefined)
+  }
+}
+
+/** What arrived since, oldest first, one by one: at the pace of whoever takes them. */
+async function* readMissed(
+  api: ApiClient,
+  endpointId: string,
+  query: Query,
+  signal: AbortSignal,
+): AsyncGenerator<Extract<FeedEvent, { readonly kind: 'arrived' }>> {
+  const ids: number[] = []
+  for await (const { id } of pagesOf(api, requestsPath(endpointId), Listed, query)) ids.push(id)
+  for (const id of ids.reverse()) {
+    if (signal.aborted) return
+    const request = await requestOf(api, endpointId, id).catch((error: unknown) => {
+      // Deleted meanwhile.
+      if (error instanceof ApiProblem && error.status === 404) return undefined
+      throw error
+    })
+    yield { kind: 'arrived', requests: request === undefined ? [] : [request], lastId: id }
   }
 }
 
