@@ -59,6 +59,26 @@ describe('many long searches of one workspace', () => {
     printed.mockRestore()
   })
 
+  test('clients that poll for what is new wait for none of them', async () => {
+    const hangUp = new AbortController()
+    const flood = Array.from({ length: SEARCHES * 2 }, () =>
+      alice.get(search, { signal: hangUp.signal }).catch(() => undefined),
+    )
+    await eventually('a search under way', async () => (await activeSearches()) > 0)
+    const path = `/api/v1/endpoints/${endpoint.id}/requests?afterId=${STORED - 5}&pageSize=100`
+    const polls = await Promise.all(Array.from({ length: 24 }, () => alice.get(path)))
+    expect(await activeSearches()).toBeGreaterThan(0)
+    expect(polls.map(({ status }) => status)).toEqual(polls.map(() => 200))
+    expect(polls[0]?.body).toMatchObject({
+      totalCount: 5,
+      search: { complete: true, lookedThrough: 5 },
+      items: [{ id: STORED }, { id: STORED - 1 }, {}, {}, {}],
+    })
+    hangUp.abort()
+    await Promise.all(flood)
+    await eventually('the end of every search', async () => (await activeSearches()) === 0, { seconds: 5 })
+  })
+
   test('those that would wait longer than ten seconds are refused with the wait, and memory of them ends', async () => {
     const hangUp = new AbortController()
     // From now on the service knows how long such a search takes.

@@ -43,7 +43,12 @@ export function contentConditions(
   return conditions
 }
 
-/** Whether any filter but `afterId` needs the rows themselves. */
-export function hasFilters(filters: ListFilters): boolean {
+/** Whether anything narrows the list. */
+export function hasFilters(filters: Partial<ListFilters>): boolean {
   return Object.values(filters).some((value) => value !== undefined)
+}
+
+/** Whether only ids say where the list begins and ends: nothing in the rows has to be looked at. */
+export function isRange({ afterId: _after, beforeId: _before, ...others }: ListFilters): boolean {
+  return !hasFilters(others)
 }

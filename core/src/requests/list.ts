@@ -1,15 +1,23 @@
+import type { AbortableQueryOptions } from 'kysely'
 import type { Context } from '../api/context.ts'
 import { type Between, type IdPlace, idCursor } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { findsEndpoint } from '../endpoints/index.ts'
-import { hasFilters } from './filters.ts'
+import type { Db } from '../platform/db/index.ts'
+import { hasFilters, isRange } from './filters.ts'
 import { isUuid } from './find.ts'
 import { type RequestSummaryRow, summariesOf } from './queries.ts'
 import { readPage } from './reads.ts'
-import { scanRequests } from './scan.ts'
+import { type Found, scanRequests } from './scan.ts'
 import type { ListFilters } from './schema.ts'
 import { searching } from './searching.ts'
+
+/**
+ * A range of ids of which one step of a scan reads all is no search: so clients that poll for what is new wait for none. Longer ones
+ * are counted as searches are.
+ */
+const ONE_STEP_MS = 0
 
 /** Which page of the list: by number, from a cursor if there is one. */
 export type ListedPage = Page & Between<IdPlace>
@@ -48,7 +56,7 @@ export async function listRequests(
   return { ...found, ...cursorsOf(ids, page, null), search: null }
 }
 
-function searchRequests(
+async function searchRequests(
   ctx: Context,
   endpointId: string,
   filters: ListFilters,
@@ -66,16 +74,24 @@ function searchRequests(
     take: limit,
     countsAll: before === undefined && after === undefined,
   }
-  return searching(ctx, kindOf(endpointId, filters), async (db, options) => {
-    const found = await scanRequests(db, endpointId, wanted, options)
-    const { ids, matchedCount, lookedThrough, lookedDownTo } = found
-    return {
-      rows: await summariesOf(db, endpointId, ids, options),
-      totalCount: matchedCount,
-      ...cursorsOf(ids, page, lookedDownTo),
-      search: { complete: lookedDownTo === null, lookedThrough },
-    }
+  const pageOf = async (db: Db, options: AbortableQueryOptions, found: Found): Promise<ListedRequests> => ({
+    rows: await summariesOf(db, endpointId, found.ids, options),
+    totalCount: found.matchedCount,
+    ...cursorsOf(found.ids, page, found.lookedDownTo),
+    search: { complete: found.lookedDownTo === null, lookedThrough: found.lookedThrough },
   })
+  if (isRange(filters)) {
+    const options = { signal: ctx.signal }
+    const short = await ctx.reads.run(async ({ db }) => {
+      const found = await scanRequests(db, endpointId, wanted, options, ONE_STEP_MS)
+      const isWhole = found.lookedDownTo === null || (!wanted.countsAll && found.ids.length >= limit)
+      return isWhole ? await pageOf(db, options, found) : undefined
+    })
+    if (short !== undefined) return short
+  }
+  return await searching(ctx, kindOf(endpointId, filters), async (db, options) =>
+    pageOf(db, options, await scanRequests(db, endpointId, wanted, options)),
+  )
 }
 
 /** What scans of the same kind have in common: where they look, and whether they read bodies for it. */

@@ -5,27 +5,44 @@ const WEIGHT = 0.25
 /** No piece is taken for shorter, in milliseconds. */
 const MS_MIN = 0.001
 
+/** The first measurements of a burst are of a process that is busy with its arrival: so many say what the rest will take. */
+const SAMPLES_MIN = 8
+
+interface Cost {
+  readonly msPerUnit: number
+  readonly samples: number
+}
+
 /** Work that runs or waits: units by kind. */
 export type Load = Map<string, number>
 
 /** What work took lately, by kind and unit of size. */
 export class Costs {
-  readonly #msPerUnit = new Map<string, number>()
+  readonly #known = new Map<string, Cost>()
 
   /** Notes what a piece of work took, in milliseconds. */
   note(kind: string, size: number, ms: number): void {
-    const before = this.#msPerUnit.get(kind)
+    const before = this.#known.get(kind)
     const now = Math.max(ms, MS_MIN) / Math.max(size, 1)
     // Deleted first: the map is ordered by the last measurement.
-    this.#msPerUnit.delete(kind)
-    this.#msPerUnit.set(kind, before === undefined ? now : before * (now / before) ** WEIGHT)
-    const [oldest] = this.#msPerUnit.keys()
-    if (this.#msPerUnit.size > KINDS_MAX && oldest !== undefined) this.#msPerUnit.delete(oldest)
+    this.#known.delete(kind)
+    const msPerUnit =
+      before === undefined
+        ? now
+        : before.msPerUnit * (now / before.msPerUnit) ** Math.max(WEIGHT, 1 / (before.samples + 1))
+    this.#known.set(kind, { msPerUnit, samples: (before?.samples ?? 0) + 1 })
+    const [oldest] = this.#known.keys()
+    if (this.#known.size > KINDS_MAX && oldest !== undefined) this.#known.delete(oldest)
+  }
+
+  /** Whether the kind was measured often enough to refuse others for it. */
+  isCertain(kind: string): boolean {
+    return (this.#known.get(kind)?.samples ?? 0) >= SAMPLES_MIN
   }
 
   /** Expected milliseconds; 0 for a kind that was never measured: it is taken for cheap until it is known. */
   of(kind: string, size: number): number {
-    return (this.#msPerUnit.get(kind) ?? 0) * size
+    return (this.#known.get(kind)?.msPerUnit ?? 0) * size
   }
 
   /** The same for all of a load. */

@@ -3,6 +3,9 @@ import { addTo, Costs, type Load } from './costs.ts'
 /** For so long work waits for its turn, in milliseconds, where its limits do not say otherwise. */
 export const PATIENCE_MS = 10_000
 
+/** Work is refused before it has waited where so many times its patience is expected: less may yet fit. */
+const CERTAINTY = 2
+
 /** How much may run, and how long the rest may wait. */
 export interface TurnLimits {
   /** Of one key, at once. */
@@ -11,7 +14,7 @@ export interface TurnLimits {
   readonly inAll?: number
   /** Without it whoever comes waits, and callers see to it that they are not too many. */
   readonly patience?: {
-    /** Work that would wait longer is refused, at once where recent costs say so. */
+    /** Work that has waited so long is refused; at once where recent costs leave no doubt. */
     readonly ms: number
     /** What waits, in the plural, for people. */
     readonly noun: string
@@ -44,8 +47,8 @@ export class LineTooLong extends Error {
   }
 }
 
-/** Gives a turn back; once is enough. */
-export type EndTurn = () => void
+/** Gives a turn back; once is enough. What was broken off says nothing of what such work takes: `isWhole` is false for it. */
+export type EndTurn = (isWhole?: boolean) => void
 
 interface Line {
   readonly key: string
@@ -99,10 +102,13 @@ export class Turns {
   ): Promise<Result> {
     const turn = this.begin(key, options)
     const end = turn instanceof Promise ? await turn : turn
+    let isWhole = false
     try {
-      return await work()
+      const result = await work()
+      isWhole = options.signal?.aborted !== true
+      return result
     } finally {
-      end()
+      end(isWhole)
     }
   }
 
@@ -122,7 +128,9 @@ export class Turns {
       return this.#start(line, work)
     }
     const { patience } = this.#limits
-    if (patience !== undefined && this.#expectedWait(line) > patience.ms) throw this.#refusal(line, work)
+    if (patience !== undefined && this.#costs.isCertain(kind)) {
+      if (this.#expectedWait(line) > patience.ms * CERTAINTY) throw this.#refusal(line, work)
+    }
     return this.#turnOf(line, work, signal)
   }
 
@@ -138,10 +146,10 @@ export class Turns {
     const isMeasured = this.#limits.patience !== undefined
     const startedAt = isMeasured ? performance.now() : 0
     let isOver = false
-    return () => {
+    return (isWhole = true) => {
       if (isOver) return
       isOver = true
-      if (isMeasured) this.#costs.note(kind, size, performance.now() - startedAt)
+      if (isMeasured && isWhole) this.#costs.note(kind, size, performance.now() - startedAt)
       addTo(line.load, kind, -size)
       line.running -= 1
       this.#running -= 1
