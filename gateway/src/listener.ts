@@ -1,4 +1,3 @@
-import { countPiece } from '@creel/core/platform/memory'
 import { type ClientAddress, clientAddressOf } from './clientAddress.ts'
 import type { FetchHandler } from './fetchHandler.ts'
 import type { FormerHosts } from './formerHosts.ts'

@@ -188,7 +188,7 @@ export function createEvaluationTurns(clock: () => number = () => performance.no
           clearTimeout(tooLate)
           return runInSlices(account, evaluation, { spentMs, signal: leaving.signal })
         },
-        leaving.signal,
+        { signal: leaving.signal },
       )
     } catch (error) {
       if (!leaving.signal.aborted) throw error

@@ -20,18 +20,10 @@ const FUTURE_MS_MAX = 5 * 60_000
 /** A staged import of which no more came for so long has lost its process. */
 const ABANDONED_AFTER_MS = 60 * 60_000
 
-/** Imports of a workspace that may wait for the one that runs, in each process. */
-export const IMPORTS_WAITING_MAX = 20
-const RETRY_AFTER_SECONDS = 10
+/** Longest wait of an import for those of its workspace that came before it, in milliseconds. */
+const WAIT_MS_MAX = 60_000
 
-const imports = new Turns({
-  atOnce: 1,
-  waitingMax: IMPORTS_WAITING_MAX,
-  refusal: () =>
-    new DomainError('rate_limited', `At most ${IMPORTS_WAITING_MAX} imports of a workspace may wait.`, {
-      retryAfterSeconds: RETRY_AFTER_SECONDS,
-    }),
-})
+const imports = new Turns({ atOnce: 1, patience: { ms: WAIT_MS_MAX, noun: 'imports' } })
 
 /**
  * Stores requests that another service exported: with their times, marked as imported, and never dispatched. All of them or none:
@@ -39,14 +31,17 @@ const imports = new Turns({
  * if need be. Imports of a workspace take turns; those that wait are not read.
  *
  * @throws DomainError `validation_failed` naming the first 50 parts that are wrong, by their lines; `limit_reached` when the
- *   endpoint or the plan has no room for all of it; `rate_limited` when too many imports of the workspace wait
+ *   endpoint or the plan has no room for all of it
+ * @throws LineTooLong when the imports of the workspace before it take longer than {@link WAIT_MS_MAX}
  */
 export async function importRequests(
   ctx: Context,
   endpointId: string,
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
 ): Promise<Imported> {
-  return await imports.run(ctx.workspace.id, () => importInTurn(ctx, endpointId, body), ctx.signal)
+  return await imports.run(ctx.workspace.id, () => importInTurn(ctx, endpointId, body), {
+    signal: ctx.signal,
+  })
 }
 
 async function importInTurn(

@@ -1,4 +1,4 @@
-import { countPiece } from '../http/pieceMemory.ts'
+import { countPiece } from '@creel/core/platform/memory'
 
 /** Octets that one call reads at most, so that few copies of them are there at once. */
 const PIECE_BYTES = 4 * 1024 * 1024
