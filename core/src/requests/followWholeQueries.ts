@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
+import { countPiece } from '../platform/memory/index.ts'
 import { applyFilters } from './filters.ts'
 import { newestRequestId } from './followQueries.ts'
 import { type RequestRow, summaries } from './queries.ts'
@@ -8,6 +9,9 @@ import type { RequestFilters } from './schema.ts'
 /** The most requests that one event holds, and about how many bytes of headers and bodies. */
 const ARRIVALS_MAX = 100
 const ARRIVAL_BYTES_MAX = 1_048_576
+
+/** What a long capture leaves behind: what the database sent, with two digits an octet, its texts, and the octets. */
+const COPIES = 6
 
 /** Whole requests that arrived after some request, oldest first. */
 export interface WholeArrivals {
@@ -52,6 +56,8 @@ export async function listWholeArrivals(
           .where('r.id', 'in', ids)
           .orderBy('r.id', 'asc')
           .execute()
+  // One long capture: events of every day are collected as the engine goes.
+  if (bytes > ARRIVAL_BYTES_MAX) countPiece(bytes * COPIES)
   const isWhole = ids.length === found.length && found.length < ARRIVALS_MAX
   const lastId = isWhole ? newestId : (ids.at(-1) ?? newestId)
   return { ...nothing, rows, lastId, hasMore: lastId < newestId }
