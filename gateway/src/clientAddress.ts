@@ -12,15 +12,20 @@ export interface ClientAddress {
  * could have written.
  *
  * @param trustedProxies CIDRs or addresses (`CREEL_TRUSTED_PROXIES`)
+ * @param onUndeclared called with the peer of each request that names its client while no proxy is trusted
  * @returns takes the socket's address and every `X-Forwarded-For` value in wire order; gives an address in its usual
  *   spelling (IPv4 also when the socket says `::ffff:…`), or null when there is none
  */
-export function clientAddressOf(trustedProxies: readonly string[]): ClientAddress {
+export function clientAddressOf(
+  trustedProxies: readonly string[],
+  onUndeclared: (peer: string | null) => void = () => {},
+): ClientAddress {
   const ranges = trustedProxies.map(rangeOf)
   const isTrusted = (address: ipaddr.IPv4 | ipaddr.IPv6) =>
     ranges.some(([base, bits]) => base.kind() === address.kind() && address.match(base, bits))
   const spelling = rememberSpellings()
   const addressOfClient = (peer: string, forwardedFor: readonly string[]) => {
+    if (ranges.length === 0 && forwardedFor.length > 0) onUndeclared(spelling(peer))
     if (ranges.length === 0 || forwardedFor.length === 0) return spelling(peer)
     const socket = addressOf(peer)
     if (socket === undefined) return null

@@ -9,6 +9,7 @@ import { startHeartbeat } from './heartbeat.ts'
 import type { HttpLimits } from './http/httpLimits.ts'
 import { type Listener, type ListenerRefusal, listen } from './listener.ts'
 import { type Operations, operationsHandler } from './operations.ts'
+import { undeclaredProxyWarning } from './strangers/forwarding.ts'
 import { createStrangers } from './strangers/strangers.ts'
 import { throttledFetch } from './strangers/throttledFetch.ts'
 import { wireAdapter } from './wireAdapter.ts'
@@ -41,8 +42,13 @@ export interface Gateway extends Listener {
  */
 export async function startGateway(services: Services, options: GatewayOptions): Promise<Gateway> {
   const { host, port, captures } = options
-  const clientAddress = clientAddressOf(options.trustedProxies ?? [])
-  const strangers = createStrangers(services.clock)
+  const trustedProxies = options.trustedProxies ?? []
+  const onUndeclared = undeclaredProxyWarning(services.log)
+  const clientAddress = clientAddressOf(trustedProxies, onUndeclared)
+  const strangers = createStrangers(services.clock, {
+    trustsProxies: trustedProxies.length > 0,
+    onUndeclared,
+  })
   const onError = (error: unknown) => services.log.error({ err: error }, 'unexpected error')
   const { adapter, listener: opened } = wireAdapter({
     formerHosts: formerHosts(options.formerHosts ?? [], services.urls.baseUrl),

@@ -79,6 +79,9 @@ describe('calls without a good key', () => {
     const newcomer = await service.newClient()
     expect((await me(newcomer.key)).status).toBe(200)
     expect((await me(service.bob.key)).status).toBe(429)
+    const signIn = (key: string) => new TestBrowser(service).signIn({ key })
+    expect((await signIn((await service.newClient()).key)).status).toBe(204)
+    expect((await signIn(service.bob.key)).status).toBe(429)
     // A signed-in browser is known by its session, also to a process that it never called.
     expect((await browser.query('me.get')).status).toBe(200)
     const second = await startService({
@@ -119,6 +122,47 @@ describe('captures for nobody', () => {
 
     await service.clock.advance(waitOf(refused) * 1000)
     expect((await toNobody()).status).toBe(404)
+  })
+})
+
+describe('behind a proxy that is not declared', () => {
+  const lines: string[] = []
+  const warnings = () => lines.filter((line) => line.includes('CREEL_TRUSTED_PROXIES'))
+  const logTo = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) })
+
+  test('wrong calls of all clients are answered as such for longer, and the log warns once', async () => {
+    const proxied = await startService({ parts: ['gateway'], log: logTo })
+    const headers = { 'X-Forwarded-For': '203.0.113.5' }
+    const keyless = () => fetch(`${proxied.baseUrl}/api/v1/me`, { headers })
+    const toNobody = () => fetch(`${proxied.captureUrl}/hook/${randomUUID()}`, { method: 'POST', headers })
+    expect((await (await proxied.alice.endpoint()).send()).status).toBe(200)
+    expect(warnings()).toEqual([])
+    expect(new Set(await calls(WRONG_CALLS, keyless))).toEqual(new Set([401]))
+    expect(new Set(await calls(WRONG_CALLS, toNobody))).toEqual(new Set([404]))
+    expect((await keyless()).status).toBe(401)
+    expect(warnings()).toHaveLength(1)
+    await proxied.stop()
+  })
+
+  test('nothing is said where proxies are trusted', async () => {
+    lines.length = 0
+    const declared = await startService({ parts: ['gateway'], log: logTo, trustedProxies: ['192.0.2.0/24'] })
+    const answer = await fetch(`${declared.baseUrl}/api/v1/me`, {
+      headers: { 'X-Forwarded-For': '203.0.113.5' },
+    })
+    expect(answer.status).toBe(401)
+    expect(warnings()).toEqual([])
+    await declared.stop()
+  })
+
+  test('a proxy that sends other fields is noticed, too', async () => {
+    lines.length = 0
+    const proxied = await startService({ parts: ['gateway'], log: logTo })
+    const headers = { Forwarded: 'for=203.0.113.5' }
+    expect((await fetch(`${proxied.baseUrl}/api/v1/me`, { headers })).status).toBe(401)
+    expect((await fetch(`${proxied.baseUrl}/api/v1/me`, { headers })).status).toBe(401)
+    expect(warnings()).toHaveLength(1)
+    await proxied.stop()
   })
 })
 

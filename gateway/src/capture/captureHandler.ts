@@ -8,6 +8,7 @@ import type { RequestHandler, WireExchange } from '../http/exchange.ts'
 import type { ReadyAnswer } from '../http/readyAnswer.ts'
 import { pathOf } from '../http/requestHead.ts'
 import { noteOutage } from '../outageLog.ts'
+import { isForwarded } from '../strangers/forwarding.ts'
 import type { Strangers } from '../strangers/strangers.ts'
 import { createBodyBudget } from './bodyBudget.ts'
 import { answerOf, FOREIGN, NOT_FOUND, rateLimited, UNVERIFIED, unavailable } from './captureAnswers.ts'
@@ -132,7 +133,7 @@ export function createCaptureHandler({
 
   const concludeGone = (exchange: WireExchange) => {
     const retryAfterSeconds = strangers.waitOf(exchange.address)
-    strangers.note(exchange.address)
+    strangers.note(exchange.address, isForwarded(exchange.head.fields.map(([name]) => name)))
     conclude(
       exchange,
       retryAfterSeconds === undefined ? { state: 'gone' } : { state: 'limited', retryAfterSeconds },

@@ -34,6 +34,17 @@ export async function answerSession(services: Services, request: Request): Promi
   }
 }
 
+/** The key that a request signs in with; null for every other request. The body stays to be read. */
+export async function signInKeyOf(request: Request): Promise<string | null> {
+  if (request.method !== 'POST' || new URL(request.url).pathname !== '/console/session') return null
+  try {
+    const credential = await credentialIn(request.clone().body)
+    return 'key' in credential ? credential.key : null
+  } catch {
+    return null
+  }
+}
+
 function done(cookie: string, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(null, {
     status: 204,
@@ -43,9 +54,13 @@ function done(cookie: string, headers: Readonly<Record<string, string>> = {}): R
 
 async function readCredential(request: Request): Promise<z.output<typeof SignIn>> {
   if (!isJson(request)) throw new DomainError('request_invalid', 'Send application/json.')
+  return await credentialIn(request.body)
+}
+
+async function credentialIn(body: AsyncIterable<Uint8Array> | null): Promise<z.output<typeof SignIn>> {
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of body ?? []) {
     length += chunk.length
     if (length > BODY_BYTES_MAX) throw new DomainError('request_invalid', 'The body is too long.')
     chunks.push(chunk)

@@ -1,9 +1,10 @@
 import { DomainError, knownKeys, knownSessions, type Services } from '@creel/core'
 import { refusedRequests } from '@creel/core/platform/metrics'
-import { presentedSession } from '../console/index.ts'
+import { presentedSession, signInKeyOf } from '../console/index.ts'
 import type { FetchHandler } from '../fetchHandler.ts'
 import { isOfCaller, presentedKey, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
+import { isForwarded } from './forwarding.ts'
 import { createHeldKeys, type HeldKeys } from './heldKeys.ts'
 import type { Strangers } from './strangers.ts'
 
@@ -24,8 +25,8 @@ const OPEN =
 
 /**
  * Refuses strangers from addresses that asked in vain too often, before they cost the database anything: 429 with the seconds
- * until they are heard again. Whoever shows a good key or a live session is never refused; one that this process has not seen is
- * looked up first, with those of all others that wait. Every answer carries the id under which it is logged.
+ * until they are heard again. A call with a good key or a live session is never refused, nor is signing in with a good key. One that
+ * this process has not seen is looked up first, with those of all others that wait. Every answer carries the id under which it is logged.
  */
 export function throttledFetch(fetch: FetchHandler, services: Services, strangers: Strangers): FetchHandler {
   const keys = createHeldKeys((presented) => knownKeys(services, presented))
@@ -36,12 +37,21 @@ export function throttledFetch(fetch: FetchHandler, services: Services, stranger
     const token = presentedSession(services.urls, request)
     return token === null ? undefined : { text: token, held: sessions }
   }
+  /** Where the database does not tell, the call is answered as without the throttle. */
+  const mayBeGood = async (credential: Credential | undefined) => {
+    if (credential === undefined) return false
+    return await credential.held.isGood(credential.text).catch(() => true)
+  }
+  const maySignIn = async (request: Request) => {
+    const key = await signInKeyOf(request)
+    return key !== null && (await mayBeGood({ text: key, held: keys }))
+  }
   const answer: FetchHandler = async (request, client) => {
     if (OPEN.test(new URL(request.url).pathname)) return await fetch(request, client)
     const address = client?.address ?? null
     const credential = credentialOf(request)
     const waitSeconds = strangers.waitOf(address)
-    if (waitSeconds !== undefined && (await credential?.held.isGood(credential.text)) !== true) {
+    if (waitSeconds !== undefined && !(await mayBeGood(credential)) && !(await maySignIn(request))) {
       throttledCalls.inc()
       const detail = 'Too many calls of this address were without a good key, or for nothing that exists.'
       const refusal = new DomainError('rate_limited', detail, { retryAfterSeconds: waitSeconds })
@@ -49,7 +59,8 @@ export function throttledFetch(fetch: FetchHandler, services: Services, stranger
     }
     const response = await fetch(request, client)
     if (isOfCaller(request)) credential?.held.remember(credential.text)
-    else if (response.status === 401 || response.status === 404) strangers.note(address)
+    else if (response.status === 401 || response.status === 404)
+      strangers.note(address, isForwarded(request.headers.keys()))
     return response
   }
   return async (request, client) => {

@@ -1,0 +1,26 @@
+import type { Services } from '@creel/core'
+
+/** Header fields with which a proxy tells for which client it sends; lower case. */
+const FORWARDING_FIELDS: ReadonlySet<string> = new Set(['forwarded', 'x-forwarded-for', 'x-real-ip'])
+
+/** @param names of the header fields of a request, in any case */
+export function isForwarded(names: Iterable<string>): boolean {
+  for (const name of names) if (FORWARDING_FIELDS.has(name.toLowerCase())) return true
+  return false
+}
+
+/**
+ * Makes a function that warns, at its first call only, that requests come through a proxy while none is trusted. It takes the address
+ * of the proxy.
+ */
+export function undeclaredProxyWarning(log: Services['log']): (peer: string | null) => void {
+  let hasWarned = false
+  return (peer) => {
+    if (hasWarned) return
+    hasWarned = true
+    log.warn(
+      { peer },
+      'Requests come through a proxy, and CREEL_TRUSTED_PROXIES names none: all its clients count as one address. Set it to the address of the proxy.',
+    )
+  }
+}
