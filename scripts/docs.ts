@@ -24,6 +24,9 @@ function errors(): string {
     ([code, { status, title, meaning, remedy }]) =>
       `## \`${code}\`\n\n${status} ${title}. ${meaning}\n\n${remedy}\n`,
   )
+  const rows = Object.entries(ERRORS).map(
+    ([code, { status, remedy }]) => `| [\`${code}\`](#${code}) | ${status} | ${remedy} |`,
+  )
   return `# Errors
 
 Every answer under \`/api/v1\` that is not a success is \`application/problem+json\` (RFC 9457): \`type\`, \`title\`,
@@ -35,6 +38,10 @@ A request that is not good HTTP has the code \`request_invalid\`, too. Its statu
 fields, or 505 for another version than HTTP/1.0 and HTTP/1.1.
 
 This page is made from the code by \`bun run docs\`.
+
+| code | status | remedy |
+|---|---|---|
+${rows.join('\n')}
 
 ${sections.join('\n')}`
 }

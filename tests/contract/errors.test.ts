@@ -18,10 +18,22 @@ const FIRST_ERRORS: Readonly<Record<string, number>> = {
   internal_error: 500,
 }
 
+/** Codes that were added since. */
+const LATER_ERRORS: Readonly<Record<string, number>> = {
+  forbidden: 403,
+  unavailable: 503,
+  method_not_allowed: 405,
+}
+
 describe('error codes', () => {
   test('of the first version are there, with their statuses', () => {
     const statuses = Object.entries(ERRORS).map(([code, { status }]) => [code, status] as const)
     expect(Object.fromEntries<number>(statuses)).toMatchObject(FIRST_ERRORS)
+  })
+
+  test('that were added later are there, with their statuses, and no others', () => {
+    const statuses = Object.entries(ERRORS).map(([code, { status }]) => [code, status] as const)
+    expect(Object.fromEntries<number>(statuses)).toEqual({ ...FIRST_ERRORS, ...LATER_ERRORS })
   })
 
   test('carry the title of their status (RFC 9457 §4.2.1)', () => {
@@ -44,5 +56,19 @@ describe('error codes', () => {
     const document = await Bun.file(new URL('../../docs/errors.md', import.meta.url)).text()
     const sections = [...document.matchAll(/^## `(\w+)`/gm)].map((match) => match[1] ?? '')
     expect(sections.sort()).toEqual(Object.keys(ERRORS).sort())
+  })
+
+  test('are listed together, each with its status and its remedy', async () => {
+    const document = await Bun.file(new URL('../../docs/errors.md', import.meta.url)).text()
+    for (const [code, { status, remedy }] of Object.entries(ERRORS)) {
+      expect(document).toContain(`| [\`${code}\`](#${code}) | ${status} | ${remedy} |\n`)
+    }
+  })
+
+  test('that were added later are explained on the page about the API', async () => {
+    const document = await Bun.file(new URL('../../docs/api.md', import.meta.url)).text()
+    for (const [code, status] of Object.entries(LATER_ERRORS)) {
+      expect(document).toMatch(new RegExp(`^\\| \`${code}\` \\| ${status} \\| .+ \\| .+ \\|$`, 'm'))
+    }
   })
 })

@@ -98,8 +98,10 @@ export const ERRORS = {
   method_not_allowed: {
     status: 405,
     title: 'Method Not Allowed',
-    meaning: 'Only on `/trpc`: a mutation was asked for with GET, or a query with POST.',
-    remedy: 'Send mutations with POST, queries with GET.',
+    meaning:
+      'Never below `/api/`, where a wrong method is `not_found`. On `/trpc` a mutation was asked for with GET, or a query with POST.',
+    remedy:
+      'On `/trpc` send mutations with POST and queries with GET; elsewhere take a method that the route has.',
   },
   internal_error: {
     status: 500,
