@@ -1,5 +1,8 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { randomUUID } from 'node:crypto'
+import { storedCondition } from '@creel/core/engine/conditions'
+import { searchHistory } from '@creel/core/requests'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { wrongParts } from '../support/problems.ts'
@@ -250,6 +253,44 @@ describe('GET /api/v1/watchdogs/suggest', () => {
       newestAt: sent.at(-1),
       oldestAt: sent[0],
     })
+    await own.stop()
+  })
+
+  test('reads what the match needs, however large the captures are, up to 501 that match', async () => {
+    const own = await startService({ parts: ['gateway'] })
+    const target = await own.alice.endpoint()
+    // PostgreSQL cannot pass over the others: they hold the word, too.
+    const body = (kind: string) => JSON.stringify({ kind, also: 'tick', filling: 'x'.repeat(100_000) })
+    await Promise.all(
+      Array.from({ length: 560 }, (_, index) =>
+        target.send({ body: body(index % 10 === 0 ? 'tick' : 'noise') }),
+      ),
+    )
+    await own.db
+      .updateTable('requests')
+      .set({ receivedAt: sql`now() - (560 - rank) * interval '30 s'` })
+      .from(
+        own.db
+          .selectFrom('requests')
+          .select(['id as rankedId', sql<number>`row_number() over (order by id)`.as('rank')])
+          .as('ranked'),
+      )
+      .whereRef('requests.id', '=', 'ranked.rankedId')
+      .execute()
+    const rare = await suggest(own.alice, target, { path: 'body.kind', op: 'eq', value: 'tick' })
+    expect(rare.body).toMatchObject({ available: true, samples: 56 })
+    const most = await suggest(own.alice, target, { path: 'body.kind', op: 'neq', value: 'tick' })
+    expect(most.body).toMatchObject({ available: true, samples: 501, observedP90Seconds: 60 })
+    const condition = storedCondition('{"path":"body.kind","op":"neq","value":"tick"}')
+    const { reads } = own.running.services
+    const ctx = {
+      reads,
+      signal: new AbortController().signal,
+      workspace: { id: own.alice.workspaceId, name: 'w' },
+    }
+    const cut = await searchHistory(ctx, target.id, condition, { limit: 501 }, 1)
+    expect(cut.isComplete).toBe(false)
+    expect(cut.matches.length).toBeLessThan(501)
     await own.stop()
   })
 

@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
-import { type SqlBool, sql } from 'kysely'
+import { type AbortableQueryOptions, type SqlBool, sql } from 'kysely'
 import {
   type Condition,
-  matches,
+  holdsInSteps,
   type Path,
   pathsOf,
   requestRoot,
@@ -11,6 +11,7 @@ import {
 import { PARSED_BODY_BYTES_MAX } from '../engine/message/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { countPiece } from '../platform/memory/index.ts'
+import { inSlices } from '../platform/turns/index.ts'
 import { columnsRead, narrowing } from './narrowing.ts'
 import { type StoredRequestRow, storedRequest } from './storedRequest.ts'
 
@@ -40,39 +41,54 @@ interface Range {
   readonly signal?: AbortSignal
   /** What Postgres passes over. */
   readonly narrowed: ReturnType<typeof narrowing>
+  /** Of every query. */
+  readonly query?: AbortableQueryOptions
+}
+
+/** Which of the matches are wanted: the newest, with a greater id than `afterId`, received from `since` on and before `until`. */
+export interface HistoryRange {
+  readonly limit: number
+  readonly afterId?: number
+  readonly since?: Date
+  readonly until?: Date
+  /** Aborted when the caller hangs up. */
+  readonly signal?: AbortSignal
 }
 
 /**
  * The newest stored requests of an endpoint that satisfy a condition, newest first. Reads no more than that takes:
- * only the columns that the condition looks at, in chunks, after Postgres passed over what cannot match.
+ * only the columns that the condition looks at, in chunks, after Postgres passed over what cannot match. Conditions are evaluated in
+ * slices of the event loop's time.
  *
- * @param options `afterId`: only requests with a greater id; `since` and `until`: only those
- *   received then or later, and before; `readBytes`: give up after so many bytes of rows, with what was found by then; `signal` of a
- *   caller that may hang up
+ * @param query options of every query
  */
+export async function* matchingRequests(
+  db: Db,
+  endpointId: string,
+  condition: Condition,
+  range: HistoryRange,
+  query: AbortableQueryOptions = {},
+): AsyncGenerator<HistoricMatch, void, undefined> {
+  const always = condition.test.kind === 'always'
+  const rows = always ? range.limit : CHUNK_ROWS.first
+  const narrowed = narrowing(condition)
+  let left = range.limit
+  for await (const row of candidates(db, endpointId, condition, { ...range, narrowed, rows, query })) {
+    if (!always && !(await inSlices(holdsInSteps(condition, requestRoot(storedRequest(row)))))) continue
+    yield { requestId: row.id, receivedAt: row.receivedAt }
+    left -= 1
+    if (left === 0) return
+  }
+}
+
+/** All of {@link matchingRequests}. */
 export async function newestMatching(
   db: Db,
   endpointId: string,
   condition: Condition,
-  options: {
-    readonly limit: number
-    readonly afterId?: number
-    readonly since?: Date
-    readonly until?: Date
-    readonly readBytes?: number
-    readonly signal?: AbortSignal
-  },
+  range: HistoryRange,
 ): Promise<HistoricMatch[]> {
-  const found: HistoricMatch[] = []
-  const always = condition.test.kind === 'always'
-  const rows = always ? options.limit : CHUNK_ROWS.first
-  const narrowed = narrowing(condition)
-  for await (const row of candidates(db, endpointId, condition, { ...options, narrowed, rows })) {
-    if (!always && !matches(condition, storedRequest(row))) continue
-    found.push({ requestId: row.id, receivedAt: row.receivedAt })
-    if (found.length === options.limit) return found
-  }
-  return found
+  return await Array.fromAsync(matchingRequests(db, endpointId, condition, range))
 }
 
 /**
@@ -108,15 +124,9 @@ async function* candidates(
   db: Db,
   endpointId: string,
   condition: Condition,
-  {
-    rows: first,
-    readBytes,
-    signal,
-    ...range
-  }: Range & { readonly rows: number; readonly readBytes?: number },
+  { rows: first, signal, ...range }: Range & { readonly rows: number },
 ): AsyncGenerator<CandidateRow> {
   let belowId = Number.MAX_SAFE_INTEGER
-  let bytesLeft = readBytes ?? Number.POSITIVE_INFINITY
   let rows = first
   for (;;) {
     signal?.throwIfAborted()
@@ -132,8 +142,7 @@ async function* candidates(
     const last = chunk.at(-1)
     const bytes = chunk.reduce((sum, row) => sum + ROW_BYTES + row.body.length + row.headerValues.length, 0)
     countPiece(bytes * COPIES)
-    bytesLeft -= bytes
-    if (last === undefined || chunk.length < rows || bytesLeft <= 0) return
+    if (last === undefined || chunk.length < rows) return
     belowId = last.id
     const fitting = Math.floor((CHUNK_BYTES * chunk.length) / Math.max(bytes, 1))
     rows = Math.min(Math.max(fitting, CHUNK_ROWS.min), CHUNK_ROWS.max)
@@ -145,7 +154,7 @@ async function chunkBelow(
   db: Db,
   endpointId: string,
   condition: Condition,
-  { narrowed, ...range }: Range & { readonly belowId: number; readonly rows: number },
+  { narrowed, query: options = {}, ...range }: Range & { readonly belowId: number; readonly rows: number },
 ): Promise<CandidateRow[]> {
   const read = columnsRead(condition)
   const empty = sql`''::bytea`
@@ -176,5 +185,5 @@ async function chunkBelow(
     ])
     .orderBy('r.id', 'desc')
     .limit(range.rows)
-    .execute()
+    .execute(options)
 }

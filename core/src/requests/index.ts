@@ -19,6 +19,7 @@ export {
   requestIdsInput,
   requestIdsOf,
 } from './schema.ts'
+export { type HistorySearch, searchHistory } from './searchHistory.ts'
 export { searching } from './searching.ts'
 export { measuredBytes, requestStorageBytes, type StoredParts, storageBytesOf } from './storageBytes.ts'
 export { STORED_REQUEST_COLUMNS, type StoredRequestRow, storedRequest } from './storedRequest.ts'

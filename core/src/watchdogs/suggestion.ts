@@ -29,8 +29,9 @@ const DAY = 86_400
  * Suggests an interval and a grace from the instants of matching captures.
  *
  * @param receivedAt the newest matching captures, newest first
+ * @param isComplete false: there may be more that were not found in time
  */
-export function suggestFrom(receivedAt: readonly Date[]): Suggestion {
+export function suggestFrom(receivedAt: readonly Date[], isComplete = true): Suggestion {
   const gaps: number[] = []
   for (const [index, newer] of receivedAt.entries()) {
     const older = receivedAt[index + 1]
@@ -44,10 +45,11 @@ export function suggestFrom(receivedAt: readonly Date[]): Suggestion {
   const oldest = receivedAt.at(-1)
   const p90 = gaps[Math.ceil(0.9 * gaps.length) - 1]
   const longest = gaps.at(-1)
+  const time = isComplete ? '' : ' The time was up before all captures were looked through.'
   if (gaps.length < MIN_GAPS || !newest || !oldest || p90 === undefined || longest === undefined)
-    return unavailable(receivedAt, `At least ${MIN_GAPS} gaps between matching captures are needed.`)
+    return unavailable(receivedAt, `At least ${MIN_GAPS} gaps between matching captures are needed.${time}`)
   if (newest.getTime() - oldest.getTime() < MIN_SPAN_SECONDS * 1000)
-    return unavailable(receivedAt, 'The matching captures span less than 10 minutes.')
+    return unavailable(receivedAt, `The matching captures span less than 10 minutes.${time}`)
 
   const expectedIntervalSeconds = roundUpInterval(p90)
   return {

@@ -1,13 +1,11 @@
 import type { Context } from '../api/context.ts'
 import { storedCondition } from '../engine/conditions/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
-import { newestMatching } from '../requests/index.ts'
+import { searchHistory } from '../requests/index.ts'
 import { listAlarms, listOutages, type WatchdogRow } from './queries.ts'
 
 /** Matches that one timeline shows at most, the newest. */
 const TIMELINE_MATCHES_MAX = 500
-/** Octets of stored requests that are read for them. */
-const READ_BYTES_MAX = 8 * 1024 * 1024
 
 /** A period, its end not part of it. */
 export interface Period {
@@ -33,11 +31,10 @@ export function timelinePeriod(
 
 /** What happened to a watchdog: captures that it counted, its alarms, and when no gateway took captures. */
 export async function timelineOf(ctx: Context, watchdog: WatchdogRow, { from, to }: Period) {
-  const matches = await newestMatching(ctx.db, watchdog.endpointId, storedCondition(watchdog.match), {
+  const { matches } = await searchHistory(ctx, watchdog.endpointId, storedCondition(watchdog.match), {
     limit: TIMELINE_MATCHES_MAX,
     since: from,
     until: to,
-    readBytes: READ_BYTES_MAX,
   })
   const alarms = await listAlarms(ctx.db, watchdog, { from, to })
   const outages = await listOutages(ctx.db)
