@@ -7,7 +7,7 @@ type Configure = (command: Command, tools: ProgramTools) => void
 /** One command of the program, without its code. */
 export interface CommandEntry {
   readonly name: string
-  /** One line, as `creel --help` shows it. */
+  /** One line, as the help of the command shows it; `creel --help` has room for 58 characters. */
   readonly description: string
   /** Asked by programs: it runs and is not listed. */
   readonly isHidden?: true
@@ -18,28 +18,25 @@ export interface CommandEntry {
 /** Commands that belong together in `creel --help`. */
 export interface CommandGroup {
   readonly heading: string
+  /** Whether `creel --help` describes each, in place of its name alone. */
+  readonly areDescribed?: true
   readonly commands: readonly CommandEntry[]
 }
+
+/** The command that runs where none is named. */
+export const QUICK_START = 'quick-start'
 
 /** Every command, in the order of `creel --help`. */
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   {
-    heading: 'For developers, over the API:',
+    heading: 'Every day:',
+    areDescribed: true,
     commands: [
       {
-        name: 'whoami',
-        description: 'show which service, workspace and key commands use',
-        load: async () => (await import('./client/commands/whoami.ts')).addWhoamiCommand,
-      },
-      {
-        name: 'login',
-        description: 'check a key and keep it for later commands',
-        load: async () => (await import('./client/commands/login.ts')).addLoginCommand,
-      },
-      {
-        name: 'logout',
-        description: 'forget the key that login kept',
-        load: async () => (await import('./client/commands/login.ts')).addLogoutCommand,
+        name: QUICK_START,
+        description: 'start a service, or find the one that runs; open its page',
+        isHidden: true,
+        load: async () => (await import('./client/commands/quickStart.ts')).addQuickStartCommand,
       },
       {
         name: 'listen',
@@ -73,7 +70,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
       },
       {
         name: 'await',
-        description: 'wait for a matching request; ends with 1 when none came in time',
+        description: 'wait for a matching request; ends with 1 when none came',
         load: async () => (await import('./client/commands/await.ts')).addAwaitCommand,
       },
       {
@@ -86,10 +83,35 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         description: 'list delivery attempts, or read one whole',
         load: async () => (await import('./client/commands/deliveries.ts')).addDeliveriesCommand,
       },
+    ],
+  },
+  {
+    heading: 'Set up:',
+    commands: [
       {
         name: 'watchdogs',
         description: 'list watchdogs and what they wait for',
         load: async () => (await import('./client/commands/watchdogs.ts')).addWatchdogsCommand,
+      },
+    ],
+  },
+  {
+    heading: 'Connect:',
+    commands: [
+      {
+        name: 'login',
+        description: 'check a key and keep it for later commands',
+        load: async () => (await import('./client/commands/login.ts')).addLoginCommand,
+      },
+      {
+        name: 'logout',
+        description: 'forget the key that login kept',
+        load: async () => (await import('./client/commands/login.ts')).addLogoutCommand,
+      },
+      {
+        name: 'whoami',
+        description: 'show which service, workspace and key commands use',
+        load: async () => (await import('./client/commands/whoami.ts')).addWhoamiCommand,
       },
       {
         name: 'mcp',
@@ -99,7 +121,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     ],
   },
   {
-    heading: 'For operators, beside the database:',
+    heading: 'Operate:',
     commands: [
       {
         name: 'serve',
@@ -164,7 +186,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     ],
   },
   {
-    heading: 'About the command line:',
+    heading: 'Shell:',
     commands: [
       {
         name: 'completion',

@@ -1,4 +1,4 @@
-/** How the program ends; documented in docs/operations.md and in `creel help`. */
+/** How the program ends; documented in docs/operations.md and in `creel help config`. */
 export const EXIT = {
   /** Done; a service that was asked to stop has drained. */
   ok: 0,

@@ -200,11 +200,12 @@ describe('creel config', () => {
 })
 
 describe('help', () => {
-  test('lists the commands, the variables and the exit codes', async () => {
+  test('lists the commands; that of config the variables and the exit codes', async () => {
     const { exitCode, stdout } = await runCreel(['--help'])
     expect(exitCode).toBe(0)
-    for (const word of ['serve', 'workspace', 'purge', 'CREEL_DATA_DIR', 'Exit codes'])
-      expect(stdout).toContain(word)
+    for (const word of ['serve', 'workspace', 'purge', 'creel help config']) expect(stdout).toContain(word)
+    const { stdout: ofConfig } = await runCreel(['help', 'config'])
+    for (const word of ['CREEL_DATA_DIR', 'Exit codes']) expect(ofConfig).toContain(word)
   })
 
   test('of a subcommand is found by its words, and after a mistake by what is said', async () => {

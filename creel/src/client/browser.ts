@@ -17,3 +17,12 @@ export async function openInBrowser(page: string): Promise<void> {
   child.unref()
   await Promise.resolve()
 }
+
+/** Whether somebody sits before a screen that a browser can be opened on: not in a pipe, over ssh or without a display. */
+export function canOpenBrowser(): boolean {
+  const { BROWSER, DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION } = process.env
+  if (process.stdout.isTTY !== true) return false
+  if (BROWSER !== undefined) return true
+  if (SSH_CONNECTION !== undefined) return false
+  return process.platform === 'darwin' || DISPLAY !== undefined || WAYLAND_DISPLAY !== undefined
+}

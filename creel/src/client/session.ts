@@ -14,17 +14,25 @@ export function withClientOptions(
   { json, examples }: { json: string; examples: readonly string[] },
 ): Command {
   return command
-    .option('--url <url>', 'the service; default CREEL_URL, the profile of `creel login`, or the data folder')
+    .option(
+      '--url <url>',
+      'the service; default CREEL_URL, the profile of `creel login`, or one on this machine',
+    )
     .option('--key <key>', 'the API key; default CREEL_KEY, the profile, or one made beside a local service')
     .option('--json', json)
     .addHelpText('after', ['', 'Examples:', ...examples.map((line) => `  ${line}`)].join('\n'))
 }
 
 /**
- * A client of the service that the options, the environment, the profile or the data folder name.
+ * A client of the service that the options, the environment or the profile name, else of one that runs on this machine.
  *
+ * @param environment in place of the process's own
  * @throws ClientError when none of them does
  */
-export async function openApi(options: ConnectionOptions, parts: ProgramParts): Promise<ApiClient> {
-  return new ApiClient(await resolveConnection(options, { environment: process.env, parts }))
+export async function openApi(
+  options: ConnectionOptions,
+  parts: ProgramParts,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<ApiClient> {
+  return new ApiClient(await resolveConnection(options, { environment, parts }))
 }

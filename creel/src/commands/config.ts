@@ -2,9 +2,11 @@ import { LIMIT_NAMES } from '@creel/core/plans'
 import type { Command } from 'commander'
 import { decodeConfig, maskedConfig } from '../config/index.ts'
 import { type JsonOption, printHint, printJson, printTable, printText } from './print.ts'
+import { VARIABLES_HELP } from './variablesHelp.ts'
 
 /** `creel config` */
 export function addConfigCommand(command: Command): void {
+  command.addHelpText('after', VARIABLES_HELP)
   command.option('--json', 'print one JSON object on one line').action(({ json }: JsonOption) => {
     const { config, warnings } = decodeConfig(process.env)
     for (const warning of warnings) printHint(`warning: ${warning}`)

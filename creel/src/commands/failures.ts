@@ -24,7 +24,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
 export function reportFailure(thrown: unknown): number {
   if (thrown instanceof ConfigError) {
     printHint('The configuration is wrong:', ...thrown.mistakes.map((mistake) => `  ${mistake}`))
-    printHint('`creel help` lists the variables.')
+    printHint('`creel help config` lists the variables.')
     return EXIT.usage
   }
   if (thrown instanceof StartupError) {

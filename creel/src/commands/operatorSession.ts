@@ -3,6 +3,7 @@ import { migrate, migrationState } from '@creel/migrations'
 import { pino } from 'pino'
 import { decodeConfig } from '../config/index.ts'
 import { connectAsGuest } from '../database/index.ts'
+import { environmentBesideService } from '../dataFolder.ts'
 import { StartupError } from '../startupError.ts'
 import { openCommandServices } from './commandServices.ts'
 import type { ProgramParts } from './programParts.ts'
@@ -12,15 +13,18 @@ export type Operator = ReturnType<typeof createOperatorCaller>
 
 /**
  * Lets a command call operator procedures, in process, on the database of the configuration: the running embedded one
- * is found through the data folder; one that does not run is started for as long as the command takes.
+ * is found through the data folder, or through the user's registry where there is none here; one that does not run is started for as
+ * long as the command takes.
  *
+ * @param environment in place of the process's own
  * @throws ConfigError, StartupError, and what the procedure throws
  */
 export async function asOperator<Answer>(
   parts: ProgramParts,
   act: (operator: Operator) => Promise<Answer>,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<Answer> {
-  const { config } = decodeConfig(process.env)
+  const { config } = decodeConfig(await environmentBesideService(environment))
   // Only trouble is worth a line beside a command's answer.
   const log = pino({ level: config.CREEL_LOG_LEVEL === 'silent' ? 'silent' : 'error' }, pino.destination(2))
   const connected = await connectAsGuest({ config, log, runtime: parts.runtime, maxConnections: 2 })

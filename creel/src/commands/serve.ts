@@ -1,119 +1,88 @@
-import { openDatabase, systemClock } from '@creel/core'
-import { migrate, migrationState } from '@creel/migrations'
 import { type Command, Option } from 'commander'
-import { type Config, decodeConfig, mailOptions } from '../config/index.ts'
-import { type Connected, connectAsOwner } from '../database/index.ts'
-import { EXIT } from '../exitCodes.ts'
-import { firstBoot } from '../firstBoot.ts'
-import { hostInUrl } from '../hostInUrl.ts'
+import { type Config, decodeConfig } from '../config/index.ts'
+import { type FirstBoot, firstBoot } from '../firstBoot.ts'
 import { createLog } from '../log.ts'
-import { secretKeysOf } from '../secretKey.ts'
-import { type RunningService, type ServicePart, startService } from '../service/index.ts'
-import { removeServiceFile, writeServiceFile } from '../serviceFile.ts'
-import { StartupError } from '../startupError.ts'
+import type { RunningService, ServicePart } from '../service/index.ts'
 import { listenForStop } from '../stopping.ts'
-import { storageMaxOf } from '../storageMax.ts'
-import { VERSION } from '../version.ts'
 import { printHint, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
+import { readyBlock } from './readyBlock.ts'
+import { openServing } from './serving.ts'
+
+/** Options of a service that win over the variables of the same meaning. */
+export interface PlaceOptions {
+  readonly port?: string
+  readonly data?: string
+}
+
+interface ServeOptions extends PlaceOptions {
+  readonly only?: ServicePart
+}
+
+/** Adds `--port` and `--data` to a command that starts a service. */
+export function withPlaceOptions(command: Command): Command {
+  return command
+    .option('--port <port>', 'where it listens, 0 for any free port; default CREEL_PORT, else 4400')
+    .option('--data <folder>', 'its data folder; default CREEL_DATA_DIR, else .creel')
+}
+
+/** The environment with what `--port` and `--data` say. */
+export const environmentWith = (
+  environment: Readonly<Record<string, string | undefined>>,
+  { port, data }: PlaceOptions,
+): Readonly<Record<string, string | undefined>> => ({
+  ...environment,
+  ...(port === undefined ? {} : { CREEL_PORT: port }),
+  ...(data === undefined ? {} : { CREEL_DATA_DIR: data }),
+})
 
 /** `creel serve` */
 export function addServeCommand(command: Command, parts: ProgramParts): void {
-  command
+  withPlaceOptions(command)
     .addOption(
       new Option('--only <part>', 'run one half, beside others on the same DATABASE_URL').choices([
         'gateway',
         'jobs',
       ]),
     )
-    .action(async ({ only }: { only?: ServicePart }) => {
-      await serve(parts, only === undefined ? new Set(['gateway', 'jobs'] as const) : new Set([only]))
+    .action(async (options: ServeOptions) => {
+      const { only } = options
+      const halves = only === undefined ? new Set(['gateway', 'jobs'] as const) : new Set([only])
+      await serve(parts, halves, decodeConfig(environmentWith(process.env, options)))
     })
 }
 
 async function serve(
-  { runtime, stopWhen, consolePack }: ProgramParts,
+  program: ProgramParts,
   parts: ReadonlySet<ServicePart>,
+  { config, warnings }: ReturnType<typeof decodeConfig>,
 ): Promise<void> {
-  const { config, warnings } = decodeConfig(process.env)
   const log = createLog(config.CREEL_LOG_LEVEL)
   for (const warning of warnings) log.warn(warning)
 
-  let connected: Connected | undefined
-  let exitCode: number = EXIT.ok
-  const stopAsked = listenForStop({ log, stopWhen, abandon: () => connected?.abandon() })
-  connected = await connectAsOwner({
-    config,
-    log,
-    runtime,
-    maxConnections: config.CREEL_DATABASE_CONNECTIONS,
-  })
-  const replica =
-    config.CREEL_DATABASE_READ_URL === undefined
-      ? undefined
-      : openDatabase(config.CREEL_DATABASE_READ_URL, config.CREEL_DATABASE_CONNECTIONS)
+  let abandon: (() => void) | undefined
+  const stopAsked = listenForStop({ log, stopWhen: program.stopWhen, abandon: () => abandon?.() })
+  const onConnected = (ofPostgres: () => void) => {
+    abandon = ofPostgres
+  }
+  const serving = await openServing({ config, log, program, parts, onConnected })
   try {
-    await bringUpToDate(connected)
-    const [secretKey, ...formerSecretKeys] = await secretKeysOf(config, connected.database.db)
-    const service = await startService({
-      database: connected.database,
-      replica,
-      databaseUrl: connected.url,
-      parts,
-      host: config.CREEL_HOST,
-      port: config.CREEL_PORT,
-      baseUrl: config.CREEL_BASE_URL,
-      captureUrl: config.CREEL_CAPTURE_URL,
-      secretKey,
-      formerSecretKeys,
-      plans: config.plans,
-      defaultPlan: config.CREEL_DEFAULT_PLAN,
-      auditRetentionDays: config.CREEL_AUDIT_RETENTION_DAYS,
-      storageMaxBytes: await storageMaxOf(config, connected.database.db),
-      allowDestinations: config.CREEL_ALLOW_DESTINATIONS,
-      formerHosts: config.CREEL_FORMER_HOSTS,
-      metricsPort: config.CREEL_METRICS_PORT,
-      mail: mailOptions(config),
-      alertApiUrls: config.CREEL_ALERT_API_URLS,
-      retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
-      trustedProxies: config.CREEL_TRUSTED_PROXIES,
-      hasConsole: config.CREEL_CONSOLE === 'on',
-      consolePack: config.CREEL_CONSOLE === 'on' ? await consolePack?.() : undefined,
-      connectionLimits: {
-        ...(config.CREEL_CONNECTIONS_MAX && { connectionsMax: config.CREEL_CONNECTIONS_MAX }),
-        connectionsPerAddressMax: config.CREEL_CONNECTIONS_PER_ADDRESS,
-      },
-      queueConnections: config.CREEL_QUEUE_CONNECTIONS,
-      log,
-      clock: systemClock,
-      version: VERSION,
-    })
-    const isLocal = config.DATABASE_URL === undefined && service.port !== undefined
-    const localUrl = `http://${hostInUrl(config.CREEL_HOST)}:${service.port}`
-    if (isLocal) await writeServiceFile(config.CREEL_DATA_DIR, localUrl)
-    await announce(service, parts, config)
-    const stop = await stopAsked
-    exitCode = stop.exitCode
-    log.info({ reason: stop.reason }, 'draining: what is in flight may end')
-    if (isLocal) await removeServiceFile(config.CREEL_DATA_DIR)
-    await service.stop()
-  } finally {
-    await replica?.close()
-    await connected.close()
+    await announce(serving.service, parts, config)
+  } catch (error) {
+    await serving.close()
+    throw error
   }
+  const stop = await stopAsked
+  log.info({ reason: stop.reason }, 'draining: what is in flight may end')
+  await serving.close()
   log.info('stopped')
-  process.exit(exitCode)
+  process.exit(stop.exitCode)
 }
 
-async function bringUpToDate({ database }: Connected): Promise<void> {
-  const { pending, unknown } = await migrationState(database.db)
-  if (unknown.length > 0) {
-    throw new StartupError(`A newer creel has upgraded this database (${unknown.join(', ')}): use that one.`)
-  }
-  if (pending.length > 0) await migrate(database.db)
-}
-
-/** The lines for scripts go to stdout whatever the log level; the greeting for people goes to stderr. */
+/**
+ * The lines for scripts go to stdout whatever the log level; the greeting for people goes to stderr. A terminal gets one block in
+ * place of both.
+ */
 async function announce(
   service: RunningService,
   parts: ReadonlySet<ServicePart>,
@@ -121,27 +90,29 @@ async function announce(
 ): Promise<void> {
   if (!parts.has('gateway')) return printText('creel ready jobs')
   const first = await firstBoot(service.services, config.CREEL_CONSOLE === 'on')
-  if (first !== undefined) {
-    printText(`creel key ${first.key}`, `creel endpoint ${first.captureUrl}`)
-    if (config.CREEL_LOG_LEVEL !== 'silent') {
-      printHint(
-        '',
-        'The key above is shown only this once. Send a webhook to your first endpoint, and read it back:',
-        '',
-        `  curl -d '{"hello":"world"}' -H 'Content-Type: application/json' ${first.captureUrl}`,
-        // The key itself is on stdout only: stderr often ends in a log.
-        `  curl -H 'Authorization: Bearer <the key>' ${first.requestsUrl}`,
-        '',
-      )
-      if (first.signInUrl !== null) {
-        printHint(
-          'Or watch it arrive (the link works once, for 15 minutes; `creel console` makes another):',
-          '',
-        )
-        printHint(`  ${first.signInUrl}`, '')
-      }
-    }
-    if (first.signInUrl !== null) printText(`creel console ${first.signInUrl}`)
-  }
+  if (first !== undefined && process.stdout.isTTY === true) {
+    printText(...readyBlock({ ...first, baseUrl: service.urls.baseUrl, isKeyNew: true }))
+  } else if (first !== undefined) announceToScripts(first, config)
   printText(`creel ready base=${service.urls.baseUrl} capture=${service.urls.captureUrl}`)
+}
+
+function announceToScripts({ key, captureUrl, requestsUrl, signInUrl }: FirstBoot, config: Config): void {
+  printText(`creel key ${key}`, `creel endpoint ${captureUrl}`)
+  if (signInUrl !== null) printText(`creel console ${signInUrl}`)
+  if (config.CREEL_LOG_LEVEL === 'silent') return
+  printHint(
+    '',
+    'The key above is shown only this once. Send a webhook to your first endpoint, and read it back:',
+    '',
+    `  curl -d '{"hello":"world"}' -H 'Content-Type: application/json' ${captureUrl}`,
+    // The key itself is on stdout only: stderr often ends in a log.
+    `  curl -H 'Authorization: Bearer <the key>' ${requestsUrl}`,
+    '',
+  )
+  if (signInUrl !== null) {
+    printHint(
+      'The link signs a browser in to the console, once, for 15 minutes; `creel console` makes another.',
+      '',
+    )
+  }
 }

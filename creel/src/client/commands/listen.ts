@@ -2,7 +2,9 @@ import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { printHint } from '../../commands/print.ts'
 import type { ProgramTools } from '../../programTools.ts'
+import type { ApiClient } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { NoService } from '../connection/connection.ts'
 import { openCheckpoint } from '../listen/checkpoint.ts'
 import { readFilter } from '../listen/filter.ts'
 import { type ListenerOptions, listen } from '../listen/listener.ts'
@@ -10,6 +12,7 @@ import { createLocalSender, type LocalSender } from '../listen/localSender.ts'
 import { createReporter } from '../listen/report.ts'
 import { findStart } from '../listen/start.ts'
 import { withView } from '../listen/withView.ts'
+import { type QuickService, startQuickService } from '../quickService.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import { countOption, spanOption } from '../words.ts'
 
@@ -66,21 +69,35 @@ export function addListenCommand(command: Command, tools: ProgramTools): void {
       skipVerify: options.skipVerify === true,
       ...(options.timeout === undefined ? {} : { answerMilliseconds: options.timeout }),
     })
+    let quick: QuickService | undefined
     try {
-      await run(wanted, options, { tools, sender })
+      const api = await openApi(options, tools).catch(async (error: unknown) => {
+        if (!(error instanceof NoService)) throw error
+        quick = await serviceOfOurOwn(tools)
+        return await openApi({ ...options, url: quick.url }, tools)
+      })
+      await run(wanted, options, { api, sender })
     } finally {
       await sender.close()
+      await quick?.close()
     }
   })
+}
+
+/** Where none of the user's services runs, one runs in this process for as long as the command does. */
+async function serviceOfOurOwn(tools: ProgramTools): Promise<QuickService> {
+  printHint('None of your services runs on this machine: starting one until this command ends.')
+  const quick = await startQuickService(process.env, tools, { logLevel: 'fatal', handlesSignals: false })
+  printHint(`It listens on ${quick.url}, with its data in ${quick.dataDir}. \`creel\` starts one that stays.`)
+  return quick
 }
 
 async function run(
   wanted: string | undefined,
   options: ListenOptions,
-  { tools, sender }: { tools: ProgramTools; sender: LocalSender },
+  { api, sender }: { api: ApiClient; sender: LocalSender },
 ): Promise<void> {
   const filter = await readFilter(options.filter ?? [])
-  const api = await openApi(options, tools)
   const endpoint = await chooseEndpoint(api, wanted)
   const of = { serviceUrl: api.connection.url, endpointId: endpoint.id, target: sender.url }
   const listenerName = `${hostname()} ${sender.url}`.slice(0, 64)

@@ -12,7 +12,10 @@ interface McpOptions extends ConnectionOptions {
 /** `creel mcp` */
 export function addMcpCommand(command: Command, tools: ProgramTools): void {
   command
-    .option('--url <url>', 'the service; default CREEL_URL, the profile of `creel login`, or the data folder')
+    .option(
+      '--url <url>',
+      'the service; default CREEL_URL, the profile of `creel login`, or one on this machine',
+    )
     .option('--key <key>', 'the API key; default CREEL_KEY, the profile, or one made beside a local service')
     .option('--read-only', 'only tools that change and send nothing')
     .option('--include-secrets', 'do not mask headers and members that are called like credentials')

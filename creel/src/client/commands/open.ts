@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { printHint, printJson, printText } from '../../commands/print.ts'
+import { environmentOfDataFolder } from '../../dataFolder.ts'
 import type { ProgramTools } from '../../programTools.ts'
 import { type ApiClient, ApiProblem } from '../api/apiClient.ts'
 import { chooseEndpoint } from '../api/endpointChoice.ts'
@@ -32,7 +33,11 @@ export function addOpenCommand(command: Command, tools: ProgramTools): void {
 }
 
 /** A link that signs in once: as the owner beside a local service, elsewhere as the key, where that may make one. */
-async function consoleUrl(api: ApiClient, wanted: string | undefined, tools: ProgramTools): Promise<string> {
+export async function consoleUrl(
+  api: ApiClient,
+  wanted: string | undefined,
+  tools: ProgramTools,
+): Promise<string> {
   const page = wanted === undefined ? '/' : `/e/${(await chooseEndpoint(api, wanted)).id}`
   const link = await signInLink(api, tools).catch((error: unknown) => {
     if (!(error instanceof ApiProblem) || (error.status !== 403 && error.status !== 404)) throw error
@@ -48,10 +53,15 @@ async function consoleUrl(api: ApiClient, wanted: string | undefined, tools: Pro
 }
 
 async function signInLink(api: ApiClient, tools: ProgramTools): Promise<string> {
-  if (api.connection.renewKey === undefined) {
+  if (api.connection.dataDir === undefined) {
     return (await api.expect(SignInLink, 'POST', '/api/v1/sign-in-links')).url
   }
   const { workspace } = await api.get('/api/v1/me', Me)
   const { asOperator } = await import('../../commands/operatorSession.ts')
-  return (await asOperator(tools, (operator) => operator.sessions.link({ workspace: workspace.name }))).url
+  const link = await asOperator(
+    tools,
+    (operator) => operator.sessions.link({ workspace: workspace.name }),
+    environmentOfDataFolder(process.env, api.connection.dataDir),
+  )
+  return link.url
 }

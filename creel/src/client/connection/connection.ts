@@ -1,7 +1,7 @@
-import { resolve } from 'node:path'
 import type { ProgramParts } from '../../commands/programParts.ts'
+import { ownDataFolder } from '../../dataFolder.ts'
 import { ClientError, usageError } from '../clientError.ts'
-import { keptKey, localServiceUrl, renewLocalKey } from './localService.ts'
+import { keptKey, type LocalService, localServices, renewLocalKey } from './localService.ts'
 import { readProfile } from './profile.ts'
 
 /** The options of every command that calls the API. */
@@ -20,6 +20,8 @@ export interface Connection {
   readonly keySource: string
   /** Makes another key where the present one is refused; only beside a local service. */
   readonly renewKey?: () => Promise<string>
+  /** The data folder of the local service that the key was made for. */
+  readonly dataDir?: string
 }
 
 /** What `resolveConnection` looks at besides the options. */
@@ -28,46 +30,64 @@ export interface Surroundings {
   readonly parts: ProgramParts
 }
 
+/** No service is named, and none of the user's runs on this machine. */
+export class NoService extends ClientError {}
+
 /**
  * Finds the service and the key: options win over `CREEL_URL` and `CREEL_KEY`, these over the profile of `creel login`, and
- * that over the data folder of a local service. A kept key is used for the service that it was kept for, and no other.
+ * that over a service that runs on this machine. A kept key is used for the service that it was kept for, and no other.
  *
- * @throws ClientError when there is no service or no key to be found
+ * @throws NoService when there is no service to be found, ClientError when there is no key
  */
 export async function resolveConnection(
   options: ConnectionOptions,
   { environment, parts }: Surroundings,
 ): Promise<Connection> {
   const profile = await readProfile(environment)
-  const dataDir = resolve(given(environment.CREEL_DATA_DIR) ?? '.creel')
-  const local = await localServiceUrl(dataDir)
   const key = firstOf([options.key, '--key'], [environment.CREEL_KEY, 'the variable CREEL_KEY'])
-  const url =
-    firstOf(
-      [options.url, '--url'],
-      [environment.CREEL_URL, 'the variable CREEL_URL'],
-      [profile?.url, profile?.file],
-    ) ?? (local === undefined ? undefined : { value: local.url, source: local.file })
-  if (url === undefined) throw noService(dataDir)
-  const target = { url: baseUrlOf(url.value, url.source), urlSource: url.source }
+  const named = firstOf(
+    [options.url, '--url'],
+    [environment.CREEL_URL, 'the variable CREEL_URL'],
+    [profile?.url, profile?.file],
+  )
+  const namedTarget =
+    named === undefined ? undefined : { url: baseUrlOf(named.value, named.source), urlSource: named.source }
 
-  if (key !== undefined) return { ...target, key: key.value, keySource: key.source }
-  if (profile !== undefined && profile.url === target.url) {
-    return { ...target, key: profile.key, keySource: profile.file }
+  if (namedTarget !== undefined && key !== undefined) {
+    return { ...namedTarget, key: key.value, keySource: key.source }
   }
-  if (local !== undefined && local.url === target.url) {
-    const kept = await keptKey(dataDir)
-    const renewKey = () => renewLocalKey(dataDir, parts)
-    return { ...target, key: kept.key ?? (await renewKey()), keySource: kept.file, renewKey }
+  if (namedTarget !== undefined && profile !== undefined && profile.url === namedTarget.url) {
+    return { ...namedTarget, key: profile.key, keySource: profile.file }
   }
-  throw new ClientError(`There is no API key for ${target.url} (from ${url.source}).`, [
+  const local = await localServiceAt(namedTarget?.url, environment)
+  if (local !== undefined) {
+    const target = namedTarget ?? { url: local.url, urlSource: local.file }
+    if (key !== undefined) return { ...target, key: key.value, keySource: key.source }
+    const kept = await keptKey(local.dataDir)
+    const renewKey = () => renewLocalKey(local.dataDir, parts)
+    const made = { key: kept.key ?? (await renewKey()), keySource: kept.file }
+    return { ...target, ...made, renewKey, dataDir: local.dataDir }
+  }
+  if (namedTarget === undefined) throw noService(ownDataFolder(environment))
+  throw new ClientError(`There is no API key for ${namedTarget.url} (from ${namedTarget.urlSource}).`, [
     'Give one with --key or CREEL_KEY, or keep one with `creel login`.',
   ])
 }
 
-function noService(dataDir: string): ClientError {
-  return new ClientError('There is no service to talk to.', [
-    `Start one here with \`creel serve\` (none runs on the data folder ${dataDir}),`,
+/** The local service of an address, or the first of all. */
+async function localServiceAt(
+  url: string | undefined,
+  environment: Surroundings['environment'],
+): Promise<LocalService | undefined> {
+  for await (const service of localServices(environment)) {
+    if (url === undefined || service.url === url) return service
+  }
+  return undefined
+}
+
+function noService(dataDir: string): NoService {
+  return new NoService('There is no service to talk to: none of yours runs on this machine.', [
+    `Start one with \`creel\`, or with \`creel serve\` on the data folder ${dataDir};`,
     'or name one: `creel login --url https://creel.example.com --key creel_live_…`.',
   ])
 }

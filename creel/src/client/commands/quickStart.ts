@@ -1,0 +1,88 @@
+import type { Command } from 'commander'
+import { printHint, printText } from '../../commands/print.ts'
+import { readyBlock } from '../../commands/readyBlock.ts'
+import { environmentWith, type PlaceOptions, withPlaceOptions } from '../../commands/serve.ts'
+import type { ProgramTools } from '../../programTools.ts'
+import type { ApiClient } from '../api/apiClient.ts'
+import { allEndpoints } from '../api/endpointChoice.ts'
+import { Endpoint } from '../api/shapes.ts'
+import { canOpenBrowser, openInBrowser } from '../browser.ts'
+import { readProfile } from '../connection/profile.ts'
+import { runningService, startQuickService } from '../quickService.ts'
+import { openApi } from '../session.ts'
+import { consoleUrl } from './open.ts'
+
+interface QuickStartOptions extends PlaceOptions {
+  readonly open: boolean
+}
+
+/** `creel` without a command. */
+export function addQuickStartCommand(command: Command, tools: ProgramTools): void {
+  withPlaceOptions(command)
+    .option('--no-open', 'open no browser; print the link')
+    .action(async (options: QuickStartOptions) => {
+      const environment = environmentWith(process.env, options)
+      const running = await runningService(environment)
+      if (running !== undefined) {
+        printHint(`Creel runs on ${running.url} already, with its data in ${running.dataDir}.`)
+        return await show(await openLocal(running.url, environment, tools), { options, tools })
+      }
+      const service = await startQuickService(environment, tools, { logLevel: 'warn', handlesSignals: true })
+      printHint(`Creel runs on ${service.url}, with its data in ${service.dataDir}. Ctrl-C stops it.`)
+      try {
+        await show(await openLocal(service.url, environment, tools), { options, tools })
+        process.exitCode = await service.stopAsked
+      } finally {
+        await service.close()
+      }
+      process.exit()
+    })
+}
+
+/** The service of this machine, whatever the variables of developers' commands name. */
+async function openLocal(
+  url: string,
+  environment: Readonly<Record<string, string | undefined>>,
+  tools: ProgramTools,
+): Promise<ApiClient> {
+  const others = Object.entries(environment).filter(([name]) => name !== 'CREEL_KEY')
+  return await openApi({ url }, tools, Object.fromEntries(others))
+}
+
+async function show(
+  api: ApiClient,
+  { options, tools }: { readonly options: QuickStartOptions; readonly tools: ProgramTools },
+): Promise<void> {
+  const { url: baseUrl, key } = api.connection
+  const { url: captureUrl } = await quickEndpoint(api)
+  const hasConsole = await fetch(`${baseUrl}/console/`, { redirect: 'manual' }).then(
+    ({ ok }) => ok,
+    () => false,
+  )
+  const link = hasConsole ? await consoleUrl(api, undefined, tools) : null
+  const isOpened = link !== null && options.open && canOpenBrowser() && (await tryToOpen(link))
+  printText(...readyBlock({ baseUrl, captureUrl, key, signInUrl: isOpened ? null : link, isKeyNew: false }))
+  if (isOpened) printHint('Its page is in your browser; `creel open` opens it again.')
+  const other = process.env.CREEL_URL || (await readProfile(process.env))?.url
+  if (other !== undefined && other !== baseUrl) {
+    printHint(`Other commands talk to ${other}; with --url ${baseUrl} to this one.`)
+  }
+}
+
+/** The endpoint that was used last, else the newest; one is made where there is none. */
+async function quickEndpoint(api: ApiClient): Promise<Endpoint> {
+  const [first, ...others] = await allEndpoints(api)
+  if (first === undefined) {
+    return await api.expect(Endpoint, 'POST', '/api/v1/endpoints', { body: { name: 'My first endpoint' } })
+  }
+  return others.reduce(
+    (latest, one) => ((one.lastRequestAt ?? '') > (latest.lastRequestAt ?? '') ? one : latest),
+    first,
+  )
+}
+
+const tryToOpen = (link: string): Promise<boolean> =>
+  openInBrowser(link).then(
+    () => true,
+    () => false,
+  )

@@ -1,0 +1,36 @@
+import { SafeText } from '../terminal/safeText.ts'
+
+/** Facts of a service that is ready. */
+export interface Ready {
+  readonly baseUrl: string
+  readonly captureUrl: string
+  readonly key: string
+  /** Signs a browser in, once; null where there is none, or where a browser has it already. */
+  readonly signInUrl: string | null
+  /** Whether the key is shown now and never again. */
+  readonly isKeyNew: boolean
+}
+
+/** One block for people: the capture URL, lines to paste into a shell, and the link; each of them once. */
+export function readyBlock({ baseUrl, captureUrl, key, signInUrl, isKeyNew }: Ready): SafeText[] {
+  return [
+    '',
+    SafeText.joined(['Capture URL', SafeText.styled('bold', captureUrl)], '  '),
+    '',
+    'For this shell:',
+    `  export BASE=${shellWord(baseUrl)}`,
+    `  export KEY=${shellWord(key)}`,
+    `  export HOOK=${shellWord(captureUrl)}`,
+    ...(isKeyNew ? ['  The key is shown only this once.'] : []),
+    '',
+    'Try it:',
+    `  curl "$HOOK" -H 'Content-Type: application/json' -d '{"hello":"world"}'`,
+    '  creel listen --to 3000',
+    '',
+    ...(signInUrl === null ? [] : ['Watch it (the link works once, for 15 minutes):', `  ${signInUrl}`, '']),
+  ].map((line) => SafeText.of(line))
+}
+
+/** A value that is pasted into a shell: it stays one word without a meaning of its own. */
+const shellWord = (value: string): string =>
+  /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`

@@ -1,0 +1,147 @@
+import { openDatabase, systemClock } from '@creel/core'
+import { migrate, migrationState } from '@creel/migrations'
+import type { Logger } from 'pino'
+import { type Config, mailOptions } from '../config/index.ts'
+import { type Connected, connectAsOwner } from '../database/index.ts'
+import { hostInUrl } from '../hostInUrl.ts'
+import { secretKeysOf } from '../secretKey.ts'
+import { PortTaken, type RunningService, type ServicePart, startService } from '../service/index.ts'
+import { removeServiceFile, writeServiceFile } from '../serviceFile.ts'
+import { registerService, unregisterService } from '../serviceRegistry.ts'
+import { StartupError } from '../startupError.ts'
+import { storageMaxOf } from '../storageMax.ts'
+import { VERSION } from '../version.ts'
+import type { ProgramParts } from './programParts.ts'
+
+/** Configuration and surroundings of a service of this process. */
+export interface ServingOptions {
+  readonly config: Config
+  readonly log: Logger
+  readonly program: ProgramParts
+  readonly parts: ReadonlySet<ServicePart>
+  /** Takes a free port if the configured one is in use; false by default. */
+  readonly takesAnotherPort?: boolean
+  /** Given what ends an embedded PostgreSQL at once, as soon as one may run. */
+  readonly onConnected?: (abandon: () => void) => void
+}
+
+/** A service in this process, on a database that is up to date. */
+export interface Serving {
+  readonly service: RunningService
+  /** Listening address as a URL for this machine. */
+  readonly localUrl: string
+  /** Drains, and closes the database. Commands stop finding it at once. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens the database, brings it up to date and starts the service on it. On an embedded PostgreSQL, commands find the service through
+ * its data folder and through the user's registry.
+ *
+ * @throws StartupError with what an operator can do about it
+ */
+export async function openServing(options: ServingOptions): Promise<Serving> {
+  const { config, log, program, onConnected } = options
+  const connected = await connectAsOwner({
+    config,
+    log,
+    runtime: program.runtime,
+    maxConnections: config.CREEL_DATABASE_CONNECTIONS,
+  })
+  onConnected?.(() => connected.abandon())
+  const replica =
+    config.CREEL_DATABASE_READ_URL === undefined
+      ? undefined
+      : openDatabase(config.CREEL_DATABASE_READ_URL, config.CREEL_DATABASE_CONNECTIONS)
+  const closeDatabases = async () => {
+    await replica?.close()
+    await connected.close()
+  }
+  try {
+    await bringUpToDate(connected)
+    const service = await startOn(options, connected, replica)
+    const isLocal = config.DATABASE_URL === undefined && service.port !== undefined
+    const localUrl = `http://${hostInUrl(config.CREEL_HOST)}:${service.port}`
+    if (isLocal) {
+      await writeServiceFile(config.CREEL_DATA_DIR, localUrl)
+      await registerService(process.env, { url: localUrl, dataDir: config.CREEL_DATA_DIR }).catch(
+        (err: unknown) =>
+          log.debug({ err }, 'not in the registry of services: commands find it from its folder only'),
+      )
+    }
+    return {
+      service,
+      localUrl,
+      async close() {
+        try {
+          if (isLocal) {
+            await unregisterService(process.env, config.CREEL_DATA_DIR)
+            await removeServiceFile(config.CREEL_DATA_DIR)
+          }
+          await service.stop()
+        } finally {
+          await closeDatabases()
+        }
+      },
+    }
+  } catch (error) {
+    await closeDatabases()
+    throw error
+  }
+}
+
+async function startOn(
+  { config, log, program, parts, takesAnotherPort }: ServingOptions,
+  connected: Connected,
+  replica: ReturnType<typeof openDatabase> | undefined,
+): Promise<RunningService> {
+  const [secretKey, ...formerSecretKeys] = await secretKeysOf(config, connected.database.db)
+  const storageMaxBytes = await storageMaxOf(config, connected.database.db)
+  const consolePack = config.CREEL_CONSOLE === 'on' ? await program.consolePack?.() : undefined
+  const start = (port: number) =>
+    startService({
+      database: connected.database,
+      replica,
+      databaseUrl: connected.url,
+      parts,
+      host: config.CREEL_HOST,
+      port,
+      baseUrl: config.CREEL_BASE_URL,
+      captureUrl: config.CREEL_CAPTURE_URL,
+      secretKey,
+      formerSecretKeys,
+      plans: config.plans,
+      defaultPlan: config.CREEL_DEFAULT_PLAN,
+      auditRetentionDays: config.CREEL_AUDIT_RETENTION_DAYS,
+      storageMaxBytes,
+      allowDestinations: config.CREEL_ALLOW_DESTINATIONS,
+      formerHosts: config.CREEL_FORMER_HOSTS,
+      metricsPort: config.CREEL_METRICS_PORT,
+      mail: mailOptions(config),
+      alertApiUrls: config.CREEL_ALERT_API_URLS,
+      retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
+      trustedProxies: config.CREEL_TRUSTED_PROXIES,
+      hasConsole: config.CREEL_CONSOLE === 'on',
+      consolePack,
+      connectionLimits: {
+        ...(config.CREEL_CONNECTIONS_MAX && { connectionsMax: config.CREEL_CONNECTIONS_MAX }),
+        connectionsPerAddressMax: config.CREEL_CONNECTIONS_PER_ADDRESS,
+      },
+      queueConnections: config.CREEL_QUEUE_CONNECTIONS,
+      log,
+      clock: systemClock,
+      version: VERSION,
+    })
+  return await start(config.CREEL_PORT).catch((error: unknown) => {
+    if (takesAnotherPort === true && error instanceof PortTaken) return start(0)
+    throw error
+  })
+}
+
+async function bringUpToDate({ database }: Connected): Promise<void> {
+  const { pending, unknown } = await migrationState(database.db)
+  if (unknown.length > 0) {
+    throw new StartupError(`A newer creel has upgraded this database (${unknown.join(', ')}): use that one.`)
+  }
+  if (pending.length > 0) await migrate(database.db)
+}

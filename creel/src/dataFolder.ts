@@ -1,0 +1,60 @@
+import { stat } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { runningServices } from './serviceRegistry.ts'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** Variables that name another database than that of a data folder. */
+const DATABASE_VARIABLES = ['DATABASE_URL', 'CREEL_DATABASE_READ_URL'].flatMap((name) => [
+  name,
+  `${name}_FILE`,
+])
+
+const given = (text: string | undefined): string | undefined => text?.trim() || undefined
+
+/** The data folder that variables name, or that is in this folder; an absolute path, which need not exist. */
+export const ownDataFolder = (environment: Environment): string =>
+  resolve(given(environment.CREEL_DATA_DIR) ?? '.creel')
+
+/** Whether variables name a data folder or a database. */
+const isNamed = (environment: Environment): boolean =>
+  ['CREEL_DATA_DIR', 'DATABASE_URL', 'DATABASE_URL_FILE'].some(
+    (name) => given(environment[name]) !== undefined,
+  )
+
+const isThere = (folder: string): Promise<boolean> =>
+  stat(folder).then(
+    () => true,
+    () => false,
+  )
+
+/** The environment of a service or a command on the embedded PostgreSQL of a data folder, whatever database it named. */
+export function environmentOfDataFolder(environment: Environment, dataDir: string): Environment {
+  const others = Object.entries(environment).filter(([name]) => !DATABASE_VARIABLES.includes(name))
+  return { ...Object.fromEntries(others), CREEL_DATA_DIR: dataDir }
+}
+
+/**
+ * The environment of a command beside a service: the given one where it names a database or a data folder, or where this folder has
+ * one; else with the data folder of the user's running service, if any.
+ */
+export async function environmentBesideService(environment: Environment): Promise<Environment> {
+  if (isNamed(environment) || (await isThere(ownDataFolder(environment)))) return environment
+  const [running] = await runningServices(environment)
+  return running === undefined ? environment : environmentOfDataFolder(environment, running.dataDir)
+}
+
+/**
+ * The environment of a service that is started without a word of where its data is. It is on an embedded PostgreSQL, since a
+ * `DATABASE_URL` around may be that of the user's own program: in the data folder that is named, or that is in this folder, else in the
+ * user's own, the same from wherever it is started.
+ */
+export async function environmentOfQuickStart(environment: Environment): Promise<Environment> {
+  const own = ownDataFolder(environment)
+  if (given(environment.CREEL_DATA_DIR) !== undefined || (await isThere(own))) {
+    return environmentOfDataFolder(environment, own)
+  }
+  const { XDG_DATA_HOME, HOME } = environment
+  const data = XDG_DATA_HOME || (HOME && join(HOME, '.local', 'share'))
+  return environmentOfDataFolder(environment, data ? join(data, 'creel') : own)
+}

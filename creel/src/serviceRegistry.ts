@@ -1,0 +1,111 @@
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** A connection that is open for so long without an answer is one to a busy service. */
+const ANSWER_MS = 1000
+
+/** Entries that are read at most; more than this many services of one user do not run on one machine. */
+const ENTRIES_MAX = 64
+
+const Entry = z.object({
+  url: z.url({ protocol: /^https?$/ }),
+  dataDir: z.string().startsWith('/'),
+  pid: z.int().positive(),
+  startedAt: z.iso.datetime(),
+})
+
+/** A service on an embedded PostgreSQL that the user has started. `url` is where it listens, `dataDir` an absolute path. */
+export type RegisteredService = z.infer<typeof Entry>
+
+/**
+ * The user's registry of running services, one file each, so that a command finds them from any folder. It holds no secret: the key
+ * is in the data folder.
+ *
+ * @returns undefined where the environment names no home, as for most system services
+ */
+export function registryFolder({ XDG_STATE_HOME, HOME }: Environment): string | undefined {
+  if (XDG_STATE_HOME) return join(XDG_STATE_HOME, 'creel', 'services')
+  return HOME ? join(HOME, '.local', 'state', 'creel', 'services') : undefined
+}
+
+const fileOf = (folder: string, dataDir: string) =>
+  join(folder, `${createHash('sha256').update(dataDir).digest('hex').slice(0, 24)}.json`)
+
+/**
+ * Adds a service. Entries of other data folders with the same address are removed: their services have ended.
+ *
+ * @throws Error when the folder cannot be written; the service runs as well without
+ */
+export async function registerService(
+  environment: Environment,
+  service: Pick<RegisteredService, 'url' | 'dataDir'>,
+): Promise<void> {
+  const folder = registryFolder(environment)
+  if (folder === undefined) return
+  await mkdir(folder, { recursive: true, mode: 0o700 })
+  const file = fileOf(folder, service.dataDir)
+  for (const { file: other, entry } of await entriesOf(folder)) {
+    if (entry.url === service.url && other !== file) await rm(other, { force: true })
+  }
+  const entry = { ...service, pid: process.pid, startedAt: new Date().toISOString() }
+  const unfinished = `${file}.${process.pid}`
+  await writeFile(unfinished, `${JSON.stringify(entry)}\n`, { mode: 0o600 })
+  await rename(unfinished, file)
+}
+
+/** Removes the entry of a data folder. */
+export async function unregisterService(environment: Environment, dataDir: string): Promise<void> {
+  const folder = registryFolder(environment)
+  if (folder !== undefined) await rm(fileOf(folder, dataDir), { force: true }).catch(() => undefined)
+}
+
+/** The user's services that run and answer, the one that was started last first. */
+export async function runningServices(environment: Environment): Promise<RegisteredService[]> {
+  const folder = registryFolder(environment)
+  if (folder === undefined) return []
+  const entries = (await entriesOf(folder)).map(({ entry }) => entry)
+  const answers = await Promise.all(entries.map(isRunning))
+  return entries
+    .filter((_entry, at) => answers[at])
+    .sort((left, right) => right.startedAt.localeCompare(left.startedAt))
+}
+
+async function entriesOf(folder: string): Promise<{ file: string; entry: RegisteredService }[]> {
+  const names = (await readdir(folder).catch(() => [])).filter((name) => name.endsWith('.json'))
+  const read = names.slice(0, ENTRIES_MAX).map(async (name) => {
+    const file = join(folder, name)
+    const entry = Entry.safeParse(jsonOf(await readFile(file, 'utf8').catch(() => '')))
+    return entry.success ? [{ file, entry: entry.data }] : []
+  })
+  return (await Promise.all(read)).flat()
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A killed service leaves its entry behind, and another program may have its process id or its port since. */
+async function isRunning({ url, pid }: RegisteredService): Promise<boolean> {
+  try {
+    process.kill(pid, 0)
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EPERM')) return false
+  }
+  return await answers(url)
+}
+
+/** Whether a service answers at an address. One that takes its time, on a busy machine, counts as one that does. */
+export async function answers(url: string): Promise<boolean> {
+  return await fetch(`${url}/healthz`, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) }).then(
+    (response) => response.ok,
+    (error: unknown) => error instanceof Error && error.name === 'TimeoutError',
+  )
+}
