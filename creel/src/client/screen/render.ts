@@ -53,13 +53,18 @@ function header({ facts, link, behind }: ScreenState, { columns }: ScreenSize): 
   ]
 }
 
-function footer({ mode, filter, message }: ScreenState, { columns }: ScreenSize): SafeText[] {
+/** The keys, or a message, whole: one without a browser is the address to open by hand. It takes at most half of the rows. */
+function footer({ mode, filter, message }: ScreenState, { columns, rows }: ScreenSize): SafeText[] {
   if (mode === 'filter') return [SafeText.of(`/${filter}█`).cut(columns)]
   const keys =
     mode === 'details'
       ? '↑↓ scroll  esc back  r replay  e edit  c curl  o console  q quit'
       : '↑↓ enter  r replay  e edit  c curl  / filter  o console  ? help  q quit'
-  const about = message !== '' ? message : filter === '' ? keys : `only "${filter}"  (/ changes)   ${keys}`
+  if (message !== '') {
+    const lines = SafeText.of(message).wrapped(columns)
+    return lines.slice(0, Math.max(1, Math.floor(rows / 2))).map((line) => SafeText.styled('dim', line))
+  }
+  const about = filter === '' ? keys : `only "${filter}"  (/ changes)   ${keys}`
   return [SafeText.styled('dim', SafeText.of(about).cut(columns))]
 }
 

@@ -81,6 +81,18 @@ test.each([
   }
 })
 
+test('a message is whole, and leaves room for the list', () => {
+  const url = 'http://127.0.0.1:4400/console/e/0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33?r=1'
+  const message = `No browser can be started here. The page is ${url}`
+  const state = { ...screenOf(1), message }
+  const text = render(state, { columns: 40, rows: 12 }).map(String).join('')
+  expect(Bun.stripANSI(text)).toContain(url)
+  const many = { ...screenOf(1), message: message.repeat(20) }
+  const lines = render(many, { columns: 40, rows: 12 })
+  expect(lines).toHaveLength(12)
+  expect(lines.some((line) => line.toString().includes('/path/1'))).toBe(true)
+})
+
 describe('a request as text', () => {
   test('is the same when nothing was edited, and what was written when something was', () => {
     const original = request(1, { queryString: 'a=1?b', body: 'one\n\ntwo\n' })
