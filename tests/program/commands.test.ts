@@ -187,6 +187,21 @@ describe('creel config', () => {
     expect(printed).toMatchObject({ CREEL_PORT: 0, CREEL_SECRET_KEY: '***', CREEL_HOST: '127.0.0.1' })
   })
 
+  test('prints values that it takes itself', async () => {
+    const given = {
+      CREEL_RETRY_SCHEDULE: '250ms,90s,2h',
+      CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8,10.0.0.0/8',
+      CREEL_ALERT_API_URLS: 'telegram=http://127.0.0.1:9,opsgenie=http://127.0.0.1:9',
+      CREEL_STORAGE_MAX: '50GiB',
+    }
+    const first = await runCreel(['config'], { env: given })
+    expect(first.stdout).toContain('CREEL_RETRY_SCHEDULE\t250ms,90s,2h\n')
+    const rows = first.stdout.split('\n\n')[0]?.split('\n').slice(1) ?? []
+    const env = Object.fromEntries(rows.map((row) => [row.split('\t')[0] ?? '', row.split('\t')[1] ?? '']))
+    const again = await runCreel(['config'], { env })
+    expect(again).toEqual({ exitCode: 0, stderr: '', stdout: first.stdout })
+  })
+
   test('a plans file lifts limits; one that names an unknown plan stops the start', async () => {
     const file = join(await temporaryFolder(), 'plans.json')
     await writeFile(file, '{"solo":{"apiKeysMax":9}}')

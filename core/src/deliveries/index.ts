@@ -22,7 +22,7 @@ export { findAttempt, findAttempts } from './read.ts'
 export { type Ended, recordAttempts } from './record.ts'
 export { type ListenExchange, recordListen } from './recordListen.ts'
 export { recoverInterrupted } from './recover.ts'
-export { isRetrySchedule, RETRY_DELAYS_SECONDS, retryDelaysOf } from './retrySchedule.ts'
+export { isRetrySchedule, RETRY_DELAYS_SECONDS, retryDelaysOf, retryScheduleText } from './retrySchedule.ts'
 export { DeliveryAttempt, DeliveryAttemptDetail } from './schema.ts'
 export { sendAttempt } from './send.ts'
 export {

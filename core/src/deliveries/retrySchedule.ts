@@ -14,6 +14,20 @@ export function retryDelaysOf(text: string): number[] {
   })
 }
 
+/** From here on a delay in milliseconds has more digits than a duration may. */
+const MS_DIGITS_SECONDS_MAX = 999_999
+
+/** Delays as {@link retryDelaysOf} reads them: each in the largest unit in which it is whole, `250ms,5m,2h`. */
+export function retryScheduleText(delaysSeconds: readonly number[]): string {
+  return delaysSeconds
+    .map((seconds) => {
+      const whole = ['d', 'h', 'm', 's'].find((name) => Number.isInteger(seconds / (UNIT_SECONDS[name] ?? 1)))
+      const unit = whole ?? (seconds < MS_DIGITS_SECONDS_MAX ? 'ms' : 's')
+      return `${Number((seconds / (UNIT_SECONDS[unit] ?? 1)).toFixed(3))}${unit}`
+    })
+    .join(',')
+}
+
 /** Whether text is a schedule: 1 to 50 durations, each over 0 and at most 30 days. */
 export function isRetrySchedule(text: string): boolean {
   const delays = retryDelaysOf(text)

@@ -1,3 +1,4 @@
+import { retryScheduleText } from '@creel/core/deliveries'
 import type { Limits, PlanKey } from '@creel/core/plans'
 import type { Config } from './config.ts'
 import { VARIABLE_NAMES, type VariableName } from './variables.ts'
@@ -17,10 +18,10 @@ export interface MaskedConfig {
   readonly plans: Readonly<Record<PlanKey, Limits>>
 }
 
-/** What `creel config` prints: every variable with its effective value, secrets masked; absent ones are null. */
+/** Every variable with its effective value, as its own parser takes it, secrets masked; absent ones are null. */
 export function maskedConfig(config: Config): MaskedConfig {
   const shown = VARIABLE_NAMES.map((name) => {
-    const value = config[name] ?? null
+    const value = name === 'CREEL_RETRY_SCHEDULE' ? retryScheduleText(config[name]) : (config[name] ?? null)
     return [name, value === null ? null : (MASKS[name]?.(String(value)) ?? value)]
   })
   const { free, solo, pro, team, 'self-hosted': selfHosted } = config.plans
