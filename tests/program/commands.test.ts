@@ -88,6 +88,21 @@ describe('creel key', () => {
     expect(await json('key', 'revoke', '--workspace', 'Keys', '--key', made.prefix)).toEqual(revoked)
   })
 
+  test('a key or a purge takes an endpoint by its name', async () => {
+    const client = await service.newClient()
+    const endpoint = await client.endpoint({ name: 'Orders EU' })
+    const create = ['key', 'create', '--workspace', client.workspaceId, '--name', 'ci', '--scope', 'read']
+    expect(await json(...create, '--endpoint', 'orders eu')).toMatchObject({ endpointId: endpoint.id })
+    expect(await json(...create, '--endpoint', endpoint.id)).toMatchObject({ endpointId: endpoint.id })
+    const unknown = await refused(...create, '--endpoint', 'github')
+    expect(unknown).toMatchObject({ exitCode: 1 })
+    expect(unknown.stderr).toContain('no endpoint with the id or name "github"')
+    await client.endpoint({ name: 'Orders EU' })
+    expect((await refused(...create, '--endpoint', 'Orders EU')).stderr).toContain(endpoint.id)
+    const purge = ['purge', '--workspace', client.workspaceId, '--yes']
+    expect((await refused(...purge, '--endpoint', 'orders')).exitCode).toBe(1)
+  })
+
   test('a key needs a name, and one above the plan is refused with what to do', async () => {
     const workspace = await workspaceNamed('Solo', 'solo')
     expect(await refused('key', 'create', '--workspace', 'Solo')).toMatchObject({ exitCode: 2 })

@@ -53,7 +53,12 @@ beforeAll(async () => {
   own = await makeWorld(alice)
   other = await makeWorld(alice)
   const keyOf = async (scope: KeyScope, endpointId?: string) => {
-    const made = await operator.keys.create({ workspace: alice.workspaceId, name: scope, scope, endpointId })
+    const made = await operator.keys.create({
+      workspace: alice.workspaceId,
+      name: scope,
+      scope,
+      endpoint: endpointId,
+    })
     return new Client(service.baseUrl, service.captureUrl, made.key, alice.workspaceId)
   }
   keys = {

@@ -1,9 +1,10 @@
 import { z } from 'zod'
 import type { Context } from '../api/context.ts'
 import type { Finds } from '../api/contract.ts'
-import { notFound } from '../api/errors.ts'
+import { DomainError, notFound } from '../api/errors.ts'
 import { gathering } from '../api/gathering.ts'
-import { type EndpointRow, findEndpoint } from './queries.ts'
+import type { Db } from '../platform/db/index.ts'
+import { type EndpointRow, endpointsCalled, findEndpoint } from './queries.ts'
 
 interface NamedEndpoint {
   readonly workspaceId: string
@@ -49,4 +50,31 @@ function findIn({ db, workspace }: Pick<Context, 'db' | 'workspace'>, id: string
 export function namedEndpointOf({ namedEndpoint }: { namedEndpoint: EndpointRow | undefined }): EndpointRow {
   if (namedEndpoint === undefined) throw notFound('endpoint')
   return namedEndpoint
+}
+
+/** An endpoint as an operator points at it: by id or name. */
+export const EndpointReference = z.string().min(1).max(100)
+
+/**
+ * The id of the endpoint that an operator points at by id or name; the id wins, then the name as it is written, then the name in
+ * whatever case.
+ *
+ * @throws DomainError `not_found`, also where several endpoints have the name
+ */
+export async function endpointIdOf(db: Db, workspaceId: string, reference: string): Promise<string> {
+  const called = await endpointsCalled(db, workspaceId, reference)
+  const ways = [
+    called.filter(({ id }) => id === reference.toLowerCase()),
+    called.filter(({ name }) => name === reference),
+    called,
+  ]
+  const [found, ...others] = ways.find((fitting) => fitting.length > 0) ?? []
+  if (found === undefined) {
+    throw new DomainError('not_found', `The workspace has no endpoint with the id or name "${reference}".`)
+  }
+  if (others.length > 0) {
+    const ids = [found, ...others].map(({ id }) => id).join(', ')
+    throw new DomainError('not_found', `Several endpoints are called "${reference}": give an id of ${ids}.`)
+  }
+  return found.id
 }

@@ -1,4 +1,10 @@
-export { findsEndpoint, findsNamedEndpoint, namedEndpointOf } from './find.ts'
+export {
+  EndpointReference,
+  endpointIdOf,
+  findsEndpoint,
+  findsNamedEndpoint,
+  namedEndpointOf,
+} from './find.ts'
 export { learnSigningSecret } from './learnSigningSecret.ts'
 export { applyEndpointLimit } from './planLimit.ts'
 export {

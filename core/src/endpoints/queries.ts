@@ -1,4 +1,4 @@
-import type { Insertable, Selectable, Updateable } from 'kysely'
+import { type Insertable, type Selectable, sql, type Updateable } from 'kysely'
 import type { Between, TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import { type Db, type EndpointsTable, run, statement, type Trx } from '../platform/db/index.ts'
@@ -48,6 +48,27 @@ const LIST_ENDPOINTS = statement(
   and (e.created_at, e.id) > (coalesce($7::timestamptz, '-infinity'), coalesce($8::uuid, '00000000-0000-0000-0000-000000000000'))
   order by e.created_at desc, e.id desc limit $2::int offset $3::bigint`,
 )
+
+/** Endpoints of the workspace whose id or name is the word, in whatever case. */
+export async function endpointsCalled(
+  db: Db,
+  workspaceId: string,
+  word: string,
+): Promise<{ id: string; name: string }[]> {
+  return await db
+    .selectFrom('endpoints')
+    .where('workspaceId', '=', workspaceId)
+    .where('deletedAt', 'is', null)
+    .where((or) =>
+      or.or([
+        or(sql`id::text`, '=', word.toLowerCase()),
+        or(sql`lower(name)`, '=', sql`lower(${word}::text)`),
+      ]),
+    )
+    .select(['id', 'name'])
+    .orderBy('createdAt')
+    .execute()
+}
 
 /** The endpoint, unless it is absent, deleted or another workspace's. */
 export async function findEndpoint(

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
+import { EndpointReference, endpointIdOf } from '../endpoints/index.ts'
 import { getWorkspace, WorkspaceReference } from '../workspaces/index.ts'
 import { createKey } from './create.ts'
 import { listKeys } from './queries.ts'
@@ -12,9 +13,17 @@ const which = { workspace: WorkspaceReference, key: KeyReference }
 /** Create, list, rotate and revoke the API keys of any workspace. */
 export const keyOperatorRoutes = operatorRouterOf({
   create: operatorProcedure
-    .input(createInput.extend({ workspace: WorkspaceReference }))
+    .input(
+      createInput
+        .omit({ endpointId: true })
+        .extend({ workspace: WorkspaceReference, endpoint: EndpointReference.optional() }),
+    )
     .output(CreatedKey)
-    .mutation(({ ctx, input }) => createKey(ctx, input)),
+    .mutation(async ({ ctx, input: { endpoint, ...wish } }) => {
+      if (endpoint === undefined) return await createKey(ctx, wish)
+      const { id: workspaceId } = await getWorkspace(ctx.db, wish.workspace)
+      return await createKey(ctx, { ...wish, endpointId: await endpointIdOf(ctx.db, workspaceId, endpoint) })
+    }),
   list: operatorProcedure
     .input(z.object({ workspace: WorkspaceReference }))
     .output(z.array(ApiKey))

@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts'
-import { WorkspaceReference } from '../workspaces/index.ts'
-import { countPurge, purge } from './purge.ts'
+import { EndpointReference, endpointIdOf } from '../endpoints/index.ts'
+import type { Db } from '../platform/db/index.ts'
+import { getWorkspace, WorkspaceReference } from '../workspaces/index.ts'
+import { countPurge, type PurgeTarget, purge } from './purge.ts'
 
 const target = z
   .object({
     workspace: WorkspaceReference,
-    endpoint: z.guid().optional(),
+    endpoint: EndpointReference.optional(),
     request: z.int().min(1).optional(),
   })
   .refine(({ endpoint, request }) => request === undefined || endpoint !== undefined, {
@@ -21,9 +23,16 @@ export const retentionOperatorRoutes = operatorRouterOf({
   countPurge: operatorProcedure
     .input(target)
     .output(z.object({ requestCount: z.int() }))
-    .query(async ({ ctx, input }) => ({ requestCount: await countPurge(ctx, input) })),
+    .query(async ({ ctx, input }) => ({ requestCount: await countPurge(ctx, await targetOf(ctx, input)) })),
   purge: operatorProcedure
     .input(target)
     .output(z.object({ purgedCount: z.int() }))
-    .mutation(async ({ ctx, input }) => ({ purgedCount: await purge(ctx, input) })),
+    .mutation(async ({ ctx, input }) => ({ purgedCount: await purge(ctx, await targetOf(ctx, input)) })),
 })
+
+/** The target with the id of the endpoint that it names. */
+async function targetOf({ db }: { readonly db: Db }, named: PurgeTarget): Promise<PurgeTarget> {
+  if (named.endpoint === undefined) return named
+  const { id: workspaceId } = await getWorkspace(db, named.workspace)
+  return { ...named, endpoint: await endpointIdOf(db, workspaceId, named.endpoint) }
+}

@@ -12,6 +12,7 @@ import { removeDeliveryRecords, removeRequests } from './removal.ts'
 export interface PurgeTarget {
   /** Id or name. */
   readonly workspace: string
+  /** The id of one of its endpoints. */
   readonly endpoint?: string | undefined
   /** Only with `endpoint`. */
   readonly request?: number | undefined

@@ -56,7 +56,7 @@ function addCreate(command: Command, parts: ProgramParts): void {
     .requiredOption('--workspace <id|name>', 'whose')
     .requiredOption('--name <name>', 'what it is for, 1-100 characters')
     .addOption(new Option('--scope <scope>', 'what it may do').choices(KEY_SCOPES).default('admin'))
-    .option('--endpoint <id>', 'for this endpoint alone; with the scope read or write')
+    .option('--endpoint <id|name>', 'for this endpoint alone; with the scope read or write')
     .option('--expires <duration>', 'it stops working after that, e.g. 90d', durationSeconds)
     .option('--allow <networks...>', 'CIDRs and addresses that it may be used from')
     .option('--json', 'print {"key","prefix","name","scope","endpointId","expiresAt"} on one line')
@@ -66,7 +66,7 @@ function addCreate(command: Command, parts: ProgramParts): void {
           workspace,
           name,
           scope,
-          endpointId: endpoint,
+          endpoint,
           ...expiry(expires),
           ...(allow === undefined ? {} : { allowedNetworks: [...allow] }),
         }),

@@ -15,7 +15,7 @@ interface PurgeOptions extends JsonOption {
 export function addPurgeCommand(command: Command, parts: ProgramParts): void {
   command
     .requiredOption('--workspace <id|name>', 'whose')
-    .option('--endpoint <id>', 'of this endpoint alone')
+    .option('--endpoint <id|name>', 'of this endpoint alone')
     .option('--request <id>', 'this request alone; needs --endpoint', requestId)
     .option('--yes', 'really do it; without it the requests are only counted')
     .option('--json', 'print {"purgedCount"} on one line')
