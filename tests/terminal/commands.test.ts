@@ -132,6 +132,18 @@ describe('creel endpoints', () => {
     await succeeds(['endpoints', 'delete', 'leaked', '--yes'], env)
   })
 
+  test('--set refuses a member that there is not, and changes nothing', async () => {
+    const own = await service.alice.endpoint({ name: 'typed' })
+    const update = ['endpoints', 'update', 'typed', '--name', 'renamed', '--set']
+    const close = await fails([...update, 'responseStatuscode=202'], env)
+    expect(close.exitCode).toBe(2)
+    expect(close.stderr).toContain('There is no member "responseStatuscode" to set.')
+    expect(close.stderr).toContain('Did you mean responseStatusCode')
+    expect((await fails([...update, 'nope=1'], env)).stderr).toContain('isActive')
+    expect((await fails(['endpoints', 'create', '--set', 'url=x'], env)).stderr).toContain('"url"')
+    expect(await service.alice.get(own.at(''))).toMatchObject({ body: { name: 'typed' } })
+  })
+
   test('an unknown endpoint lists close names; everything wrong is named', async () => {
     const unknown = await fails(['endpoints', 'get', 'oders'], env)
     expect(unknown.stderr).toContain('There is no endpoint "oders"')

@@ -72,3 +72,19 @@ export function jsonOrText(text: string): unknown {
     return text
   }
 }
+
+/**
+ * Texts of the form `name=value`, the value JSON where it is, else text.
+ *
+ * @param example of one that is understood
+ * @throws ClientError for one that is no assignment
+ */
+export function assignments(texts: readonly string[], example: string): Record<string, unknown> {
+  const assigned: Record<string, unknown> = {}
+  for (const text of texts) {
+    const at = text.indexOf('=')
+    if (at < 1) throw usageError(`--set does not understand "${text}".`, `Write it like ${example}.`)
+    assigned[text.slice(0, at)] = jsonOrText(text.slice(at + 1))
+  }
+  return assigned
+}

@@ -1,4 +1,5 @@
 import { ClientError } from '../clientError.ts'
+import { editDistance } from '../closest.ts'
 import type { ApiClient } from './apiClient.ts'
 import { pagesOf } from './requests.ts'
 import { Endpoint } from './shapes.ts'
@@ -85,18 +86,4 @@ function closest(endpoints: readonly Endpoint[], wanted: string): Endpoint[] {
     .filter(({ distance }) => distance <= Math.max(2, word.length / 2))
     .sort((left, right) => left.distance - right.distance)
     .map(({ endpoint }) => endpoint)
-}
-
-/** How many letters have to be changed, added or taken away to make one word of the other. */
-function editDistance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, at) => at)
-  for (let i = 1; i <= left.length; i += 1) {
-    const next = [i]
-    for (let j = 1; j <= right.length; j += 1) {
-      const change = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1)
-      next.push(Math.min(change, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[right.length] ?? 0
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
-import { usageError } from '../clientError.ts'
-import { jsonOrText, spanOption } from '../words.ts'
+import type { ApiClient } from '../api/apiClient.ts'
+import { type Operation, requireMembers } from '../api/bodyMembers.ts'
+import { assignments, spanOption } from '../words.ts'
 
 /** Members of an endpoint as options. */
 export interface MemberOptions {
@@ -29,9 +30,14 @@ export function withMemberOptions(command: Command, { isNew }: { isNew: boolean 
 /**
  * The members that the options name, as the API takes them.
  *
- * @throws ClientError for a `--set` that is no assignment
+ * @param operation that they are for
+ * @throws ClientError for a `--set` that is no assignment or names no member of the operation
  */
-export function membersOf(options: MemberOptions): Record<string, unknown> {
+export async function membersOf(
+  options: MemberOptions,
+  api: ApiClient,
+  operation: Operation,
+): Promise<Record<string, unknown>> {
   const { name, provider, signingSecret, ttl, on, off, set = [] } = options
   const named = {
     name,
@@ -42,11 +48,7 @@ export function membersOf(options: MemberOptions): Record<string, unknown> {
   }
   const members: Record<string, unknown> = {}
   for (const [member, value] of Object.entries(named)) if (value !== undefined) members[member] = value
-  for (const assignment of set) {
-    const at = assignment.indexOf('=')
-    if (at < 1)
-      throw usageError(`--set does not understand "${assignment}".`, 'Write it like responseStatusCode=202.')
-    members[assignment.slice(0, at)] = jsonOrText(assignment.slice(at + 1))
-  }
-  return members
+  const assigned = assignments(set, 'responseStatusCode=202')
+  await requireMembers(api, operation, Object.keys(assigned))
+  return { ...members, ...assigned }
 }

@@ -41,7 +41,7 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
     { isNew: true },
   ).action(async (options: ClientOptions & MemberOptions) => {
     const api = await openApi(options, tools)
-    const body = membersOf(options)
+    const body = await membersOf(options, api, { method: 'POST', route: '/api/v1/endpoints' })
     const made = await api.expect(Endpoint, 'POST', '/api/v1/endpoints', { body })
     if (options.json === true) return printJson(made)
     printText(made.url)
@@ -78,7 +78,8 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
   ).action(async (wanted: string, options: ClientOptions & MemberOptions) => {
     const api = await openApi(options, tools)
     const { id } = await chooseEndpoint(api, wanted)
-    const body = membersOf(options)
+    const route = '/api/v1/endpoints/{endpointId}'
+    const body = await membersOf(options, api, { method: 'PATCH', route })
     const changed = await api.expect(Endpoint, 'PATCH', `/api/v1/endpoints/${id}`, { body })
     if (options.json === true) return printJson(changed)
     printText(`Changed the endpoint "${changed.name}".`)

@@ -7,7 +7,7 @@ import { chooseEndpoint } from '../api/endpointChoice.ts'
 import { SampleList, SentSample } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
-import { countOption, jsonOrText } from '../words.ts'
+import { assignments, countOption } from '../words.ts'
 
 interface SendOptions extends ClientOptions {
   readonly to?: string
@@ -74,7 +74,7 @@ async function send(
   { to, set = [], count = 1, rate, badSignature, json }: SendOptions,
 ): Promise<void> {
   const endpoint = await chooseEndpoint(api, to)
-  const body = { ...what, set: assignments(set), badSignature: badSignature === true }
+  const body = { ...what, set: assignments(set, 'body.data.amount=5'), badSignature: badSignature === true }
   const begun = performance.now()
   for (let sent = 0; sent < count; sent += 1) {
     const due = rate === undefined ? begun : begun + (sent / rate) * 1000
@@ -86,15 +86,4 @@ async function send(
         `#${answer.requestId}  ${answer.provider}  ${answer.event}${answer.signed ? '' : '  unsigned'}`,
       )
   }
-}
-
-/** `body.a=5` is the path and the value, JSON where it is, else text. */
-function assignments(texts: readonly string[]): Record<string, unknown> {
-  const set: Record<string, unknown> = {}
-  for (const text of texts) {
-    const at = text.indexOf('=')
-    if (at < 1) throw usageError(`--set does not understand "${text}".`, 'Write it like body.data.amount=5.')
-    set[text.slice(0, at)] = jsonOrText(text.slice(at + 1))
-  }
-  return set
 }

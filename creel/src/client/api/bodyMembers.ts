@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { ClientError, usageError } from '../clientError.ts'
+import { closestWords } from '../closest.ts'
+import type { ApiClient } from './apiClient.ts'
+
+/** The service's description, as far as it tells the members of a body. */
+const Description = z.looseObject({
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.looseObject({
+        requestBody: z
+          .looseObject({
+            content: z.record(
+              z.string(),
+              z.looseObject({
+                schema: z.looseObject({ properties: z.record(z.string(), z.unknown()).optional() }),
+              }),
+            ),
+          })
+          .optional(),
+      }),
+    ),
+  ),
+})
+
+/** An operation of the API, by its route: `/api/v1/endpoints/{endpointId}`. */
+export interface Operation {
+  readonly method: 'POST' | 'PUT' | 'PATCH'
+  readonly route: string
+}
+
+/**
+ * Refuses a member that the body of an operation has not. The API passes over such members, so that newer clients can talk to older
+ * services; a member that somebody typed is a mistake.
+ *
+ * @throws ClientError naming it, with close ones or all
+ */
+export async function requireMembers(
+  api: ApiClient,
+  { method, route }: Operation,
+  members: readonly string[],
+): Promise<void> {
+  if (members.length === 0) return
+  const { paths } = await api.get('/openapi/v1.json', Description)
+  const body = paths[route]?.[method.toLowerCase()]?.requestBody?.content['application/json']
+  const known = Object.keys(body?.schema.properties ?? {})
+  if (known.length === 0) throw new ClientError(`The service does not describe ${method} ${route}.`)
+  const unknown = members.find((member) => !known.includes(member))
+  if (unknown === undefined) return
+  const close = closestWords(known, unknown)
+  throw usageError(
+    `There is no member "${unknown}" to set. Nothing was changed.`,
+    close.length > 0 ? `Did you mean ${close.join(' or ')}?` : `There are: ${known.join(', ')}.`,
+  )
+}
