@@ -18,7 +18,7 @@ export interface HistorySearch {
  * default. Runs as a search: see {@link searching}.
  *
  * @param budgetMs after so long it ends with what it has found
- * @throws DomainError as {@link searching} does
+ * @throws LineTooLong as {@link searching} does
  */
 export async function searchHistory(
   ctx: Pick<Context, 'reads' | 'signal' | 'workspace'>,
@@ -27,7 +27,7 @@ export async function searchHistory(
   range: HistoryRange,
   budgetMs = HISTORY_MS,
 ): Promise<HistorySearch> {
-  return await searching(ctx, async (db, options) => {
+  return await searching(ctx, `history of ${endpointId}`, async (db, options) => {
     const deadline = AbortSignal.timeout(budgetMs)
     const signal = AbortSignal.any([ctx.signal, deadline])
     const matches: HistoricMatch[] = []

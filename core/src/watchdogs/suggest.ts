@@ -8,7 +8,7 @@ import { SUGGESTION_CAPTURES, type Suggestion, suggestFrom } from './suggestion.
  * Suggests interval and grace from the rhythm of the newest stored captures that satisfy a match.
  *
  * @param match JSON text; undefined measures every capture
- * @throws DomainError as `searchHistory` does
+ * @throws LineTooLong as `searchHistory` does
  */
 export async function suggestWatchdog(
   ctx: Context,
