@@ -260,7 +260,7 @@ describe('GET /api/v1/watchdogs/suggest', () => {
     const own = await startService({ parts: ['gateway'] })
     const target = await own.alice.endpoint()
     // PostgreSQL cannot pass over the others: they hold the word, too.
-    const body = (kind: string) => JSON.stringify({ kind, also: 'tick', filling: 'x'.repeat(100_000) })
+    const body = (kind: string) => JSON.stringify({ kind, also: 'tick', filling: 'x'.repeat(30_000) })
     await Promise.all(
       Array.from({ length: 560 }, (_, index) =>
         target.send({ body: body(index % 10 === 0 ? 'tick' : 'noise') }),
