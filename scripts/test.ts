@@ -84,7 +84,11 @@ try {
         ]),
         await runTests(environment, ALONE, 1),
       ]
-    : [await runTests(paths.every(isAlone) ? environment : { ...environment, ...LIGHT }, paths)]
+    : [
+        paths.every(isAlone)
+          ? await runTests(environment, paths, 1)
+          : await runTests({ ...environment, ...LIGHT }, paths),
+      ]
   const passed = runs.reduce((sum, run) => sum + run.passed, 0)
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
   const left = await leftovers(isWhole ? database?.url : undefined)
