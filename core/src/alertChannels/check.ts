@@ -62,6 +62,7 @@ async function checkAll(
     kind.fields,
     input.settings,
     stored?.settings ?? {},
+    kind.credentialLabel,
   )
   const issues = [...(await checkMembers(services, input, stored)), ...settingIssues]
 

@@ -35,6 +35,15 @@ describe('readSettings', () => {
     ])
   })
 
+  test('a member that is no setting is refused with the right one', () => {
+    const { fields, credentialLabel } = CHANNEL_KINDS.slack
+    const [issue] = readSettings(fields, { url: 'https://x.test' }, {}, credentialLabel).issues
+    expect(issue?.detail).toBe(
+      'settings.url is not a setting of this kind. It has no settings; its Incoming webhook URL is the member `secret`.',
+    )
+    expect(readSettings(ntfy, { url: 'x', topic: 'a' }, {}).issues[0]?.detail).toContain('settings.topic')
+  })
+
   test('names every wrong part, missing ones last', () => {
     expect(codes(readSettings(telegram, { colour: 1, threadId: 'x' }, {}).issues)).toEqual([
       'settings.colour: unknown_field',

@@ -40,6 +40,7 @@ const HEADER_VALUE_MAX = 1024
  *
  * @param input the `settings` object as sent; undefined when absent
  * @param stored what the channel has; an empty object on create
+ * @param credentialLabel name of the kind's credential, for a refusal
  * Addresses are only checked to be text here: whether they may be reached is for the SSRF guard to say, see
  * `checkAddresses`.
  *
@@ -50,6 +51,7 @@ export function readSettings(
   fields: readonly SettingField[],
   input: Readonly<Record<string, unknown>> | undefined,
   stored: ChannelSettings,
+  credentialLabel = 'credential',
 ): { settings: ChannelSettings; issues: InputIssue[] } {
   const issues: InputIssue[] = []
   const settings: Record<string, SettingValue> = {}
@@ -61,7 +63,7 @@ export function readSettings(
       issues.push({
         path: ['settings', name],
         code: 'unknown_field',
-        detail: `settings.${name} is not a setting of this kind.`,
+        detail: `settings.${name} is not a setting of this kind. ${placesOf(fields, credentialLabel)}`,
       })
     } else if (value === '' && !field.required) settings[name] = field.default
     else if (value !== null && !isStored(value, stored[name])) {
@@ -81,6 +83,13 @@ export function readSettings(
     }
   }
   return { settings, issues }
+}
+
+/** Where else a value belongs: a URL that is a credential is often taken for a setting. */
+function placesOf(fields: readonly SettingField[], credentialLabel: string): string {
+  const names = fields.map(({ name }) => `settings.${name}`).join(', ')
+  const has = names === '' ? 'It has no settings' : `It has ${names}`
+  return `${has}; its ${credentialLabel} is the member \`secret\`.`
 }
 
 /** A setting that is text; `''` when it is not set. */
