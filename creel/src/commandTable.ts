@@ -89,6 +89,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     heading: 'Set up:',
     commands: [
       {
+        name: 'providers',
+        description: 'list the providers whose events are recognised',
+        load: async () => (await import('./client/commands/providers.ts')).addProvidersCommand,
+      },
+      {
         name: 'watchdogs',
         description: 'list watchdogs and what they wait for',
         load: async () => (await import('./client/commands/watchdogs.ts')).addWatchdogsCommand,

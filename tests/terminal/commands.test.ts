@@ -155,6 +155,13 @@ describe('creel endpoints', () => {
   })
 })
 
+test('creel providers lists what --provider takes, and a refusal of it names the command', async () => {
+  expect(await succeeds(['providers'], env)).toContain('\nstripe\tStripe\t')
+  expect(lines(await succeeds(['providers', 'STRIP', '--json'], env))).toMatchObject([{ slug: 'stripe' }])
+  const refused = await fails(['endpoints', 'create', '--provider', 'nope'], env)
+  expect(refused.stderr).toContain('`creel providers`')
+})
+
 describe('creel send', () => {
   test("lists the samples, and sends them signed with the endpoint's secret", async () => {
     expect(await succeeds(['send', '--list'], env)).toContain('stripe\tinvoice.paid\t')

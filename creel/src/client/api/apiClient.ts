@@ -40,6 +40,11 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   rate_limited: '`creel whoami --json` shows the limits of the plan.',
 }
 
+/** What helps where a member is refused, by its pointer. */
+const MEMBER_STEPS: Readonly<Record<string, string>> = {
+  '#/provider': '`creel providers` lists them, `creel providers <text>` those that hold a text.',
+}
+
 /** The service answered with a problem. */
 export class ApiProblem extends ClientError {
   /**
@@ -206,8 +211,14 @@ export class ApiClient {
     )
     const trace = status >= 500 ? [`Its log knows more under ${traceId}.`] : []
     const nextStep = Object.hasOwn(NEXT_STEPS, code) ? NEXT_STEPS[code] : undefined
+    const memberSteps = errors.flatMap(({ pointer }) =>
+      typeof pointer === 'string' && Object.hasOwn(MEMBER_STEPS, pointer)
+        ? (MEMBER_STEPS[pointer] ?? [])
+        : [],
+    )
     return new ApiProblem(status, code, detail, [
       ...(nextStep === undefined ? [] : [nextStep]),
+      ...memberSteps,
       ...(parts.length > 1 ? parts : []),
       ...trace,
     ])

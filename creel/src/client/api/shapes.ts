@@ -169,3 +169,20 @@ export const SentSample = z.looseObject({
 
 /** A link that signs a browser in, once. */
 export const SignInLink = z.looseObject({ url: z.string() })
+
+/** The provider catalog. `verification` is null where the provider does not sign. */
+export const ProviderList = z.looseObject({
+  items: z.array(
+    z.looseObject({
+      slug: z.string(),
+      name: z.string(),
+      handshake: z.string().optional(),
+      verification: z
+        .looseObject({ supported: z.boolean(), scheme: z.string(), secretLabel: z.string().nullable() })
+        .nullable(),
+    }),
+  ),
+})
+
+/** How many requests went to the recycle bin. */
+export const Deleted = z.looseObject({ deletedCount: z.int() })

@@ -18,7 +18,7 @@ export interface MemberOptions {
 export function withMemberOptions(command: Command, { isNew }: { isNew: boolean }): Command {
   command
     .option('--name <name>', 'shown to people, 1-100 characters')
-    .option('--provider <slug>', 'who sends, e.g. stripe; "" for nobody known')
+    .option('--provider <slug>', 'who sends, e.g. stripe (`creel providers` lists them); "" for none')
     .option('--signing-secret <secret>', 'what the sender signs with; "" for none')
   if (isNew) command.option('--ttl <span>', 'make it ephemeral, e.g. 15m', spanOption)
   return command

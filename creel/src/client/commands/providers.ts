@@ -1,0 +1,28 @@
+import type { Command } from 'commander'
+import { printJson, printTable } from '../../commands/print.ts'
+import type { ProgramTools } from '../../programTools.ts'
+import { ProviderList } from '../api/shapes.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+
+/** `creel providers` */
+export function addProvidersCommand(command: Command, tools: ProgramTools): void {
+  withClientOptions(command.argument('[text]', 'only those whose slug or name holds it'), {
+    json: 'print a JSON object a line',
+    examples: ['creel providers', 'creel providers pay', 'creel providers --json | jq -r .slug'],
+  }).action(async (text: string | undefined, options: ClientOptions) => {
+    const api = await openApi(options, tools)
+    const wanted = (text ?? '').toLowerCase()
+    const { items } = await api.get('/api/v1/providers', ProviderList)
+    const found = items.filter(({ slug, name }) => `${slug}\n${name}`.toLowerCase().includes(wanted))
+    if (options.json === true) {
+      for (const provider of found) printJson(provider)
+      return
+    }
+    printTable(found, {
+      Slug: ({ slug }) => slug,
+      Name: ({ name }) => name,
+      Signature: ({ verification }) => verification?.scheme ?? 'none',
+      'Signing secret': ({ verification }) => verification?.secretLabel ?? '',
+    })
+  })
+}
