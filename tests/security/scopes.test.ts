@@ -27,6 +27,7 @@ const READING_MUTATIONS = [
 /** What a key of one endpoint may ask although nothing names an endpoint: of its own, or the same for everybody. */
 const NARROWED = [
   'endpoints.list',
+  'requests.find',
   'watchdogs.list',
   'watchdogs.get',
   'watchdogs.timeline',
@@ -226,6 +227,12 @@ describe('a key of one endpoint', () => {
       if (isRefused === NARROWED.includes(route.name)) faults.push(`${route.name}: ${answer.status}`)
     }
     expect(faults).toEqual([])
+  })
+
+  test('finds a request by its id alone only where it is its own', async () => {
+    const statusOf = async ({ ids }: World) =>
+      (await keys.ownRead.get(`/api/v1/requests/${ids.requestId}`)).status
+    expect([await statusOf(own), await statusOf(other)]).toEqual([200, 404])
   })
 
   test('is shown nothing of the other one', async () => {

@@ -257,6 +257,26 @@ describe('creel requests', () => {
     expect(await fails(['requests', 'delete', '-e', 'listed'], env)).toMatchObject({ exitCode: 2 })
   })
 
+  test('an id is enough for a request, whichever of several endpoints has captured it', async () => {
+    const [first, second] = [
+      await service.alice.endpoint({ name: 'one of several' }),
+      await service.alice.endpoint({ name: 'another of several' }),
+    ]
+    const [one, two] = [await first.capture({ body: 'one' }), await second.capture({ body: 'two' })]
+    expect(await succeeds(['requests', 'get', `${two.id}`, '--body'], env)).toBe('two')
+    expect(await succeeds(['deliveries', '--request', `${one.id}`, '--json'], env)).toBe('')
+    await using receiver = await startReceiver()
+    await succeeds(['replay', `${one.id}`, `${two.id}`, '--to', `${receiver.port}`], env)
+    expect((await receiver.take(2)).map(({ body }) => body.toString())).toEqual(['one', 'two'])
+    expect(await succeeds(['requests', 'delete', `${one.id}`, `${two.id}`], env)).toContain('Moved 2')
+    const gone = await fails(['requests', 'get', `${one.id}`], env)
+    expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('`creel requests list`') })
+
+    const foreign = await (await service.charlie.endpoint()).capture({ body: 'x' })
+    expect((await service.alice.get(`/api/v1/requests/${foreign.id}`)).status).toBe(404)
+    expect((await service.charlie.get(`/api/v1/requests/${foreign.id}`)).body).toMatchObject({ body: 'x' })
+  })
+
   test('what strangers sent cannot steer the terminal', async () => {
     const own = await service.alice.endpoint({ name: 'hostile' })
     const evil = Buffer.from('a\u202eb').toString('latin1')

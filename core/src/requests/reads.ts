@@ -33,6 +33,16 @@ const READ_REQUEST = statement(
    where e.id = $1::uuid and e.workspace_id = $3::uuid and e.deleted_at is null`,
 )
 
+/** The endpoint of the request `$2` among those of the workspace `$1`, or the endpoint `$3` alone. */
+const ENDPOINT_OF_REQUEST = statement(
+  'endpoint of request',
+  `select r.endpoint_id
+   from requests r
+   where r.id = $2::bigint and ${IS_VISIBLE} and r.endpoint_id = any(array(
+     select e.id from endpoints e
+     where e.workspace_id = $1::uuid and e.deleted_at is null and ($3::uuid is null or e.id = $3::uuid)))`,
+)
+
 /**
  * A page without filters: of the endpoint `$1` of the workspace `$2`, `$3` rows after the first `$4` with ids below `$5` and
  * above `$6`.
@@ -61,6 +71,16 @@ type Maybe<Row> = Row | { readonly [Name in keyof Row]: null }
 /** A request with what the capture URL of its endpoint is called by. */
 export interface ReadRequest extends RequestRow {
   readonly captureId: string
+}
+
+/** The id of the endpoint that has captured a request; undefined where none that may be seen has. */
+export async function endpointOfRequest(
+  db: Db,
+  workspaceId: string,
+  { id, onlyEndpointId }: { readonly id: number; readonly onlyEndpointId: string | null },
+): Promise<string | undefined> {
+  const [row] = await run<{ endpointId: string }>(db, ENDPOINT_OF_REQUEST, [workspaceId, id, onlyEndpointId])
+  return row?.endpointId
 }
 
 /**

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { idCursorInput } from '../api/cursors.ts'
+import { notFound } from '../api/errors.ts'
 import { envelope } from '../api/pagination.ts'
 import { route, router, stream, typedOnly } from '../api/route.ts'
 import { Int64, Int64Filter, optional } from '../api/values.ts'
@@ -12,6 +13,7 @@ import { followEvents, followRequests } from './follow.ts'
 import { followWhole } from './followWhole.ts'
 import { listOlder, listRequests, selectIds } from './list.ts'
 import { newestRequests } from './newest.ts'
+import { endpointOfRequest } from './reads.ts'
 import { binRequests } from './remove.ts'
 import {
   BodyDownload,
@@ -173,6 +175,23 @@ export const requestRoutes = router({
         return begin(ctx, ctx.endpoint, following, open)
       }),
   ),
+
+  find: route({
+    method: 'GET',
+    path: '/api/v1/requests/{requestId}',
+    summary: 'Read a captured request by its id alone, which is unique among all endpoints',
+    input: z.object({ requestId, bodyBytesMax }),
+    narrows: true,
+    output: RequestDetail,
+  }).query(async ({ ctx, input }) => {
+    const found = await endpointOfRequest(ctx.db, ctx.workspace.id, {
+      id: input.requestId,
+      onlyEndpointId: ctx.onlyEndpointId,
+    })
+    if (found === undefined) throw notFound('request')
+    const request = await requestOf(ctx, { ...input, endpointId: found })
+    return await requestView(ctx, { id: request.endpointId, captureId: request.captureId }, request)
+  }),
 
   get: route({
     method: 'GET',

@@ -1,8 +1,8 @@
 import { ClientError } from '../clientError.ts'
 import { editDistance } from '../closest.ts'
-import type { ApiClient } from './apiClient.ts'
+import { type ApiClient, ApiProblem } from './apiClient.ts'
 import { pagesOf } from './requests.ts'
-import { Endpoint } from './shapes.ts'
+import { Endpoint, RequestSummary } from './shapes.ts'
 
 /** How many names an error lists. */
 const NAMES_MAX = 5
@@ -46,6 +46,28 @@ export async function chooseEndpoint(api: ApiClient, wanted: string | undefined)
     throw new ClientError(`Several endpoints are called "${wanted}": give an id.`, listed([found, ...others]))
   }
   return found
+}
+
+/**
+ * The endpoint of a request: the one that somebody names, else the one that has captured it.
+ *
+ * @throws ClientError when no endpoint fits or none has captured it
+ */
+export async function endpointIdOf(
+  api: ApiClient,
+  wanted: string | undefined,
+  requestId: number,
+): Promise<string> {
+  if (wanted !== undefined) return (await chooseEndpoint(api, wanted)).id
+  const query = { bodyBytesMax: 0 }
+  const found = await api
+    .get(`/api/v1/requests/${requestId}`, RequestSummary, query)
+    .catch((error: unknown) => {
+      // A service before 0.2.0 has no such route: it asks for the endpoint.
+      if (error instanceof ApiProblem && error.code === 'unknown') return undefined
+      throw error
+    })
+  return found?.endpointId ?? (await chooseEndpoint(api, wanted)).id
 }
 
 /** The endpoints that a word fits, by the first way in which it fits any. */

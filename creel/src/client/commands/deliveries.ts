@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import { printJson, printTable } from '../../commands/print.ts'
 import type { ProgramTools } from '../../programTools.ts'
-import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
 import { pagesOf } from '../api/requests.ts'
 import { Attempt } from '../api/shapes.ts'
 import { clockText } from '../output/text.ts'
@@ -35,7 +35,10 @@ export function addDeliveriesCommand(command: Command, tools: ProgramTools): voi
     },
   ).action(async (options: DeliveryOptions) => {
     const api = await openApi(options, tools)
-    const { id } = await chooseEndpoint(api, options.endpoint)
+    const id =
+      options.request === undefined
+        ? (await chooseEndpoint(api, options.endpoint)).id
+        : await endpointIdOf(api, options.endpoint, options.request)
     const path = `/api/v1/endpoints/${id}/deliveries`
     if (options.attempt !== undefined) return printJson(await api.call('GET', `${path}/${options.attempt}`))
     const rows: Attempt[] = []

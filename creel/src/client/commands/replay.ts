@@ -3,7 +3,7 @@ import { printJson, printText } from '../../commands/print.ts'
 import { EXIT } from '../../exitCodes.ts'
 import type { ProgramTools } from '../../programTools.ts'
 import type { ApiClient } from '../api/apiClient.ts'
-import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { endpointIdOf } from '../api/endpointChoice.ts'
 import { requestOf, requestsPath } from '../api/requests.ts'
 import { ActionList, ReplayResult } from '../api/shapes.ts'
 import { ClientError } from '../clientError.ts'
@@ -30,7 +30,7 @@ export function addReplayCommand(command: Command, tools: ProgramTools): void {
   withClientOptions(
     command
       .argument('<ids...>', 'ids of captured requests')
-      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one')
+      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the one that captured them')
       .option(
         '--to <where>',
         'an action, `listeners`, or a port or URL that this machine sends to; default every action',
@@ -43,17 +43,19 @@ export function addReplayCommand(command: Command, tools: ProgramTools): void {
   ).action(async (texts: readonly string[], options: ReplayOptions) => {
     const ids = texts.map(requestIdOption)
     const api = await openApi(options, tools)
-    const { id: endpointId } = await chooseEndpoint(api, options.endpoint)
-    const replay = await replayer(api, endpointId, options)
+    const replayers = new Map<string, Replayer>()
     try {
       for (const id of ids) {
+        const endpointId = await endpointIdOf(api, options.endpoint, id)
+        const replay = replayers.get(endpointId) ?? (await replayer(api, endpointId, options))
+        replayers.set(endpointId, replay)
         const { isGood, lines, json } = await replay.one(id)
         if (options.json === true) printJson(json)
         else printText(...lines)
         if (!isGood) process.exitCode = EXIT.failed
       }
     } finally {
-      await replay.close()
+      for (const replay of replayers.values()) await replay.close()
     }
   })
 }

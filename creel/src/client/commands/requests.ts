@@ -3,9 +3,10 @@ import { printHint, printJson, printTable, printText } from '../../commands/prin
 import { EXIT } from '../../exitCodes.ts'
 import type { ProgramTools } from '../../programTools.ts'
 import { byteOutput } from '../../terminal/write.ts'
-import { chooseEndpoint } from '../api/endpointChoice.ts'
+import type { ApiClient } from '../api/apiClient.ts'
+import { chooseEndpoint, endpointIdOf } from '../api/endpointChoice.ts'
 import { pagesOf, requestOf, requestsPath } from '../api/requests.ts'
-import { RequestSummary } from '../api/shapes.ts'
+import { Deleted, RequestSummary } from '../api/shapes.ts'
 import { type FilterOptions, filterQuery, withFilterOptions } from '../filterOptions.ts'
 import { requestText } from '../output/requestText.ts'
 import { clockText, sizeText } from '../output/text.ts'
@@ -15,6 +16,11 @@ import { addExportCommand, addImportCommand } from './transfer.ts'
 
 interface EndpointOption extends ClientOptions {
   readonly endpoint?: string
+}
+
+interface DeleteOptions extends EndpointOption {
+  readonly all?: boolean
+  readonly yes?: boolean
 }
 
 const ENDPOINT = ['-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one'] as const
@@ -76,8 +82,7 @@ export function addRequestsCommands(command: Command, tools: ProgramTools): void
     },
   ).action(async (id: number, options: EndpointOption & { body?: boolean }) => {
     const api = await openApi(options, tools)
-    const endpoint = await chooseEndpoint(api, options.endpoint)
-    const request = await requestOf(api, endpoint.id, id)
+    const request = await requestOf(api, await endpointIdOf(api, options.endpoint, id), id)
     if (options.json === true) return printJson(request)
     if (options.body === true) {
       const output = byteOutput()
@@ -106,26 +111,39 @@ export function addRequestsCommands(command: Command, tools: ProgramTools): void
 }
 
 function deleteRequests(tools: ProgramTools) {
-  return async (
-    texts: readonly string[],
-    options: EndpointOption & { readonly all?: boolean; readonly yes?: boolean },
-  ): Promise<void> => {
+  return async (texts: readonly string[], options: DeleteOptions): Promise<void> => {
     const requestIds = texts.map(requestIdOption)
     const api = await openApi(options, tools)
-    const { id, name, storedRequestCount } = await chooseEndpoint(api, options.endpoint)
-    if (requestIds.length === 0 && (options.all !== true || options.yes !== true)) {
-      printHint(
-        `Name the requests, or all ${storedRequestCount} of "${name}" with --all --yes.`,
-        'Deleted requests can be restored from the recycle bin.',
-      )
-      process.exitCode = EXIT.usage
-      return
+    if (requestIds.length === 0) return await deleteAll(api, options)
+    const byEndpoint = new Map<string, number[]>()
+    for (const requestId of requestIds) {
+      const id = await endpointIdOf(api, options.endpoint, requestId)
+      byEndpoint.set(id, [...(byEndpoint.get(id) ?? []), requestId])
     }
-    const answer =
-      requestIds.length === 0
-        ? await api.call('DELETE', requestsPath(id))
-        : await api.call('POST', `${requestsPath(id)}/bulk-delete`, { body: { requestIds } })
-    if (options.json === true) return printJson(answer)
-    printText(`Moved ${Object(answer).deletedCount} requests to the recycle bin.`)
+    let deletedCount = 0
+    for (const [id, ids] of byEndpoint) {
+      const body = { requestIds: ids }
+      deletedCount += (await api.expect(Deleted, 'POST', `${requestsPath(id)}/bulk-delete`, { body }))
+        .deletedCount
+    }
+    printDeleted(deletedCount, options)
   }
+}
+
+async function deleteAll(api: ApiClient, options: DeleteOptions): Promise<void> {
+  const { id, name, storedRequestCount } = await chooseEndpoint(api, options.endpoint)
+  if (options.all !== true || options.yes !== true) {
+    printHint(
+      `Name the requests, or all ${storedRequestCount} of "${name}" with --all --yes.`,
+      'Deleted requests can be restored from the recycle bin.',
+    )
+    process.exitCode = EXIT.usage
+    return
+  }
+  printDeleted((await api.expect(Deleted, 'DELETE', requestsPath(id))).deletedCount, options)
+}
+
+function printDeleted(deletedCount: number, { json }: ClientOptions): void {
+  if (json === true) printJson({ deletedCount })
+  else printText(`Moved ${deletedCount} requests to the recycle bin.`)
 }
