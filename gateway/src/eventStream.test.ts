@@ -15,8 +15,10 @@ test('a client that hangs up while an event is awaited is no error of the servic
   }
   const reader = eventStream({ log }, events()).body?.getReader()
   expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('event: first')
+  const next = reader?.read()
   await waits.promise
   await reader?.cancel()
+  expect((await next)?.done).toBe(true)
   // As a follower does when its signal is aborted.
   hangUp.resolve()
   await new Promise((resolve) => setImmediate(resolve))

@@ -62,7 +62,10 @@ describe('a hostile network', () => {
     ['callbacks without a guard', /an error that nothing caught/],
     ['answers of other connections', / instead of |other bytes than the file/],
     ['descriptors that are not closed', /left behind: descriptors|did not come to its end/],
-    ['connections whose end is not heard', /left behind: |requests unanswered|without a reason/],
+    [
+      'connections whose end is not heard',
+      /left behind: |requests unanswered|without a reason|did not come to its end/,
+    ],
   ] as const)('shows that a service has %s', (fault, complaint) =>
     withTarget(fault, async (target) => {
       const report = await storm(target, {

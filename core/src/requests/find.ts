@@ -6,7 +6,7 @@ import { parseInt64 } from '../api/int64.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import { countLong } from './longReads.ts'
 import type { RequestRow } from './queries.ts'
-import { findRequest, type ReadRequest, readRequest } from './reads.ts'
+import { endpointOfRequest, findRequest, type ReadRequest, readRequest } from './reads.ts'
 import { deliveriesOfRequest } from './requestDeliveries.ts'
 import { type CapturedFor, detailView } from './view.ts'
 
@@ -25,6 +25,20 @@ export const findsRequest: Finds<{ endpoint: EndpointRow; request: RequestRow }>
   const request = id === null ? undefined : await findRequest(ctx, endpoint.id, id)
   if (request === undefined) throw notFound('request')
   return { endpoint, request }
+}
+
+/**
+ * Finds the endpoint of the request that a path names by its id alone.
+ *
+ * @throws DomainError `not_found` when the caller sees no such request
+ */
+export const findsEndpointOfRequest: Finds<{ endpointId: string }> = async (ctx, ids) => {
+  const id = parseInt64(ids.requestId)
+  const { onlyEndpointId } = ctx
+  const endpointId =
+    id === null ? undefined : await endpointOfRequest(ctx.db, ctx.workspace.id, { id, onlyEndpointId })
+  if (endpointId === undefined) throw notFound('request')
+  return { endpointId }
 }
 
 /** The public view of a request that was found. */

@@ -1,6 +1,5 @@
 import { z } from 'zod'
 import { idCursorInput } from '../api/cursors.ts'
-import { notFound } from '../api/errors.ts'
 import { envelope } from '../api/pagination.ts'
 import { route, router, stream, typedOnly } from '../api/route.ts'
 import { Int64, Int64Filter, optional } from '../api/values.ts'
@@ -8,12 +7,11 @@ import { findsEndpoint } from '../endpoints/index.ts'
 import { openStream } from '../streams/index.ts'
 import { AWAIT_SECONDS, awaitRequest } from './await.ts'
 import { readBody } from './body.ts'
-import { findsRequest, requestOf, requestView } from './find.ts'
+import { findsEndpointOfRequest, findsRequest, requestOf, requestView } from './find.ts'
 import { followEvents, followRequests } from './follow.ts'
 import { followWhole } from './followWhole.ts'
 import { listOlder, listRequests, selectIds } from './list.ts'
 import { newestRequests } from './newest.ts'
-import { endpointOfRequest } from './reads.ts'
 import { binRequests } from './remove.ts'
 import {
   BodyDownload,
@@ -183,13 +181,9 @@ export const requestRoutes = router({
     input: z.object({ requestId, bodyBytesMax }),
     narrows: true,
     output: RequestDetail,
+    finds: findsEndpointOfRequest,
   }).query(async ({ ctx, input }) => {
-    const found = await endpointOfRequest(ctx.db, ctx.workspace.id, {
-      id: input.requestId,
-      onlyEndpointId: ctx.onlyEndpointId,
-    })
-    if (found === undefined) throw notFound('request')
-    const request = await requestOf(ctx, { ...input, endpointId: found })
+    const request = await requestOf(ctx, { ...input, endpointId: ctx.endpointId })
     return await requestView(ctx, { id: request.endpointId, captureId: request.captureId }, request)
   }),
 
