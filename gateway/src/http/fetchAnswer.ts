@@ -137,7 +137,10 @@ async function pourEvents(
   signal: AbortSignal,
 ): Promise<void> {
   const stop = () => void reader.cancel().catch(() => {})
-  if (signal.aborted) return stop()
+  if (signal.aborted) {
+    stop()
+    return exchange.abort()
+  }
   signal.addEventListener('abort', stop, { once: true })
   const stream = exchange.beginAnswer()
   const isChunked = !exchange.head.isHttp10
