@@ -60,8 +60,19 @@ export interface RunningWorkers {
   stop(timeoutMs: number): Promise<void>
 }
 
-/** Takes jobs of every queue until stopped; runs the clock-driven ones now and keeps them scheduled. */
-export async function startWorkers(boss: PgBoss, services: Services): Promise<RunningWorkers> {
+/** Queues whose jobs call other servers. */
+const SENDING_QUEUES: readonly QueueName[] = ['deliveries.attempt', 'alerts.send']
+
+/**
+ * Takes jobs of every queue until stopped; runs the clock-driven ones now and keeps them scheduled.
+ *
+ * @param options `dispatches`: false leaves the jobs of deliveries and alerts in their queues, so that nothing is sent
+ */
+export async function startWorkers(
+  boss: PgBoss,
+  services: Services,
+  { dispatches = true }: { readonly dispatches?: boolean } = {},
+): Promise<RunningWorkers> {
   const dispatcher = startDispatcher(services)
   const statistics = setInterval(() => {
     analyzeOutgrown(services.db).catch((err: unknown) =>
@@ -70,9 +81,11 @@ export async function startWorkers(boss: PgBoss, services: Services): Promise<Ru
   }, STATISTICS_EVERY_MS)
   const stopping = new AbortController()
   const byteBounds = holdByteBounds(services, stopping.signal)
-  await startAttemptWorker(boss, services, dispatcher, stopping.signal)
+  const worked = queueNames.filter((name) => dispatches || !SENDING_QUEUES.includes(name))
   for (const name of queueNames) {
-    if (name !== 'deliveries.attempt') await startWorker(boss, services, name)
+    if (!worked.includes(name)) continue
+    if (name === 'deliveries.attempt') await startAttemptWorker(boss, services, dispatcher, stopping.signal)
+    else await startWorker(boss, services, name)
     const { cron }: QueueSpec = QUEUES[name]
     if (cron === undefined) continue
     await boss.schedule(name, cron)
@@ -80,15 +93,16 @@ export async function startWorkers(boss: PgBoss, services: Services): Promise<Ru
     await boss.send(name, {})
   }
   return {
-    firstAttempts: dispatcher.firstAttempts,
+    // Without a dispatch the first attempt of a capture waits in its queue, too.
+    firstAttempts: dispatches ? dispatcher.firstAttempts : { hold: () => undefined },
     async stop(timeoutMs) {
       clearInterval(statistics)
       stopping.abort()
       // By ourselves: pg-boss's graceful stop looks only every half second whether they have ended.
       const others = Promise.all(
-        queueNames.filter((name) => name !== 'deliveries.attempt').map((name) => boss.offWork(name)),
+        worked.filter((name) => name !== 'deliveries.attempt').map((name) => boss.offWork(name)),
       )
-      await boss.offWork('deliveries.attempt')
+      if (dispatches) await boss.offWork('deliveries.attempt')
       await Promise.all([dispatcher.drain(timeoutMs), within(others, timeoutMs)])
       await byteBounds
     },

@@ -15,7 +15,7 @@ const COMMAND_LINE =
   /^\s*(?:[$>#] )?(?:\w+=\S* )*(?:\.\/dist\/)?(?:curl|creel|bunx?|npx|docker|systemctl|psql|pg_\w+|promtool|nginx|apt(?:-get)?|sudo) /
 
 /** Lines that `creel serve` prints; they are quoted like commands. */
-const PRINTED = /^creel (?:ready|endpoint|key …)/
+const PRINTED = /^creel (?:ready|endpoint|dispatch off|key …)/
 
 test('the documents are found', () => {
   expect(documents).toContain('README.md')

@@ -88,12 +88,13 @@ async function announce(
   parts: ReadonlySet<ServicePart>,
   config: Config,
 ): Promise<void> {
-  if (!parts.has('gateway')) return printText('creel ready jobs')
+  const dispatch = config.CREEL_DISPATCH === 'off' ? ['creel dispatch off'] : []
+  if (!parts.has('gateway')) return printText(...dispatch, 'creel ready jobs')
   const first = await firstBoot(service.services, config.CREEL_CONSOLE === 'on')
   if (first !== undefined && process.stdout.isTTY === true) {
     printText(...readyBlock({ ...first, baseUrl: service.urls.baseUrl, isKeyNew: true }))
   } else if (first !== undefined) announceToScripts(first, config)
-  printText(`creel ready base=${service.urls.baseUrl} capture=${service.urls.captureUrl}`)
+  printText(...dispatch, `creel ready base=${service.urls.baseUrl} capture=${service.urls.captureUrl}`)
 }
 
 function announceToScripts({ key, captureUrl, requestsUrl, signInUrl }: FirstBoot, config: Config): void {

@@ -127,6 +127,7 @@ async function startOn(
         ...(config.CREEL_CONNECTIONS_MAX && { connectionsMax: config.CREEL_CONNECTIONS_MAX }),
         connectionsPerAddressMax: config.CREEL_CONNECTIONS_PER_ADDRESS,
       },
+      dispatches: config.CREEL_DISPATCH === 'on',
       queueConnections: config.CREEL_QUEUE_CONNECTIONS,
       log,
       clock: systemClock,

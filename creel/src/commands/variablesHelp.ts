@@ -28,6 +28,7 @@ Environment of the service:
   CREEL_AUDIT_RETENTION_DAYS
                             days for which the audit log is kept; default 365
   CREEL_CONSOLE             off: no console, and nobody signs in with a browser
+  CREEL_DISPATCH            off: captures are stored and nothing is sent, for restore drills
   CREEL_DATABASE_CONNECTIONS, CREEL_QUEUE_CONNECTIONS
                             of one process to the database; default 16 and 6
   CREEL_CONNECTIONS_MAX     open connections in all; default what the descriptor limit leaves

@@ -20,7 +20,8 @@ export function operationsOf({
   services,
   boss,
   hasReplica,
-}: Pick<OpenServices, 'services' | 'boss' | 'hasReplica'>): Operations {
+  dispatches,
+}: Pick<OpenServices, 'services' | 'boss' | 'hasReplica' | 'dispatches'>): Operations {
   const max = services.storageMaxBytes
   let read: { readonly at: number; readonly total: Promise<number> } | undefined
   const totalBytes = () => {
@@ -40,6 +41,9 @@ export function operationsOf({
       queue: () => checkQueue(boss),
     },
     notes: {
+      ...(!dispatches && {
+        dispatch: () => Promise.resolve('off: deliveries and alerts wait, see CREEL_DISPATCH'),
+      }),
       ...(max !== null && { storage: () => storageNote(max) }),
       ...(hasReplica && { replica: async () => replicaNote(await services.reads.state()) }),
     },

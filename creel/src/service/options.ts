@@ -57,6 +57,8 @@ export interface ServiceOptions {
   readonly auditRetentionDays?: number
   /** The most connections of the job queue's own; 6 by default, in a process that works. */
   readonly queueConnections?: number
+  /** False: nothing is sent, neither deliveries nor alerts; they wait in their queues. True by default. */
+  readonly dispatches?: boolean
   readonly log: Logger
   readonly clock: Clock
   /** The clock of the job queue, where it is not the system's. */

@@ -72,7 +72,9 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
     const firstAttempts: FirstAttempts = { hold: (one) => workers?.firstAttempts.hold(one) }
     if (hasGateway) gateway = await openGateway(options, opened, { port, firstAttempts })
     metricsListener = await openMetrics(options, opened)
-    if (options.parts.has('jobs')) workers = await startWorkers(opened.boss, opened.services)
+    if (options.parts.has('jobs')) {
+      workers = await startWorkers(opened.boss, opened.services, { dispatches: opened.dispatches })
+    }
   } catch (error) {
     await Promise.all([gateway?.close(0), metricsListener?.close(0)])
     await opened.close()

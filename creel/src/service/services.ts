@@ -22,6 +22,7 @@ export interface OpenServices {
   readonly services: Services
   readonly boss: PgBoss
   readonly hasReplica: boolean
+  readonly dispatches: boolean
   /** Requests that are handed in are captured by these from now on. */
   takeCaptures(captures: Captures): void
   /** Tells everything that waits to answer now. */
@@ -108,6 +109,7 @@ export async function openServices(
     },
     boss,
     hasReplica: options.replica !== undefined,
+    dispatches: options.dispatches ?? true,
     beginStopping: () => stopping.abort(),
     async close() {
       await worker.leave()
