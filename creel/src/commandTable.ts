@@ -89,13 +89,28 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     heading: 'Set up:',
     commands: [
       {
+        name: 'actions',
+        description: 'list, make, change and delete the actions of an endpoint',
+        load: async () => (await import('./client/commands/nounSets.ts')).addActionsCommands,
+      },
+      {
+        name: 'rules',
+        description: 'list, make, change and delete transformation rules',
+        load: async () => (await import('./client/commands/nounSets.ts')).addRulesCommands,
+      },
+      {
+        name: 'channels',
+        description: 'list, make, change and delete alert channels',
+        load: async () => (await import('./client/commands/nounSets.ts')).addChannelsCommands,
+      },
+      {
         name: 'providers',
         description: 'list the providers whose events are recognised',
         load: async () => (await import('./client/commands/providers.ts')).addProvidersCommand,
       },
       {
         name: 'watchdogs',
-        description: 'list watchdogs and what they wait for',
+        description: 'list, make, change and delete watchdogs',
         load: async () => (await import('./client/commands/watchdogs.ts')).addWatchdogsCommand,
       },
     ],

@@ -14,6 +14,8 @@ function outline(): Command {
     .description('Captures webhooks, shows them, and plays them back.')
     .version(VERSION)
     .showSuggestionAfterError()
+    // What follows a command is its own: commands and their subcommands have options of the same names.
+    .enablePositionalOptions()
     .helpCommand(false)
     .exitOverride()
   // All of it fits on one screen; commander would describe every command.

@@ -292,6 +292,48 @@ async function bytesOf(words: readonly string[]): Promise<Uint8Array> {
   return await new Response(child.stdout).bytes()
 }
 
+describe('creel actions, rules, channels and watchdogs', () => {
+  test('are made, listed, changed by name and deleted', async () => {
+    await service.alice.endpoint({ name: 'set up' })
+    const on = ['-e', 'set up']
+    const action = ['kind=forward', 'name=Billing', 'url=https://app.example.com/hooks']
+    const id = (await succeeds(['actions', 'create', ...on, '--set', ...action], env)).trim()
+    expect(await succeeds(['actions', 'list', ...on], env)).toContain(`${id}\tBilling\tforward\ttrue\thttps`)
+    await succeeds(['actions', 'update', 'billing', ...on, '--set', 'isActive=false'], env)
+    expect(lines(await succeeds(['actions', 'list', ...on, '--json'], env))).toMatchObject([
+      { id, isActive: false },
+    ])
+    const typed = await fails(['actions', 'update', 'billing', ...on, '--set', 'active=true'], env)
+    expect(typed.stderr).toContain('Did you mean isActive')
+
+    const file = join(await temporaryFolder(), 'rule.json')
+    await writeFile(
+      file,
+      JSON.stringify({ version: 1, name: 'Slim', steps: [{ op: 'keep', paths: ['body.id'] }] }),
+    )
+    await succeeds(['rules', 'create', ...on, '--action', 'Billing', '--file', file], env)
+    await succeeds(['rules', 'update', 'slim', ...on, '--file', file, '--set', 'enabled=false'], env)
+    expect(await succeeds(['rules', 'list', ...on], env)).toContain('\t1\tSlim\tfalse')
+    await succeeds(['rules', 'delete', 'Slim', ...on, '--yes'], env)
+
+    const channel = ['kind=ntfy', 'name=ops', 'settings={"topic":"creel"}']
+    await succeeds(['channels', 'create', '--set', ...channel], env)
+    await succeeds(['channels', 'update', 'ops', '--set', 'enabled=false'], env)
+    expect(await succeeds(['channels', 'list'], env)).toContain('\tops\tntfy\tfalse')
+    expect(await fails(['channels', 'delete', 'ops'], env)).toMatchObject({ exitCode: 2 })
+    await succeeds(['channels', 'delete', 'ops', '--yes'], env)
+
+    const watched = ['watchdogs', 'create', ...on, '--set', 'expectedIntervalSeconds=3600', '--json']
+    expect(JSON.parse(await succeeds(watched, env))).toMatchObject({ endpointName: 'set up' })
+    await succeeds(['watchdogs', 'update', 'set up', '--set', 'name=hourly'], env)
+    expect(await succeeds(['watchdogs'], env)).toContain('hourly\tset up\twaiting')
+    await succeeds(['watchdogs', 'delete', 'hourly', '--yes'], env)
+    const none = await fails(['actions', 'delete', 'nobody', ...on], env)
+    expect(none.stderr).toContain(`Billing (${id})`)
+    expect(await fails(['actions', 'create', ...on], env)).toMatchObject({ exitCode: 2 })
+  })
+})
+
 describe('creel await', () => {
   test('prints the request that is there or comes, and ends with 1 when none came in time', async () => {
     const own = await service.alice.endpoint({ name: 'awaited' })

@@ -35,7 +35,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   api_access_disabled: 'An operator changes the plan with `creel workspace set-plan`.',
   forbidden:
     '`creel whoami` shows what the key may; another one is given with --key, CREEL_KEY or `creel login`.',
-  action_inactive: 'Switch the action on first, in the console or over the API.',
+  action_inactive: 'Switch the action on first: `creel actions update <name> --set isActive=true`.',
   unavailable: 'Try again in a moment. The log of the service, and its /readyz, say what is missing.',
   rate_limited: '`creel whoami --json` shows the limits of the plan.',
 }

@@ -5,9 +5,13 @@ import { pagesOf } from '../api/requests.ts'
 import { Watchdog } from '../api/shapes.ts'
 import { agoText, spanText } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { addNounChanges } from './nounCommands.ts'
+import { WATCHDOGS } from './nouns.ts'
 
-/** `creel watchdogs` */
+/** `creel watchdogs`, which lists them, and `creel watchdogs create` and the like. */
 export function addWatchdogsCommand(command: Command, tools: ProgramTools): void {
+  command.enablePositionalOptions()
+  addNounChanges(command, WATCHDOGS, tools)
   withClientOptions(command.option('--state <state>', 'waiting, onTime, late, alarmed or paused'), {
     json: 'print a JSON object a line',
     examples: ['creel watchdogs', 'creel watchdogs --state alarmed --json'],

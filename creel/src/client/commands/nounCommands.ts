@@ -1,0 +1,210 @@
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { printHint, printJson, printTable, printText } from '../../commands/print.ts'
+import { EXIT } from '../../exitCodes.ts'
+import type { ProgramTools } from '../../programTools.ts'
+import type { ApiClient, Query } from '../api/apiClient.ts'
+import { requireMembers } from '../api/bodyMembers.ts'
+import { chooseEndpoint } from '../api/endpointChoice.ts'
+import { pagesOf } from '../api/requests.ts'
+import { ActionList } from '../api/shapes.ts'
+import { ClientError, usageError } from '../clientError.ts'
+import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
+import { assignments } from '../words.ts'
+import { ACTIONS, type Noun } from './nouns.ts'
+
+interface NounOptions extends ClientOptions {
+  readonly endpoint?: string
+  readonly action?: string
+  readonly set?: readonly string[]
+  readonly file?: string
+  readonly yes?: boolean
+}
+
+/** One of them. Members that are not listed are passed on as they came. */
+const Item = z.looseObject({ id: z.string().regex(/^[\w-]{1,64}$/), name: z.string().nullish() })
+type Item = z.infer<typeof Item>
+
+/** Where the items are that a command is about. */
+interface Place {
+  readonly endpointId: string | undefined
+  readonly query: Query
+}
+
+/** Adds `list`. */
+export function addNounList(command: Command, noun: Noun, tools: ProgramTools): void {
+  withPlace(command.command('list').description(`list ${noun.one}s`), noun, {
+    json: 'print a JSON object a line',
+    examples: [`creel ${command.name()} list${noun.endpoint === 'path' ? ' -e orders' : ''}`],
+  }).action(async (options: NounOptions) => {
+    const api = await openApi(options, tools)
+    const items = await itemsOf(api, noun, await placeOf(api, noun, options))
+    if (options.json === true) {
+      for (const item of items) printJson(item)
+      return
+    }
+    printTable(
+      items,
+      Object.fromEntries(noun.columns.map((name) => [name, (item: Item) => cellOf(item[name])])),
+    )
+  })
+}
+
+/** Adds `create`, `update` and `delete`. */
+export function addNounChanges(command: Command, noun: Noun, tools: ProgramTools): void {
+  const name = command.name()
+  const json = `print the ${noun.one} on one line`
+  const create = command.command('create').description(`make one ${noun.one}`)
+  withPlace(withBody(create), noun, { json, examples: [`creel ${name} create ${noun.example}`] }).action(
+    async (options: NounOptions) => {
+      const api = await openApi(options, tools)
+      const place = await placeOf(api, noun, options)
+      const inBody = noun.endpoint === 'body' ? { endpointId: place.endpointId } : {}
+      const sent = { ...inBody, ...(await bodyOf(api, options, { method: 'POST', route: noun.list })) }
+      const path = pathOf(noun.list, place)
+      const made = await api.expect(Item, 'POST', path, { query: place.query, body: sent })
+      if (options.json === true) return printJson(made)
+      printText(made.id)
+      printHint(`Made the ${noun.one} "${made.name ?? ''}".`)
+    },
+  )
+
+  const update = command.command('update').description(`change the named members of one ${noun.one}`)
+  withPlace(withBody(update.argument('<which>', 'its name or id')), noun, {
+    json,
+    examples: [`creel ${name} update <name> --set name=other`],
+  }).action(async (wanted: string, options: NounOptions) => {
+    const api = await openApi(options, tools)
+    const { id, place } = await chosen(api, noun, { wanted, options })
+    const operation = { method: 'PUT', route: noun.item, fileMember: noun.fileMember } as const
+    const body = await bodyOf(api, options, operation)
+    const path = pathOf(noun.item, place, id)
+    const changed = await api.expect(Item, 'PUT', path, { query: place.query, body })
+    if (options.json === true) return printJson(changed)
+    printText(`Changed the ${noun.one} "${changed.name ?? id}".`)
+  })
+
+  const remove = command.command('delete').description(`delete one ${noun.one}`)
+  withPlace(remove.argument('<which>', 'its name or id').option('--yes', 'really do it'), noun, {
+    json: 'print {"deleted"} on one line',
+    examples: [`creel ${name} delete <name> --yes`],
+  }).action(async (wanted: string, options: NounOptions) => {
+    const api = await openApi(options, tools)
+    const { id, name: called, place } = await chosen(api, noun, { wanted, options })
+    if (options.yes !== true) {
+      printHint(`This would delete the ${noun.one} "${called ?? id}" for good.`, 'Add --yes to do it.')
+      process.exitCode = EXIT.usage
+      return
+    }
+    await api.call('DELETE', pathOf(noun.item, place, id), { query: place.query })
+    if (options.json === true) return printJson({ deleted: id })
+    printText(`Deleted the ${noun.one} "${called ?? id}".`)
+  })
+}
+
+function withPlace(
+  command: Command,
+  noun: Noun,
+  words: { readonly json: string; readonly examples: readonly string[] },
+): Command {
+  if (noun.endpoint !== undefined)
+    command.option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one')
+  if (noun.hasAction === true) command.option('--action <action>', 'its action; default the first forward')
+  return withClientOptions(command, words)
+}
+
+const withBody = (command: Command): Command =>
+  command
+    .option('--set <member=value...>', 'members as the API has them; a value is JSON where it can be')
+    .option('--file <file>', 'JSON that holds them, - for stdin')
+
+const cellOf = (value: unknown): string =>
+  value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value)
+
+const pathOf = (route: string, { endpointId = '' }: Place, id = ''): string =>
+  route.replace('{endpointId}', encodeURIComponent(endpointId)).replace(/\{\w+\}$/, encodeURIComponent(id))
+
+async function placeOf(api: ApiClient, noun: Noun, options: NounOptions): Promise<Place> {
+  if (noun.endpoint === undefined) return { endpointId: undefined, query: {} }
+  const endpointId = (await chooseEndpoint(api, options.endpoint)).id
+  if (options.action === undefined) return { endpointId, query: {} }
+  const place = { endpointId, query: {} }
+  const { actions } = await api.get(pathOf(ACTIONS.list, place), ActionList)
+  return { endpointId, query: { actionId: called(actions, options.action, 'action').id } }
+}
+
+async function itemsOf(api: ApiClient, noun: Noun, place: Place): Promise<Item[]> {
+  const path = pathOf(noun.list, place)
+  const items: Item[] = []
+  if (noun.listedIn !== undefined) {
+    const answer = await api.get(path, z.record(z.string(), z.unknown()), place.query)
+    return z.array(Item).parse(answer[noun.listedIn])
+  }
+  for await (const item of pagesOf(api, path, Item)) items.push(item)
+  return items
+}
+
+async function chosen(
+  api: ApiClient,
+  noun: Noun,
+  { wanted, options }: { readonly wanted: string; readonly options: NounOptions },
+): Promise<Item & { readonly place: Place }> {
+  // The endpoint of one that is found in the workspace is nothing to choose.
+  const place =
+    noun.endpoint === 'path' ? await placeOf(api, noun, options) : { endpointId: undefined, query: {} }
+  return { ...called(await itemsOf(api, noun, place), wanted, noun.one), place }
+}
+
+/** The one item with the id or the name, in whatever case. */
+function called<Named extends { readonly id: string; readonly name?: string | null | undefined }>(
+  items: readonly Named[],
+  wanted: string,
+  one: string,
+): Named {
+  const word = wanted.toLowerCase()
+  const fitting = [
+    items.filter(({ id }) => id === word),
+    items.filter(({ name }) => name?.toLowerCase() === word),
+  ].find((found) => found.length > 0)
+  const [found, ...others] = fitting ?? []
+  const listed = (fitting ?? items).map(({ id, name }) => `  ${name ?? ''} (${id})`)
+  if (found === undefined) {
+    throw new ClientError(
+      `There is no ${one} "${wanted}".`,
+      listed.length === 0 ? [] : ['There are:', ...listed],
+    )
+  }
+  if (others.length > 0) throw new ClientError(`Several are called "${wanted}": give an id.`, listed)
+  return found
+}
+
+async function bodyOf(
+  api: ApiClient,
+  { set = [], file }: NounOptions,
+  operation: {
+    readonly method: 'POST' | 'PUT'
+    readonly route: string
+    readonly fileMember?: string | undefined
+  },
+): Promise<Record<string, unknown>> {
+  const assigned = assignments(set, 'name=Billing')
+  await requireMembers(api, operation, Object.keys(assigned))
+  if (file === undefined) {
+    if (set.length > 0) return assigned
+    throw usageError('Say what it is to be.', 'Name members with --set, or give a JSON file with --file.')
+  }
+  const read = await objectOf(file)
+  return { ...(operation.fileMember === undefined ? read : { [operation.fileMember]: read }), ...assigned }
+}
+
+async function objectOf(file: string): Promise<Record<string, unknown>> {
+  const text = await (file === '-' ? Bun.stdin.text() : readFile(file, 'utf8')).catch((error: Error) => {
+    throw usageError(`${file} cannot be read: ${error.message}`)
+  })
+  try {
+    return z.record(z.string(), z.unknown()).parse(JSON.parse(text))
+  } catch {
+    throw usageError(`${file} does not hold one JSON object.`)
+  }
+}
