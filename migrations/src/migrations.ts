@@ -24,6 +24,7 @@ import * as captureUrls from './20261122T1755_capture_urls.ts'
 import * as rejectionMinutes from './20261122T1800_rejection_minutes.ts'
 import * as storageBytes from './20261122T1900_storage_bytes.ts'
 import * as importBatches from './20261122T1910_import_batches.ts'
+import * as binEvictions from './20261122T1920_bin_evictions.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -55,4 +56,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1800_rejection_minutes': rejectionMinutes,
   '20261122T1900_storage_bytes': storageBytes,
   '20261122T1910_import_batches': importBatches,
+  '20261122T1920_bin_evictions': binEvictions,
 }

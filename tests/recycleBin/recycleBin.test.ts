@@ -28,6 +28,7 @@ const BinPage = z.strictObject({
   totalPages: z.int(),
   next: z.string().nullable(),
   previous: z.string().nullable(),
+  evicted: z.strictObject({ count: z.int(), lastAt: z.string().nullable() }),
 })
 
 let service: TestService

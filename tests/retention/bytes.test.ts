@@ -218,6 +218,14 @@ describe('CREEL_STORAGE_MAX', () => {
     expect((await readStorage(service.db)).totalBytes).toBe(storageMaxBytes)
     const { rows } = await sql`select from requests where deleted_at is not null`.execute(service.db)
     expect(rows).toHaveLength(0)
+    // The bin tells of what it could not keep for its time, and only its owner.
+    expect((await service.charlie.get('/api/v1/recycle-bin')).body).toMatchObject({
+      items: [],
+      evicted: { count: 1, lastAt: expect.any(String) },
+    })
+    expect((await service.alice.get('/api/v1/recycle-bin')).body).toMatchObject({
+      evicted: { count: 0, lastAt: null },
+    })
   })
 
   test('counts heads: the newest that fit stay', async () => {

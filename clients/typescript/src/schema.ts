@@ -509,7 +509,7 @@ export interface paths {
         };
         /**
          * Read a delivery attempt with exactly what was sent and received
-         * @description The record is kept as long as its request; after that `sent` and `received` are null.
+         * @description The record is kept as long as the attempt, also when its request is evicted to make room for newer ones. It goes with a request that is deleted, or removed by retention or a limit in bytes; then `sent` and `received` are null.
          *
          *     Needs a key with the scope `read`.
          */
@@ -1780,7 +1780,7 @@ export interface components {
             deletedAt: string;
             /**
              * Format: date-time
-             * @description From then on it is gone for good
+             * @description From then on it is gone for good; earlier when the limit of storage is reached, see `evicted`
              */
             purgesAt: string;
         };
@@ -1796,6 +1796,12 @@ export interface components {
             next: string | null;
             /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
             previous: string | null;
+            /** @description Requests that left the bin for good before their `purgesAt`: at `CREEL_STORAGE_MAX` the bin is emptied first */
+            evicted: {
+                count: number;
+                /** @description When the latest of them went; null: none has */
+                lastAt: string | null;
+            };
         };
         BulkReplayResult: {
             /** @description Requests queued */
@@ -2729,7 +2735,7 @@ export interface components {
             id: string;
             /** @constant */
             event: "behind";
-            /** @description More than 1000 requests came since: read them by `afterId`; the stream goes on after `lastId` */
+            /** @description More than 1000 requests came since: read them by `afterId`; the stream goes on after `lastId`. With `whole`: the service holds too much that readers have not taken; the stream ends, and the requests up to `lastId` are read by `afterId` */
             data: {
                 lastId: number;
                 /** @description With `newest`: the newest, oldest first */

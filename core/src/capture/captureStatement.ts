@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { hasRecords, withSentBodies } from '../deliveries/index.ts'
 import type { Plans } from '../plans/index.ts'
 import { beforeSending, encodeArray, INT4, UUID } from '../platform/db/index.ts'
 import { evictedRequests } from '../platform/metrics/index.ts'
@@ -45,6 +46,9 @@ const STORAGE_BYTES = `$${FIRST_COLUMN + REQUEST_COLUMNS.findIndex(({ name }) =>
 const [CRITERIA_OF_CAPTURES, CRITERIA_SETS, CRITERIA_IDS] = [0, 1, 2].map(
   (index) => `$${FIRST_COLUMN + REQUEST_COLUMNS.length + index}`,
 )
+
+/** Endpoints without deliveries have none, and pay one look for a batch. */
+const HAS_RECORDS = hasRecords('$1::uuid[]')
 
 /**
  * The general way of a batch, as one constant statement over arrays, one array a column of the batch: it decides capture by
@@ -161,8 +165,8 @@ dropped as (
   where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and not exists (
     select from deliveries d
     where d.endpoint_id = o.endpoint_id and d.request_id = o.id and d.finished_at is null)
-  returning r.endpoint_id, r.id, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
-),
+  returning r.endpoint_id, r.id, case when ${HAS_RECORDS} then r.body end as body, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
+),${withSentBodies('dropped', HAS_RECORDS)},
 hidden as (
   update requests r set hidden_at = (select now from clock) from oldest o
   where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and exists (
@@ -173,7 +177,11 @@ hidden as (
 evicted as (
   select x.endpoint_id, count(*) as requests, sum(x.body_bytes) as body_bytes, sum(x.storage_bytes) as storage_bytes,
          max(x.id) as newest_id
-  from (select * from dropped union all select * from hidden) x
+  from (
+    select endpoint_id, id, body_bytes, storage_bytes from dropped
+    union all
+    select endpoint_id, id, body_bytes, storage_bytes from hidden
+  ) x
   group by x.endpoint_id
 ),
 counted as (

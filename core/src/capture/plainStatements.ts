@@ -1,3 +1,4 @@
+import { hasRecords, withSentBodies } from '../deliveries/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 import { COLUMN_NAMES } from './requestColumns.ts'
 import { WINDOW_SECONDS } from './window.ts'
@@ -48,9 +49,12 @@ with counted as (
 )
 select 1 / count(*), 0 as evicted from counted`
 
+/** Endpoints without deliveries have none, and pay one look for a batch. */
+const HAS_RECORDS = hasRecords('array[$1::uuid]')
+
 /**
  * The same where the cap is reached: deletes the oldest that the new ones displace, from the low-water mark on. Rows are
- * addressed by ctid, since they were just found. One with open deliveries must stay, hidden: that is for the general
+ * addressed by ctid, since they were just found. Records of their attempts keep what was sent. One with open deliveries must stay, hidden: that is for the general
  * statement, as is a cap that other gateways' unseen rows exceed.
  */
 export const COUNT_AND_EVICT = `
@@ -73,8 +77,8 @@ dropped as (
   delete from requests r using oldest o
   where r.ctid = o.row_at and r.deleted_at is null and r.hidden_at is null and not exists (
     select from deliveries d where d.endpoint_id = $1::uuid and d.request_id = o.id and d.finished_at is null)
-  returning r.id, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
-),
+  returning r.endpoint_id, r.id, case when ${HAS_RECORDS} then r.body end as body, octet_length(r.body) as body_bytes, ${storageBytesOf('r')} as storage_bytes
+),${withSentBodies('dropped', HAS_RECORDS)},
 counted as (
   update endpoint_counters c set
     stored_request_count = c.stored_request_count + $3::integer - x.requests,

@@ -1,6 +1,7 @@
 import type { ChannelSend } from '../alertChannels/index.ts'
 import type { WireHeader } from '../engine/message/index.ts'
-import type { Trx } from '../platform/db/index.ts'
+import { run, statement, type Trx } from '../platform/db/index.ts'
+import { addAttemptBytes, recordBytesOf } from './storageBytes.ts'
 
 /** Bodies are recorded up to here. */
 export const RECORDED_BODY_BYTES = 262_144
@@ -26,6 +27,54 @@ export function headersToText(headers: readonly WireHeader[]): string {
 /** The fields of a record, as `headersToText` stored them. */
 export function headersFromText(text: string): WireHeader[] {
   return JSON.parse(text)
+}
+
+/** SQL for whether any of some endpoints has records; `endpointIds` is an SQL list of them. It is looked for once in a statement. */
+export const hasRecords = (endpointIds: string): string =>
+  `(select exists (select from attempt_details where endpoint_id = any(${endpointIds})))`
+
+/**
+ * SQL of a `with` list: before requests go, records that do not hold the captured body get it, as far as bodies are recorded. So they
+ * say what was sent for as long as there is an attempt.
+ *
+ * @param gone name of a query in the list for `endpoint_id`, `id` and `body` of requests
+ * @param isNeeded SQL for whether there may be such records
+ */
+export const withSentBodies = (gone: string, isNeeded = 'true'): string => `
+kept_records as (
+  update attempt_details d set
+    sent_body = substring(old.body for ${RECORDED_BODY_BYTES}),
+    storage_bytes = ${recordBytesOf('d', `least(octet_length(old.body), ${RECORDED_BODY_BYTES})`)}
+  from (
+    select a.row_at, coalesce(a.storage_bytes, 0) as storage_bytes, g.body
+    from ${gone} g
+    cross join lateral (
+      select ctid as row_at, storage_bytes from attempt_details
+      where endpoint_id = g.endpoint_id and request_id = g.id and sent_body is null offset 0) a
+    where ${isNeeded}
+  ) old
+  where d.ctid = old.row_at
+  returning d.endpoint_id, d.storage_bytes - old.storage_bytes as more
+),
+kept_bytes as (
+  ${addAttemptBytes('select endpoint_id, sum(more)::bigint from kept_records group by endpoint_id')}
+)`
+
+const KEEP = statement(
+  'keep sent bodies',
+  `with gone as (
+    select endpoint_id, id, body from requests where endpoint_id = $1::uuid and id = any($2::bigint[])
+  ),${withSentBodies('gone')}
+  select count(*) from kept_records`,
+)
+
+/** Lets the records of attempts hold the captured bodies of requests that are about to go. */
+export async function keepSentBodies(
+  trx: Trx,
+  endpointId: string,
+  requestIds: readonly number[],
+): Promise<void> {
+  if (requestIds.length > 0) await run(trx, KEEP, [endpointId, requestIds])
 }
 
 /** Records what the latest send of a notify attempt put on the wire, secrets masked, in place of the one before. */

@@ -36,8 +36,8 @@ export interface AttemptFilters {
 }
 
 /**
- * Attempts of an endpoint, without those of requests in the recycle bin. A record is kept as long
- * as its request, so an attempt whose request is gone has none.
+ * Attempts of an endpoint, without those of requests in the recycle bin. An attempt whose request was evicted has a record if that holds
+ * the body that was sent.
  */
 function selectAttempts(db: Db, endpointId: string, { state, requestId, actionId }: AttemptFilters = {}) {
   return db
@@ -70,8 +70,10 @@ function withColumns(db: Db, endpointId: string, filters?: AttemptFilters) {
       // With its action the delivery was dropped: nothing will come.
       .select(sql<Date | null>`case when a.id is not null then t.next_attempt_at end`.as('nextAttemptAt'))
       .select(
-        sql<boolean>`r.id is not null and exists (select from attempt_details of
-        where of.endpoint_id = t.endpoint_id and of.attempt_id = t.id)`.as('hasDetail'),
+        sql<boolean>`exists (select from attempt_details of
+        where of.endpoint_id = t.endpoint_id and of.attempt_id = t.id and (r.id is not null or of.sent_body is not null))`.as(
+          'hasDetail',
+        ),
       )
   )
 }
@@ -127,11 +129,12 @@ export function findDetail(db: Db, endpointId: string, attemptId: number) {
   return (
     db
       .selectFrom('attemptDetails as d')
-      .innerJoin('requests as r', (join) =>
+      .leftJoin('requests as r', (join) =>
         join.onRef('r.endpointId', '=', 'd.endpointId').onRef('r.id', '=', 'd.requestId'),
       )
       .where('d.endpointId', '=', endpointId)
       .where('d.attemptId', '=', attemptId)
+      .where((where) => where.or([where('r.id', 'is not', null), where('d.sentBody', 'is not', null)]))
       .select(['d.sentMethod', 'd.sentUrl', 'd.sentHeaders', 'd.sentBodyTruncated'])
       .select(['d.receivedStatusCode', 'd.receivedHeaders', 'd.receivedBody', 'd.receivedBodyTruncated'])
       // The captured bytes went out as they are: they are read from the capture.

@@ -2,18 +2,19 @@ import type { Services } from '../api/services.ts'
 import { attemptJobs } from '../platform/attemptJobs.ts'
 import { NO_RULES } from '../transformations/index.ts'
 import { finishAttempts } from './finishStatement.ts'
+import { interruptedMessages } from './interruptedMessages.ts'
 import { openDeadLetterIncidents } from './openDeliveries.ts'
 import { findOpenDeliveries, lockOverdue, type OpenDelivery } from './queries.ts'
 import { retriesAfterInterruption } from './states.ts'
 import { giveUpDeadWorkers } from './workers.ts'
 
-/** How many overdue attempts one call takes. */
+/** How many overdue attempts one transaction takes. */
 const BATCH = 500
 
 /**
  * Marks the attempts whose worker died (it fell silent, or their lease has passed without a result) and queues their
  * deliveries at once. An interrupted attempt counts as one; after the further one that the last is allowed, the delivery
- * becomes a dead letter. An inline replay is one attempt: its row says `Interrupted` and that is all.
+ * becomes a dead letter. An inline replay is one attempt: its row says `Interrupted` and that is all. What was sent is worked out anew.
  *
  * Several processes may call it at the same time.
  *
@@ -21,10 +22,28 @@ const BATCH = 500
  */
 export async function recoverInterrupted(services: Services): Promise<number> {
   if (services.workerId !== null) await giveUpDeadWorkers(services.db, services.workerId)
+  let count = 0
+  for (;;) {
+    const { recovered, left } = await recoverSome(services)
+    services.endpointChanges.announce(recovered.map(({ endpointId }) => endpointId))
+    count += recovered.length
+    if (left === 0) return count
+  }
+}
+
+type Overdue = Awaited<ReturnType<typeof lockOverdue>>[number]
+
+/** @returns what was recovered, and how many of those that were locked are left to the next transaction */
+async function recoverSome(
+  services: Services,
+): Promise<{ readonly recovered: readonly Overdue[]; readonly left: number }> {
   const now = services.clock.now()
-  const recovered = await services.db.transaction().execute(async (trx) => {
-    const overdue = await lockOverdue(trx, now, BATCH)
-    if (overdue.length === 0) return overdue
+  return await services.db.transaction().execute(async (trx) => {
+    const locked = await lockOverdue(trx, now, BATCH)
+    const messages = await interruptedMessages(services, trx, locked)
+    const overdue = locked.slice(0, messages.length)
+    const left = locked.length - overdue.length
+    if (overdue.length === 0) return { recovered: overdue, left }
     const deliveryIds = overdue.flatMap(({ deliveryId }) => (deliveryId === null ? [] : [deliveryId]))
     const open = deliveryIds.length === 0 ? [] : await findOpenDeliveries(trx, { ids: deliveryIds })
     const deliveries = new Map(open.map((delivery) => [delivery.id, delivery]))
@@ -34,7 +53,7 @@ export async function recoverInterrupted(services: Services): Promise<number> {
 
     const kept = await finishAttempts(
       trx,
-      overdue.map((row) => ({
+      overdue.map((row, index) => ({
         endpointId: row.endpointId,
         attemptId: row.id,
         requestId: row.requestId,
@@ -45,9 +64,9 @@ export async function recoverInterrupted(services: Services): Promise<number> {
         durationMs: now.getTime() - row.at.getTime(),
         nextAttemptAt: row.deliveryId === null || spent(row) || !deliveries.has(row.deliveryId) ? null : now,
         disposition: spent(row) ? 'deadLettered' : 'again',
-        sent: null,
+        sent: messages[index]?.sent ?? null,
         received: null,
-        ...NO_RULES,
+        ...(messages[index]?.rules ?? NO_RULES),
       })),
       now,
     )
@@ -72,8 +91,6 @@ export async function recoverInterrupted(services: Services): Promise<number> {
         })),
       ),
     )
-    return overdue
+    return { recovered: overdue, left }
   })
-  services.endpointChanges.announce(recovered.map(({ endpointId }) => endpointId))
-  return recovered.length
 }

@@ -65,7 +65,8 @@ export const deliveryRoutes = router({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/deliveries/{attemptId}',
     summary: 'Read a delivery attempt with exactly what was sent and received',
-    description: 'The record is kept as long as its request; after that `sent` and `received` are null.',
+    description:
+      'The record is kept as long as the attempt, also when its request is evicted to make room for newer ones. It goes with a request that is deleted, or removed by retention or a limit in bytes; then `sent` and `received` are null.',
     input: z.object({ endpointId, attemptId }),
     output: DeliveryAttemptDetail,
     finds: findsAttempt,

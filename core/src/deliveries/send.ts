@@ -4,8 +4,14 @@ import type { WireHeader } from '../engine/message/index.ts'
 import { forwardableHeaders, isNamed } from '../engine/message/index.ts'
 import { creelSignature } from '../engine/signing/index.ts'
 import { type SendResult, userAgent } from '../platform/outbound/index.ts'
-import { applyRules, NO_RULES, ruleTurns, type SetResult } from '../transformations/index.ts'
-import type { Attempt, AttemptResult } from './attempt.ts'
+import {
+  applyRules,
+  NO_RULES,
+  type RulesApplied,
+  ruleTurns,
+  type SetResult,
+} from '../transformations/index.ts'
+import type { Attempt, AttemptResult, SentMessage } from './attempt.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
 import { deliveryFacts } from './facts.ts'
 import { creelHeaders, hopsOf, originMark } from './forwardHeaders.ts'
@@ -16,6 +22,12 @@ const NOTHING_WRITTEN: ReadonlySet<string> = new Set()
 /** What a send needs of the process. */
 export type SendServices = Pick<Services, 'outbound' | 'clock' | 'urls' | 'version' | 'secrets'>
 
+/** A forward that is ready to be sent, and what the rules did to it. */
+interface Forward {
+  readonly message: Omit<SentMessage, 'bodyIsCaptured'>
+  readonly shaped: SetResult | null
+}
+
 /**
  * Makes one attempt: applies the rules, builds the forward, signs it, sends it. Records nothing and never throws; what
  * became of it is a result.
@@ -24,25 +36,67 @@ export type SendServices = Pick<Services, 'outbound' | 'clock' | 'urls' | 'versi
  * `User-Agent` is passed on; ours stands only where there is none. A rule that faults sends nothing: what it would have redacted must not go out.
  */
 export async function sendAttempt(
-  { outbound, clock, urls, version, secrets }: SendServices,
+  services: SendServices,
   attempt: Attempt,
   signal?: AbortSignal,
 ): Promise<AttemptResult> {
+  const { clock, outbound } = services
   if (attempt.refusal !== null) return notSent(attempt.refusal, clock.now())
+  const forward = await forwardOf(services, attempt)
+  if ('faulted' in forward) {
+    const { error, applied, ends } = forward.faulted
+    return { ...notSent(error ?? 'rule_fault', clock.now()), rules: applied, ruleEnds: ends }
+  }
+  const { message, shaped } = forward
+  const result = await outbound.send({ ...message, signal })
+  return {
+    error: errorOf(result),
+    sent: sentMessage(attempt, { ...message, headers: result.sentHeaders }),
+    received: result.outcome === 'response' ? result : null,
+    finishedAt: clock.now(),
+    durationMs: result.durationMs,
+    rules: shaped?.applied ?? NO_RULES,
+    ruleEnds: shaped?.ends ?? [],
+  }
+}
+
+/**
+ * Works out what an attempt sends, without sending it. The same attempt sends the same at any time, as long as its action and rules stay.
+ *
+ * @returns null for an attempt that sends nothing
+ */
+export async function messageOf(
+  services: SendServices,
+  attempt: Attempt,
+): Promise<{ readonly sent: SentMessage; readonly rules: RulesApplied } | null> {
+  if (attempt.refusal !== null) return null
+  const forward = await forwardOf(services, attempt)
+  if ('faulted' in forward) return null
+  const { message, shaped } = forward
+  const headers = services.outbound.fieldsOf(message)
+  return { sent: sentMessage(attempt, { ...message, headers }), rules: shaped?.applied ?? NO_RULES }
+}
+
+function sentMessage(attempt: Attempt, message: Forward['message']): SentMessage {
+  // An edited request has a body of its own.
+  const bodyIsCaptured = message.body === attempt.request.body && attempt.trigger !== 'edited'
+  return { ...message, bodyIsCaptured }
+}
+
+async function forwardOf(
+  { urls, version, secrets }: SendServices,
+  attempt: Attempt,
+): Promise<Forward | { readonly faulted: SetResult }> {
   const { request, action } = attempt
   const shaped =
     attempt.rules.length === 0 ? null : await ruleTurns.run(action.id, () => shapedByRules(attempt, urls))
-  if (shaped !== null && shaped.output === null) {
-    const { error, applied, ends } = shaped
-    return { ...notSent(error ?? 'rule_fault', clock.now()), rules: applied, ruleEnds: ends }
-  }
+  if (shaped !== null && shaped.output === null) return { faulted: shaped }
   const body = shaped?.output?.body ?? request.body
   const written = shaped?.output?.writtenHeaders ?? NOTHING_WRITTEN
   const captured = shaped?.output?.headers ?? request.headers
   const signature =
     action.secrets.length === 0 ? null : creelSignature(body, action.secrets, attempt.startedAt)
   const passedOn = forwardableHeaders(captured, written)
-  const url = targetUrl(action, request)
   const own: readonly WireHeader[] = creelHeaders({
     attemptId: attempt.id,
     deliveryUuid: deliveryUuid(attempt.requestId, action.id),
@@ -53,32 +107,18 @@ export async function sendAttempt(
     signature,
   })
   const hasUserAgent = passedOn.some(([name]) => isNamed(name, 'user-agent'))
-  const result = await outbound.send({
-    method: request.method,
-    url,
-    headers: [
-      ...passedOn,
-      ...(hasUserAgent ? [] : [userAgent(version)]),
-      ...(written.size === 0 ? own : own.filter(([name]) => !written.has(name.toLowerCase()))),
-    ],
-    body,
-    signal,
-  })
   return {
-    error: errorOf(result),
-    sent: {
+    message: {
       method: request.method,
-      url,
-      headers: result.sentHeaders,
+      url: targetUrl(action, request),
+      headers: [
+        ...passedOn,
+        ...(hasUserAgent ? [] : [userAgent(version)]),
+        ...(written.size === 0 ? own : own.filter(([name]) => !written.has(name.toLowerCase()))),
+      ],
       body,
-      // An edited request has a body of its own.
-      bodyIsCaptured: body === request.body && attempt.trigger !== 'edited',
     },
-    received: result.outcome === 'response' ? result : null,
-    finishedAt: clock.now(),
-    durationMs: result.durationMs,
-    rules: shaped?.applied ?? NO_RULES,
-    ruleEnds: shaped?.ends ?? [],
+    shaped,
   }
 }
 

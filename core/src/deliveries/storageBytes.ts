@@ -7,8 +7,8 @@ import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
  */
 const ROW_BYTES = 512
 
-const sumOf = (columns: readonly string[]): string =>
-  `greatest(${ROW_BYTES}, ${columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ')})`
+const sumOf = (columns: readonly string[], besides = ''): string =>
+  `greatest(${ROW_BYTES}, ${columns.map((column) => `coalesce(octet_length(${column}), 0)`).join(' + ')}${besides})`
 
 /**
  * Bytes as which the row of a finished attempt counts, in SQL.
@@ -19,12 +19,17 @@ const sumOf = (columns: readonly string[]): string =>
 export const attemptBytesOf = (row: string, end: string): string =>
   sumOf([`${row}.url`, `${row}.action_name`, `${end}.error`, `${end}.transform_note`])
 
-/** Bytes as which the record of an attempt counts, in SQL: what was sent and received. */
-export const recordBytesOf = (row: string): string =>
+/**
+ * Bytes as which the record of an attempt counts, in SQL: what was sent and received.
+ *
+ * @param bodyBytes the length of a body that the record gets; none by default
+ */
+export const recordBytesOf = (row: string, bodyBytes?: string): string =>
   sumOf(
     ['sent_method', 'sent_url', 'sent_headers', 'sent_body', 'received_headers', 'received_body'].map(
       (column) => `${row}.${column}`,
     ),
+    bodyBytes === undefined ? '' : ` + ${bodyBytes}`,
   )
 
 /**

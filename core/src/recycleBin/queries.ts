@@ -75,6 +75,31 @@ export async function listBin(
   return { rows, totalCount }
 }
 
+/** Requests that left the bin before `purgesAt`, because the limit of storage was reached. */
+export interface BinEvictions {
+  readonly count: number
+  /** When the latest of them went; null: none has. */
+  readonly lastAt: Date | null
+}
+
+/** What has left the bin early: of the endpoint, or of all that are there. */
+export async function readBinEvictions(
+  db: Db,
+  { workspaceId, onlyEndpointId }: BinScope,
+  endpointId: string | undefined,
+): Promise<BinEvictions> {
+  const id = endpointId ?? onlyEndpointId
+  return await db
+    .selectFrom('endpointCounters as c')
+    .innerJoin('endpoints as e', 'e.id', 'c.endpointId')
+    .where('e.workspaceId', '=', workspaceId)
+    .where('e.deletedAt', 'is', null)
+    .$if(id !== null, (query) => query.where('e.id', '=', id))
+    .select(sql<number>`coalesce(sum(c.bin_evicted_count), 0)::bigint`.as('count'))
+    .select((of) => of.fn.max('c.binEvictedAt').as('lastAt'))
+    .executeTakeFirstOrThrow()
+}
+
 /** Which of these ids the bin holds. Served by `requests_binned_by_id`. */
 export function findBinned(db: Db, scope: BinScope, ids: readonly number[]) {
   return restorable(db, scope)

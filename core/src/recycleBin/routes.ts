@@ -4,10 +4,10 @@ import { envelope, paged, pageInput } from '../api/pagination.ts'
 import { route, router } from '../api/route.ts'
 import { findsNamedEndpoint } from '../endpoints/index.ts'
 import { issuesOfRequestIds, requestIdsInput, requestIdsOf } from '../requests/index.ts'
-import { listBin } from './queries.ts'
+import { listBin, readBinEvictions } from './queries.ts'
 import { binScope, restoreRequests } from './restore.ts'
 import { purgesAt } from './rules.ts'
-import { BinnedRequest, binFilters, Restored } from './schema.ts'
+import { BinnedRequest, binEvictions, binFilters, Restored } from './schema.ts'
 
 /** List deleted requests and restore them. */
 export const recycleBinRoutes = router({
@@ -16,16 +16,20 @@ export const recycleBinRoutes = router({
     path: '/api/v1/recycle-bin',
     summary: 'List deleted requests that can be restored, the last deleted first',
     input: z.object({ ...binFilters, ...pageInput, ...timeAndIdCursorInput }),
-    output: envelope(BinnedRequest),
+    output: envelope(BinnedRequest, binEvictions),
     errors: ['not_found'],
     finds: findsNamedEndpoint,
   }).query(async ({ ctx, input }) => {
     const scope = binScope(ctx)
-    const found = await ctx.reads.run(({ db }) => listBin(db, scope, ctx.namedEndpoint?.id, input))
-    return paged(found, input, {
+    const endpointId = ctx.namedEndpoint?.id
+    const [found, evicted] = await ctx.reads.run(({ db }) =>
+      Promise.all([listBin(db, scope, endpointId, input), readBinEvictions(db, scope, endpointId)]),
+    )
+    const page = paged(found, input, {
       view: (row) => ({ ...row, purgesAt: purgesAt(row, scope.retentionMs) }),
       cursorOf: ({ deletedAt, id }) => timeCursor({ at: deletedAt, id: String(id) }),
     })
+    return { ...page, evicted }
   }),
 
   restore: route({

@@ -21,7 +21,10 @@ export const BinnedRequest = withExample(
     sizeBytes: z.int(),
     receivedAt: Timestamp,
     deletedAt: Timestamp,
-    purgesAt: Timestamp.meta({ description: 'From then on it is gone for good' }),
+    purgesAt: Timestamp.meta({
+      description:
+        'From then on it is gone for good; earlier when the limit of storage is reached, see `evicted`',
+    }),
   }),
   {
     id: 90117,
@@ -37,6 +40,19 @@ export const BinnedRequest = withExample(
     purgesAt: '2026-11-29T08:00:00.000Z',
   },
 )
+
+/** What a page of the bin tells of requests that left it early. */
+export const binEvictions = {
+  evicted: z
+    .object({
+      count: z.int(),
+      lastAt: Timestamp.nullable().meta({ description: 'When the latest of them went; null: none has' }),
+    })
+    .meta({
+      description:
+        'Requests that left the bin for good before their `purgesAt`: at `CREEL_STORAGE_MAX` the bin is emptied first',
+    }),
+}
 
 /** How many requests a restore brought back, and how many it left in the bin. */
 export const Restored = z

@@ -111,7 +111,8 @@ export async function evictHidden(services: SweepServices, workspaceId: string |
 const HIDDEN_AT_ONCE = 50
 
 /**
- * Deletes some of the requests that have been in the recycle bin longest; one whose deliveries are due is hidden.
+ * Deletes some of the requests that have been in the recycle bin longest; one whose deliveries are due is hidden. The endpoints count
+ * them, so that the bin can tell.
  *
  * @returns how many left the bin
  */
@@ -126,11 +127,12 @@ export async function emptyBin(services: SweepServices): Promise<number> {
       const now = services.clock.now()
       const hidden = await hideUndelivered(trx, { endpointId, ids: all, state: 'binned', now })
       const ids = all.filter((id) => !hidden.includes(id))
-      await removeDeliveryRecords(
-        trx,
-        endpointId,
-        await removeRequests(trx, { endpointId, ids, state: 'binned' }),
-      )
+      const removed = await removeRequests(trx, { endpointId, ids, state: 'binned' })
+      await removeDeliveryRecords(trx, endpointId, removed)
+      const evictedCount = hidden.length + removed.length
+      await sql`
+        update endpoint_counters set bin_evicted_count = bin_evicted_count + ${evictedCount}, bin_evicted_at = ${now}
+        where endpoint_id = ${endpointId} and ${evictedCount}::int > 0`.execute(trx)
     })
   }
   return rows.length

@@ -33,7 +33,7 @@ export async function sweepAttempts(
 }
 
 /**
- * Deletes the full records of attempts whose request is gone: they are kept as long as the request.
+ * Deletes the full records of attempts whose request is gone, unless they hold the body that was sent: without it they are not shown.
  * Every stored request has an id from the endpoint's mark on, so only the records below it can be orphans.
  */
 export async function sweepDetails(
@@ -45,7 +45,7 @@ export async function sweepDetails(
     const { rows } = await sql<{ attemptId: number }>`
       select d.attempt_id from endpoint_counters c
       join attempt_details d on d.endpoint_id = c.endpoint_id and d.request_id < c.oldest_request_id
-      where c.endpoint_id = ${endpointId} and not exists (
+      where c.endpoint_id = ${endpointId} and d.sent_body is null and not exists (
         select from requests r where r.endpoint_id = d.endpoint_id and r.id = d.request_id
       )
       limit ${BATCH_ROWS}`.execute(db)

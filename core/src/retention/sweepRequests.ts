@@ -1,12 +1,18 @@
 import { sql } from 'kysely'
-import { endDeliveries } from '../deliveries/index.ts'
+import { endDeliveries, keepSentBodies } from '../deliveries/index.ts'
 import { sweptRows } from '../platform/metrics/index.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { BIN_DAYS } from '../recycleBin/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import type { EndpointToSweep } from './endpointsToSweep.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
-import { hideUndelivered, removeDeliveries, removeDeliveryRecords, removeRequests } from './removal.ts'
+import {
+  hideUndelivered,
+  removeDeliveries,
+  removeDeliveryRecords,
+  removeRecords,
+  removeRequests,
+} from './removal.ts'
 
 /**
  * Deletes an endpoint's stored requests that are past the retention of the plan, oldest first. What is still to be
@@ -39,6 +45,7 @@ export async function sweepStored(
       // As late as can be: from here on captures of the endpoint wait.
       await lockCounters(trx, endpointId)
       const removed = await removeRequests(trx, { endpointId, ids, state: 'stored' })
+      await removeRecords(trx, endpointId, { requestIds: removed })
       sweptRows.inc({ sweep: 'retention' }, removed.length)
       // Not when a restore moved the mark meanwhile.
       await sql`
@@ -113,6 +120,7 @@ export async function sweepHidden(
     await sweepTransaction(services.db, async (trx) => {
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'evicted')
       await removeDeliveries(trx, endpointId, ids)
+      await keepSentBodies(trx, endpointId, ids)
       const removed = await removeRequests(trx, { endpointId, ids, state: 'hidden' })
       sweptRows.inc({ sweep: 'hidden' }, removed.length)
       // A person deleted these: nothing of them comes back into the lists.

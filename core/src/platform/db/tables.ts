@@ -229,6 +229,8 @@ export interface EndpointCountersTable {
   lastRefusedAt: Date | null
   lastRefusal: string | null
   storageBytes: Generated<number>
+  binEvictedCount: Generated<number>
+  binEvictedAt: Date | null
 }
 
 export interface EndpointRevisionsTable {

@@ -33,6 +33,8 @@ export type SendResult = (Response | NoResponse) & {
 export interface Outbound {
   /** Sends one request. Follows no redirect, decompresses nothing, never throws. */
   send(request: OutboundRequest): Promise<SendResult>
+  /** The fields of a request as they are on the wire when it is sent, `Host` and `Content-Length` included. */
+  fieldsOf(request: Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'body'>): readonly WireHeader[]
   /**
    * Evaluates a URL before it is saved.
    *
@@ -133,6 +135,12 @@ export function createOutbound(options: OutboundOptions): Outbound {
       )
       const sentHeaders = wireFields(method, destination.hostHeader, headers, bytes.length)
       return { ...result, sentHeaders, durationMs: durationMs() }
+    },
+    fieldsOf({ method, url, headers, body }) {
+      const destination = destinationOf(url)
+      return destination === undefined
+        ? headers
+        : wireFields(method, destination.hostHeader, headers, body?.length ?? 0)
     },
     checkDestination: (url, path = ['url']) => checkDestinationUrl(guard, url, path),
     isListed(url) {

@@ -1,0 +1,127 @@
+import type { Services } from '../api/services.ts'
+import { encodeArray, INT8, run, statement, type Trx, UUID } from '../platform/db/index.ts'
+import { type StoredRequestRow, storedRequest } from '../requests/index.ts'
+import { loadRuleSets, NO_RULE_SET, type RuleSet, type RulesApplied } from '../transformations/index.ts'
+import type { SentMessage } from './attempt.ts'
+import { attemptOf, type ClaimedDelivery, forwardAction } from './attemptOf.ts'
+import { messageOf } from './send.ts'
+
+/** So many bytes of requests are read at once, those of one at least. */
+const READ_BYTES = 16 * 1024 * 1024
+/** After so long no other message is worked out, in milliseconds: rules may take long. */
+const WORK_MS = 1000
+
+type BegunRow = StoredRequestRow &
+  ClaimedDelivery & { readonly id: number; readonly at: Date; readonly hasChanged: boolean }
+
+const GIVEN = 'unnest($1::uuid[], $2::bigint[]) with ordinality as given (endpoint_id, id, place)'
+
+/** The bytes of the requests of attempts, in the order of the attempts; 0 where the request is gone. */
+const READ_SIZES = statement(
+  'sizes of begun attempts',
+  `select coalesce(octet_length(r.body), 0) as bytes
+    from ${GIVEN}
+    left join delivery_attempts t on t.endpoint_id = given.endpoint_id and t.id = given.id
+    left join requests r on r.endpoint_id = t.endpoint_id and r.id = t.request_id
+    order by given.place`,
+)
+
+/**
+ * Forwards that have begun, with everything that they need. `has_changed`: its signing secret or one of its rules is newer than the
+ * attempt. An edited request is nowhere but in the process that sends it.
+ */
+const SELECT_BEGUN = statement(
+  'begun forwards',
+  `select t.id, t.delivery_id, t.attempt_number as attempt, t.trigger, t.workspace_id, t.endpoint_id, t.request_id,
+      t.action_id, t.action_name, t.url, t.at, a.append_path, a.append_query, a.is_active, a.suspended_by_plan,
+      a.signing_secret, a.previous_signing_secret, a.previous_signing_secret_until,
+      e.name as endpoint_name, coalesce(e.capture_id, e.id) as capture_id, w.plan,
+      coalesce(a.signing_secret_set_at > t.at, false) or exists (
+        select from transformation_rules u where u.action_id = a.id and u.updated_at > t.at
+      ) as has_changed,
+      r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,
+      r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.verdict, r.verdict_note
+    from ${GIVEN}
+    join delivery_attempts t on t.endpoint_id = given.endpoint_id and t.id = given.id
+    join actions a on a.id = t.action_id
+    join endpoints e on e.id = t.endpoint_id
+    join workspaces w on w.id = t.workspace_id
+    join requests r on r.endpoint_id = t.endpoint_id and r.id = t.request_id
+    where t.kind = 'forward' and t.trigger <> 'edited'`,
+)
+
+/** What an interrupted attempt sent, or was about to send. */
+export interface InterruptedMessage {
+  readonly sent: SentMessage
+  readonly rules: RulesApplied
+}
+
+interface AttemptKey {
+  readonly endpointId: string
+  readonly id: number
+}
+
+/**
+ * Works out once more what attempts sent whose process died with it. An attempt is made of its request, its action and its rules alone.
+ *
+ * @returns for the first of the attempts, as many as fit into the memory and time for it, at least for one. Null when it cannot be told:
+ *   the action or the rules have changed since, something is gone, or nothing was to be sent
+ */
+export async function interruptedMessages(
+  services: Services,
+  trx: Trx,
+  attempts: readonly AttemptKey[],
+): Promise<readonly (InterruptedMessage | null)[]> {
+  if (attempts.length === 0) return []
+  const read = await firstOf(trx, attempts)
+  const rows = await run<BegunRow>(trx, SELECT_BEGUN, parametersOf(read))
+  const byId = new Map(rows.map((row) => [row.id, row]))
+  const ruleSets = await loadRuleSets(
+    trx,
+    rows.map(({ actionId }) => actionId),
+  )
+  const endsAt = performance.now() + WORK_MS
+  const messages: (InterruptedMessage | null)[] = []
+  for (const { id } of read) {
+    if (messages.length > 0 && performance.now() > endsAt) break
+    const row = byId.get(id)
+    const rules = ruleSets.get(row?.actionId ?? '') ?? NO_RULE_SET
+    messages.push(row === undefined || row.hasChanged ? null : await messageOfRow(services, row, rules))
+  }
+  return messages
+}
+
+/** As many as may be read at once. */
+async function firstOf(trx: Trx, attempts: readonly AttemptKey[]): Promise<readonly AttemptKey[]> {
+  const sizes = await run<{ bytes: number }>(trx, READ_SIZES, parametersOf(attempts))
+  let bytes = 0
+  const tooMany = sizes.findIndex((size, index) => {
+    bytes += size.bytes
+    return index > 0 && bytes > READ_BYTES
+  })
+  return tooMany < 0 ? attempts : attempts.slice(0, tooMany)
+}
+
+function parametersOf(attempts: readonly AttemptKey[]): Buffer[] {
+  return [
+    encodeArray(UUID, attempts, ({ endpointId }) => endpointId),
+    encodeArray(INT8, attempts, ({ id }) => id),
+  ]
+}
+
+async function messageOfRow(
+  services: Services,
+  row: BegunRow,
+  rules: RuleSet,
+): Promise<InterruptedMessage | null> {
+  try {
+    const action = forwardAction(services.secrets, row, row.at)
+    // An action that was switched off since was on when the attempt began.
+    const begun = { ...row, isActive: true, suspendedByPlan: false }
+    const claim = { id: row.id, now: row.at, action, rules }
+    return await messageOf(services, attemptOf(services, begun, storedRequest(row), claim))
+  } catch (err) {
+    services.log.error({ err, attemptId: row.id }, 'could not tell what an interrupted attempt sent')
+    return null
+  }
+}
