@@ -165,6 +165,7 @@ function delivery(set: RuleSet, body: Buffer): () => string {
         bodyTruncated: false,
         ip: null,
         label: null,
+        eventId: null,
         verification: null,
       },
       facts: {

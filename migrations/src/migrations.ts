@@ -25,6 +25,7 @@ import * as rejectionMinutes from './20261122T1800_rejection_minutes.ts'
 import * as storageBytes from './20261122T1900_storage_bytes.ts'
 import * as importBatches from './20261122T1910_import_batches.ts'
 import * as binEvictions from './20261122T1920_bin_evictions.ts'
+import * as eventIds from './20261122T1930_event_ids.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -57,4 +58,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1900_storage_bytes': storageBytes,
   '20261122T1910_import_batches': importBatches,
   '20261122T1920_bin_evictions': binEvictions,
+  '20261122T1930_event_ids': eventIds,
 }

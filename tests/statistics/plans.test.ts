@@ -111,6 +111,8 @@ async function everythingAPersonDoes(last: number): Promise<void> {
     `/requests?afterId=${last - 40}`,
     `/requests?afterId=${last - 40}&page=9`,
     '/requests?label=rare',
+    '/requests?eventId=event-7',
+    '/requests/await?timeoutSeconds=1&eventId=event-7',
     '/requests?since=2020-01-01T00:00:00Z&method=POST',
     '/requests?state=Succeeded',
     '/requests?q=marker-7-',
@@ -140,9 +142,9 @@ async function fill(endpointId: string): Promise<void> {
   await sql`
     with stored as (
       insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, content_type,
-        size_bytes, label, body, body_truncated, body_is_binary, body_preview, dispatch_state, deleted_at)
+        size_bytes, label, event_id, body, body_truncated, body_is_binary, body_preview, dispatch_state, deleted_at)
       select ${endpointId}::uuid, nextval('request_ids'), now(), 'POST', '', 'Content-Type', 'text/plain', 'text/plain', 300,
-        case when n % 1000 = 1 then 'rare' end, convert_to('marker-' || n || '-' || repeat('x', 300), 'UTF8'), false, false,
+        case when n % 1000 = 1 then 'rare' end, 'event-' || n % 5000, convert_to('marker-' || n || '-' || repeat('x', 300), 'UTF8'), false, false,
         'marker', 'Pending', case when n % 20 = 0 then now() end
       from generate_series(1, ${STORED}::int) n
       returning endpoint_id, id

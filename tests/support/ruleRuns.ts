@@ -42,6 +42,7 @@ export function captured({
     bodyTruncated: false,
     ip: '203.0.113.7',
     label: 'invoice.paid',
+    eventId: null,
     verification: null,
   }
 }

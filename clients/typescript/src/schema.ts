@@ -1823,6 +1823,7 @@ export interface components {
          *       "ip": "203.0.113.7",
          *       "userAgent": "Stripe/1.0",
          *       "label": "invoice.paid",
+         *       "eventId": "evt_1",
          *       "bodyTruncated": false,
          *       "bodyIsBinary": false,
          *       "bodyPreview": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\"}",
@@ -1879,6 +1880,8 @@ export interface components {
             ip: string | null;
             userAgent: string | null;
             label: string | null;
+            /** @description The sender's own id of the event, the same each time it is sent; of one over 200 bytes `sha256:` and its digest in hex. Null where there is none */
+            eventId: string | null;
             /** @description An oversize trace: only a prefix of the body is kept */
             bodyTruncated: boolean;
             bodyIsBinary: boolean;
@@ -1939,6 +1942,7 @@ export interface components {
          *       "ip": "203.0.113.7",
          *       "userAgent": "Stripe/1.0",
          *       "label": "invoice.paid",
+         *       "eventId": "evt_1",
          *       "bodyTruncated": false,
          *       "bodyIsBinary": false,
          *       "bodyPreview": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\"}",
@@ -1964,6 +1968,8 @@ export interface components {
             ip: string | null;
             userAgent: string | null;
             label: string | null;
+            /** @description The sender's own id of the event, the same each time it is sent; of one over 200 bytes `sha256:` and its digest in hex. Null where there is none */
+            eventId: string | null;
             /** @description An oversize trace: only a prefix of the body is kept */
             bodyTruncated: boolean;
             bodyIsBinary: boolean;
@@ -2169,6 +2175,7 @@ export interface components {
          *       "responseHeaders": {},
          *       "responseBody": "{\"received\":true}",
          *       "provider": "stripe",
+         *       "eventIdPath": null,
          *       "rejectUnverified": false,
          *       "allowedSenders": [],
          *       "forwardingEnabled": true,
@@ -2213,6 +2220,8 @@ export interface components {
             };
             responseBody: string;
             provider: string | null;
+            /** @description Null: where the provider puts the id */
+            eventIdPath: string | null;
             rejectUnverified: boolean;
             allowedSenders: string[];
             /** @deprecated */
@@ -2595,6 +2604,15 @@ export interface components {
                 source: "header" | "body" | "form" | "body-key" | "jwt";
                 /** @description Header, body path or form field; null for `body-key`, where a member is named after the type */
                 name: string | null;
+            } | null;
+            /** @description Where the sender's own id of an event stands; null when none is known */
+            eventId: {
+                /** @enum {string} */
+                source: "header" | "body";
+                /** @description Header or body path */
+                name: string;
+                /** @description The sender's public reference */
+                documentedAt: string | null;
             } | null;
             signatureHeader: string | null;
             /**
@@ -3080,6 +3098,8 @@ export interface components {
             ip: string | null;
             userAgent: string | null;
             label: string | null;
+            /** @description The sender's own id of the event, the same each time it is sent; of one over 200 bytes `sha256:` and its digest in hex. Null where there is none */
+            eventId: string | null;
             /** @description An oversize trace: only a prefix of the body is kept */
             bodyTruncated: boolean;
             bodyIsBinary: boolean;
@@ -3326,6 +3346,8 @@ export interface operations {
                     /** @description Of a manual scheme; "" is the default, hex */
                     signatureEncoding?: ("hex" | "base64" | "base64url" | "") | null;
                     signaturePrefix?: string | null;
+                    /** @description Where the id of the event stands, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" goes back to where the provider puts it */
+                    eventIdPath?: string | null;
                     /** @description Captures that are not `verified` are answered 401 and not stored; needs verification to be set up */
                     rejectUnverified?: boolean | null;
                     /** @description Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears */
@@ -3653,6 +3675,8 @@ export interface operations {
                     /** @description Of a manual scheme; "" is the default, hex */
                     signatureEncoding?: ("hex" | "base64" | "base64url" | "") | null;
                     signaturePrefix?: string | null;
+                    /** @description Where the id of the event stands, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" goes back to where the provider puts it */
+                    eventIdPath?: string | null;
                     /** @description Captures that are not `verified` are answered 401 and not stored; needs verification to be set up */
                     rejectUnverified?: boolean | null;
                     /** @description Networks (CIDR) or addresses; captures from elsewhere are answered 403 and not stored. [] clears */
@@ -4642,6 +4666,8 @@ export interface operations {
                 verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
                 /** @description Exact event type */
                 label?: string;
+                /** @description Exact id of the event, the sender's own; also one that is too long to be stored as it came */
+                eventId?: string;
                 /** @description 1-based, from the cursor if there is one; past the end answers no items */
                 page?: number;
                 /** @description Items a page */
@@ -4860,6 +4886,8 @@ export interface operations {
                 verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
                 /** @description Exact event type */
                 label?: string;
+                /** @description Exact id of the event, the sender's own; also one that is too long to be stored as it came */
+                eventId?: string;
                 /** @description Seconds to wait, 1 to 60; default 30 */
                 timeoutSeconds?: number;
             };
@@ -11763,6 +11791,8 @@ export interface operations {
                 verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
                 /** @description Exact event type */
                 label?: string;
+                /** @description Exact id of the event, the sender's own; also one that is too long to be stored as it came */
+                eventId?: string;
                 /** @description Default `ndjson` */
                 format?: "ndjson" | "har";
                 /** @description Else the values of headers that are called like credentials are masked */
@@ -11991,6 +12021,8 @@ export interface operations {
                 verification?: "verified" | "failed" | "unsigned" | "unverifiable" | "none";
                 /** @description Exact event type */
                 label?: string;
+                /** @description Exact id of the event, the sender's own; also one that is too long to be stored as it came */
+                eventId?: string;
                 /** @description Id of the last event that was received: the header `Last-Event-ID`, for clients that cannot set it */
                 lastEventId?: string;
                 /** @description Brings requests with target, headers and body, at once and however far behind, and no changes of deliveries: for those who pass captures on. Readers that are too slow are told to read pages (`behind`), and the stream ends. */

@@ -15,6 +15,7 @@ const row = (id: number, state: RequestSummary['state'] = 'NotAttempted'): Reque
   ip: null,
   userAgent: null,
   label: null,
+  eventId: null,
   bodyTruncated: false,
   imported: false,
   bodyIsBinary: false,

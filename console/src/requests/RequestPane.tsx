@@ -224,6 +224,12 @@ function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
         <dt>Type</dt>
         <dd>{shown.contentType?.split(';')[0] ?? '–'}</dd>
       </div>
+      {shown.eventId !== null && (
+        <div>
+          <dt>Event</dt>
+          <dd title={visible(shown.eventId)}>{visible(shown.eventId)}</dd>
+        </div>
+      )}
     </dl>
   )
 }

@@ -100,6 +100,14 @@ export function RequestTools({
         <MenuItem icon={<Link2 size={14} aria-hidden="true" />} onClick={() => void copyText(location.href)}>
           Copy link
         </MenuItem>
+        {request.eventId !== null && (
+          <MenuItem
+            icon={<Search size={14} aria-hidden="true" />}
+            onClick={() => onFind(termFor('event', request.eventId ?? ''))}
+          >
+            Find this event
+          </MenuItem>
+        )}
         {request.label !== null && (
           <MenuItem
             icon={<Search size={14} aria-hidden="true" />}

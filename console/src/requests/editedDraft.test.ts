@@ -13,6 +13,7 @@ const request: RequestDetail = {
   ip: null,
   userAgent: null,
   label: null,
+  eventId: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   bodyPreview: null,

@@ -15,6 +15,7 @@ const ABOUT: Readonly<Record<(typeof TERM_NAMES)[number], string>> = {
   state: 'where its deliveries stand',
   is: 'signature',
   label: 'event type',
+  event: "the sender's id of the event",
   since: 'not before: 15m, 2h, 3d or a date',
   until: 'before',
 }

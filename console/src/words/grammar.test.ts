@@ -7,12 +7,13 @@ const filters = (search: string) => filtersOf(parseSearch(search), NOW)
 
 describe('a search', () => {
   test('names are filters, the rest is text', () => {
-    expect(filters('paid method:post state:failed is:none label:"invoice paid" 42')).toEqual({
+    expect(filters('paid method:post state:failed is:none label:"invoice paid" event:evt_1 42')).toEqual({
       q: 'paid 42',
       method: 'post',
       state: 'Failed',
       verification: 'none',
       label: 'invoice paid',
+      eventId: 'evt_1',
     })
   })
 
@@ -32,7 +33,7 @@ describe('a search', () => {
 
   test('a filter whose value is yet to be typed is left out', () => {
     expect(filters('paid state:')).toEqual({ q: 'paid' })
-    expect(filters('label: since:')).toEqual({})
+    expect(filters('label: event: since:')).toEqual({})
   })
 
   test('an unknown name is text, and quotes keep blanks', () => {
@@ -55,6 +56,7 @@ describe('a search', () => {
       fc.property(plain, plain, (left, right) => {
         const value = `${left} ${right}`
         expect(filters(termFor('label', value))).toEqual({ label: value })
+        expect(filters(termFor('event', value))).toEqual({ eventId: value })
         expect(filters(termFor('text', value))).toEqual({ q: value })
       }),
     )

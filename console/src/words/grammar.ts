@@ -11,6 +11,7 @@ export interface Filters {
   state?: RequestState
   verification?: VerificationFilter
   label?: string
+  eventId?: string
   /** ISO 8601. */
   since?: string
   /** ISO 8601. */
@@ -19,7 +20,7 @@ export interface Filters {
 }
 
 /** The names that a term may begin with. */
-export const TERM_NAMES = ['method', 'state', 'is', 'label', 'since', 'until'] as const
+export const TERM_NAMES = ['method', 'state', 'is', 'label', 'event', 'since', 'until'] as const
 
 type TermName = (typeof TERM_NAMES)[number]
 
@@ -37,6 +38,9 @@ export interface Term {
 
 /** What the API takes as text or as a label. */
 const LENGTH_MAX = 200
+
+/** What the API takes as the id of an event. */
+const EVENT_ID_LENGTH_MAX = 2_000
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const
 
@@ -75,6 +79,7 @@ export function filtersOf(terms: readonly Term[], now = Date.now()): Filters {
     if (name === 'text') text.push(value)
     else if (name === 'method') filters.method = value
     else if (name === 'label') filters.label = value
+    else if (name === 'event') filters.eventId = value
     else if (name === 'state') Object.assign(filters, { state: known(REQUEST_STATES, value) })
     else if (name === 'is') Object.assign(filters, { verification: known(VERIFICATION_FILTERS, value) })
     else Object.assign(filters, { [name]: instantOf(value, now) })
@@ -96,7 +101,7 @@ export function termFor(name: TermName | 'text', value: string): string {
 }
 
 function problemOf(name: TermName, value: string): string | undefined {
-  if (value === '' && (name === 'method' || name === 'label')) return `${name}: say which`
+  if (value === '' && (name === 'method' || name === 'label' || name === 'event')) return `${name}: say which`
   if (name === 'state' && known(REQUEST_STATES, value) === undefined) {
     return `state is one of ${REQUEST_STATES.map((state) => state.toLowerCase()).join(', ')}`
   }
@@ -107,6 +112,8 @@ function problemOf(name: TermName, value: string): string | undefined {
   }
   if (name === 'method' && value.length > 32) return 'a method has at most 32 characters'
   if (name === 'label' && value.length > LENGTH_MAX) return `a label has at most ${LENGTH_MAX} characters`
+  if (name === 'event' && value.length > EVENT_ID_LENGTH_MAX)
+    return `an event id has at most ${EVENT_ID_LENGTH_MAX} characters`
   return undefined
 }
 

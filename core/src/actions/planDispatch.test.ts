@@ -17,6 +17,7 @@ const request: EvaluatedRequest = {
   bodyTruncated: false,
   ip: null,
   label: 'paid',
+  eventId: null,
   verification: null,
 }
 const when = (value: string) =>

@@ -17,6 +17,7 @@ const rowOf = (members: Partial<EvaluatedRequest>) =>
     bodyTruncated: false,
     ip: null,
     label: null,
+    eventId: null,
     verification: null,
     ...members,
   })

@@ -20,7 +20,7 @@ export interface CaptureRow extends StoredParts {
 
 /** Writes down a request as it is stored. Whatever a sender sent, the row can be: nothing in it is refused. */
 export function captureRow(request: EvaluatedRequest): CaptureRow {
-  const { headers, body, label, verification } = request
+  const { headers, body, label, eventId, verification } = request
   const text = readText(body, request.bodyTruncated)
   const { names, values, userAgent } = headerColumns(headers)
   const parts: StoredParts = {
@@ -33,6 +33,7 @@ export function captureRow(request: EvaluatedRequest): CaptureRow {
     ip: request.ip,
     userAgent: userAgent === null ? null : storable(headerText(userAgent)),
     label: label === null ? null : storable(label),
+    eventId,
     body,
     bodyPreview: text === null || text.length === 0 ? null : previewOf(text),
     verdict: verification?.verdict ?? null,

@@ -1,9 +1,13 @@
 import { isOn, type LoadedAction, loadDispatchActions } from '../actions/index.ts'
 import type { Services } from '../api/services.ts'
 import { type ServedResponse, safeResponse, storedSettings } from '../endpoints/index.ts'
-import { ConditionSet, looksOf, storedCondition } from '../engine/conditions/index.ts'
+import { ConditionSet, looksOf, type Path, storedCondition } from '../engine/conditions/index.ts'
 import { networkMatcher } from '../engine/networks.ts'
-import { type PreparedVerification, prepareVerification } from '../engine/verification/index.ts'
+import {
+  eventIdPathOf,
+  type PreparedVerification,
+  prepareVerification,
+} from '../engine/verification/index.ts'
 import { planOf } from '../plans/index.ts'
 import { listCriteria } from '../watchdogs/index.ts'
 
@@ -32,6 +36,8 @@ export interface CaptureSettings {
   readonly response: ServedResponse
   /** Holds decrypted keys: never to be logged. */
   readonly verification: PreparedVerification
+  /** Where event ids stand, instead of where the provider puts them. */
+  readonly eventIdPath: Path | null
   /** In position order. */
   readonly actions: readonly LoadedAction[]
   /** What watchdogs wait for, by the ids of their criteria. */
@@ -104,6 +110,7 @@ export async function loadCaptureSettings(
           responseHeaders: JSON.parse(endpoint.responseHeaders),
         }),
         verification: prepareVerification(storedSettings(endpoint, secrets)),
+        eventIdPath: eventIdPathOf(endpoint.eventIdPath),
         actions: endpointActions,
         criteria: endpointCriteria,
         looks: endpointActions

@@ -1,7 +1,13 @@
 import { type DispatchPlan, type LoadedAction, planDispatch, planDispatchInSteps } from '../actions/index.ts'
 import { requestRoot } from '../engine/conditions/index.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
-import { evaluate, type HandshakeAnswer, handshakeAnswer, labelOf } from '../engine/verification/index.ts'
+import {
+  evaluate,
+  eventIdOf,
+  type HandshakeAnswer,
+  handshakeAnswer,
+  labelOf,
+} from '../engine/verification/index.ts'
 import type { NewCapture } from './captureRow.ts'
 import { type CaptureRow, captureRow } from './captureRow.ts'
 import type { CaptureSettings } from './captureSettings.ts'
@@ -11,7 +17,7 @@ export interface EvaluatedCapture extends NewCapture {
   readonly row: CaptureRow
   readonly settings: CaptureSettings
   readonly dispatch: DispatchPlan<LoadedAction>
-  /** With its label and verdict. */
+  /** With its label, event id and verdict. */
   readonly request: EvaluatedRequest
   /** To be sent in place of the configured response. */
   readonly handshake: HandshakeAnswer | null
@@ -20,7 +26,7 @@ export interface EvaluatedCapture extends NewCapture {
 }
 
 /**
- * Decides what the endpoint's settings decide about a request: verdict, label, what it sets in motion, how it is
+ * Decides what the endpoint's settings decide about a request: verdict, label, event id, what it sets in motion, how it is
  * answered. On the bytes as they arrived; JSON is parsed at most once. Never throws.
  *
  * @param publicUrl the URL that the sender called, as the public sees it
@@ -65,13 +71,18 @@ interface Known {
 }
 
 function readVerdict(
-  { verification: prepared }: CaptureSettings,
+  { verification: prepared, eventIdPath }: CaptureSettings,
   request: CapturedRequest,
   publicUrl: string,
 ): Known {
   const verification = evaluate(prepared, request, publicUrl)
   return {
-    request: { ...request, verification, label: labelOf(prepared.provider, request) },
+    request: {
+      ...request,
+      verification,
+      label: labelOf(prepared.provider, request),
+      eventId: eventIdOf(eventIdPath, prepared.provider, request),
+    },
     handshake: handshakeAnswer(prepared, request, verification, publicUrl),
   }
 }

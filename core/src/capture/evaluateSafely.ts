@@ -59,6 +59,7 @@ function asItCame(settings: CaptureSettings, request: CapturedRequest, failureId
   const evaluated: EvaluatedRequest = {
     ...request,
     label: null,
+    eventId: null,
     verification: { verdict: 'unverifiable', note },
   }
   return {

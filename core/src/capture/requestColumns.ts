@@ -51,6 +51,7 @@ export const REQUEST_COLUMNS: readonly Column[] = [
   column('ip', 'text', TEXT, (row) => row.ip),
   column('user_agent', 'text', TEXT, (row) => row.userAgent),
   column('label', 'text', TEXT, (row) => row.label),
+  column('event_id', 'text', TEXT, (row) => row.eventId),
   column('body', 'bytea', BYTEA, (row) => row.body),
   column('body_truncated', 'boolean', BOOL, (row) => row.bodyTruncated),
   column('body_is_binary', 'boolean', BOOL, (row) => row.bodyIsBinary),

@@ -32,6 +32,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
     handshakeToken: null,
     manual: null,
   }),
+  eventIdPath: null,
   actions: [],
   criteria: new ConditionSet([]),
   looks: 0,

@@ -70,6 +70,7 @@ test('creelHeaders counts one hop more', () => {
     attemptId: 7,
     deliveryUuid: 'u',
     requestId: 9,
+    eventId: 'évt_1',
     attemptNumber: 2,
     hops: 1,
     origin: 'o',
@@ -79,12 +80,15 @@ test('creelHeaders counts one hop more', () => {
     'creel-attempt-id': '7',
     'creel-delivery-id': 'u',
     'creel-request-id': '9',
+    // In UTF-8, a byte a character.
+    'creel-event-id': 'Ã©vt_1',
     'creel-attempt': '2',
     'creel-hops': '2',
     'creel-origin': 'o',
     'creel-signature': 's',
   })
   expect(creelHeaders({ ...facts, signature: null }).map(([name]) => name)).not.toContain('creel-signature')
+  expect(creelHeaders({ ...facts, eventId: null }).map(([name]) => name)).not.toContain('creel-event-id')
 })
 
 test('deliveryUuid is a version-5 UUID of request and action', () => {

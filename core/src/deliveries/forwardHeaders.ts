@@ -35,6 +35,8 @@ export interface AttemptFacts {
   /** The same on every attempt and replay of a request through an action: what receivers dedupe by. */
   readonly deliveryUuid: string
   readonly requestId: number
+  /** The sender's own id of the event; null without one. */
+  readonly eventId: string | null
   readonly attemptNumber: number
   /** Of the captured request. */
   readonly hops: number
@@ -50,6 +52,10 @@ export function creelHeaders(facts: AttemptFacts): WireHeader[] {
     ['creel-attempt-id', String(facts.attemptId)],
     ['creel-delivery-id', facts.deliveryUuid],
     ['creel-request-id', String(facts.requestId)],
+    // A byte a character, as fields are sent.
+    ...(facts.eventId === null
+      ? []
+      : [['creel-event-id', Buffer.from(facts.eventId).toString('latin1')] as const]),
     ['creel-attempt', String(facts.attemptNumber)],
     ['creel-hops', String(facts.hops + 1)],
     [ORIGIN_HEADER, facts.origin],

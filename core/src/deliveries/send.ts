@@ -101,6 +101,7 @@ async function forwardOf(
     attemptId: attempt.id,
     deliveryUuid: deliveryUuid(attempt.requestId, action.id),
     requestId: attempt.requestId,
+    eventId: request.eventId,
     attemptNumber: attempt.attemptNumber,
     hops: hopsOf(request.headers),
     origin: originMark(secrets),

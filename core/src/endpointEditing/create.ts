@@ -4,6 +4,7 @@ import { requireRoom } from '../api/planGates.ts'
 import { recordChange } from '../audit/index.ts'
 import {
   type CreateInput,
+  checkEventIdPath,
   checkResponse,
   countLiveEndpoints,
   DEFAULT_RESPONSE,
@@ -23,6 +24,7 @@ export async function checkNewEndpoint(ctx: Context, input: Partial<CreateInput>
   return [
     ...checkResponse(input),
     ...checkSettings(NO_VERIFICATION, input),
+    ...checkEventIdPath(input.eventIdPath),
     ...(await checkForward(ctx, null, input)),
   ]
 }

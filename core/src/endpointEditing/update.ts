@@ -4,6 +4,7 @@ import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
 import type { UpdateInput } from '../endpoints/index.ts'
 import {
+  checkEventIdPath,
   checkResponse,
   type EndpointRow,
   endpointView,
@@ -45,6 +46,7 @@ export async function checkEndpointChange(
       responseBody: changed(input.responseBody, endpoint.responseBody),
     }),
     ...checkSettings(storedSettings(endpoint, ctx.secrets), input),
+    ...checkEventIdPath(changed(input.eventIdPath, endpoint.eventIdPath ?? '')),
   )
   issues.push(...(await checkForward(ctx, endpoint, input)))
   return issues

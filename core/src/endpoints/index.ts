@@ -1,3 +1,4 @@
+export { checkEventIdPath } from './eventIdPath.ts'
 export {
   EndpointReference,
   endpointIdOf,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { optional, Timestamp } from '../api/values.ts'
+import { MAX_PATH_LENGTH } from '../engine/conditions/index.ts'
 import { networkOf } from '../engine/networks.ts'
 import { SIGNATURE_ALGORITHMS, SIGNATURE_ENCODINGS } from '../engine/verification/index.ts'
 
@@ -51,6 +52,10 @@ const writable = {
     description: 'Of a manual scheme; "" is the default, hex',
   }),
   signaturePrefix: optional(z.string().max(32)),
+  eventIdPath: optional(z.string().max(MAX_PATH_LENGTH * 2)).meta({
+    description:
+      'Where the id of the event stands, such as `body.data.id`, `headers.x-event-id` or `query.id`; "" goes back to where the provider puts it',
+  }),
   rejectUnverified: optional(z.boolean()).meta({
     description:
       'Captures that are not `verified` are answered 401 and not stored; needs verification to be set up',
@@ -140,6 +145,7 @@ export const Endpoint = withExample(
     responseHeaders: z.record(z.string(), z.string()),
     responseBody: z.string(),
     provider: z.string().nullable(),
+    eventIdPath: z.string().nullable().meta({ description: 'Null: where the provider puts the id' }),
     rejectUnverified: z.boolean(),
     allowedSenders: z.array(z.string()),
     forwardingEnabled: z.boolean().meta({ deprecated: true }),
@@ -166,6 +172,7 @@ export const Endpoint = withExample(
     responseHeaders: {},
     responseBody: '{"received":true}',
     provider: 'stripe',
+    eventIdPath: null,
     rejectUnverified: false,
     allowedSenders: [],
     forwardingEnabled: true,

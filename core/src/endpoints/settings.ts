@@ -16,6 +16,8 @@ export function settingsColumns(
   if (input.name !== undefined) columns.name = input.name
   if (input.isActive !== undefined) columns.isActive = input.isActive
   if (input.provider !== undefined) columns.provider = input.provider === '' ? null : input.provider
+  if (input.eventIdPath !== undefined)
+    columns.eventIdPath = input.eventIdPath === '' ? null : input.eventIdPath
   if (input.responseStatusCode !== undefined) columns.responseStatusCode = input.responseStatusCode
   if (input.responseContentType !== undefined) columns.responseContentType = input.responseContentType
   if (input.responseHeaders !== undefined) columns.responseHeaders = JSON.stringify(input.responseHeaders)

@@ -32,6 +32,7 @@ export function endpointView(
     responseHeaders: JSON.parse(row.responseHeaders),
     responseBody: row.responseBody,
     provider: row.provider,
+    eventIdPath: row.eventIdPath,
     rejectUnverified: row.rejectUnverified,
     allowedSenders: JSON.parse(row.allowedSenders),
     forwardingEnabled: row.forwardingEnabled,

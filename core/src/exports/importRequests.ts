@@ -155,6 +155,7 @@ function rowOf(endpointId: string, { line, body }: CheckedLine) {
     bodyTruncated: line.bodyTruncated,
     ip: line.ip,
     label: line.label,
+    eventId: line.eventId,
     verification: line.verification,
   })
 }

@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { storedHeaders, type WireHeader } from '../engine/message/index.ts'
+import { isEventId } from '../engine/verification/index.ts'
 import { VERDICTS } from '../engine/words/index.ts'
 import { withoutSecrets } from './exportedRequest.ts'
 import { type ExportRow, isTextBody } from './exportQueries.ts'
@@ -28,6 +29,7 @@ export function lineOf(
     sizeBytes: row.sizeBytes,
     ip: row.ip,
     label: row.label,
+    eventId: row.eventId,
     bodyTruncated: row.bodyTruncated,
     verification: row.verdict === null ? null : { verdict: row.verdict, note: row.verdictNote ?? '' },
     state: row.state,
@@ -87,6 +89,7 @@ export const ImportLine = z
     sizeBytes: z.int().min(0).optional(),
     ip: z.union([z.ipv4(), z.ipv6()]).nullable().default(null),
     label: z.string().min(1).max(200).regex(STORABLE_TEXT).nullable().default(null),
+    eventId: z.string().refine(isEventId, 'must be an event id').nullable().default(null),
     bodyTruncated: z.boolean().default(false),
     verification: z
       .object({ verdict: z.enum(VERDICTS), note: z.string().max(300).regex(STORABLE_TEXT) })

@@ -31,8 +31,8 @@ signed by asking for it.
 
 This page is made from the code by \`bun run docs\`.
 
-| Provider | Slug | Scheme | Signing secret | Event type | Handshake |
-|---|---|---|---|---|---|
+| Provider | Slug | Scheme | Signing secret | Event type | Event id | Handshake |
+|---|---|---|---|---|---|---|
 ${PROVIDERS.map(line).join('\n')}
 `
 }
@@ -44,6 +44,7 @@ function line(provider: ProviderRow): string {
     schemeWords(provider),
     provider.verification?.secretLabel ?? '',
     eventTypeWords(provider),
+    eventIdWords(provider),
     handshakeWords(provider),
   ]
   return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
@@ -74,6 +75,17 @@ function eventTypeWords({ eventTypes }: ProviderRow): string {
     case 'jwt':
       return `claim \`${place.name}\``
   }
+}
+
+/** Empty where it is not known. */
+function eventIdWords({ eventId }: ProviderRow): string {
+  if (eventId === undefined) return ''
+  if (eventId === null) return 'none'
+  const words = eventId.places.map((place) =>
+    place.in === 'header' ? `header \`${place.name}\`` : `\`body.${place.name}\``,
+  )
+  const text = words.join(', else ')
+  return eventId.source === undefined ? text : `${text} ([source](${eventId.source}))`
 }
 
 function handshakeWords({ handshakes, handshakeTokenNeeded }: ProviderRow): string {

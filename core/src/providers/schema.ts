@@ -16,6 +16,14 @@ export const Provider = z
       })
       .nullable()
       .meta({ description: 'Where the event type stands; null when there is none' }),
+    eventId: z
+      .object({
+        source: z.enum(['header', 'body']),
+        name: z.string().meta({ description: 'Header or body path' }),
+        documentedAt: z.url().nullable().meta({ description: "The sender's public reference" }),
+      })
+      .nullable()
+      .meta({ description: "Where the sender's own id of an event stands; null when none is known" }),
     signatureHeader: z.string().nullable(),
     handshake: z.enum(['none', 'automatic', 'token']).meta({
       description: 'Whether subscribing poses a challenge, and whether its answer needs a `handshakeToken`',
@@ -37,6 +45,7 @@ export function providerView(row: ProviderRow): z.input<typeof Provider> {
     slug: row.slug,
     name: row.name,
     eventType: place === undefined ? null : { source: place.in, name: 'name' in place ? place.name : null },
+    eventId: eventIdView(row),
     signatureHeader: row.signatureHeader,
     handshake: row.handshakes.length === 0 ? 'none' : row.handshakeTokenNeeded ? 'token' : 'automatic',
     handshakeTokenNeeded: row.handshakeTokenNeeded,
@@ -50,4 +59,10 @@ export function providerView(row: ProviderRow): z.input<typeof Provider> {
           },
     setupPath: row.setupPath,
   }
+}
+
+function eventIdView({ eventId }: ProviderRow): z.input<typeof Provider>['eventId'] {
+  const place = eventId?.places[0]
+  if (place === undefined) return null
+  return { source: place.in, name: place.name, documentedAt: eventId?.source ?? null }
 }

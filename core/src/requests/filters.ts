@@ -30,18 +30,22 @@ export function contentConditions(
   filters: Partial<RequestFilters>,
   shortcut?: Shortcut,
 ): RawBuilder<SqlBool>[] {
-  const { method, state, q, since, until, verification, label } = filters
+  const { method, state, q, since, until, verification, label, eventId } = filters
   const conditions: RawBuilder<SqlBool>[] = []
   if (method !== undefined) conditions.push(sql`upper(r.method) = upper(${method})`)
   if (since !== undefined) conditions.push(sql`r.received_at >= ${since}`)
   if (until !== undefined) conditions.push(sql`r.received_at < ${until}`)
   if (label !== undefined) conditions.push(sql`r.label = ${label}`)
+  if (eventId !== undefined) conditions.push(hasEventId(eventId))
   if (verification === 'none') conditions.push(sql`r.verdict is null`)
   else if (verification !== undefined) conditions.push(sql`r.verdict = ${verification}`)
   if (state !== undefined) conditions.push(sql`${requestState} = ${state}`)
   if (q !== undefined) conditions.push(containsText(q, shortcut))
   return conditions
 }
+
+/** Served by the index of requests that have an event id. */
+export const hasEventId = (eventId: string): RawBuilder<SqlBool> => sql`r.event_id = ${eventId}`
 
 /** Whether anything narrows the list. */
 export function hasFilters(filters: Partial<ListFilters>): boolean {

@@ -177,7 +177,7 @@ async function chunkBelow(
   if (narrowed !== null) query = query.where(sql<SqlBool>`${narrowed}`)
   return await query
     .select(['r.id', 'r.endpointId', 'r.receivedAt', 'r.method', 'r.path', 'r.queryString', 'r.contentType'])
-    .select(['r.sizeBytes', 'r.bodyTruncated', 'r.ip', 'r.label', 'r.verdict', 'r.verdictNote'])
+    .select(['r.sizeBytes', 'r.bodyTruncated', 'r.ip', 'r.label', 'r.eventId', 'r.verdict', 'r.verdictNote'])
     .select([
       sql<string>`${read.headers ? sql`r.header_names` : sql`''`}`.as('headerNames'),
       sql<Buffer>`${read.headers ? sql`r.header_values` : empty}`.as('headerValues'),

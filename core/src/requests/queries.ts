@@ -17,6 +17,7 @@ const SUMMARY_COLUMNS = [
   'r.ip',
   'r.userAgent',
   'r.label',
+  'r.eventId',
   'r.bodyTruncated',
   'r.bodyIsBinary',
   'r.bodyPreview',

@@ -1,6 +1,6 @@
 import { type AbortableQueryOptions, type SqlBool, sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
-import { contentConditions } from './filters.ts'
+import { contentConditions, hasEventId } from './filters.ts'
 import type { ListFilters } from './schema.ts'
 import { cheapestShortcut, type Shortcut } from './searchShortcut.ts'
 
@@ -123,6 +123,9 @@ async function lookThrough(
 ): Promise<Step> {
   const asked = contentConditions(filters, shortcut)
   const isWanted = asked.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`(${sql.join(asked, sql` and `)})`
+  const { eventId } = filters
+  // Only those that have the id are walked, along their index.
+  const isOfEvent = eventId === undefined ? sql<SqlBool>`true` : hasEventId(eventId)
   // The limit keeps the planner from evaluating the conditions once for each aggregate.
   const query = sql<Step>`
     select count(*)::int as looked, min(id) as lowest, count(*) filter (where is_match)::int as matched,
@@ -130,7 +133,7 @@ async function lookThrough(
     from (
       select r.id, ${isWanted} as is_match
       from requests r
-      where r.endpoint_id = ${endpointId}::uuid and r.deleted_at is null and r.hidden_at is null
+      where r.endpoint_id = ${endpointId}::uuid and r.deleted_at is null and r.hidden_at is null and ${isOfEvent}
         and r.id < ${below ?? Number.MAX_SAFE_INTEGER}::bigint and r.id > ${filters.afterId ?? -1}::bigint
       order by r.id desc limit ${rows}
     ) as looked_through`

@@ -6,8 +6,12 @@ import { pageInput } from '../api/pagination.ts'
 import { byName, InstantInput, Int64, Int64Filter, optional, REFUSED, Timestamp } from '../api/values.ts'
 import type { InputIssue } from '../engine/issues.ts'
 import { BODY_KINDS } from '../engine/message/index.ts'
+import { storedEventId } from '../engine/verification/index.ts'
 import { REQUEST_STATES, VERDICTS, VERIFICATION_FILTERS } from '../engine/words/index.ts'
 import { VALUE_TYPES } from './shape.ts'
+
+/** What an address can hold beside other filters. */
+const EVENT_ID_CHARACTERS_MAX = 2_000
 
 /** The filters that list and await share; all combine with AND. */
 export const filterInput = {
@@ -21,6 +25,9 @@ export const filterInput = {
   afterId: optional(Int64Filter).meta({ description: 'Only requests with a greater id' }),
   verification: optional(z.enum(VERIFICATION_FILTERS)).meta({ description: '`none`: nothing was checked' }),
   label: optional(z.string().min(1).max(200)).meta({ description: 'Exact event type' }),
+  eventId: optional(z.string().min(1).max(EVENT_ID_CHARACTERS_MAX).transform(storedEventId)).meta({
+    description: "Exact id of the event, the sender's own; also one that is too long to be stored as it came",
+  }),
 }
 
 /** Everything that narrows a list: its filters, and the ids and cursors that say where it begins or ends. */
@@ -78,6 +85,10 @@ const summary = {
   ip: z.string().nullable(),
   userAgent: z.string().nullable(),
   label: z.string().nullable(),
+  eventId: z.string().nullable().meta({
+    description:
+      "The sender's own id of the event, the same each time it is sent; of one over 200 bytes `sha256:` and its digest in hex. Null where there is none",
+  }),
   bodyTruncated: z.boolean().meta({ description: 'An oversize trace: only a prefix of the body is kept' }),
   bodyIsBinary: z.boolean(),
   bodyPreview: z.string().nullable().meta({ description: 'First 200 characters of a text body' }),
@@ -100,6 +111,7 @@ const SUMMARY_EXAMPLE = {
   ip: '203.0.113.7',
   userAgent: 'Stripe/1.0',
   label: 'invoice.paid',
+  eventId: 'evt_1',
   bodyTruncated: false,
   bodyIsBinary: false,
   bodyPreview: '{"id":"evt_1","type":"invoice.paid"}',

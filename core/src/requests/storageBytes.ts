@@ -13,6 +13,7 @@ export interface StoredParts {
   readonly ip: string | null
   readonly userAgent: string | null
   readonly label: string | null
+  readonly eventId: string | null
   readonly body: Uint8Array
   readonly bodyPreview: string | null
   readonly verdict: string | null
@@ -30,6 +31,7 @@ const COLUMNS = [
   'ip',
   'user_agent',
   'label',
+  'event_id',
   'body_preview',
   'verdict',
   'verdict_note',
@@ -52,6 +54,7 @@ export function requestStorageBytes(parts: StoredParts): number {
     utf8Length(parts.ip) +
     utf8Length(parts.userAgent) +
     utf8Length(parts.label) +
+    utf8Length(parts.eventId) +
     utf8Length(parts.bodyPreview) +
     utf8Length(parts.verdict) +
     utf8Length(parts.verdictNote)

@@ -19,6 +19,7 @@ export const STORED_REQUEST_COLUMNS = [
   'bodyTruncated',
   'ip',
   'label',
+  'eventId',
   'verdict',
   'verdictNote',
 ] as const satisfies readonly (keyof RequestsTable)[]
@@ -41,6 +42,7 @@ export function storedRequest(row: StoredRequestRow): EvaluatedRequest {
     bodyTruncated: row.bodyTruncated,
     ip: row.ip,
     label: row.label,
+    eventId: row.eventId,
     verification:
       row.verdict === null ? null : { verdict: verdictOf(row.verdict), note: row.verdictNote ?? '' },
   }

@@ -29,6 +29,7 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
     ip: row.ip,
     userAgent: row.userAgent,
     label: row.label,
+    eventId: row.eventId,
     bodyTruncated: row.bodyTruncated,
     bodyIsBinary: row.bodyIsBinary,
     bodyPreview: row.bodyPreview,

@@ -127,6 +127,7 @@ function sampleRequest(ctx: Context, sample: Sample): EvaluatedRequest {
     bodyTruncated: false,
     ip: null,
     label: null,
+    eventId: null,
     verification: null,
   }
 }

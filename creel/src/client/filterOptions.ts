@@ -7,6 +7,7 @@ export interface FilterOptions {
   readonly q?: string
   readonly method?: string
   readonly label?: string
+  readonly event?: string
   readonly state?: string
   readonly verification?: string
   readonly since?: string
@@ -20,6 +21,7 @@ export function withFilterOptions(command: Command): Command {
     .option('--q <text>', 'text in path, query, header values or body, whatever its case')
     .option('--method <method>', 'HTTP method')
     .option('--label <type>', 'event type, e.g. order.paid')
+    .option('--event <id>', "the sender's own id of the event")
     .option('--state <state>', 'latest delivery state, e.g. Failed')
     .option('--verification <verdict>', 'verified, failed, unsigned, unverifiable or none')
     .option('--since <when>', 'received since, e.g. 10m, 2026-11-01')
@@ -33,11 +35,12 @@ export function withFilterOptions(command: Command): Command {
  * @throws ClientError for a time that means nothing
  */
 export function filterQuery(options: FilterOptions): Query {
-  const { q, method, label, state, verification, since, until, after } = options
+  const { q, method, label, event, state, verification, since, until, after } = options
   return {
     q,
     method,
     label,
+    eventId: event,
     state,
     verification,
     since: since === undefined ? undefined : requiredMoment(since, '--since'),

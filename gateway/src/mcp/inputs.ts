@@ -16,6 +16,7 @@ export const filters = {
     .optional()
     .describe('Signature verdict; none: nothing was checked'),
   label: z.string().optional().describe('Exact event type'),
+  eventId: z.string().optional().describe("Exact id of the event, the sender's own"),
   since: z.string().optional().describe('Received at or after; ISO 8601'),
   until: z.string().optional().describe('Received before; ISO 8601'),
   afterId: z.int().optional().describe('Only requests with a greater id'),

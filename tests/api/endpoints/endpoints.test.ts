@@ -32,6 +32,7 @@ describe('POST /api/v1/endpoints', () => {
       responseHeaders: {},
       responseBody: '{"ok":true}',
       provider: null,
+      eventIdPath: null,
       rejectUnverified: false,
       allowedSenders: [],
       forwardingEnabled: false,

@@ -12,6 +12,9 @@ const Items = z.object({
       slug: z.string(),
       name: z.string(),
       eventType: z.strictObject({ source: z.string(), name: z.string().nullable() }).nullable(),
+      eventId: z
+        .strictObject({ source: z.string(), name: z.string(), documentedAt: z.url().nullable() })
+        .nullable(),
       signatureHeader: z.string().nullable(),
       handshake: z.enum(['none', 'automatic', 'token']),
       handshakeTokenNeeded: z.boolean(),
@@ -34,6 +37,11 @@ describe('GET /api/v1/providers', () => {
       slug: 'github',
       name: 'GitHub',
       eventType: { source: 'header', name: 'X-GitHub-Event' },
+      eventId: {
+        source: 'header',
+        name: 'X-GitHub-Delivery',
+        documentedAt: expect.stringContaining('https://docs.github.com/'),
+      },
       signatureHeader: 'X-Hub-Signature-256',
       handshake: 'none',
       handshakeTokenNeeded: false,

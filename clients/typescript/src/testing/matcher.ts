@@ -18,6 +18,8 @@ export interface Matcher {
   readonly path?: string | RegExp
   /** The event type. */
   readonly label?: string | RegExp
+  /** The sender's own id of the event. */
+  readonly eventId?: string | RegExp
   /** By name, without case; repeated headers are joined with `, `. */
   readonly headers?: Readonly<Record<string, string | RegExp>>
   /** The first value of each parameter. */
@@ -37,6 +39,7 @@ export function differences(matcher: Matcher, request: CapturedRequest): readonl
   compare('method', matcher.method?.toUpperCase(), request.method.toUpperCase())
   compare('path', matcher.path, request.path)
   compare('label', matcher.label, request.label)
+  compare('eventId', matcher.eventId, request.eventId)
   const headers = new Map(Object.entries(request.headers).map(([name, value]) => [name.toLowerCase(), value]))
   for (const [name, wanted] of Object.entries(matcher.headers ?? {})) {
     compare(`headers.${name}`, wanted, headers.get(name.toLowerCase()))

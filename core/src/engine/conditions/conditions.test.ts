@@ -28,6 +28,7 @@ function request(over: Partial<EvaluatedRequest> & { text?: string } = {}): Eval
     bodyTruncated: false,
     ip: '203.0.113.7',
     label: null,
+    eventId: null,
     verification: null,
     ...over,
     body,

@@ -36,9 +36,11 @@ export interface CapturedRequest {
   readonly ip: string | null
 }
 
-/** A captured request after the verdict and the label were computed: what conditions and rules see. */
+/** A captured request after verdict, label and event id were computed: what conditions and rules see. */
 export interface EvaluatedRequest extends CapturedRequest {
   readonly label: string | null
+  /** The sender's own id of the event, at most 200 bytes of UTF-8 without control characters; null without one. */
+  readonly eventId: string | null
   readonly verification: Verification | null
 }
 

@@ -35,6 +35,9 @@ describe('the catalog', () => {
       }
       for (const row of provider.schemes) expectComplete(row)
       for (const place of provider.eventTypes) if (place.in === 'body') nodesAt({}, place.name)
+      for (const place of provider.eventId?.places ?? []) {
+        for (const field of [place, place.within]) if (field?.in === 'body') nodesAt({}, field.name)
+      }
       for (const { trigger } of provider.handshakes) {
         for (const path of Object.keys(trigger.json ?? {})) nodesAt({}, path)
       }

@@ -41,6 +41,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'airwallex',
     name: 'Airwallex',
     eventTypes: [{ in: 'body', name: 'name' }],
+    eventId: { places: [{ in: 'body', name: 'id' }] },
     signatureHeader: 'x-signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'Webhook secret key' },
     schemes: [
@@ -131,6 +132,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'aws-sns',
     name: 'Amazon SNS',
     eventTypes: [{ in: 'header', name: 'x-amz-sns-message-type' }],
+    eventId: { places: [{ in: 'header', name: 'x-amz-sns-message-id' }], source: 'https://docs.aws.amazon.com/sns/latest/dg/sns-message-and-json-formats.html' },
     signatureHeader: null,
     verification: { supported: false, family: 'rsa-cert', scheme: 'rsa-cert', secretLabel: null },
     schemes: [
@@ -147,6 +149,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'azure-devops',
     name: 'Azure DevOps service hooks',
     eventTypes: [{ in: 'body', name: 'eventType' }],
+    eventId: { places: [{ in: 'body', name: 'id' }], source: 'https://learn.microsoft.com/en-us/azure/devops/service-hooks/events' },
     signatureHeader: 'Authorization',
     verification: { supported: true, family: 'basic-auth', scheme: 'basic-auth', secretLabel: 'Basic authentication username:password' },
     schemes: [
@@ -180,6 +183,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'bigcommerce',
     name: 'BigCommerce',
     eventTypes: [{ in: 'body', name: 'scope' }],
+    eventId: { places: [{ in: 'header', name: 'webhook-id' }] },
     signatureHeader: 'webhook-signature',
     verification: { supported: true, family: 'standard-webhooks', scheme: 'standard-webhooks-v1', secretLabel: 'Client secret' },
     schemes: [
@@ -194,6 +198,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'bitbucket',
     name: 'Bitbucket Cloud',
     eventTypes: [{ in: 'header', name: 'X-Event-Key' }],
+    eventId: { places: [{ in: 'header', name: 'X-Request-UUID' }], source: 'https://support.atlassian.com/bitbucket-cloud/docs/event-payloads/' },
     signatureHeader: 'X-Hub-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Secret' },
     schemes: [
@@ -208,6 +213,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'box',
     name: 'Box',
     eventTypes: [{ in: 'body', name: 'trigger' }],
+    eventId: { places: [{ in: 'header', name: 'BOX-DELIVERY-ID' }] },
     signatureHeader: 'BOX-SIGNATURE-PRIMARY',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-base64', secretLabel: 'Primary Signature Key (and Secondary Signature Key)' },
     schemes: [
@@ -223,6 +229,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'braintree',
     name: 'Braintree',
     eventTypes: [{ in: 'form', name: 'bt_payload', element: 'kind' }],
+    eventId: null,
     signatureHeader: null,
     verification: { supported: true, family: 'hmac-fields', scheme: 'hmac-sha1-hex', secretLabel: 'Private Key' },
     schemes: [
@@ -282,6 +289,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'chargebee',
     name: 'Chargebee',
     eventTypes: [{ in: 'body', name: 'event_type' }],
+    eventId: { places: [{ in: 'body', name: 'id' }], source: 'https://apidocs.chargebee.com/docs/api/events' },
     signatureHeader: 'Authorization',
     verification: { supported: true, family: 'basic-auth', scheme: 'basic-auth', secretLabel: 'Basic authentication username:password' },
     schemes: [
@@ -296,6 +304,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'checkout-com',
     name: 'Checkout.com',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'body', name: 'id' }] },
     signatureHeader: 'Cko-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Signature key' },
     schemes: [
@@ -310,6 +319,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'checkr',
     name: 'Checkr',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'body', name: 'id' }] },
     signatureHeader: 'X-Checkr-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'API key' },
     schemes: [
@@ -324,6 +334,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'circleci',
     name: 'CircleCI',
     eventTypes: [{ in: 'header', name: 'circleci-event-type' }],
+    eventId: { places: [{ in: 'body', name: 'id' }], source: 'https://circleci.com/docs/outbound-webhooks-reference/' },
     signatureHeader: 'circleci-signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Secret token' },
     schemes: [
@@ -338,6 +349,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'clerk',
     name: 'Clerk',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'header', name: 'svix-id' }, { in: 'header', name: 'webhook-id' }], source: 'https://clerk.com/docs/webhooks/overview' },
     signatureHeader: 'svix-signature',
     verification: { supported: true, family: 'standard-webhooks', scheme: 'standard-webhooks-v1', secretLabel: 'Signing Secret' },
     schemes: [
@@ -410,6 +422,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'coinbase-commerce',
     name: 'Coinbase Commerce',
     eventTypes: [{ in: 'body', name: 'event.type' }],
+    eventId: { places: [{ in: 'body', name: 'event.id' }] },
     signatureHeader: 'X-CC-Webhook-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Webhook shared secret' },
     schemes: [
@@ -438,6 +451,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'contentful',
     name: 'Contentful',
     eventTypes: [{ in: 'header', name: 'X-Contentful-Topic' }],
+    eventId: { places: [{ in: 'header', name: 'X-Contentful-Idempotency-Key' }], source: 'https://www.contentful.com/developers/changelog/idempotency-key-headers-for-webhook-requests/' },
     signatureHeader: 'x-contentful-signature',
     verification: { supported: true, family: 'hmac-url-params', scheme: 'hmac-sha256-hex', secretLabel: 'Signing secret' },
     schemes: [
@@ -452,6 +466,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'customerio',
     name: 'Customer.io',
     eventTypes: [{ in: 'body', name: 'metric' }],
+    eventId: { places: [{ in: 'body', name: 'event_id' }] },
     signatureHeader: 'X-CIO-Signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'Webhook signing key' },
     schemes: [
@@ -542,6 +557,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'easypost',
     name: 'EasyPost',
     eventTypes: [{ in: 'body', name: 'description' }],
+    eventId: { places: [{ in: 'body', name: 'id' }], source: 'https://docs.easypost.com/docs/events' },
     signatureHeader: 'X-Hmac-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Webhook secret' },
     schemes: [
@@ -556,6 +572,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'ebay',
     name: 'eBay notifications',
     eventTypes: [{ in: 'body', name: 'metadata.topic' }],
+    eventId: { places: [{ in: 'body', name: 'notification.notificationId' }] },
     signatureHeader: 'x-ebay-signature',
     verification: { supported: false, family: 'ecdsa-key-fetch', scheme: 'ecdsa-key-fetch', secretLabel: null },
     schemes: [
@@ -652,6 +669,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'forgejo',
     name: 'Forgejo / Codeberg',
     eventTypes: [{ in: 'header', name: 'X-Forgejo-Event' }],
+    eventId: { places: [{ in: 'header', name: 'X-Forgejo-Delivery' }], source: 'https://forgejo.org/docs/latest/user/webhooks/' },
     signatureHeader: 'X-Forgejo-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Secret' },
     schemes: [
@@ -683,6 +701,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'gitea',
     name: 'Gitea',
     eventTypes: [{ in: 'header', name: 'X-Gitea-Event' }],
+    eventId: { places: [{ in: 'header', name: 'X-Gitea-Delivery' }], source: 'https://docs.gitea.com/usage/webhooks' },
     signatureHeader: 'X-Gitea-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Secret' },
     schemes: [
@@ -697,6 +716,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'github',
     name: 'GitHub',
     eventTypes: [{ in: 'header', name: 'X-GitHub-Event' }],
+    eventId: { places: [{ in: 'header', name: 'X-GitHub-Delivery' }], source: 'https://docs.github.com/en/webhooks/webhook-events-and-payloads#delivery-headers' },
     signatureHeader: 'X-Hub-Signature-256',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Secret' },
     schemes: [
@@ -712,6 +732,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'gitlab',
     name: 'GitLab',
     eventTypes: [{ in: 'header', name: 'X-Gitlab-Event' }],
+    eventId: { places: [{ in: 'header', name: 'Idempotency-Key' }], source: 'https://docs.gitlab.com/user/project/integrations/webhooks/#delivery-headers' },
     signatureHeader: 'webhook-signature',
     verification: { supported: true, family: 'standard-webhooks', scheme: 'standard-webhooks-v1', secretLabel: 'Signing token (or Secret token)' },
     schemes: [
@@ -755,6 +776,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'google-pubsub',
     name: 'Google Cloud Pub/Sub push',
     eventTypes: [{ in: 'body', name: 'message.attributes.eventType' }],
+    eventId: { places: [{ in: 'body', name: 'message.messageId' }], source: 'https://cloud.google.com/pubsub/docs/push' },
     signatureHeader: 'Authorization',
     verification: { supported: false, family: 'jwt', scheme: 'jwt-rs256-jwks', secretLabel: null },
     schemes: [
@@ -769,6 +791,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'greenhouse',
     name: 'Greenhouse',
     eventTypes: [{ in: 'body', name: 'action' }],
+    eventId: { places: [{ in: 'header', name: 'Greenhouse-Event-ID' }], source: 'https://developers.greenhouse.io/webhooks.html' },
     signatureHeader: 'Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Secret Key' },
     schemes: [
@@ -855,6 +878,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'incident-io',
     name: 'incident.io',
     eventTypes: [{ in: 'body', name: 'event_type' }],
+    eventId: { places: [{ in: 'header', name: 'webhook-id' }] },
     signatureHeader: 'webhook-signature',
     verification: { supported: true, family: 'standard-webhooks', scheme: 'standard-webhooks-v1', secretLabel: 'Signing secret' },
     schemes: [
@@ -887,6 +911,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'intercom',
     name: 'Intercom',
     eventTypes: [{ in: 'body', name: 'topic' }],
+    eventId: { places: [{ in: 'body', name: 'id' }] },
     signatureHeader: 'X-Hub-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha1-hex', secretLabel: 'Client secret' },
     schemes: [
@@ -901,6 +926,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'jira',
     name: 'Jira Cloud',
     eventTypes: [{ in: 'body', name: 'webhookEvent' }],
+    eventId: { places: [{ in: 'header', name: 'X-Atlassian-Webhook-Identifier' }], source: 'https://developer.atlassian.com/cloud/jira/platform/webhooks/' },
     signatureHeader: 'X-Hub-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Secret' },
     schemes: [
@@ -991,6 +1017,7 @@ export const ROWS: readonly ProviderRow[] = [
       { in: 'header', name: 'Linear-Event' },
       { in: 'body', name: 'type' },
     ],
+    eventId: { places: [{ in: 'header', name: 'Linear-Delivery' }], source: 'https://linear.app/developers/webhooks' },
     signatureHeader: 'Linear-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Signing secret' },
     schemes: [
@@ -1024,6 +1051,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'lithic',
     name: 'Lithic',
     eventTypes: [{ in: 'body', name: 'event_type' }],
+    eventId: { places: [{ in: 'header', name: 'webhook-id' }] },
     signatureHeader: 'webhook-signature',
     verification: { supported: true, family: 'standard-webhooks', scheme: 'standard-webhooks-v1', secretLabel: 'Event subscription secret' },
     schemes: [
@@ -1039,6 +1067,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'mailchimp',
     name: 'Mailchimp Marketing (audience webhooks)',
     eventTypes: [{ in: 'form', name: 'type' }],
+    eventId: null,
     signatureHeader: null,
     verification: null,
     schemes: [],
@@ -1070,6 +1099,7 @@ export const ROWS: readonly ProviderRow[] = [
       { in: 'body', name: 'event-data.event' },
       { in: 'form', name: 'event' },
     ],
+    eventId: { places: [{ in: 'body', name: 'event-data.id' }] },
     signatureHeader: null,
     verification: { supported: true, family: 'hmac-fields', scheme: 'hmac-sha256-hex', secretLabel: 'HTTP webhook signing key' },
     schemes: [
@@ -1173,6 +1203,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'mux',
     name: 'Mux',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'body', name: 'id' }] },
     signatureHeader: 'mux-signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'Signing secret' },
     schemes: [
@@ -1201,6 +1232,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'notion',
     name: 'Notion',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'body', name: 'id' }], source: 'https://developers.notion.com/reference/webhooks' },
     signatureHeader: 'X-Notion-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Verification token' },
     schemes: [
@@ -1233,6 +1265,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'okta',
     name: 'Okta event hooks',
     eventTypes: [{ in: 'body', name: 'data.events[0].eventType' }],
+    eventId: { places: [{ in: 'body', name: 'eventId' }], source: 'https://developer.okta.com/docs/concepts/event-hooks/' },
     signatureHeader: 'Authorization',
     verification: { supported: true, family: 'shared-token', scheme: 'shared-token', secretLabel: 'Authentication secret' },
     schemes: [
@@ -1249,6 +1282,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'openai',
     name: 'OpenAI',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'header', name: 'webhook-id' }], source: 'https://platform.openai.com/docs/guides/webhooks' },
     signatureHeader: 'webhook-signature',
     verification: { supported: true, family: 'standard-webhooks', scheme: 'standard-webhooks-v1', secretLabel: 'Signing secret' },
     schemes: [
@@ -1277,6 +1311,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'paddle',
     name: 'Paddle Billing',
     eventTypes: [{ in: 'body', name: 'event_type' }],
+    eventId: { places: [{ in: 'body', name: 'event_id' }], source: 'https://developer.paddle.com/webhooks/overview' },
     signatureHeader: 'Paddle-Signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'Secret key (endpoint secret key)' },
     schemes: [
@@ -1291,6 +1326,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'pagerduty',
     name: 'PagerDuty (Webhooks v3)',
     eventTypes: [{ in: 'body', name: 'event.event_type' }],
+    eventId: { places: [{ in: 'body', name: 'event.id' }], source: 'https://developer.pagerduty.com/docs/webhooks-overview' },
     signatureHeader: 'X-PagerDuty-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Webhook secret (Subscription signing secret)' },
     schemes: [
@@ -1333,6 +1369,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'paypal',
     name: 'PayPal',
     eventTypes: [{ in: 'body', name: 'event_type' }],
+    eventId: { places: [{ in: 'body', name: 'id' }], source: 'https://developer.paypal.com/docs/api/webhooks/v1/' },
     signatureHeader: 'Paypal-Transmission-Sig',
     verification: { supported: false, family: 'rsa-cert', scheme: 'rsa-sha256-cert', secretLabel: 'Webhook ID' },
     schemes: [
@@ -1361,6 +1398,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'persona',
     name: 'Persona',
     eventTypes: [{ in: 'body', name: 'data.attributes.name' }],
+    eventId: { places: [{ in: 'body', name: 'data.id' }] },
     signatureHeader: 'Persona-Signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'Webhook secret' },
     schemes: [
@@ -1421,6 +1459,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'polar',
     name: 'Polar',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'header', name: 'webhook-id' }] },
     signatureHeader: 'webhook-signature',
     verification: { supported: true, family: 'standard-webhooks', scheme: 'standard-webhooks-v1', secretLabel: 'Webhook secret' },
     schemes: [
@@ -1449,6 +1488,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'pusher',
     name: 'Pusher Channels',
     eventTypes: [{ in: 'body', name: 'events[0].name' }],
+    eventId: null,
     signatureHeader: 'X-Pusher-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'App secret' },
     schemes: [
@@ -1480,6 +1520,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'razorpay',
     name: 'Razorpay',
     eventTypes: [{ in: 'body', name: 'event' }],
+    eventId: { places: [{ in: 'header', name: 'x-razorpay-event-id' }], source: 'https://razorpay.com/docs/webhooks/validate-test/' },
     signatureHeader: 'X-Razorpay-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Secret' },
     schemes: [
@@ -1508,6 +1549,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'replicate',
     name: 'Replicate',
     eventTypes: [{ in: 'body', name: 'status' }],
+    eventId: { places: [{ in: 'header', name: 'webhook-id' }], source: 'https://replicate.com/docs/topics/webhooks/verify-webhook' },
     signatureHeader: 'webhook-signature',
     verification: { supported: true, family: 'standard-webhooks', scheme: 'standard-webhooks-v1', secretLabel: 'Webhook signing key' },
     schemes: [
@@ -1522,6 +1564,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'resend',
     name: 'Resend',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'header', name: 'svix-id' }, { in: 'header', name: 'webhook-id' }], source: 'https://resend.com/docs/dashboard/webhooks/verify-webhooks-requests' },
     signatureHeader: 'svix-signature',
     verification: { supported: true, family: 'standard-webhooks', scheme: 'standard-webhooks-v1', secretLabel: 'Signing Secret' },
     schemes: [
@@ -1537,6 +1580,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'revenuecat',
     name: 'RevenueCat',
     eventTypes: [{ in: 'body', name: 'event.type' }],
+    eventId: { places: [{ in: 'body', name: 'event.id' }], source: 'https://www.revenuecat.com/docs/integrations/webhooks/event-types-and-fields' },
     signatureHeader: 'Authorization',
     verification: { supported: true, family: 'shared-token', scheme: 'shared-token', secretLabel: 'Authorization header value' },
     schemes: [
@@ -1593,6 +1637,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'sanity',
     name: 'Sanity',
     eventTypes: [{ in: 'header', name: 'sanity-operation' }],
+    eventId: { places: [{ in: 'header', name: 'idempotency-key' }], source: 'https://www.sanity.io/docs/webhooks' },
     signatureHeader: 'sanity-webhook-signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-base64url', secretLabel: 'Secret' },
     schemes: [
@@ -1607,6 +1652,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'segment',
     name: 'Segment',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'body', name: 'messageId' }], source: 'https://segment.com/docs/connections/spec/common/' },
     signatureHeader: 'X-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha1-hex', secretLabel: 'Shared Secret' },
     schemes: [
@@ -1666,6 +1712,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'shopify',
     name: 'Shopify',
     eventTypes: [{ in: 'header', name: 'X-Shopify-Topic' }],
+    eventId: { places: [{ in: 'header', name: 'X-Shopify-Event-Id' }, { in: 'header', name: 'X-Shopify-Webhook-Id' }], source: 'https://shopify.dev/apps/build/webhooks/ignore-duplicates' },
     signatureHeader: 'X-Shopify-Hmac-Sha256',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-base64', secretLabel: 'Client secret (API secret key); shop-level webhooks: the key shown under Notifications → Webhooks' },
     schemes: [
@@ -1686,6 +1733,7 @@ export const ROWS: readonly ProviderRow[] = [
       { in: 'form', name: 'command' },
       { in: 'form', name: 'payload', path: 'type' },
     ],
+    eventId: { places: [{ in: 'body', name: 'event_id' }], source: 'https://docs.slack.dev/apis/events-api/' },
     signatureHeader: 'X-Slack-Signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'Signing Secret' },
     schemes: [
@@ -1734,6 +1782,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'square',
     name: 'Square',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'body', name: 'event_id' }], source: 'https://developer.squareup.com/docs/webhooks/step3validate' },
     signatureHeader: 'x-square-hmacsha256-signature',
     verification: { supported: true, family: 'hmac-url-params', scheme: 'hmac-sha256-base64', secretLabel: 'Signature Key' },
     schemes: [
@@ -1748,6 +1797,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'standard-webhooks',
     name: 'Standard Webhooks (generic)',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'header', name: 'webhook-id' }, { in: 'header', name: 'svix-id' }], source: 'https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md' },
     signatureHeader: 'webhook-signature',
     verification: { supported: true, family: 'standard-webhooks', scheme: 'standard-webhooks-v1', secretLabel: 'Signing secret' },
     schemes: [
@@ -1777,6 +1827,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'strava',
     name: 'Strava',
     eventTypes: [{ in: 'body', name: 'object_type' }],
+    eventId: null,
     signatureHeader: null,
     verification: null,
     schemes: [],
@@ -1791,6 +1842,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'stripe',
     name: 'Stripe',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'body', name: 'id' }], source: 'https://docs.stripe.com/webhooks#handle-duplicate-events' },
     signatureHeader: 'Stripe-Signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'Signing secret' },
     schemes: [
@@ -1805,6 +1857,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'supabase-auth',
     name: 'Supabase Auth hooks',
     eventTypes: [],
+    eventId: { places: [{ in: 'header', name: 'webhook-id' }] },
     signatureHeader: 'webhook-signature',
     verification: { supported: true, family: 'standard-webhooks', scheme: 'standard-webhooks-v1', secretLabel: 'Hook secret' },
     schemes: [
@@ -1819,6 +1872,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'svix',
     name: 'Svix',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'header', name: 'svix-id' }, { in: 'header', name: 'webhook-id' }], source: 'https://docs.svix.com/receiving/verifying-payloads/how-manual' },
     signatureHeader: 'svix-signature',
     verification: { supported: true, family: 'standard-webhooks', scheme: 'standard-webhooks-v1', secretLabel: 'Signing Secret' },
     schemes: [
@@ -1835,6 +1889,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'tally',
     name: 'Tally',
     eventTypes: [{ in: 'body', name: 'eventType' }],
+    eventId: { places: [{ in: 'body', name: 'eventId' }], source: 'https://tally.so/help/webhooks' },
     signatureHeader: 'Tally-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-base64', secretLabel: 'Signing secret' },
     schemes: [
@@ -1849,6 +1904,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'telegram',
     name: 'Telegram Bot API',
     eventTypes: [{ in: 'body-key', except: ['update_id'] }],
+    eventId: { places: [{ in: 'body', name: 'update_id' }], source: 'https://core.telegram.org/bots/api#update' },
     signatureHeader: 'X-Telegram-Bot-Api-Secret-Token',
     verification: { supported: true, family: 'shared-token', scheme: 'shared-token', secretLabel: 'secret_token' },
     schemes: [
@@ -1863,6 +1919,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'telnyx',
     name: 'Telnyx',
     eventTypes: [{ in: 'body', name: 'data.event_type' }],
+    eventId: { places: [{ in: 'body', name: 'data.id' }] },
     signatureHeader: 'telnyx-signature-ed25519',
     verification: { supported: true, family: 'ed25519-timestamp-body', scheme: 'ed25519', secretLabel: 'Public Key' },
     schemes: [
@@ -1891,6 +1948,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'trello',
     name: 'Trello',
     eventTypes: [{ in: 'body', name: 'action.type' }],
+    eventId: { places: [{ in: 'body', name: 'action.id' }] },
     signatureHeader: 'X-Trello-Webhook',
     verification: { supported: true, family: 'hmac-url-params', scheme: 'hmac-sha1-base64', secretLabel: 'Secret (OAuth 1.0 secret of the Power-Up)' },
     schemes: [
@@ -1912,6 +1970,7 @@ export const ROWS: readonly ProviderRow[] = [
       { in: 'form', name: 'SmsStatus' },
       { in: 'body', name: '[0].type' },
     ],
+    eventId: { places: [{ in: 'header', name: 'I-Twilio-Idempotency-Token' }], source: 'https://www.twilio.com/docs/usage/webhooks/webhooks-connection-overrides' },
     signatureHeader: 'X-Twilio-Signature',
     verification: { supported: true, family: 'hmac-url-params', scheme: 'hmac-sha1-base64', secretLabel: 'Auth Token' },
     schemes: [
@@ -1927,6 +1986,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'twitch',
     name: 'Twitch EventSub',
     eventTypes: [{ in: 'header', name: 'Twitch-Eventsub-Subscription-Type' }],
+    eventId: { places: [{ in: 'header', name: 'Twitch-Eventsub-Message-Id' }], source: 'https://dev.twitch.tv/docs/eventsub/handling-webhook-events/' },
     signatureHeader: 'Twitch-Eventsub-Message-Signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'transport.secret' },
     schemes: [
@@ -1943,6 +2003,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'typeform',
     name: 'Typeform',
     eventTypes: [{ in: 'body', name: 'event_type' }],
+    eventId: { places: [{ in: 'body', name: 'event_id' }], source: 'https://www.typeform.com/developers/webhooks/example-payload/' },
     signatureHeader: 'Typeform-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-base64', secretLabel: 'Secret' },
     schemes: [
@@ -1957,6 +2018,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'vercel',
     name: 'Vercel',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'body', name: 'id' }], source: 'https://vercel.com/docs/webhooks/webhooks-api' },
     signatureHeader: 'x-vercel-signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha1-hex', secretLabel: 'Secret' },
     schemes: [
@@ -2017,6 +2079,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'websub',
     name: 'WebSub (generic hub)',
     eventTypes: [],
+    eventId: null,
     signatureHeader: 'X-Hub-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-by-prefix-hex', secretLabel: 'hub.secret' },
     schemes: [
@@ -2064,6 +2127,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'woocommerce',
     name: 'WooCommerce',
     eventTypes: [{ in: 'header', name: 'X-WC-Webhook-Topic' }],
+    eventId: { places: [{ in: 'header', name: 'X-WC-Webhook-Delivery-ID' }], source: 'https://woocommerce.com/document/webhooks/' },
     signatureHeader: 'X-WC-Webhook-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-base64', secretLabel: 'Secret' },
     schemes: [
@@ -2078,6 +2142,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'workos',
     name: 'WorkOS',
     eventTypes: [{ in: 'body', name: 'event' }],
+    eventId: { places: [{ in: 'body', name: 'id' }] },
     signatureHeader: 'WorkOS-Signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'Signing Secret' },
     schemes: [
@@ -2124,6 +2189,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'youtube',
     name: 'YouTube (WebSub / PubSubHubbub)',
     eventTypes: [],
+    eventId: null,
     signatureHeader: 'X-Hub-Signature',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-by-prefix-hex', secretLabel: 'hub.secret' },
     schemes: [
@@ -2140,6 +2206,7 @@ export const ROWS: readonly ProviderRow[] = [
     slug: 'zendesk',
     name: 'Zendesk',
     eventTypes: [{ in: 'body', name: 'type' }],
+    eventId: { places: [{ in: 'header', name: 'X-Zendesk-Webhook-Invocation-Id' }], source: 'https://developer.zendesk.com/documentation/webhooks/anatomy-of-a-webhook-request/' },
     signatureHeader: 'X-Zendesk-Webhook-Signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-base64', secretLabel: 'Signing secret' },
     schemes: [

@@ -41,6 +41,27 @@ const EventTypePlace = z.discriminatedUnion('in', [
 /** Where an event type stands, as a row of the catalog says it. */
 export type EventTypePlace = z.infer<typeof EventTypePlace>
 
+const EventIdField = z.strictObject({
+  in: z.enum(['header', 'body']),
+  /** Of the header, or the path into the body. */
+  name: Text,
+})
+
+/** Where the sender's own id of an event stands. It is the same on every try of that event. */
+const EventIdPlace = EventIdField.extend({
+  /** A second field, within which the id is unique: both make the id, parted by a blank. */
+  within: EventIdField.optional(),
+})
+/** Where the id of an event stands, as a row of the catalog says it. */
+export type EventIdPlace = z.infer<typeof EventIdPlace>
+
+const EventId = z.strictObject({
+  /** In order: the first that is there. The first is the one that the catalog shows. */
+  places: z.array(EventIdPlace).min(1),
+  /** Where the sender's public reference says so, as far as it is known. */
+  source: z.url().optional(),
+})
+
 const Place = {
   in: z.enum(['header', 'query', 'body', 'form', 'formjson', 'rawbody']),
   /** Of the header, query parameter or form field. */
@@ -245,6 +266,8 @@ export const ProviderRow = z.strictObject({
     .max(40),
   name: Text,
   eventTypes: z.array(EventTypePlace),
+  /** Null: the sender gives its requests no id. Absent: not known, so none is read. */
+  eventId: EventId.nullable().optional(),
   /** The header that carries the signature; null when there is none or it stands elsewhere. */
   signatureHeader: Text.nullable(),
   /** Null: the provider does not sign. `supported` false: it does, but nothing can be checked here. */

@@ -3,6 +3,7 @@ export { findProvider, PROVIDERS, SIGNATURE_HEADERS } from './catalog.ts'
 export type {
   ChallengeExpression,
   ChallengeTerm,
+  EventIdPlace,
   EventTypePlace,
   HandshakeRow,
   HashName,

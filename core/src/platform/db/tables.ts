@@ -264,6 +264,7 @@ export interface EndpointsTable {
   captureId: string | null
   previousCaptureId: string | null
   previousCaptureUntil: Date | null
+  eventIdPath: string | null
 }
 
 export interface GatewayHeartbeatsTable {
@@ -350,6 +351,7 @@ export interface RequestsTable {
   hiddenAt: Date | null
   imported: Generated<boolean>
   storageBytes: number | null
+  eventId: string | null
 }
 
 export interface RuleFaultsTable {

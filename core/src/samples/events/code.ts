@@ -93,6 +93,7 @@ const PROJECT = {
 const gitlabEvent = (event: string) => (facts: Facts) => ({
   'X-Gitlab-Event': event,
   'X-Gitlab-Event-UUID': facts.uuid(),
+  'Idempotency-Key': facts.uuid(),
   'X-Gitlab-Instance': 'https://gitlab.example.com',
 })
 
@@ -204,6 +205,8 @@ const LINEAR: ProviderSamples = {
   ],
 }
 
+const jiraHeaders = (facts: Facts) => ({ 'X-Atlassian-Webhook-Identifier': facts.uuid() })
+
 const jira = (event: string, fields: JsonObject) => (facts: Facts) => ({
   timestamp: facts.now.getTime(),
   webhookEvent: event,
@@ -217,6 +220,7 @@ const JIRA: ProviderSamples = {
     {
       event: 'jira:issue_created',
       summary: 'An issue was created',
+      headers: jiraHeaders,
       body: jira('jira:issue_created', {
         summary: 'Ebb is late',
         issuetype: { name: 'Bug' },
@@ -226,6 +230,7 @@ const JIRA: ProviderSamples = {
     {
       event: 'jira:issue_updated',
       summary: 'An issue is in progress',
+      headers: jiraHeaders,
       body: jira('jira:issue_updated', { summary: 'Ebb is late', status: { name: 'In Progress' } }),
     },
   ],

@@ -38,6 +38,8 @@ const SLACK: ProviderSamples = {
   ],
 }
 
+const twilioToken = (facts: Facts) => ({ 'I-Twilio-Idempotency-Token': facts.uuid() })
+
 const TWILIO: ProviderSamples = {
   provider: 'twilio',
   isForm: true,
@@ -45,6 +47,7 @@ const TWILIO: ProviderSamples = {
     {
       event: 'received',
       summary: 'A text message has come in',
+      headers: twilioToken,
       body: (facts) => ({
         AccountSid: `AC${facts.hex(32)}`,
         Body: 'When is high tide?',
@@ -58,6 +61,7 @@ const TWILIO: ProviderSamples = {
     {
       event: 'delivered',
       summary: 'A text message has arrived',
+      headers: twilioToken,
       body: (facts) => ({
         AccountSid: `AC${facts.hex(32)}`,
         From: '+15005550001',
@@ -149,6 +153,7 @@ const ZENDESK: ProviderSamples = {
     {
       event: 'zen:event-type:ticket.created',
       summary: 'A ticket was opened',
+      headers: (facts) => ({ 'X-Zendesk-Webhook-Invocation-Id': facts.token(26).toUpperCase() }),
       body: (facts) => ({
         account_id: facts.number(8),
         id: facts.uuid(),

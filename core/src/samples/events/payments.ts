@@ -149,12 +149,15 @@ const razorpay = (event: string, kind: string, entity: (facts: Facts) => JsonObj
   created_at: facts.unix,
 })
 
+const razorpayHeaders = (facts: Facts) => ({ 'x-razorpay-event-id': facts.token(14) })
+
 const RAZORPAY: ProviderSamples = {
   provider: 'razorpay',
   events: [
     {
       event: 'payment.captured',
       summary: 'A payment was captured',
+      headers: razorpayHeaders,
       body: razorpay('payment.captured', 'payment', (facts) => ({
         id: `pay_${facts.token(14)}`,
         entity: 'payment',
@@ -169,6 +172,7 @@ const RAZORPAY: ProviderSamples = {
     {
       event: 'refund.processed',
       summary: 'A refund has been paid out',
+      headers: razorpayHeaders,
       body: razorpay('refund.processed', 'refund', (facts) => ({
         id: `rfnd_${facts.token(14)}`,
         entity: 'refund',

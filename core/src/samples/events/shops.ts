@@ -12,6 +12,7 @@ const shopifyTopic = (topic: string) => (facts: Facts) => ({
   'X-Shopify-Topic': topic,
   'X-Shopify-Shop-Domain': 'creel-sample.myshopify.com',
   'X-Shopify-Webhook-Id': facts.uuid(),
+  'X-Shopify-Event-Id': facts.uuid(),
 })
 
 const SHOPIFY: ProviderSamples = {

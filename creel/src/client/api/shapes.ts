@@ -66,6 +66,8 @@ const summary = {
   sizeBytes: z.int(),
   ip: z.string().nullable(),
   label: z.string().nullable(),
+  /** Services from before event ids were read say nothing of them. */
+  eventId: z.string().nullable().default(null),
   bodyTruncated: z.boolean(),
   bodyIsBinary: z.boolean(),
   verification: z.looseObject({ verdict: z.string(), note: z.string() }).nullable(),

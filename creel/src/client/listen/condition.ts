@@ -44,6 +44,7 @@ function capturedRequest(request: RequestDetail): Parameters<typeof matches>[1] 
     bodyTruncated: request.bodyTruncated,
     ip: request.ip,
     label: request.label,
+    eventId: request.eventId,
     verification:
       verification === null ? null : { verdict: verdictOf(verification.verdict), note: verification.note },
   }

@@ -14,6 +14,7 @@ const request = (id: number): RequestDetail => ({
   sizeBytes: 0,
   ip: null,
   label: null,
+  eventId: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,

@@ -7,6 +7,7 @@ import { requiredMoment } from '../words.ts'
 const WORDS: Readonly<Record<string, string>> = {
   method: 'method',
   label: 'label',
+  event: 'eventId',
   state: 'state',
   is: 'verification',
   verification: 'verification',

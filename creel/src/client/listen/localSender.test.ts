@@ -76,6 +76,7 @@ const request = (members: Partial<RequestDetail>): RequestDetail => ({
   sizeBytes: 0,
   ip: null,
   label: null,
+  eventId: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,

@@ -145,11 +145,17 @@ function headersOf(request: RequestDetail, deliveryId: string): (readonly [strin
   )
   const kept = request.rawHeaders.filter(({ name }) => {
     const field = name.toLowerCase()
-    return !OF_CONNECTION.has(field) && !named.has(field) && !/^creel-(delivery|request)-id$/.test(field)
+    return (
+      !OF_CONNECTION.has(field) && !named.has(field) && !/^creel-(delivery|request|event)-id$/.test(field)
+    )
   })
   return [
     ...kept.map((header) => [header.name, headerBytes(header)] as const),
     ['creel-delivery-id', deliveryId],
     ['creel-request-id', String(request.id)],
+    // A byte a character, as fields are sent.
+    ...(request.eventId === null
+      ? []
+      : [['creel-event-id', Buffer.from(request.eventId).toString('latin1')] as const]),
   ]
 }

@@ -16,6 +16,7 @@ const request = (id: number, members: Partial<RequestDetail> = {}): RequestDetai
   sizeBytes: 3,
   ip: null,
   label: null,
+  eventId: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,
