@@ -1824,6 +1824,8 @@ export interface components {
          *       "userAgent": "Stripe/1.0",
          *       "label": "invoice.paid",
          *       "eventId": "evt_1",
+         *       "senderAttempt": 1,
+         *       "firstRequestId": null,
          *       "bodyTruncated": false,
          *       "bodyIsBinary": false,
          *       "bodyPreview": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\"}",
@@ -1882,6 +1884,10 @@ export interface components {
             label: string | null;
             /** @description The sender's own id of the event, the same each time it is sent; of one over 200 bytes `sha256:` and its digest in hex. Null where there is none */
             eventId: string | null;
+            /** @description The how manieth time the sender's event came to this endpoint, by the requests that are stored; 100: that, or later. Null without `eventId`, and where `imported` */
+            senderAttempt: number | null;
+            /** @description The first stored request of the same event; null for the first itself */
+            firstRequestId: number | null;
             /** @description An oversize trace: only a prefix of the body is kept */
             bodyTruncated: boolean;
             bodyIsBinary: boolean;
@@ -1943,6 +1949,8 @@ export interface components {
          *       "userAgent": "Stripe/1.0",
          *       "label": "invoice.paid",
          *       "eventId": "evt_1",
+         *       "senderAttempt": 1,
+         *       "firstRequestId": null,
          *       "bodyTruncated": false,
          *       "bodyIsBinary": false,
          *       "bodyPreview": "{\"id\":\"evt_1\",\"type\":\"invoice.paid\"}",
@@ -1970,6 +1978,10 @@ export interface components {
             label: string | null;
             /** @description The sender's own id of the event, the same each time it is sent; of one over 200 bytes `sha256:` and its digest in hex. Null where there is none */
             eventId: string | null;
+            /** @description The how manieth time the sender's event came to this endpoint, by the requests that are stored; 100: that, or later. Null without `eventId`, and where `imported` */
+            senderAttempt: number | null;
+            /** @description The first stored request of the same event; null for the first itself */
+            firstRequestId: number | null;
             /** @description An oversize trace: only a prefix of the body is kept */
             bodyTruncated: boolean;
             bodyIsBinary: boolean;
@@ -3100,6 +3112,10 @@ export interface components {
             label: string | null;
             /** @description The sender's own id of the event, the same each time it is sent; of one over 200 bytes `sha256:` and its digest in hex. Null where there is none */
             eventId: string | null;
+            /** @description The how manieth time the sender's event came to this endpoint, by the requests that are stored; 100: that, or later. Null without `eventId`, and where `imported` */
+            senderAttempt: number | null;
+            /** @description The first stored request of the same event; null for the first itself */
+            firstRequestId: number | null;
             /** @description An oversize trace: only a prefix of the body is kept */
             bodyTruncated: boolean;
             bodyIsBinary: boolean;

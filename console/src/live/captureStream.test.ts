@@ -16,6 +16,8 @@ const row = (id: number, state: RequestSummary['state'] = 'NotAttempted'): Reque
   userAgent: null,
   label: null,
   eventId: null,
+  senderAttempt: null,
+  firstRequestId: null,
   bodyTruncated: false,
   imported: false,
   bodyIsBinary: false,

@@ -3,7 +3,7 @@ import { Method } from '../parts/Method.tsx'
 import { StateMark } from '../parts/StateMark.tsx'
 import { VerdictMark } from '../parts/VerdictMark.tsx'
 import type { RequestSummary } from '../trpc.ts'
-import { bytes, clock, fullTime } from '../words/format.ts'
+import { bytes, clock, fullTime, ordinal } from '../words/format.ts'
 import { peek } from '../words/peek.ts'
 import { visible } from '../words/visible.ts'
 
@@ -31,7 +31,8 @@ export const CaptureRow = memo(function CaptureRow({
   onOpen,
   onPick,
 }: Props) {
-  const { attemptCount, id, label, method, path, receivedAt, sizeBytes, state, verification } = row
+  const { attemptCount, id, label, senderAttempt, method, path, receivedAt, sizeBytes, state, verification } =
+    row
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the keys of the whole list are those of the screen
     <div
@@ -56,6 +57,11 @@ export const CaptureRow = memo(function CaptureRow({
       </span>
       <span role="gridcell" className="cell-what">
         {label !== null && <b>{visible(label)}</b>}
+        {senderAttempt !== null && senderAttempt > 1 && (
+          <span className="again" title="The sender has sent this event before">
+            {ordinal(senderAttempt)}
+          </span>
+        )}
         <span className="path">{path === '' ? (label === null ? '/' : '') : visible(path)}</span>
         <span className="preview">{peek(row.bodyPreview)}</span>
       </span>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query'
 import { ArrowDown, ArrowUp, X } from 'lucide-react'
 import { lazy, Suspense, useEffect } from 'react'
+import { Link } from 'wouter'
 import type { CaptureAddress, ChangeAddress } from '../address.ts'
 import { BodyView } from '../body/BodyView.tsx'
 import { LargeBody } from '../body/LargeBody.tsx'
@@ -13,7 +14,7 @@ import { StateMark } from '../parts/StateMark.tsx'
 import { Tabs } from '../parts/Tabs.tsx'
 import { useShortcuts } from '../shell/shortcuts.ts'
 import { type Endpoint, type RequestDetail, type RequestSummary, statusOf } from '../trpc.ts'
-import { ago, bytes, fullTime } from '../words/format.ts'
+import { ago, bytes, fullTime, ordinal } from '../words/format.ts'
 import { visible } from '../words/visible.ts'
 import { Fields } from './Fields.tsx'
 import { PathBar } from './PathBar.tsx'
@@ -51,7 +52,7 @@ export function RequestPane({
   const request = detail.data
   const shown = request ?? row
   const compare = () => {
-    const before = previousOf(stream, requestId, shown?.label ?? null)
+    const before = previousOf(stream, requestId, shown)
     if (before !== undefined) onChange({ c: before }, true)
   }
   const edit = () => onChange({ edit: '1' }, true)
@@ -230,6 +231,20 @@ function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
           <dd title={visible(shown.eventId)}>{visible(shown.eventId)}</dd>
         </div>
       )}
+      {shown.senderAttempt !== null && shown.firstRequestId !== null && (
+        <div>
+          <dt>Sent</dt>
+          <dd>
+            for the {ordinal(shown.senderAttempt)} time, first as{' '}
+            <Link className="link" href={`/e/${shown.endpointId}?r=${shown.firstRequestId}`}>
+              #{shown.firstRequestId}
+            </Link>{' '}
+            <Link className="link" href={`/e/${shown.endpointId}?r=${shown.id}&c=${shown.firstRequestId}`}>
+              Compare
+            </Link>
+          </dd>
+        </div>
+      )}
     </dl>
   )
 }
@@ -277,8 +292,14 @@ function queryFields({ query }: RequestDetail): { name: string; value: string }[
   return Object.entries(query).flatMap(([name, values]) => values.map((value) => ({ name, value })))
 }
 
-/** The next older request of the same type, else the next older one. */
-function previousOf(stream: CaptureStream, requestId: number, label: string | null): number | undefined {
+/** The time before of the same event, as far as it is listed, else its first one; else the next older request of the same type, or of any. */
+function previousOf(
+  stream: CaptureStream,
+  requestId: number,
+  shown: RequestSummary | undefined,
+): number | undefined {
   const older = stream.get().rows.filter(({ id }) => id < requestId)
+  const { eventId = null, firstRequestId = null, label = null } = shown ?? {}
+  if (firstRequestId !== null) return older.find((row) => row.eventId === eventId)?.id ?? firstRequestId
   return (older.find((row) => row.label === label) ?? older[0])?.id
 }

@@ -14,6 +14,8 @@ const request: RequestDetail = {
   userAgent: null,
   label: null,
   eventId: null,
+  senderAttempt: null,
+  firstRequestId: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   bodyPreview: null,

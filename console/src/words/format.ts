@@ -85,3 +85,11 @@ export const plural = (number: number, word: string): string =>
 
 /** An address without its scheme, as it is shown. */
 export const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
+
+/** A place in a row of such, as English writes it: `1st`, `2nd`, `11th`. */
+export function ordinal(place: number): string {
+  const last = place % 10
+  const isTeen = Math.floor(place / 10) % 10 === 1
+  const ending = isTeen ? 'th' : last === 1 ? 'st' : last === 2 ? 'nd' : last === 3 ? 'rd' : 'th'
+  return `${place}${ending}`
+}

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 import { attemptErrorWords } from './attemptError.ts'
-import { clock, plural } from './format.ts'
+import { clock, ordinal, plural } from './format.ts'
 import { limitOfBytes, limitWords, ofLimit } from './limit.ts'
 import { peek } from './peek.ts'
 import { visible } from './visible.ts'
@@ -47,4 +47,10 @@ test('the beginning of a JSON body reads without its marks', () => {
   )
   expect(peek('see http://a.b/c, now')).toBe('see http://a.b/c  now')
   expect(peek(null)).toBe('')
+})
+
+test('an ordinal ends as it is spoken', () => {
+  expect([1, 2, 3, 4, 11, 12, 13, 21, 22, 100].map(ordinal).join(' ')).toBe(
+    '1st 2nd 3rd 4th 11th 12th 13th 21st 22nd 100th',
+  )
 })

@@ -2,6 +2,7 @@ import { type AbortableQueryOptions, type Selectable, sql } from 'kysely'
 import type { Db, RequestsTable, Trx } from '../platform/db/index.ts'
 import { applyFilters } from './filters.ts'
 import type { RequestFilters } from './schema.ts'
+import { firstRequestId, senderAttempt } from './senderAttempts.ts'
 import { attemptCount, requestState } from './state.ts'
 import { storageBytesOf } from './storageBytes.ts'
 import { STORED_REQUEST_COLUMNS } from './storedRequest.ts'
@@ -32,6 +33,10 @@ type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` 
 export interface RequestSummaryRow extends Pick<Selectable<RequestsTable>, SummaryColumn> {
   readonly state: string
   readonly attemptCount: number
+  /** From 1; null without an event id, and of an import. */
+  readonly senderAttempt: number | null
+  /** Null for the first of its event. */
+  readonly firstRequestId: number | null
 }
 
 /** A whole stored request, its body included. */
@@ -57,7 +62,12 @@ export function visibleRequests(db: Db, endpointId: string) {
 export function summaries(db: Db, endpointId: string) {
   return visibleRequests(db, endpointId)
     .select(SUMMARY_COLUMNS)
-    .select([requestState.as('state'), attemptCount.as('attemptCount')])
+    .select([
+      requestState.as('state'),
+      attemptCount.as('attemptCount'),
+      senderAttempt.as('senderAttempt'),
+      firstRequestId.as('firstRequestId'),
+    ])
 }
 
 /** Requests of an endpoint by id as lists show them, newest first; those that were deleted meanwhile are left out. */

@@ -8,6 +8,7 @@ import type { InputIssue } from '../engine/issues.ts'
 import { BODY_KINDS } from '../engine/message/index.ts'
 import { storedEventId } from '../engine/verification/index.ts'
 import { REQUEST_STATES, VERDICTS, VERIFICATION_FILTERS } from '../engine/words/index.ts'
+import { SENDER_ATTEMPT_MAX } from './senderAttempts.ts'
 import { VALUE_TYPES } from './shape.ts'
 
 /** What an address can hold beside other filters. */
@@ -89,6 +90,17 @@ const summary = {
     description:
       "The sender's own id of the event, the same each time it is sent; of one over 200 bytes `sha256:` and its digest in hex. Null where there is none",
   }),
+  senderAttempt: z
+    .int()
+    .min(1)
+    .max(SENDER_ATTEMPT_MAX)
+    .nullable()
+    .meta({
+      description: `The how manieth time the sender's event came to this endpoint, by the requests that are stored; ${SENDER_ATTEMPT_MAX}: that, or later. Null without \`eventId\`, and where \`imported\``,
+    }),
+  firstRequestId: Int64.nullable().meta({
+    description: 'The first stored request of the same event; null for the first itself',
+  }),
   bodyTruncated: z.boolean().meta({ description: 'An oversize trace: only a prefix of the body is kept' }),
   bodyIsBinary: z.boolean(),
   bodyPreview: z.string().nullable().meta({ description: 'First 200 characters of a text body' }),
@@ -112,6 +124,8 @@ const SUMMARY_EXAMPLE = {
   userAgent: 'Stripe/1.0',
   label: 'invoice.paid',
   eventId: 'evt_1',
+  senderAttempt: 1,
+  firstRequestId: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   bodyPreview: '{"id":"evt_1","type":"invoice.paid"}',

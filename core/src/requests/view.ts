@@ -30,6 +30,8 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
     userAgent: row.userAgent,
     label: row.label,
     eventId: row.eventId,
+    senderAttempt: row.senderAttempt,
+    firstRequestId: row.firstRequestId,
     bodyTruncated: row.bodyTruncated,
     bodyIsBinary: row.bodyIsBinary,
     bodyPreview: row.bodyPreview,

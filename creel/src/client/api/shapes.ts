@@ -68,6 +68,7 @@ const summary = {
   label: z.string().nullable(),
   /** Services from before event ids were read say nothing of them. */
   eventId: z.string().nullable().default(null),
+  senderAttempt: z.int().nullable().default(null),
   bodyTruncated: z.boolean(),
   bodyIsBinary: z.boolean(),
   verification: z.looseObject({ verdict: z.string(), note: z.string() }).nullable(),

@@ -15,6 +15,7 @@ const request = (id: number): RequestDetail => ({
   ip: null,
   label: null,
   eventId: null,
+  senderAttempt: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,

@@ -77,6 +77,7 @@ const request = (members: Partial<RequestDetail>): RequestDetail => ({
   ip: null,
   label: null,
   eventId: null,
+  senderAttempt: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,

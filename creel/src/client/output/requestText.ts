@@ -12,6 +12,7 @@ const BODY_CHARACTERS = 20_000
  */
 export function requestText(request: RequestDetail, { width }: { width: number }): SafeText[] {
   const { id, method, path, queryString, receivedAt, ip, sizeBytes, label, verification, state } = request
+  const { eventId, senderAttempt } = request
   const target = `${path === '' ? '/' : path}${queryString === null ? '' : `?${queryString}`}`
   const facts = [
     `#${id}`,
@@ -19,6 +20,8 @@ export function requestText(request: RequestDetail, { width }: { width: number }
     ip === null ? '' : `from ${ip}`,
     sizeText(sizeBytes),
     label ?? '',
+    eventId === null ? '' : `event ${eventId}`,
+    senderAttempt === null || senderAttempt === 1 ? '' : `time ${senderAttempt} of it`,
     state,
   ]
   return [

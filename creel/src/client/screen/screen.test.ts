@@ -17,6 +17,7 @@ const request = (id: number, members: Partial<RequestDetail> = {}): RequestDetai
   ip: null,
   label: null,
   eventId: null,
+  senderAttempt: null,
   bodyTruncated: false,
   bodyIsBinary: false,
   verification: null,
