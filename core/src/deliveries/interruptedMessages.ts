@@ -40,7 +40,7 @@ const SELECT_BEGUN = statement(
         select from transformation_rules u where u.action_id = a.id and u.updated_at > t.at
       ) as has_changed,
       r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,
-      r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.verdict, r.verdict_note
+      r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note
     from ${GIVEN}
     join delivery_attempts t on t.endpoint_id = given.endpoint_id and t.id = given.id
     join actions a on a.id = t.action_id
