@@ -1,6 +1,12 @@
 export { scopeOf } from './api/access.ts'
 export { type Caller, type Context, contextOf } from './api/context.ts'
-export { Download, DownloadStream, type RouteContract, type StreamContract } from './api/contract.ts'
+export {
+  Download,
+  DownloadStream,
+  type RouteContract,
+  type StreamContract,
+  type ToolEffect,
+} from './api/contract.ts'
 export { DomainError, ERRORS, type ErrorCode, notFound, validationFailed } from './api/errors.ts'
 export { gathering } from './api/gathering.ts'
 export {

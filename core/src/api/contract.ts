@@ -31,6 +31,8 @@ export interface RouteContract extends AccessDeclaration {
   readonly contentType?: string
   /** Set where bodies are not JSON. */
   readonly media?: RouteMedia
+  /** Offers the route to agents as a tool. */
+  readonly tool?: AgentTool
   /**
    * Set for a short read that depends on its caller and its input only: calls for the same at the same time are one. These are
    * the input members that it may have; a call with others is made by itself.
@@ -40,6 +42,31 @@ export interface RouteContract extends AccessDeclaration {
   readonly finds?: Finds<object>
   /** Refuses a plan that lacks the operation, after the 404s and before the 400s. */
   readonly gate?: (context: Context) => void
+}
+
+/** Effect of a tool. Clients ask people first where it matters. */
+export type ToolEffect =
+  /** Changes nothing. */
+  | 'reads'
+  /** Makes something new. */
+  | 'adds'
+  /** Sends requests to other systems. */
+  | 'sends'
+
+/** A route as a tool for agents. Its arguments and its answer follow from the route's schemas. */
+export interface AgentTool<Member extends string = string> {
+  /** Unique among the tools, like `search_requests`. */
+  readonly name: string
+  readonly title: string
+  /** For the model: what it does, and what to do next. */
+  readonly description: string
+  readonly effect: ToolEffect
+  /** The input members that are arguments; default all that are not refused. */
+  readonly members?: readonly Member[]
+  /** Members whose argument has another name than the member. */
+  readonly renamed?: { readonly [Name in Member]?: string }
+  /** Values of members that the model leaves out, where the route's own default does not fit. */
+  readonly defaults?: { readonly [Name in Member]?: string | number | boolean }
 }
 
 /** The bodies of a route whose bodies are not JSON. */

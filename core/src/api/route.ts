@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { scopeOf } from './access.ts'
 import { type Checks, findsOf, passChecks } from './checks.ts'
 import type { Context } from './context.ts'
-import type { EventOf, Finds, RouteContract, StreamContract } from './contract.ts'
+import type { AgentTool, EventOf, Finds, RouteContract, StreamContract } from './contract.ts'
 import { ERRORS, type ErrorCode } from './errors.ts'
 import { refusalOf, toProblem, traceIdIn } from './problem.ts'
 
@@ -17,12 +17,13 @@ interface Declaration<
   Shape extends z.core.$ZodLooseShape,
   Output,
   Found extends object,
-> extends Omit<RouteContract, 'path' | 'input' | 'example' | 'output' | 'finds'>,
+> extends Omit<RouteContract, 'path' | 'input' | 'example' | 'output' | 'finds' | 'tool'>,
     Checks<Shape, Found> {
   readonly path: Path
   readonly input: z.ZodObject<Shape>
   readonly example?: Omit<z.input<z.ZodObject<NoInfer<Shape>>>, PathParameter<Path>>
   readonly output: Output
+  readonly tool?: AgentTool<keyof NoInfer<Shape> & string>
   readonly finds?: Finds<Found>
 }
 

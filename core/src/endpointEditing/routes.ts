@@ -17,6 +17,14 @@ export const endpointEditingRoutes = router({
     method: 'POST',
     path: '/api/v1/endpoints',
     summary: 'Create an endpoint; with `ttlSeconds` an ephemeral one',
+    tool: {
+      name: 'create_endpoint',
+      title: 'Create a capture endpoint',
+      description:
+        'Makes a capture endpoint and answers with its URL; with ttlSeconds one that is deleted by itself.',
+      effect: 'adds',
+      members: ['name', 'ttlSeconds', 'provider'],
+    },
     input: createInput,
     example: {
       name: 'stripe-ci',

@@ -16,6 +16,13 @@ export const endpointRoutes = router({
     method: 'GET',
     path: '/api/v1/endpoints',
     summary: 'List endpoints, newest first',
+    tool: {
+      name: 'list_endpoints',
+      title: 'List capture endpoints',
+      description: 'The capture endpoints of the workspace, newest first, with their capture URLs.',
+      effect: 'reads',
+      members: ['page'],
+    },
     input: z.object({ ...pageInput, ...timeCursorInput }),
     output: envelope(Endpoint),
     narrows: true,

@@ -21,6 +21,14 @@ export const replayRoutes = router({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/requests/{requestId}/replay',
     summary: 'Send a captured request again, now and once, and answer with what became of it',
+    tool: {
+      name: 'replay_request',
+      title: 'Replay a request',
+      description:
+        'Sends a captured request to the destinations of its endpoint again, now, and answers with the outcome.',
+      effect: 'sends',
+      members: ['endpointId', 'requestId', 'actionId'],
+    },
     description:
       'With `to=listeners` it goes to every connected listener (`creel listen`), which reports what its server answered as a delivery attempt of kind `listen`. Without `actionId` it goes through every switched-on action whose condition matches; with it, only through that action, whatever its condition. A send that fails is an outcome, not an error.',
     input: z.object({

@@ -78,6 +78,15 @@ export const requestRoutes = router({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/requests',
     summary: 'List and search captured requests, newest first',
+    tool: {
+      name: 'search_requests',
+      title: 'Search captured requests',
+      description:
+        'Captured webhooks of an endpoint, newest first, without their bodies. A long search ends with what it has found: while `next` is not null, ask again with it as `before`.',
+      effect: 'reads',
+      renamed: { pageSize: 'limit' },
+      defaults: { pageSize: 20 },
+    },
     description:
       'All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search with filters ends after some seconds with what it has found: `search` says how far it came, and `next` goes on.',
     input: z.object({ endpointId, ...listInput }),

@@ -19,6 +19,12 @@ export const sampleRoutes = router({
     method: 'GET',
     path: '/api/v1/samples',
     summary: 'List the sample events that can be sent, by provider',
+    tool: {
+      name: 'list_samples',
+      title: 'List sample events',
+      description: 'The providers and events that send_sample can send.',
+      effect: 'reads',
+    },
     input: z.object({}),
     narrows: true,
     output: z.object({ items: z.array(ProviderSamples) }),
@@ -29,6 +35,14 @@ export const sampleRoutes = router({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/samples',
     summary: 'Send a sample event to an endpoint, signed with its own secret',
+    tool: {
+      name: 'send_sample',
+      title: 'Send a sample event',
+      description:
+        "Makes up an event of a provider, signs it with the endpoint's own secret and captures it. It is forwarded like any other capture.",
+      effect: 'sends',
+      members: ['endpointId', 'provider', 'event', 'set', 'badSignature'],
+    },
     description:
       'The sample is captured like any request: verified, counted against the capture rate, forwarded. Bodies are made up, with new ids each time.',
     input: z.object({ endpointId, ...sendInput }),

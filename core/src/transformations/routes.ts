@@ -74,6 +74,13 @@ export const transformationRoutes = router({
     method: 'POST',
     path: '/api/v1/endpoints/{endpointId}/transformations',
     summary: 'Add a rule; it runs last',
+    tool: {
+      name: 'save_rule',
+      title: 'Save a transformation rule',
+      description: 'Adds a rule to an endpoint; it shapes what is forwarded from now on. Preview it first.',
+      effect: 'adds',
+      members: ['endpointId', 'rule'],
+    },
     description: `${SET_WORDS} The new rule is version 1 and enabled.`,
     input: createInput,
     body: 'rule',
@@ -238,6 +245,12 @@ export const transformationRoutes = router({
     method: 'GET',
     path: '/api/v1/transformations/schema',
     summary: 'The rule document as JSON Schema 2020-12',
+    tool: {
+      name: 'rule_schema',
+      title: 'Read the grammar of rules',
+      description: 'The JSON Schema of transformation rules and their conditions.',
+      effect: 'reads',
+    },
     description:
       'What it cannot say (arity, bytes, where a secret may stand…) saving and preview check as well.',
     input: z.object({}),
@@ -250,6 +263,14 @@ export const transformationRoutes = router({
     method: 'POST',
     path: '/api/v1/transformations/preview',
     summary: 'Try one rule on a sample or a stored request',
+    tool: {
+      name: 'preview_rule',
+      title: 'Preview a transformation rule',
+      description:
+        'What a transformation rule makes of a captured request; nothing is saved. The grammar is read with rule_schema.',
+      effect: 'reads',
+      members: ['endpointId', 'requestId', 'rule'],
+    },
     description: 'Nothing is saved or sent; a fault is a 200. A signing secret is replaced by a dummy.',
     input: previewInput,
     scope: 'read',

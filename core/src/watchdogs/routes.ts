@@ -49,6 +49,13 @@ export const watchdogRoutes = router({
     method: 'POST',
     path: '/api/v1/watchdogs',
     summary: 'Create a watchdog, armed at once on the history of its endpoint',
+    tool: {
+      name: 'arm_watchdog',
+      title: 'Arm a watchdog',
+      description: 'Alarms when no webhook arrives within the interval and its grace.',
+      effect: 'adds',
+      members: ['endpointId', 'name', 'expectedIntervalSeconds', 'graceSeconds'],
+    },
     description:
       'With a stored match, its clock runs from the newest one, so a history older than interval and grace alarms at the first check. Without one it is `waiting`, and its clock runs from now.',
     input: createInput,
@@ -69,6 +76,13 @@ export const watchdogRoutes = router({
     method: 'GET',
     path: '/api/v1/watchdogs/suggest',
     summary: 'Suggest interval and grace from the rhythm of stored captures',
+    tool: {
+      name: 'suggest_watchdog',
+      title: 'Suggest a watchdog',
+      description: 'The interval and grace that the history of an endpoint supports.',
+      effect: 'reads',
+      members: ['endpointId'],
+    },
     input: z.object({
       ...endpointQuery,
       match: optional(z.string()).meta({

@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { endpointPath } from './inputs.ts'
 import type { Masking } from './masked.ts'
 import type { McpApi, Octets } from './mcpApi.ts'
 
@@ -69,13 +68,13 @@ function wholeBody(body: string | null, isBinary: boolean): Octets {
  */
 export async function readCapture(
   api: McpApi,
-  { endpointId, requestId }: { readonly endpointId: string; readonly requestId: number | string },
+  named: { readonly endpointId: unknown; readonly requestId: unknown },
   wanted: PartWanted,
   masking: Masking,
 ) {
-  const path = endpointPath(endpointId, `/requests/${encodeURIComponent(String(requestId))}`)
-  const query = { bodyBytesMax: INLINE_BODY_BYTES_MAX }
-  const { bodyOmitted, ...request } = Captured.parse(await api.call('GET', path, { query }))
-  const readStart = (end: number) => api.octets(`${path}/body`, end)
+  const { bodyOmitted, ...request } = Captured.parse(
+    await api.call('requests.get', { ...named, bodyBytesMax: INLINE_BODY_BYTES_MAX }),
+  )
+  const readStart = (end: number) => api.octets('requests.body', named, end)
   return await withBodyPart(request, wanted, masking, bodyOmitted ? readStart : undefined)
 }

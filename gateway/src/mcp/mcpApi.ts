@@ -1,12 +1,10 @@
 import { countPiece } from '@creel/core/platform/memory'
+import { type RouteInput, routeCall, routeNamed } from './routeCall.ts'
 
 /** Octets that one call reads at most, so that few copies of them are there at once. */
 const PIECE_BYTES = 4 * 1024 * 1024
 /** Copies that octets leave behind: of the database's answer, as text, and of the response. */
 const COPIES = 5
-
-/** Members of a query; absent ones are left out. */
-export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
 /** The first octets of something. */
 export interface Octets {
@@ -18,20 +16,21 @@ export interface Octets {
 
 /** The REST API as the tools call it: with one key, over the network or in process. */
 export interface McpApi {
-  /** @throws RefusedCall for every answer that is no success; null for 204 */
-  call(
-    method: string,
-    path: string,
-    input?: { readonly query?: Query; readonly body?: unknown },
-  ): Promise<unknown>
   /**
-   * The first octets of what is there. Reads 4 MiB a call.
+   * Calls a route by its name, like `requests.list`.
    *
-   * @param path of what is not empty
+   * @returns the answer; null for 204
+   * @throws RefusedCall for every answer that is no success
+   */
+  call(name: string, input?: RouteInput): Promise<unknown>
+  /**
+   * The first octets of the answer of a route. Reads 4 MiB a call.
+   *
+   * @param name of a route whose answer is not empty
    * @param end as many at most; at least 1
    * @throws RefusedCall for every answer that is no success
    */
-  octets(path: string, end: number): Promise<Octets>
+  octets(name: string, input: RouteInput, end: number): Promise<Octets>
 }
 
 /** What the API refused a call with: for the model, which may mend its input. */
@@ -44,12 +43,9 @@ export class RefusedCall extends Error {}
  */
 export function mcpApi(send: (path: string, init: RequestInit) => Promise<Response>): McpApi {
   return {
-    async call(method, path, { query = {}, body } = {}) {
-      const search = new URLSearchParams()
-      for (const [name, value] of Object.entries(query)) {
-        if (value !== undefined) search.set(name, String(value))
-      }
-      const response = await send(search.size === 0 ? path : `${path}?${search}`, {
+    async call(name, input = {}) {
+      const { method, path, body } = routeCall(routeNamed(name), input)
+      const response = await send(path, {
         method,
         ...(body === undefined
           ? {}
@@ -59,7 +55,8 @@ export function mcpApi(send: (path: string, init: RequestInit) => Promise<Respon
       if (!response.ok) throw new RefusedCall(refusalText(response.status, text))
       return text === '' ? null : JSON.parse(text)
     },
-    async octets(path, end) {
+    async octets(name, input, end) {
+      const { path } = routeCall(routeNamed(name), input)
       let text = ''
       let total = Number.POSITIVE_INFINITY
       while (text.length < Math.min(end, total)) {

@@ -1,7 +1,7 @@
-import { ATTEMPT_STATES } from '@creel/core/engine/words'
 import { z } from 'zod'
 import { partInput, readCapture, withBodyPart } from './bodyParts.ts'
-import { endpointId, endpointPath, filters, requestId } from './inputs.ts'
+import { routeNamed } from './routeCall.ts'
+import { argumentOf, argumentsOf } from './routeTools.ts'
 import { type Tool, tool } from './tool.ts'
 
 const Captured = z.looseObject({
@@ -10,154 +10,89 @@ const Captured = z.looseObject({
 
 const Attempt = z.looseObject({ sent: z.unknown(), received: z.unknown() })
 
-/** Tools that change nothing. */
+const [readsRequest, readsAttempt] = [routeNamed('requests.get'), routeNamed('deliveries.get')]
+const captureArguments = {
+  endpointId: argumentOf(readsRequest, 'endpointId'),
+  requestId: argumentOf(readsRequest, 'requestId'),
+}
+const attemptArguments = {
+  endpointId: argumentOf(readsAttempt, 'endpointId'),
+  attemptId: argumentOf(readsAttempt, 'attemptId'),
+}
+
+/** Tools that add something to a route: parts of long bodies, or the answers of several calls. */
 export const READING_TOOLS: readonly Tool[] = [
-  tool({
-    name: 'list_endpoints',
-    title: 'List capture endpoints',
-    description: 'The capture endpoints of the workspace, newest first, with their capture URLs.',
-    effect: 'reads',
-    input: z.object({ page: z.int().min(1).optional() }),
-    run: (api, { page }) => api.call('GET', '/api/v1/endpoints', { query: { page } }),
-  }),
-  tool({
-    name: 'search_requests',
-    title: 'Search captured requests',
-    description:
-      'Captured webhooks of an endpoint, newest first, without their bodies. A long search ends with what it has found: while `next` is not null, ask again with it as `before`.',
-    effect: 'reads',
-    input: z.object({
-      endpointId,
-      ...filters,
-      page: z.int().min(1).optional(),
-      before: z.string().max(100).optional().describe('`next` of the page before'),
-      limit: z.int().min(1).max(100).optional().describe('Requests a page; default 20'),
-    }),
-    run: (api, { endpointId: id, limit = 20, ...query }) =>
-      api.call('GET', endpointPath(id, '/requests'), { query: { ...query, pageSize: limit } }),
-  }),
-  tool({
-    name: 'list_samples',
-    title: 'List sample events',
-    description: 'The providers and events that send_sample can send.',
-    effect: 'reads',
-    input: z.object({}),
-    run: (api) => api.call('GET', '/api/v1/samples'),
-  }),
+  // Adds parts of the body to `requests.get`.
   tool({
     name: 'read_request',
     title: 'Read a captured request',
     description:
       'One captured webhook: headers, body and deliveries. A long body comes in parts: ask again with nextBodyOffset.',
     effect: 'reads',
-    input: z.object({ endpointId, requestId, ...partInput }),
+    input: z.object({ ...captureArguments, ...partInput }),
     isMasked: true,
-    run: (api, { endpointId: id, requestId: one, ...wanted }, masking) =>
-      readCapture(api, { endpointId: id, requestId: one }, wanted, masking),
+    run: (api, { endpointId, requestId, bodyOffset, maxBodyBytes }, masking) =>
+      readCapture(api, { endpointId, requestId }, { bodyOffset, maxBodyBytes }, masking),
   }),
+  // Adds an answer in words to `requests.await` when nothing came, and cuts the body.
   tool({
     name: 'await_request',
     title: 'Wait for a request',
     description:
-      'Waits until a matching webhook arrives; one that is stored already counts unless afterId says otherwise. A long body is cut: read_request tells the rest.',
+      'Waits until a matching webhook arrives; one that is stored already counts unless afterId says otherwise. A long body is cut: read_request returns the rest.',
     effect: 'reads',
-    input: z.object({
-      endpointId,
-      ...filters,
-      timeoutSeconds: z.int().min(1).max(60).optional().describe('Default 30'),
-    }),
+    input: z.object(argumentsOf(routeNamed('requests.await'))),
     isMasked: true,
-    run: async (api, { endpointId: id, ...query }, masking) => {
-      const request = await api.call('GET', endpointPath(id, '/requests/await'), { query })
+    run: async (api, input, masking) => {
+      const request = await api.call('requests.await', input)
       if (request === null) return { arrived: false, note: 'Nothing matched in time.' }
       return await withBodyPart(request, {}, masking)
     },
   }),
+  // Joins the verdict of a request, the settings of its endpoint and the catalog's entry of the provider.
   tool({
     name: 'explain_verdict',
     title: 'Explain a signature verdict',
     description:
       'Why a captured webhook is verified, failed, unsigned or unverifiable, and how its endpoint checks signatures.',
     effect: 'reads',
-    input: z.object({ endpointId, requestId }),
-    run: async (api, { endpointId: id, requestId: one }) => {
+    input: z.object(captureArguments),
+    run: async (api, { endpointId, requestId }) => {
       const request = Captured.parse(
-        await api.call('GET', endpointPath(id, `/requests/${one}`), { query: { bodyBytesMax: 0 } }),
+        await api.call('requests.get', { endpointId, requestId, bodyBytesMax: 0 }),
       )
       const Checked = z.looseObject({ provider: z.string().nullable(), verification: z.unknown() })
-      const { provider, verification: settings } = Checked.parse(await api.call('GET', endpointPath(id)))
+      const { provider, verification: settings } = Checked.parse(
+        await api.call('endpoints.get', { endpointId }),
+      )
       const Catalog = z.object({ items: z.array(z.looseObject({ slug: z.string() })) })
       const entry =
         provider === null
           ? null
-          : Catalog.parse(await api.call('GET', '/api/v1/providers')).items.find(
-              ({ slug }) => slug === provider,
-            )
+          : Catalog.parse(await api.call('providers.list')).items.find(({ slug }) => slug === provider)
       return { verification: request.verification, settings, provider, providerEntry: entry ?? null }
     },
   }),
-  tool({
-    name: 'preview_rule',
-    title: 'Preview a transformation rule',
-    description:
-      'What a transformation rule makes of a captured request; nothing is saved. The grammar is read with rule_schema.',
-    effect: 'reads',
-    input: z.object({
-      endpointId,
-      requestId,
-      rule: z.record(z.string(), z.unknown()).describe('{version: 1, name, when?, steps: [{op, …}]}'),
-    }),
-    run: (api, { endpointId: id, requestId: one, rule }) =>
-      api.call('POST', '/api/v1/transformations/preview', {
-        body: { rule, endpointId: id, requestId: one },
-      }),
-  }),
-  tool({
-    name: 'rule_schema',
-    title: 'Read the grammar of rules',
-    description: 'The JSON Schema of transformation rules and their conditions.',
-    effect: 'reads',
-    input: z.object({}),
-    run: (api) => api.call('GET', '/api/v1/transformations/schema'),
-  }),
-  tool({
-    name: 'read_deliveries',
-    title: 'List delivery attempts',
-    description: 'Attempts at forwarding captured webhooks, newest first, with state, status and error.',
-    effect: 'reads',
-    input: z.object({
-      endpointId,
-      requestId: requestId.optional(),
-      state: z.enum(ATTEMPT_STATES).optional(),
-      page: z.int().min(1).optional(),
-    }),
-    run: (api, { endpointId: id, ...query }) =>
-      api.call('GET', endpointPath(id, '/deliveries'), { query: { ...query, pageSize: 20 } }),
-  }),
+  // Adds parts of the bodies to `deliveries.get`.
   tool({
     name: 'read_delivery',
     title: 'Read a delivery attempt',
     description:
       'One attempt with what was sent and what was received. Long bodies come in parts: ask again with nextBodyOffset.',
     effect: 'reads',
-    input: z.object({ endpointId, attemptId: z.int(), ...partInput }),
+    input: z.object({
+      ...attemptArguments,
+      ...partInput,
+    }),
     isMasked: true,
-    run: async (api, { endpointId: id, attemptId, ...wanted }, masking) => {
+    run: async (api, { endpointId, attemptId, bodyOffset, maxBodyBytes }, masking) => {
       const { sent, received, ...attempt } = Attempt.parse(
-        await api.call('GET', endpointPath(id, `/deliveries/${attemptId}`)),
+        await api.call('deliveries.get', { endpointId, attemptId }),
       )
+      const wanted = { bodyOffset, maxBodyBytes }
       const part = (message: unknown) => (message === null ? null : withBodyPart(message, wanted, masking))
       const shown = { sent: await part(sent), received: await part(received) }
       return { ...Object(await masking.value(attempt)), ...shown }
     },
-  }),
-  tool({
-    name: 'suggest_watchdog',
-    title: 'Suggest a watchdog',
-    description: 'The interval and grace that the history of an endpoint supports.',
-    effect: 'reads',
-    input: z.object({ endpointId }),
-    run: (api, { endpointId: id }) =>
-      api.call('GET', '/api/v1/watchdogs/suggest', { query: { endpointId: id } }),
   }),
 ]

@@ -1,16 +1,8 @@
+import type { ToolEffect } from '@creel/core'
 import type { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import type { z } from 'zod'
 import type { Masking } from './masked.ts'
 import { type McpApi, RefusedCall } from './mcpApi.ts'
-
-/** What a tool does to the world; clients ask people first where it matters. */
-export type Effect =
-  /** Changes nothing. */
-  | 'reads'
-  /** Makes something new. */
-  | 'adds'
-  /** Sends requests to other systems. */
-  | 'sends'
 
 /** What tools work with. */
 export interface ToolContext {
@@ -21,7 +13,7 @@ export interface ToolContext {
 /** A tool that a server may offer. */
 export interface Tool {
   readonly name: string
-  readonly effect: Effect
+  readonly effect: ToolEffect
   readonly register: (server: McpServer, context: ToolContext) => void
 }
 
@@ -33,7 +25,7 @@ export function tool<Shape extends z.ZodRawShape>(declaration: {
   readonly name: string
   readonly title: string
   readonly description: string
-  readonly effect: Effect
+  readonly effect: ToolEffect
   readonly input: z.ZodObject<Shape>
   /** What `run` returns is masked already. */
   readonly isMasked?: true

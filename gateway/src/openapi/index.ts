@@ -1,1 +1,2 @@
 export { openApi } from './description.ts'
+export { inputProperties } from './operation.ts'

@@ -2,7 +2,7 @@ import { REFUSED, type Route, type Stream, scopeOf } from '@creel/core'
 import { z } from 'zod'
 import { defined, isObject, type Json, type JsonObject } from './json.ts'
 import { problemResponses } from './problems.ts'
-import { admitsNull, type Schemas, withoutNull } from './schemas.ts'
+import { admitsNull, createSchemas, type Schemas, withoutNull } from './schemas.ts'
 
 /** The tag of a route: the noun's folder in core. */
 export function tagOf(route: Route | Stream): string {
@@ -123,6 +123,26 @@ function inputOf(route: Pick<Route, 'method' | 'path' | 'input' | 'query'>, sche
     pathNames,
     queryNames,
     bodyNames: others.filter((name) => !queryNames.includes(name)),
+  }
+}
+
+/**
+ * The members of a route's input, each with its JSON Schema, for clients that read no description. Of a part that the description
+ * holds by name only its type and its name are left: its grammar may be longer than everything else.
+ */
+export function inputProperties(route: Route): Pick<Input, 'properties' | 'required'> {
+  const schemas = createSchemas()
+  const { properties, required } = inputOf(route, schemas)
+  const alone = (schema: JsonObject): JsonObject => {
+    const { $ref, ...rest } = withoutNull(schema)
+    if (typeof $ref !== 'string') return rest
+    const name = $ref.slice($ref.lastIndexOf('/') + 1)
+    const named = schemas.components[name]
+    return defined({ type: (isObject(named) ? named.type : undefined) ?? 'object', title: name, ...rest })
+  }
+  return {
+    properties: Object.fromEntries(Object.entries(properties).map(([name, schema]) => [name, alone(schema)])),
+    required,
   }
 }
 

@@ -1,0 +1,52 @@
+import { ROUTES, type Route } from '@creel/core'
+import { z } from 'zod'
+import { inputProperties } from '../openapi/index.ts'
+import { type Tool, tool } from './tool.ts'
+
+/** The tools that routes declare, in the order of the routes. */
+export function routeTools(routes: readonly Route[] = ROUTES): Tool[] {
+  return routes.flatMap((route) => (route.tool === undefined ? [] : [routeTool(route, route.tool)]))
+}
+
+function routeTool(route: Route, declared: NonNullable<Route['tool']>): Tool {
+  const { name, title, description, effect, defaults = {} } = declared
+  const taken = new Map(
+    Object.entries(argumentsOf(route)).map(([member, schema]) => {
+      const argument = declared.renamed?.[member] ?? member
+      return [argument, { member, schema }]
+    }),
+  )
+  return tool({
+    name,
+    title,
+    description,
+    effect,
+    input: z.object(Object.fromEntries([...taken].map(([argument, { schema }]) => [argument, schema]))),
+    run: (api, given) => {
+      const members = [...taken].map(([argument, { member }]) => [member, given[argument]] as const)
+      return api.call(route.name, {
+        ...defaults,
+        ...Object.fromEntries(members.filter(([, value]) => value !== undefined)),
+      })
+    },
+  })
+}
+
+/** Arguments for all members of a route's input, or for those of its tool. */
+export function argumentsOf(route: Route): Record<string, z.ZodType> {
+  const members = route.tool?.members ?? Object.keys(inputProperties(route).properties)
+  return Object.fromEntries(members.map((member) => [member, argumentOf(route, member)]))
+}
+
+/**
+ * Argument for a member of a route's input, with the schema that OpenAPI has. It checks nothing: the route does, and its refusal
+ * names what is wrong.
+ */
+export function argumentOf(route: Route, member: string): z.ZodType {
+  const { properties, required } = inputProperties(route)
+  const byDefault = route.tool?.defaults?.[member]
+  const open = z
+    .unknown()
+    .meta({ ...properties[member], ...(byDefault === undefined ? {} : { default: byDefault }) })
+  return required.includes(member) ? open : open.optional()
+}
