@@ -22,6 +22,11 @@ export interface LoadResult {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  readonly p999Ms: number
+  /** Longest time without an answer on any connection. */
+  readonly longestGapMs: number
+  /** Times of over 20 ms without an answer on any connection. */
+  readonly gaps: number
 }
 
 /** Runs a load generator in a process of its own. */

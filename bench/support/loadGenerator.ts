@@ -33,6 +33,9 @@ let acknowledged = 0
 let refused = 0
 let open = order.connections
 let lastAnswerAt = warmUntil
+const GAP_MS = 20
+let longestGapMs = 0
+let gaps = 0
 
 /** A connection and its present request. */
 interface Connection {
@@ -62,7 +65,10 @@ for (let index = 0; index < order.connections; index += 1) {
         if (text.startsWith('HTTP/1.1 2')) acknowledged += 1
         else refused += 1
         if (socket.data.sentAt >= warmUntil) latencies.push(now - socket.data.sentAt)
-        lastAnswerAt = now
+        const gapMs = now - lastAnswerAt
+        if (gapMs > GAP_MS) gaps += 1
+        if (gapMs > longestGapMs) longestGapMs = gapMs
+        lastAnswerAt = Math.max(now, warmUntil)
         if (now >= until) {
           socket.end()
           return
@@ -90,6 +96,9 @@ function finish(): void {
     perSecond: latencies.length / ((lastAnswerAt - warmUntil) / 1000),
     p50Ms: at(0.5),
     p99Ms: at(0.99),
+    p999Ms: at(0.999),
+    longestGapMs,
+    gaps,
   }
   process.stdout.write(JSON.stringify(result))
   process.exit(0)

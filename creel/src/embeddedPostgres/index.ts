@@ -8,3 +8,4 @@ export {
   hasEmbeddedPostgres,
   startEmbeddedPostgres,
 } from './start.ts'
+export { WAL_ROOM_BYTES } from './walRoom.ts'

@@ -15,6 +15,7 @@ import {
 } from './postmaster.ts'
 import { installRuntime, packageRuntime, type RuntimeSource, runtimeFolderOf } from './runtime.ts'
 import { keepRunning } from './supervisor.ts'
+import { keepWalRoom } from './walRoom.ts'
 
 const DATABASE = 'creel'
 
@@ -75,16 +76,29 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
       log,
       start: async () => (await adopt(home, runtimeFolder, log)) ?? start(),
     })
+    const url = socketUrl(home.socketFolder, DATABASE)
+    // Without durability no commit waits for the disk.
+    const walRoom = durable ? keepWalRoom(home, url, log) : undefined
     let stopped: Promise<void> | undefined
     return {
-      url: socketUrl(home.socketFolder, DATABASE),
+      url,
       adopted,
       pid: supervisor.pid,
       stop: () => {
-        stopped ??= supervisor.stop().finally(() => lock.release())
+        stopped ??= (async () => {
+          try {
+            await walRoom?.stop()
+            await supervisor.stop()
+          } finally {
+            lock.release()
+          }
+        })()
         return stopped
       },
-      kill: supervisor.kill,
+      kill: () => {
+        void walRoom?.stop()
+        supervisor.kill()
+      },
     }
   } catch (error) {
     lock.release()

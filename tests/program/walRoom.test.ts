@@ -1,0 +1,53 @@
+import { expect, test } from 'bun:test'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { startEmbeddedPostgres } from '@creel/program'
+import { Client } from 'pg'
+import { eventually } from '../support/eventually.ts'
+import { temporaryFolder } from '../support/process.ts'
+
+const quiet = { info: () => {}, warn: () => {}, error: () => {} }
+
+async function query<Row>(url: string, text: string): Promise<Row[]> {
+  const client = new Client({ connectionString: url })
+  client.on('error', () => {})
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
+
+test('segments of the WAL are ready before they are needed, more under load, and recovery reads past none', async () => {
+  const dataDir = join(await temporaryFolder(), '.creel')
+  const postgres = await startEmbeddedPostgres({ dataDir, log: quiet })
+  const folder = join(dataDir, 'postgres/cluster-18/pg_wal')
+  const ahead = async () => {
+    const [{ name } = { name: '' }] = await query<{ name: string }>(
+      postgres.url,
+      'select pg_walfile_name(pg_current_wal_lsn()) as name',
+    )
+    return (await readdir(folder)).filter((file) => /^[0-9A-F]{24}$/.test(file) && file > name).length
+  }
+  await eventually('room for the first captures', async () => (await ahead()) >= 2)
+  await query(postgres.url, 'create table kept (id int)')
+  // A segment is used up: its successor is written to.
+  for (let count = 1; count <= 3; count += 1) {
+    await query(postgres.url, 'select pg_switch_wal()')
+    await query(postgres.url, `insert into kept values (${count})`)
+  }
+  await eventually('room for a flood', async () => (await ahead()) >= 8)
+  const crashed = postgres.pid()
+  process.kill(crashed, 'SIGKILL')
+  const kept = await eventually('recovery', async () => {
+    if (postgres.pid() === crashed) return undefined
+    return query<{ id: number }>(postgres.url, 'select id from kept order by id').catch(() => undefined)
+  })
+  expect(kept).toEqual([{ id: 1 }, { id: 2 }, { id: 3 }])
+  // It goes on into the segments that were made ahead.
+  await query(postgres.url, 'select pg_switch_wal()')
+  await query(postgres.url, 'insert into kept values (4)')
+  await postgres.stop()
+  expect((await readdir(folder)).filter((file) => file.startsWith('xlogtemp'))).toEqual([])
+})
