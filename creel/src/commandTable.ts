@@ -159,6 +159,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./commands/upgradeCheck.ts')).addUpgradeCheckCommand,
       },
       {
+        name: 'doctor',
+        description: 'check database, clock, disk and address, and say what to change',
+        load: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
+      },
+      {
         name: 'config',
         description: 'print the effective configuration, secrets masked',
         load: async () => (await import('./commands/config.ts')).addConfigCommand,

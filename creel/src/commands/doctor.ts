@@ -1,0 +1,56 @@
+import type { Command } from 'commander'
+import { type Config, decodeConfig } from '../config/index.ts'
+import { connectAsGuest } from '../database/index.ts'
+import { type Check, check } from '../doctor/check.ts'
+import { databaseChecks } from '../doctor/databaseChecks.ts'
+import { addressChecks, diskCheck } from '../doctor/surroundings.ts'
+import { EXIT } from '../exitCodes.ts'
+import { hostInUrl } from '../hostInUrl.ts'
+import { createLog } from '../log.ts'
+import { readServiceFile } from '../serviceFile.ts'
+import { VERSION } from '../version.ts'
+import { type JsonOption, printJson, printTable } from './print.ts'
+import type { ProgramParts } from './programParts.ts'
+
+/** `creel doctor`: changes nothing. Ends with 1 when a check failed. */
+export function addDoctorCommand(command: Command, parts: ProgramParts): void {
+  command
+    .option('--json', 'print {"version","checks":[{"name","level","found","change"}]} on one line')
+    .action(async ({ json }: JsonOption) => {
+      const { config, warnings } = decodeConfig(process.env)
+      const checks = [
+        ...warnings.map((warning) => check('configuration', 'warning', warning, 'Correct or remove it.')),
+        ...(await databaseChecksOf(config, parts)),
+        ...(await diskCheck(config)),
+        ...(await addressChecks(await addressesOf(config))),
+      ]
+      if (checks.some(({ level }) => level === 'failure')) process.exitCode = EXIT.failed
+      if (json === true) return printJson({ version: VERSION, checks })
+      printTable<Check>(checks, {
+        CHECK: ({ name }) => name,
+        RESULT: ({ level }) => level,
+        FOUND: ({ found }) => found,
+        CHANGE: ({ change }) => change ?? '',
+      })
+    })
+}
+
+/** Checks the database, also one that no service runs on at the moment. */
+async function databaseChecksOf(config: Config, { runtime }: ProgramParts): Promise<Check[]> {
+  const log = createLog(config.CREEL_LOG_LEVEL)
+  const connected = await connectAsGuest({ config, log, runtime, maxConnections: 2 })
+  try {
+    return await databaseChecks(connected.database.db, config.DATABASE_URL === undefined)
+  } finally {
+    await connected.close()
+  }
+}
+
+/** The addresses that the service gives out, by the variables that set them. */
+async function addressesOf(config: Config): Promise<Record<string, string>> {
+  const running = config.DATABASE_URL === undefined ? await readServiceFile(config.CREEL_DATA_DIR) : undefined
+  const base =
+    config.CREEL_BASE_URL ?? running ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
+  const capture = config.CREEL_CAPTURE_URL ?? base
+  return { CREEL_BASE_URL: base, ...(capture === base ? {} : { CREEL_CAPTURE_URL: capture }) }
+}

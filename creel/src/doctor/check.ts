@@ -1,0 +1,21 @@
+/** Result of one check of an installation. */
+export interface Check {
+  /** What was checked, such as `disk`. */
+  readonly name: string
+  /** A `failure` loses data or stops the service; a `warning` costs speed, or will become a failure. */
+  readonly level: 'ok' | 'warning' | 'failure'
+  /** What was found. */
+  readonly found: string
+  /** What to change; null where nothing is to be done. */
+  readonly change: string | null
+}
+
+/** Makes a {@link Check}. */
+export function check(
+  name: string,
+  level: Check['level'],
+  found: string,
+  change: string | null = null,
+): Check {
+  return { name, level, found, change }
+}

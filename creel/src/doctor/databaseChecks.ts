@@ -1,0 +1,155 @@
+import type { Db } from '@creel/core'
+import { migrationState } from '@creel/migrations'
+import { sql } from 'kysely'
+import { type Check, check } from './check.ts'
+
+const MIB = 1024 * 1024
+const CLOCK_SECONDS_MAX = 5
+/** What one process of Creel may open, and a few for operators. */
+const CONNECTIONS_MIN = 40
+
+/** Settings of PostgreSQL that {@link settingChecks} judges, by their names. Sizes are in bytes. */
+export type Settings = Readonly<Record<string, string | undefined>>
+
+/** How a setting is judged. */
+interface Rule {
+  readonly setting: string
+  readonly isFine: (value: string) => boolean
+  /** A value to set. */
+  readonly wanted: string
+  readonly reason: string
+  readonly level: 'warning' | 'failure'
+}
+
+const isOn = (value: string) => value === 'on'
+const atLeast = (bytes: number) => (value: string) => Number(value) >= bytes
+
+const RULES: readonly Rule[] = [
+  {
+    setting: 'fsync',
+    isFine: isOn,
+    wanted: 'on',
+    reason: 'a crash of the machine loses or damages what was acknowledged',
+    level: 'failure',
+  },
+  {
+    setting: 'full_page_writes',
+    isFine: isOn,
+    wanted: 'on',
+    reason: 'a crash of the machine can damage pages',
+    level: 'failure',
+  },
+  {
+    setting: 'synchronous_commit',
+    isFine: (value) => value !== 'off',
+    wanted: 'on',
+    reason: 'captures are acknowledged before they are on the disk',
+    level: 'failure',
+  },
+  {
+    setting: 'autovacuum',
+    isFine: isOn,
+    wanted: 'on',
+    reason: 'deleted rows are never cleared, and the tables grow',
+    level: 'failure',
+  },
+  {
+    setting: 'max_wal_size',
+    isFine: atLeast(1024 * MIB),
+    wanted: '2GB',
+    reason: 'a flood of captures makes checkpoints follow each other',
+    level: 'warning',
+  },
+  {
+    setting: 'min_wal_size',
+    isFine: atLeast(512 * MIB),
+    wanted: '512MB',
+    reason: 'captures pause for some 50 ms whenever a new segment of the WAL is made',
+    level: 'warning',
+  },
+  {
+    setting: 'shared_buffers',
+    isFine: atLeast(128 * MIB),
+    wanted: '128MB or more',
+    reason: 'pages that captures need are read again and again',
+    level: 'warning',
+  },
+  {
+    setting: 'max_connections',
+    isFine: (value) => Number(value) >= CONNECTIONS_MIN,
+    wanted: `${CONNECTIONS_MIN} or more`,
+    reason: 'one process of Creel may not get the connections that it opens',
+    level: 'warning',
+  },
+]
+
+/**
+ * Judges the settings of a PostgreSQL.
+ *
+ * @param isEmbedded the program sets them itself, and makes room in the WAL, so only durability is judged
+ */
+export function settingChecks(settings: Settings, isEmbedded: boolean): Check[] {
+  return RULES.filter(({ level }) => !isEmbedded || level === 'failure').map(
+    ({ setting, isFine, wanted, reason, level }) => {
+      const value = settings[setting] ?? ''
+      return isFine(value)
+        ? check(`PostgreSQL ${setting}`, 'ok', shown(value))
+        : check(`PostgreSQL ${setting}`, level, `${shown(value)}: ${reason}`, `Set ${setting} to ${wanted}.`)
+    },
+  )
+}
+
+/** Bytes as PostgreSQL writes them, where a value is a size in whole MiB. */
+function shown(value: string): string {
+  const bytes = Number(value)
+  return bytes >= MIB && bytes % MIB === 0 ? `${bytes / MIB}MB` : value
+}
+
+/** Checks version, settings, clock and schema of the database. */
+export async function databaseChecks(db: Db, isEmbedded: boolean): Promise<Check[]> {
+  const askedAt = Date.now()
+  const { rows } = await sql<{ name: string; value: string }>`
+    select name, case when unit is null or unit not in ('8kB', 'MB', 'kB', 'B') then setting
+      else pg_size_bytes(current_setting(name))::text end as value
+    from pg_settings where name in (${sql.join(['server_version', ...RULES.map(({ setting }) => setting)])})
+    union all select 'clock', (extract(epoch from clock_timestamp()) * 1000)::text`.execute(db)
+  const settings = Object.fromEntries(rows.map(({ name, value }) => [name, value]))
+  const answeredAt = Date.now()
+  const { pending, unknown } = await migrationState(db)
+  return [
+    check('PostgreSQL', 'ok', settings.server_version ?? ''),
+    ...settingChecks(settings, isEmbedded),
+    clockCheck(Number(settings.clock) - (askedAt + answeredAt) / 2),
+    schemaCheck(pending, unknown),
+  ]
+}
+
+function clockCheck(differenceMs: number): Check {
+  const seconds = Math.abs(differenceMs) / 1000
+  return seconds <= CLOCK_SECONDS_MAX
+    ? check('clock', 'ok', `${seconds.toFixed(1)} s from the clock of the database`)
+    : check(
+        'clock',
+        'failure',
+        `${seconds.toFixed(0)} s from the clock of the database`,
+        'Let both machines keep their time by NTP: signatures, leases and watchdogs depend on it.',
+      )
+}
+
+function schemaCheck(pending: readonly string[], unknown: readonly string[]): Check {
+  if (unknown.length > 0) {
+    return check(
+      'schema',
+      'failure',
+      `a newer creel has upgraded the database (${unknown.join(', ')})`,
+      'Run that version, or restore a backup from before.',
+    )
+  }
+  if (pending.length === 0) return check('schema', 'ok', 'up to date')
+  return check(
+    'schema',
+    'warning',
+    `${pending.length} migrations are pending`,
+    'Run `creel upgrade-check`, then `creel migrate`, or restart the service.',
+  )
+}

@@ -1,0 +1,50 @@
+import { expect, test } from 'bun:test'
+import { z } from 'zod'
+import { createTestDatabase } from '../support/database.ts'
+import { runCreel, startProcess } from '../support/process.ts'
+
+const Report = z.object({
+  version: z.string(),
+  checks: z.array(
+    z.object({
+      name: z.string(),
+      level: z.enum(['ok', 'warning', 'failure']),
+      found: z.string(),
+      change: z.string().nullable(),
+    }),
+  ),
+})
+
+test('`creel doctor` finds settings that lose data, and whether the service answers under its address', async () => {
+  const database = await createTestDatabase()
+  const creel = await startProcess({ database })
+  const examine = async (address: string) => {
+    const { stdout, stderr, exitCode } = await runCreel(['doctor', '--json'], {
+      database,
+      env: { CREEL_BASE_URL: address },
+    })
+    expect(stderr).toBe('')
+    const { checks } = Report.parse(JSON.parse(stdout))
+    return { exitCode, of: (name: string) => checks.find((one) => one.name === name) }
+  }
+
+  const running = await examine(creel.baseUrl)
+  expect(running.of('CREEL_BASE_URL')).toMatchObject({ level: 'ok', found: creel.baseUrl })
+  expect(running.of('schema')).toMatchObject({ level: 'ok' })
+  expect(running.of('clock')).toMatchObject({ level: 'ok', found: expect.stringMatching(/^0\.\d s/) })
+  // The PostgreSQL of the tests gives up safety for speed.
+  expect(running.of('PostgreSQL fsync')).toMatchObject({
+    level: 'failure',
+    found: expect.stringContaining('off: a crash'),
+    change: 'Set fsync to on.',
+  })
+  expect(running.exitCode).toBe(1)
+
+  await creel.stop()
+  const stopped = await examine(creel.baseUrl)
+  expect(stopped.of('CREEL_BASE_URL')).toMatchObject({
+    level: 'failure',
+    change: expect.stringContaining('Start'),
+  })
+  await database.drop()
+})
