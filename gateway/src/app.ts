@@ -16,7 +16,7 @@ import { traceIdOf } from './requestIdentity.ts'
 import { problemResponse, rest } from './rest.ts'
 import { trpc } from './trpc.ts'
 
-/** What the app serves besides the API. Only `version` is required; without `operations`, `/readyz` checks nothing. */
+/** Options of the app. Only `version` is required; without `operations`, `/readyz` checks nothing. */
 export interface AppOptions {
   /** Shown in `/openapi/v1.json`. */
   readonly version: string
@@ -27,24 +27,25 @@ export interface AppOptions {
   readonly hasConsole?: boolean
   /** The console's files, as `console/pack.ts` packs them; without them only its API is here. */
   readonly consolePack?: Uint8Array | undefined
-  /** Takes captures; without it `/hook/…` is not there. */
+  /** Takes captures. Without it, `/hook/…` does not exist. */
   readonly capture?: RequestHandler
   /** Serves the app on the network; without it the app answers `handle` only. */
   readonly adapter?: ElysiaAdapter
 }
 
-/** Every path that begins so belongs to a sender. */
+/** Paths of capture URLs. */
 const CAPTURE_PATH = '/hook/*'
 
 /**
- * Everything that the gateway serves: captures, the REST surface, `/trpc`, `/mcp`, the description, health and the console.
- * On {@link wireAdapter} captures are taken as they arrive; `app.handle` takes them with what a `Request` can carry.
+ * Builds the gateway's app: captures, the REST surface, `/trpc`, `/mcp`, the API description, health and the console.
+ * On {@link wireAdapter} captures are read from the wire as they arrive. `app.handle` serves captures too, limited to
+ * what a `Request` can carry.
  */
 export function createApp(services: Services, options: AppOptions): AnyElysia {
   const { version, operations = { checks: {} }, servesMetrics = true, hasConsole = true } = options
   let description: string | undefined
   const describe = () => {
-    // When it is first asked for: most starts need not wait for it.
+    // Built on first use, because most starts never need it.
     description ??= JSON.stringify(openApi(services.urls.baseUrl, version))
     return json(description)
   }

@@ -2,14 +2,14 @@ import type { Caller, Services } from '@creel/core'
 import { apiRequestSeconds } from '@creel/core/platform/metrics'
 import { markCaller, traceIdOf } from './requestIdentity.ts'
 
-/** What is learned about a call while it is answered. */
+/** Facts about a call that become known while it is answered. */
 export interface CallNotes {
   caller?: Caller
 }
 
 /**
- * Answers a call and writes its one log line: who called what, how it ended, how long it took, under the traceId
- * that the client saw. Neither query nor headers nor bodies are logged: they may hold secrets.
+ * Answers a call and writes its one log line: the caller, the route, the outcome, the duration, and the traceId that
+ * the client saw. Neither query nor headers nor bodies are logged, because they may hold secrets.
  *
  * @param routeName the procedure's name, also the metric's label: never text from outside
  */
@@ -44,7 +44,7 @@ export async function logged(
 
 const PATH_CHARACTERS_MAX = 256
 
-/** The path of a request as it is logged: without the query, and no more of it than tells what was meant. */
+/** The path of a request for the log: without the query, and cut to a maximum length. */
 export function loggedPath(request: Request): string {
   return new URL(request.url).pathname.slice(0, PATH_CHARACTERS_MAX)
 }

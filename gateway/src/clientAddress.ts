@@ -1,15 +1,15 @@
 import ipaddr from 'ipaddr.js'
 
-/** Finds who really sent a request that came through proxies. */
+/** Finds the address that really sent a request that came through proxies. */
 export interface ClientAddress {
   (peer: string, forwardedFor: readonly string[]): string | null
-  /** Whether the peer is a proxy whose `X-Forwarded-For` counts. */
+  /** Whether the peer is a proxy with a trusted `X-Forwarded-For`. */
   isTrusted(peer: string): boolean
 }
 
 /**
- * The first hop, seen from us, that is not a trusted proxy: what stands left of it in `X-Forwarded-For` anybody
- * could have written.
+ * Finds the last hop that is not a trusted proxy, read from the right. Entries left of it in `X-Forwarded-For` could be
+ * forged.
  *
  * @param trustedProxies CIDRs or addresses (`CREEL_TRUSTED_PROXIES`)
  * @param onUndeclared called with the peer of each request that names its client while no proxy is trusted
@@ -54,7 +54,7 @@ function rangeOf(cidr: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
 
 const SPELLINGS_MAX = 1_000
 
-/** The usual spelling of an address. Most captures come over connections that have sent before. */
+/** Caches the usual spelling of addresses, because most captures come over connections that have sent before. */
 function rememberSpellings(): (address: string) => string | null {
   const known = new Map<string, string | null>()
   return (address) => {

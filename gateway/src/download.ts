@@ -3,10 +3,13 @@ import { countPiece } from '@creel/core/platform/memory'
 import { z } from 'zod'
 import { countAnswer } from './http/pieceMemory.ts'
 
-/** A part of something longer. */
+/** Range of a partial download. */
 const Part = z.object({ from: z.int(), total: z.int() })
 
-/** The answer of a route that gives no JSON. Of a stream each part is made when the client has taken the one before. */
+/**
+ * The response of a route that does not return JSON. In a stream, each part is made after the client has read the one
+ * before.
+ */
 export function downloadResponse(result: unknown): Response {
   const streamed = DownloadStream.safeParse(result)
   if (streamed.success) {
@@ -30,7 +33,7 @@ export function downloadResponse(result: unknown): Response {
   return countAnswer(answer, bytes.length)
 }
 
-/** Never shown by a browser as what it claims to be. */
+/** Headers that keep a browser from rendering the content. */
 function headersOf({ contentType, fileName }: { contentType: string; fileName: string }) {
   return {
     'Content-Type': contentType,
@@ -41,10 +44,10 @@ function headersOf({ contentType, fileName }: { contentType: string; fileName: s
   }
 }
 
-/** What a part leaves behind besides itself: what the database sent, its texts, and their JSON. */
+/** Memory that a part leaves behind, as a multiple of its size: the database's answer, its texts, and their JSON. */
 const COPIES = 3
 
-/** Makes a part only when the last one was read. */
+/** Makes each part only after the one before was read. */
 function bytesOf(parts: AsyncIterable<Uint8Array<ArrayBuffer>>): ReadableStream<Uint8Array<ArrayBuffer>> {
   const iterator = parts[Symbol.asyncIterator]()
   return new ReadableStream<Uint8Array<ArrayBuffer>>(

@@ -19,7 +19,7 @@ test('a client that hangs up while an event is awaited is no error of the servic
   await waits.promise
   await reader?.cancel()
   expect((await next)?.done).toBe(true)
-  // As a follower does when its signal is aborted.
+  // Like a follower that ends when its signal is aborted.
   hangUp.resolve()
   await new Promise((resolve) => setImmediate(resolve))
   expect(lines).toEqual([])

@@ -3,10 +3,11 @@ import { within } from '@creel/core/platform/time'
 import { isTrackedEnvelope } from '@trpc/server'
 
 /**
- * The answer that sends a stream's events as they come (`text/event-stream`): `id`, the event's kind, and what it carries
- * as JSON. A comment goes out when nothing else did for a while. When the client reads slowly, the events wait.
+ * The response that sends a stream's events as they occur (`text/event-stream`): `id`, the event's kind, and its data
+ * as JSON. Sends a comment as a heartbeat when no event has been sent for a while. If the client reads slowly, the next
+ * event waits.
  *
- * @param events what a stream's procedure answered: an async iterable of `tracked` events
+ * @param events the result of a stream's procedure: an async iterable of `tracked` events
  */
 export function eventStream({ log }: Pick<Services, 'log'>, events: unknown): Response {
   if (!isAsyncIterable(events)) throw new Error('A stream answered no events.')
@@ -24,18 +25,18 @@ export function eventStream({ log }: Pick<Services, 'log'>, events: unknown): Re
           else controller.enqueue(Buffer.from(value))
         } catch (error) {
           if (!isWanted) return
-          // Its status is long sent: the client sees why when it comes back.
+          // The status is already sent, so the client learns the reason when it reconnects.
           if (refusalOf(error) === null) log.error({ err: error }, 'a stream broke off')
           controller.close()
         }
       },
       cancel() {
         isWanted = false
-        // Not awaited: an event that is being waited for comes first.
+        // Not awaited: it settles only after the pending event.
         source.return?.().catch(() => undefined)
       },
     },
-    // Nothing is made ahead: an event may carry megabytes.
+    // No read-ahead: an event may be megabytes long.
     { highWaterMark: 0 },
   )
   return new Response(body, {

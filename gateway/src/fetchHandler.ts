@@ -1,8 +1,8 @@
-/** What a fetch-style server does with a request: the whole gateway but the capture route. */
+/** The handler of a fetch-style server: all of the gateway except the capture route. */
 export type FetchHandler = (request: Request, client?: FetchClient) => Promise<Response>
 
-/** Who sent a request. */
+/** The sender of a request. */
 export interface FetchClient {
-  /** As far as we believe proxies; null where nobody knows. */
+  /** Taken from trusted proxies; null when unknown. */
   readonly address: string | null
 }

@@ -5,9 +5,10 @@ import { pathOf, type RequestHead } from './http/requestHead.ts'
 export type FormerHosts = (head: Pick<RequestHead, 'host' | 'target'>) => ReadyAnswer | undefined
 
 /**
- * Sends whoever still calls a former API host to {base_url}: 301 to the same path and query, for every method and path alike.
+ * Redirects requests that are sent to a former API host to {base_url}: 301 to the same path and query, for every method
+ * and path.
  *
- * @param hosts host names, without case; one without a port stands for all its ports
+ * @param hosts host names, case-insensitive; one without a port matches every port
  * @param baseUrl {base_url}, without a trailing slash
  */
 export function formerHosts(hosts: readonly string[], baseUrl: string): FormerHosts {
@@ -20,7 +21,7 @@ export function formerHosts(hosts: readonly string[], baseUrl: string): FormerHo
   }
 }
 
-/** Bytes beyond ASCII have no place in a URL; the others stay as they were sent. */
+/** Percent-encodes bytes beyond ASCII, which a URL cannot hold; the others stay as they were sent. */
 function asciiOf(path: string): string {
   return path.replaceAll(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`)
 }

@@ -14,31 +14,31 @@ import { createStrangers } from './strangers/strangers.ts'
 import { throttledFetch } from './strangers/throttledFetch.ts'
 import { wireAdapter } from './wireAdapter.ts'
 
-/** Where the gateway listens, and what it serves there besides the API. */
+/** Options of the gateway, in addition to those of its app. */
 export interface GatewayOptions extends Omit<AppOptions, 'capture' | 'adapter'> {
   readonly host: string
-  /** 0 = any free one. */
+  /** 0 = any free port. */
   readonly port: number
-  /** Where captures go; its opener closes it, after the listener. */
+  /** Stores captures. Its opener closes it, after the listener. */
   readonly captures: Captures
   /** Hosts that answer 301 to {base_url}; none by default. */
   readonly formerHosts?: readonly string[]
-  /** CIDRs whose `X-Forwarded-For` counts; none by default. */
+  /** CIDRs of proxies whose `X-Forwarded-For` is believed; none by default. */
   readonly trustedProxies?: readonly string[]
-  /** Laid over the usual limits of connections. */
+  /** Overrides of the usual limits of connections. */
   readonly limits?: Partial<HttpLimits>
 }
 
-/** A gateway that serves. */
+/** A running gateway. */
 export interface Gateway extends Listener {
   /** Answers a request in the process, captures included, without a connection. Calls are not throttled. */
   handle(request: Request): Promise<Response>
 }
 
 /**
- * Opens the port, serves the app on it, and says so to the watchdogs.
+ * Opens the port, serves the app on it, and starts the heartbeat that watchdogs read.
  *
- * @throws what the system says when the port cannot be had
+ * @throws the system's error when the port cannot be opened
  */
 export async function startGateway(services: Services, options: GatewayOptions): Promise<Gateway> {
   const { host, port, captures } = options
@@ -98,13 +98,13 @@ export async function startOperationsListener(
   })
 }
 
-/** Strangers' mistakes are counted, and logged at debug. */
+/** Malformed requests of unknown clients are counted, and logged at debug. */
 function noteRefusal(log: Services['log'], { status, reason, address }: ListenerRefusal): void {
   refusedRequests.labels(String(status)).inc()
   log.debug({ status, reason, address }, 'refused')
 }
 
-/** An error of the service has ended one connection. Nothing else is harmed, so the service goes on. */
+/** An error of the service ended one connection. Other connections are unaffected, so the service goes on. */
 function noteFault(log: Services['log'], error: unknown): void {
   connectionFaults.inc()
   log.error({ err: error }, 'a connection was ended by an error of the service')

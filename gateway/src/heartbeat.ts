@@ -3,9 +3,9 @@ import type { Services } from '@creel/core'
 import { beat, HEARTBEAT_SECONDS } from '@creel/core/watchdogs'
 
 /**
- * Says every few seconds that this gateway can take captures, until it is stopped: the silences between are the
- * downtime that watchdogs are credited with. A beat that fails is one that was not sent: without the database no
- * capture is taken either.
+ * Records every few seconds that this gateway can take captures, until it is stopped. Watchdogs count the gaps between
+ * heartbeats as downtime of the service. A failed heartbeat counts as not sent: without the database, captures fail as
+ * well.
  *
  * @returns stops it
  */

@@ -3,20 +3,22 @@ import { nestsDeeper } from '@creel/core/engine/json'
 import { countPiece } from '@creel/core/platform/memory'
 import { z } from 'zod'
 
-/** JSON bodies of the API may be this long. */
+/** Limit of the API's JSON bodies. */
 const MAX_BODY_BYTES = 1_048_576
 
-/** The raw input of one call, not yet validated, and where each member came from. */
+/** The raw input of one call, not yet validated, and the source of each member. */
 export interface RawInput {
   readonly value: Record<string, unknown>
   /** The body as sent, when there was one. */
   readonly rawBody: string | null
-  /** The body as it comes, for a route that takes another than JSON. */
+  /** The unread body, for a route that takes another type than JSON. */
   readonly body: AsyncIterable<Uint8Array> | null
   readonly locate: Locate
 }
 
-/** Members of an input that a header sets: what an EventSource sends when it comes back, and part of a body. */
+/**
+ * Members of an input that a header sets: `Last-Event-ID`, which an EventSource sends when it reconnects, and `Range`.
+ */
 const SET_BY_HEADER = { lastEventId: 'last-event-id', range: 'range' } as const
 
 type Scalar = 'integer' | 'boolean' | 'string'
@@ -51,7 +53,7 @@ export function inputReader(
     async all(request, params) {
       const query: Record<string, unknown> = {}
       for (const [name, text] of new URL(request.url).searchParams) {
-        // The first of a repeated parameter counts.
+        // The first value of a repeated parameter counts.
         const type = typeOf(name)
         if (type !== undefined && fromQuery(name) && !(name in query)) query[name] = typed(text, type)
       }
@@ -83,10 +85,13 @@ export function inputReader(
 
 type ScalarTypes = Readonly<Record<string, Scalar | undefined>>
 
-/** Of each input, from the first call of its route on: for all routes it takes a tenth of a start. */
+/** Cache by input schema, filled on a route's first call: all routes together would take a tenth of the start time. */
 const typesOfInputs = new WeakMap<z.ZodObject, ScalarTypes>()
 
-/** What JSON Schema says each member is: query and path text of these types is converted, other text stays text. */
+/**
+ * The type of each member in the JSON Schema. Text of the path or query is converted to these types; other text stays
+ * text.
+ */
 function scalarTypes(input: z.ZodObject): ScalarTypes {
   const known = typesOfInputs.get(input)
   if (known !== undefined) return known
@@ -101,7 +106,7 @@ function scalarTypes(input: z.ZodObject): ScalarTypes {
 
 function scalarOf(property: z.core.JSONSchema._JSONSchema): Scalar {
   if (typeof property === 'boolean') return 'string'
-  // A list where null is one of them.
+  // A list of types, one of them null.
   const types: readonly unknown[] = [property.type].flat()
   if (types.includes('integer')) return 'integer'
   if (types.includes('boolean')) return 'boolean'
@@ -114,9 +119,9 @@ function scalarOf(property: z.core.JSONSchema._JSONSchema): Scalar {
 
 const INT64_MAX = 2n ** 63n - 1n
 
-/** Text that does not fit its type stays text, and so fails validation with its own name. */
+/** Converts text to its type. Text that does not fit stays text, and then fails validation under its own name. */
 function typed(text: string, type: Scalar | undefined): unknown {
-  // Beyond 2^53 an int64 loses digits, which matters to nobody: no id of ours is as great.
+  // Beyond 2^53 an int64 loses digits, which is harmless: no id is as large.
   if (type === 'integer' && /^-?\d{1,19}$/.test(text) && BigInt(text) <= INT64_MAX) return Number(text)
   if (type === 'boolean' && (text === 'true' || text === 'false')) return text === 'true'
   return text
@@ -130,7 +135,10 @@ function bodyAsItComes(request: Request, takes: string): AsyncIterable<Uint8Arra
   return counted(request.body ?? new ReadableStream({ start: (controller) => controller.close() }))
 }
 
-/** What a piece is turned into before it is stored: lines, values, rows, and what the database is sent. */
+/**
+ * Memory that a piece takes until it is stored, as a multiple of its size: lines, values, rows, and the message to the
+ * database.
+ */
 const COPIES = 4
 
 async function* counted(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
@@ -167,10 +175,10 @@ async function readBody(request: Request): Promise<{ text: string; value: Record
   return { text, value }
 }
 
-/** No document of the API comes near. */
+/** Far deeper than any document of the API. */
 const JSON_DEPTH_MAX = 512
 
-/** @throws DomainError `request_invalid` for JSON that nests deeper than anything that the API takes */
+/** @throws DomainError `request_invalid` for JSON that nests deeper than the API allows */
 export function refuseDeep(json: string): void {
   if (!nestsDeeper(json, JSON_DEPTH_MAX)) return
   throw new DomainError('request_invalid', `The JSON nests deeper than ${JSON_DEPTH_MAX} levels.`)
@@ -179,9 +187,9 @@ export function refuseDeep(json: string): void {
 const TOO_LONG = 'The body is over 1 MiB.'
 
 /**
- * Reads a body as far as it may go.
+ * Reads a body up to the size limit.
  *
- * @throws DomainError `request_invalid` when it says that it is longer, or turns out to be
+ * @throws DomainError `request_invalid` when its length, announced or real, exceeds the limit
  */
 async function boundedBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> {
   if (Number(request.headers.get('content-length') ?? 0) > MAX_BODY_BYTES) {
@@ -198,7 +206,7 @@ async function boundedBytes(request: Request): Promise<Uint8Array<ArrayBuffer>> 
 }
 
 /**
- * The same request with its body read, within the bounds of REST's, and that body as text.
+ * Reads the body, within the limits of REST bodies. Returns the same request with that body, and the body as text.
  *
  * @throws DomainError `request_invalid` when it is too long or nested too deeply
  */

@@ -43,7 +43,7 @@ const answering =
   (exchange) =>
     exchange.answer(textAnswer(text))
 
-/** A handler that is called with the whole body. */
+/** A handler that is called once the whole body has arrived. */
 function whole(handle: (exchange: WireExchange, body: string) => void): RequestHandler {
   return (exchange) => {
     let body = ''
@@ -73,7 +73,7 @@ function dial(port: number, bytes = '') {
   return {
     socket,
     closed,
-    /** Resolves as soon as what was received holds `text`. */
+    /** Resolves as soon as the received text contains `text`. */
     until: (text: string) =>
       new Promise<string>((resolve) => {
         const look = () => received.includes(text) && resolve(received)
@@ -165,7 +165,7 @@ describe('the fetch adapter', () => {
     expect(head).toMatch(/content-length: 9\r\n/i)
     client.socket.write('GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n')
     await client.until('asked GET')
-    // One body in all: that of the GET.
+    // Only one body was sent: that of the GET.
     expect((await client.closed).match(/asked GET/g)).toHaveLength(1)
   })
 
@@ -398,7 +398,7 @@ describe('a client that is gone', () => {
     const client = dial(port, 'GET /hook/t HTTP/1.1\r\nHost: h\r\n\r\nGET /hook/t HT')
     const exchange = await asked.promise
     await new Promise<void>((resolve) => client.socket.end(resolve))
-    // After this, no event of the socket is left that would make the service look again.
+    // After this, no event of the socket is left that would make the listener check again.
     await fetch(`http://127.0.0.1:${port}/`)
     exchange.answer(textAnswer('the only one'))
     expect(await client.closed).toEndWith('the only one')
@@ -413,7 +413,7 @@ describe('a client that is gone', () => {
     const request = 'GET /hook/t HTTP/1.1\r\nHost: h\r\n\r\n'
     const client = dial(port, request.repeat(1000))
     const exchange = await asked.promise
-    // The answer is read: what is sent ahead of it has arrived.
+    // Once this answer is read, the reset that was sent before it has arrived, too.
     const other = dial(port, 'GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n')
     await other.until('from fetch')
     client.socket.resetAndDestroy()

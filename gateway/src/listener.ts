@@ -15,59 +15,61 @@ import { socketHandlers } from './http/socketHandlers.ts'
 import { TurnQueue } from './http/turnQueue.ts'
 import { shedUnsent } from './http/unsentTotal.ts'
 
-/** Requests whose path begins with `prefix`, which are served as they arrive. */
+/** Requests whose path begins with `prefix` are served from the wire, without a `Request`. */
 export interface DirectRoute {
   readonly prefix: string
   readonly handle: RequestHandler
 }
 
-/** Where to listen and what answers. */
+/** Address of a listener, and its handlers. */
 export interface ListenerOptions {
   readonly host: string
-  /** 0 = any free one. */
+  /** 0 = any free port. */
   readonly port: number
-  /** Comes before anything else, captures included. */
+  /** Checked before any handler, also for captures. */
   readonly formerHosts?: FormerHosts
-  /** Routes that are served on the request as it arrives; none by default. */
+  /** Routes that are served from the wire as the request arrives; none by default. */
   readonly direct?: readonly DirectRoute[]
-  /** Answers everything else. */
+  /** Answers all other requests. */
   readonly fetch: FetchHandler
-  /** Whose word counts about where a request comes from; nobody's by default. */
+  /** Trusted proxies. Their `X-Forwarded-For` is believed. None by default. */
   readonly clientAddress?: ClientAddress
-  /** Hears of what handlers throw, whose clients get a 500. */
+  /** Receives errors that handlers throw; their clients get a 500. */
   readonly onError: (error: unknown) => void
   /** Receives an error of the service that ended a connection. Must not throw. */
   readonly onFault: (error: unknown) => void
-  /** Hears of requests that are refused before anybody serves them, and of connections that there is no room for. */
+  /** Called for requests that are refused before they reach a handler, and for connections beyond the limit. */
   readonly onRefused?: (refusal: ListenerRefusal) => void
-  /** Laid over the usual limits. */
+  /** Overrides of the usual limits. */
   readonly limits?: Partial<HttpLimits>
 }
 
-/** A request that was no good HTTP, or a connection too many or that left too much unread (`503`). */
+/**
+ * A request that is not valid HTTP, or a connection that exceeds the limit of connections or of unread bytes (`503`).
+ */
 export interface ListenerRefusal {
   readonly status: Refusal['status'] | 503
   readonly reason: string
   readonly address: string | null
 }
 
-/** An open port. `port` is the actual number, also where 0 was asked for; `close` resolves when no connection is left. */
+/** An open port. `port` is the actual number, also where 0 was requested. */
 export interface Listener {
   readonly port: number
   /**
-   * Stops accepting at once and lets what is in flight end.
+   * Stops accepting at once and lets requests in flight end. Resolves when no connection is left.
    *
-   * @param graceMs after which whatever is still open is cut off
+   * @param graceMs time after which open connections are terminated
    */
   close(graceMs: number): Promise<void>
 }
 
 /**
- * Opens the gateway's port on bare TCP: servers with fetch semantics join, sort and lower headers, fold dot segments and drop
- * the bodies of GETs. What may be sent and how long it may take is in {@link HttpLimits}; bodies have no size limit here (each
- * handler has its own).
+ * Opens the gateway's port on bare TCP. Servers with fetch semantics join, sort and lower headers, fold dot segments
+ * and drop the bodies of GETs. {@link HttpLimits} bound size and time. Bodies have no size limit here; each handler has
+ * its own.
  *
- * @throws what the system says when the port cannot be had
+ * @throws the system's error when the port cannot be opened
  */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const limits = { ...defaultHttpLimits(), ...options.limits }
@@ -95,7 +97,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     },
     serve(connection, exchange) {
       exchange.address = clientAddress(connection.peer, exchange.head.forwardedFor)
-      // A proxy's connection is for now that of whom it speaks for.
+      // The connection of a proxy counts for the client of its current request.
       if (clientAddress.isTrusted(connection.peer) && !connections.assign(connection, exchange.address)) {
         refuse({ status: 503, reason: 'too many connections', address: exchange.address })
         return refuseExchange(exchange, 503, true)
@@ -179,7 +181,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       if (connections.size === 0) allGone.resolve()
       const cut = setTimeout(() => {
         for (const connection of connections) connection.terminate()
-        // The system need not tell of every end.
+        // The system may not report every close.
         allGone.resolve()
       }, graceMs)
       await allGone.promise

@@ -3,25 +3,30 @@ import { within } from '@creel/core/platform/time'
 import type { Logger } from 'pino'
 import type { FetchHandler } from './fetchHandler.ts'
 
-/** What the process's owner tells those who watch over it. */
+/** Checks and figures of the process, for monitoring. */
 export interface Operations {
-  /** What must answer for the process to be ready, by name: `database`, `queue`. Each throws when it is not. */
+  /**
+   * Dependencies that must work for the process to be ready, by name: `database`, `queue`. A check throws when its
+   * dependency fails.
+   */
   readonly checks: Readonly<Record<string, () => Promise<unknown>>>
-  /** What is worth a line on `/readyz` and decides nothing: one short text each. */
+  /** Information for `/readyz` that does not affect its status: one short text each. */
   readonly notes?: Readonly<Record<string, () => Promise<string>>>
-  /** Brings up to date what is read rather than counted (queue depth). Its failure costs those figures only. */
+  /**
+   * Updates the figures that are read rather than counted (queue depth). If it fails, only those figures are missing.
+   */
   readonly beforeScrape?: () => Promise<void>
 }
 
-/** A check that has not answered by then counts as failed: whoever asks has a timeout of their own. */
+/** Timeout of a check, below the timeouts of monitoring systems. */
 const CHECK_MS = 2000
 
-/** Alive: the process answers. Says nothing about what it depends on, so that nobody restarts it in vain. */
+/** Liveness: 200 whenever the process answers. Does not check dependencies, because a restart would not repair them. */
 export function healthz(): Response {
   return json(200, { status: 'ok' })
 }
 
-/** Ready for calls: 200 when every check passes, else 503, with the state of each, and what else is worth knowing. */
+/** Readiness: 200 when every check passes, else 503, with the state of each check, and the notes. */
 export async function readyz({ checks, notes = {} }: Operations, log: Logger): Promise<Response> {
   const states = await Promise.all(
     Object.entries(checks).map(async ([name, check]) => {
@@ -51,7 +56,7 @@ export async function readyz({ checks, notes = {} }: Operations, log: Logger): P
   })
 }
 
-/** Everything that the process counts, in Prometheus' text format. */
+/** All metrics of the process, in Prometheus' text format. */
 export async function metrics({ beforeScrape }: Operations, log: Logger): Promise<Response> {
   try {
     if (beforeScrape !== undefined) await inTime(beforeScrape())
@@ -61,7 +66,7 @@ export async function metrics({ beforeScrape }: Operations, log: Logger): Promis
   return new Response(await registry.metrics(), { headers: { 'Content-Type': registry.contentType } })
 }
 
-/** The three of them alone: for a port of their own, and for a process that serves no API. */
+/** These three routes only: for a port of their own, and for a process that serves no API. */
 export function operationsHandler(operations: Operations, log: Logger): FetchHandler {
   return async (request) => {
     switch (new URL(request.url).pathname) {

@@ -1,13 +1,13 @@
 import type { Services } from '@creel/core'
 
-/** A flood of calls during an outage must not become a flood of lines. */
+/** Minimum interval between lines, so that a flood of calls during an outage does not flood the log. */
 const LINE_MILLISECONDS = 1000
 
 const lastLines = new WeakMap<Services['log'], number>()
 
 /**
- * Says that the database is out of reach, at most once a second. The error stands as `err`, by which the program's log knows
- * lines of an outage, whoever writes them: it passes one a second, without what the driver dumps.
+ * Logs that the database is unreachable, at most once a second. The error is logged as `err`. By it the program's log
+ * recognises all lines about an outage and passes one a second, without the driver's details.
  */
 export function noteOutage(log: Services['log'], cause: unknown): void {
   const now = performance.now()

@@ -15,8 +15,8 @@ export function traceIdOf(request: Request): string {
 }
 
 /**
- * The API key as sent: `Authorization: Bearer` is canonical, `X-Api-Key` the fallback, also
- * beside an Authorization of another scheme, which a proxy may want for itself.
+ * The API key as sent. `Authorization: Bearer` is canonical. `X-Api-Key` is the fallback, also next to an Authorization
+ * of another scheme, which a proxy may use for itself.
  */
 export function presentedKey(request: Request): string | null {
   const bearer = /^Bearer +(\S+) *$/i.exec(request.headers.get('authorization') ?? '')?.[1]
@@ -25,30 +25,30 @@ export function presentedKey(request: Request): string | null {
 
 const addresses = new WeakMap<Request, string>()
 
-/** Notes where a request came from, as far as we believe proxies; without the zone of a link-local address. */
+/** Records the address of a request, taken from trusted proxies, without the zone of a link-local address. */
 export function noteAddress(request: Request, address: string | null): void {
   const [bare] = address?.split('%') ?? []
   if (bare !== undefined) addresses.set(request, bare)
 }
 
-/** Where a request came from; null where nobody knows. */
+/** The address of a request; null when unknown. */
 export function addressOf(request: Request): string | null {
   return addresses.get(request) ?? null
 }
 
-/** The key that a request shows, and where it came from. */
+/** The key of a request, and its address. */
 export function presentedBy(request: Request): Presented {
   return { key: presentedKey(request), address: addressOf(request) }
 }
 
 const ofCallers = new WeakSet<Request>()
 
-/** Notes that a request came from somebody whose key or session is good. */
+/** Records that a request carried a good key or session. */
 export function markCaller(request: Request): void {
   ofCallers.add(request)
 }
 
-/** @returns whether its sender showed a good key or session; else it is a stranger's */
+/** @returns whether the request carried a good key or session */
 export function isOfCaller(request: Request): boolean {
   return ofCallers.has(request)
 }

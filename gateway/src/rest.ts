@@ -29,9 +29,9 @@ import { presentedBy, traceIdOf } from './requestIdentity.ts'
 import { type Call, jsonOf } from './sharedCalls.ts'
 
 /**
- * Binds every route of the router to its method and path: no route is written here.
+ * Binds every route of the router to its method and path, so routes need no code here.
  *
- * The order of checks: key, plan, budget, path objects, feature, body and input, conflicts.
+ * Checks run in this order: key, plan, budget, path objects, feature, body and input, conflicts.
  */
 export function rest(services: Services, adapter?: ElysiaAdapter) {
   const app = new Elysia(adapter === undefined ? {} : { adapter })
@@ -46,7 +46,7 @@ export function rest(services: Services, adapter?: ElysiaAdapter) {
       parse: 'none',
     })
   }
-  // Outside of version 1 there is nothing that a key could open.
+  // All other paths below `/api/` answer 404, and no key is needed.
   app.all('/api/*', ({ request }) => problemResponse(services, noRoute(), { traceId: traceIdOf(request) }), {
     parse: 'none',
   })
@@ -76,7 +76,7 @@ function bind(services: Services, route: Route) {
   )
 }
 
-/** The procedure of a stream answers its events one by one; what refuses it does so before the first. */
+/** Binds a stream. Its procedure returns the events one by one, and refuses a call before the first. */
 function bindStream(services: Services, stream: Stream) {
   return bound(services, stream, async (_request, { make, context, input }) =>
     eventStream(services, await make(context, input)),
@@ -109,7 +109,7 @@ function bound(
           eventsAhead: 0,
         })
         const raw = await reader.all(request, params).catch(async (error: unknown) => {
-          // An unreadable body comes after the 404 of what the path names.
+          // If the path names nothing, the 404 takes precedence over an unreadable body.
           await route.finds?.(context, params)
           throw error
         })
@@ -133,7 +133,7 @@ function procedureOf(caller: unknown, name: string): (input: unknown) => Promise
   return (input) => found(input)
 }
 
-/** @param body JSON, or null where there is nothing to say */
+/** @param body JSON, or null for an answer without content */
 function answer(request: Request, route: Route, body: Awaited<ReturnType<typeof jsonOf>>): Response {
   if (body === null) return new Response(null, { status: 204, headers: { 'Cache-Control': 'no-store' } })
   const headers: Record<string, string> = {
@@ -154,7 +154,7 @@ function matchesETag(ifNoneMatch: string | null, etag: string): boolean {
   return ifNoneMatch.split(',').some((tag) => ['*', etag, `W/${etag}`].includes(tag.trim()))
 }
 
-/** The problem+json answer for any error; what was not expected is logged under its traceId. */
+/** The problem+json answer for any error. Unexpected errors are logged under their traceId. */
 export function problemResponse(
   services: Services,
   error: unknown,

@@ -1,6 +1,6 @@
 import { type Context, gathering, type Route } from '@creel/core'
 
-/** A call of a procedure, and how it is made. */
+/** A call of a procedure, ready to run. */
 export interface Call {
   readonly context: Context
   readonly input: unknown
@@ -8,13 +8,13 @@ export interface Call {
 }
 
 /**
- * Makes a call, together with those of the same caller that ask for the same at the same time where the route says so: the
- * procedure runs once, and the text of its answer is made once. None is answered by a run that began before it came. Each has
- * paid for itself before.
+ * Makes a call. If the route allows sharing, identical concurrent calls of one caller are coalesced: the procedure runs
+ * once, and the text of its answer is made once. No call is answered by a run that began before the call arrived. Each
+ * call has been charged before.
  *
- * @param target path and query as they were sent: what asks for the same is spelled the same
+ * @param target path and query as they were sent; calls with the same spelling are identical
  * @returns the JSON of the answer; null for an answer without content
- * @throws what the procedure throws
+ * @throws the procedure's error
  */
 export async function jsonOf(route: Route, target: string, call: Call): Promise<Uint8Array | string | null> {
   const { context, input } = call
@@ -43,7 +43,7 @@ function textOf(result: unknown): string | null {
   return result === null ? null : JSON.stringify(result)
 }
 
-/** What one client no longer wants, the others do. */
+/** Aborts only when every client has disconnected. */
 function whenAllHaveGone(signals: readonly AbortSignal[]) {
   const all = new AbortController()
   const look = () => {

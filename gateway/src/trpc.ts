@@ -19,18 +19,18 @@ import { boundedRequest, refuseDeep } from './input.ts'
 import { noteOutage } from './outageLog.ts'
 import { addressOf, presentedKey, traceIdOf } from './requestIdentity.ts'
 
-/** The most procedures one batch may hold. */
+/** Procedures in one batch. */
 const MAX_BATCH = 20
 
-/** Events that tRPC makes ahead of a reader: one in each of the streams that they pass through. */
+/** Events that tRPC buffers ahead of a reader: one in each of the streams that they pass through. */
 const EVENTS_AHEAD = 3
 
 /** JSON-RPC's `invalid request`, which tRPC's errors carry. */
 const BAD_REQUEST_CODE = -32600
 
 /**
- * `/trpc`: the same router, keys and limits for typed callers; every procedure of a batch counts as a call. With a console
- * it also takes the cookie of a browser that is signed in.
+ * `/trpc`: the same router, keys and limits for typed callers. Each procedure of a batch counts as a call. With a
+ * console it also accepts the cookie of a signed-in browser.
  */
 export function trpc(
   services: Services,
@@ -77,7 +77,7 @@ export function trpc(
   }
 }
 
-/** A key comes first. A cookie counts only when a page of ours sends it, and changes something only by JSON. */
+/** A key takes precedence. A cookie counts only when our own page sends it, and a change must come as JSON. */
 async function callerOf(
   services: Services,
   request: Request,
@@ -92,7 +92,7 @@ async function callerOf(
   return await authenticateSession(services, { token, address }, cost)
 }
 
-/** What a batch costs. A request that names no procedure still counts as a call. */
+/** The cost of a batch. A request that names no procedure still counts as a call. */
 function callsOf(procedureCount: number): number {
   if (procedureCount > MAX_BATCH) {
     throw new DomainError('request_invalid', `A batch holds at most ${MAX_BATCH} procedures.`)
@@ -101,7 +101,7 @@ function callsOf(procedureCount: number): number {
 }
 
 /**
- * The request with its input read, within the bounds of REST's bodies.
+ * Reads the request's input, within the limits of REST bodies.
  *
  * @throws DomainError `request_invalid`
  */
@@ -111,7 +111,7 @@ async function withInputRead(request: Request): Promise<Request> {
   return request.body === null ? request : (await boundedRequest(request)).bounded
 }
 
-/** One error for all procedures of the call, as tRPC would write it. */
+/** One error for all procedures of the call, in tRPC's format. */
 function refusal(error: unknown, traceId: string): Response {
   const problem = toProblem(error, { traceId })
   const { status } = problem

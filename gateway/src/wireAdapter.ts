@@ -6,7 +6,7 @@ import { isWireRoute, type WireRoute } from './http/wireRoute.ts'
 import { type Listener, type ListenerOptions, listen } from './listener.ts'
 import { noteAddress } from './requestIdentity.ts'
 
-/** Settings of the listener that an app does not know. */
+/** Settings of the listener that Elysia has no option for. */
 export interface WireAdapterOptions extends Omit<ListenerOptions, 'host' | 'port' | 'direct' | 'fetch'> {
   /** Wraps the app's own handler for requests from the network; none by default. */
   readonly around?: (fetch: FetchHandler) => FetchHandler
@@ -15,7 +15,7 @@ export interface WireAdapterOptions extends Omit<ListenerOptions, 'host' | 'port
 /** An adapter for one app, and the listener that the app's `listen` opens. */
 export interface WireAdapter {
   readonly adapter: ElysiaAdapter
-  /** Rejects when the port cannot be had. Never settles unless the app listens. */
+  /** Rejects when the port cannot be opened. Never settles unless the app listens. */
   readonly listener: Promise<Listener>
 }
 
@@ -23,9 +23,10 @@ export interface WireAdapter {
 const STOP_GRACE_MS = 10_000
 
 /**
- * Elysia on our listener. Servers with fetch semantics join, sort and lower headers, fold dot segments and drop the bodies of
- * GETs. So `app.listen` opens a listener that serves a wire route directly, on the request as it arrived, and turns all
- * other requests into a `Request` for the app. `app.handle` serves both kinds with what a `Request` can carry.
+ * Elysia on our listener. Servers with fetch semantics join, sort and lower headers, fold dot segments and drop the
+ * bodies of GETs. So `app.listen` opens a listener that serves wire routes directly as the request arrives, and turns
+ * all other requests into a `Request` for the app. `app.handle` serves both kinds, limited to what a `Request` can
+ * carry.
  */
 export function wireAdapter({ around = (fetch) => fetch, ...options }: WireAdapterOptions): WireAdapter {
   const opened = Promise.withResolvers<Listener>()
@@ -59,7 +60,7 @@ function addressOf(address: Parameters<ReturnType<ElysiaAdapter['listen']>>[0]) 
   return { hostname: address.hostname ?? '0.0.0.0', port: Number(address.port ?? 0) }
 }
 
-/** @throws Error unless the path is a prefix and `*`, which is all that the listener can match */
+/** @throws Error unless the path is a prefix and `*`, the only pattern that the listener matches */
 function directRoute(path: string, { onWire }: WireRoute) {
   if (!/^\/[^:*]*\/\*$/.test(path))
     throw new Error(`A wire route needs a path such as /prefix/*, not ${path}.`)

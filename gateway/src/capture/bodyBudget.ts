@@ -2,41 +2,47 @@
 export interface BodyBudget {
   /** Bytes in use by all bodies together. */
   readonly takenBytes: number
-  /** @param address null where it is not known */
+  /** @param address null when unknown */
   open(endpointId: string, address: string | null): BodyShare
 }
 
-/** What one body takes of the budget. One call of `take` is under way at a time. */
+/** The share of the budget that one body uses. Call `take` again only after the previous call has resolved. */
 export interface BodyShare {
   /**
-   * Charges bytes that have arrived. Where there is no room the body waits, for {@link BodyBudgetLimits.waitMs} at most.
+   * Charges bytes that have arrived. If there is no room, the body waits, for {@link BodyBudgetLimits.waitMs} at most.
    *
-   * @returns true at once when there is room; else a promise: true when the bytes were taken, false when they were not
+   * @returns true at once when there is room; else a promise: true when the bytes were charged, false when the wait
+   *   timed out or the queue is full
    */
   take(bytes: number): true | Promise<boolean>
-  /** Gives back everything but so many bytes. To be called with none when the body is not needed any more; may be called again. */
+  /**
+   * Releases all but `keptBytes` bytes (default 0). Call it without an argument when the body is no longer needed. May
+   * be called again.
+   */
   release(keptBytes?: number): void
 }
 
-/** Limits of the memory; in bytes unless told. */
+/** Limits of the memory, in bytes unless noted. */
 export interface BodyBudgetLimits {
   /** For all bodies together. */
   readonly bytesMax: number
-  /** For those of one endpoint, and of one address. */
+  /** For the bodies of one endpoint, and of one address. */
   readonly shareBytesMax: number
-  /** For how long a body waits for room, in milliseconds. */
+  /** Maximum wait of a body for room, in milliseconds. */
   readonly waitMs: number
 }
 
-/** Bytes that have arrived and wait for room take memory too: a quarter of the bound; then bodies are refused at once. */
+/**
+ * Bytes that have arrived and wait for room take memory, too. They may take a quarter of the limit; beyond that, bodies
+ * are refused at once.
+ */
 const WAITING_SHARE = 1 / 4
 
 /**
- * Charges bytes when they have arrived: what is only announced costs nothing. Neither an endpoint nor an address can take more
- * than its share, so that one that fills it leaves room for all others.
- *
- * One body of each share, and one of all, may exceed the bound. So bodies that fill a share together, each of them incomplete, do
- * not wait for each other: one after the other is completed.
+ * Charges bytes when they have arrived; an announced length costs nothing. Neither an endpoint nor an address can take
+ * more than its share, so that one at its limit leaves room for the others.
+ * One body of each share, and one of all, may exceed the limit. Otherwise incomplete bodies that fill a share together
+ * would block each other; this way they are completed one after the other.
  */
 export function createBodyBudget({ bytesMax, shareBytesMax, waitMs }: BodyBudgetLimits): BodyBudget {
   const all = new Pool(bytesMax)
@@ -85,9 +91,9 @@ class Share implements BodyShare {
   }
 
   /**
-   * Takes what it waits for, if it can now; else it waits for the room that it lacks.
+   * Tries again to charge the bytes that wait. If a pool has no room, the share waits for that pool.
    *
-   * @returns whether it has left the queue of this pool
+   * @returns whether the share has left this pool's queue
    */
   retry(pool: Pool): boolean {
     if (this.#wanted === undefined) return true
@@ -138,14 +144,14 @@ class Share implements BodyShare {
   }
 }
 
-/** Memory that bodies have in common: those of an endpoint, of an address, or all. */
+/** Memory shared by the bodies of one endpoint, of one address, or by all bodies. */
 class Pool {
   readonly #bytesMax: number
   readonly #onUnused: (() => void) | undefined
   #takenBytes = 0
-  /** The body that may exceed the bound. */
+  /** The one body that may exceed the limit. */
   #exceeding: Share | undefined
-  /** In the order in which they came. */
+  /** In order of arrival. */
   #waiting: Set<Share> | undefined
   #waitingBytes = 0
 
@@ -188,13 +194,13 @@ class Pool {
     if (this.#waiting?.delete(share) === true) this.#waitingBytes -= bytes
   }
 
-  /** Room was given back: those that waited longest go on. */
+  /** Called when room was released. Retries the shares that have waited longest. */
   wake(): void {
     for (const share of this.#waiting ?? []) if (!share.retry(this)) return
   }
 }
 
-/** A pool for each owner that has bodies now. */
+/** A pool for each owner that has bodies in flight. */
 class Pools {
   readonly #bytesMax: number
   readonly #pools = new Map<string, Pool>()

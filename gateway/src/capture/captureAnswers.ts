@@ -1,21 +1,21 @@
 import { OWN_ANSWER_HEADERS, type ServedResponse } from '@creel/core/endpoints'
 import { ReadyAnswer } from '../http/readyAnswer.ts'
 
-/** When a sender is to try again while nothing can be stored. */
+/** `Retry-After` of a sender while nothing can be stored. */
 const UNAVAILABLE_SECONDS = 2
 
-/** There is nobody to capture for. */
+/** No such endpoint. */
 export const NOT_FOUND = ownAnswer(404, 'not_found')
-/** The endpoint takes verified captures only. */
+/** The endpoint accepts verified captures only. */
 export const UNVERIFIED = ownAnswer(401, 'unverified')
-/** The endpoint takes nothing from this sender. */
+/** The endpoint does not accept captures from this sender. */
 export const FOREIGN = ownAnswer(403, 'sender_not_allowed')
 const UNAVAILABLE = ownAnswer(503, 'unavailable', UNAVAILABLE_SECONDS)
 
 /**
- * Nothing can be stored now.
+ * The capture cannot be stored now.
  *
- * @param retryAfterSeconds until the endpoint's workspace has evaluated what waits; by default, a moment
+ * @param retryAfterSeconds until the backlog of the endpoint's workspace has been evaluated; 2 by default
  */
 export function unavailable(retryAfterSeconds: number = UNAVAILABLE_SECONDS): ReadyAnswer {
   return retryAfterSeconds === UNAVAILABLE_SECONDS
@@ -35,7 +35,7 @@ function ownAnswer(status: number, error: string, retryAfterSeconds?: number): R
   return answerOf({ status, contentType: 'application/json', headers, body: JSON.stringify({ error }) })
 }
 
-/** The answer that a configured response, or a handshake, is served as. */
+/** The answer that serves a configured response or a handshake. */
 export function answerOf(response: ServedResponse): ReadyAnswer {
   const headers: string[] = []
   if (response.contentType !== null) headers.push('Content-Type', response.contentType)

@@ -16,27 +16,27 @@ import { type CapturedBody, receiveBody } from './capturedBody.ts'
 import { type CaptureTarget, parseTarget } from './captureTarget.ts'
 import { nextTurn } from './nextTurn.ts'
 
-/** What captures are stored with, and where failures go that senders see in short only. */
+/** Dependencies of the capture handler. */
 export interface CaptureOptions {
   readonly captures: Captures
   readonly clock: Clock
-  /** Who asks in vain too often. */
+  /** Addresses that send to unknown capture URLs too often. */
   readonly strangers: Strangers
   /** Gets a line for each capture, at `debug`. */
   readonly log: Services['log']
-  /** Receives what went wrong with a capture, beyond what its sender sees. */
+  /** Receives the error behind a failed capture; its sender sees only a short answer. */
   readonly onError: (error: unknown) => void
 }
 
 /** Memory for all bodies that are arriving or waiting to be stored. One endpoint, and one address, may use an eighth of it. */
 const BUFFERED_BYTES_MAX = 512 * 1024 * 1024
 const BUFFERED_BYTES_SHARE = BUFFERED_BYTES_MAX / 8
-/** For so long a body waits for its share of the memory; then its sender is told to try again. */
+/** Maximum wait of a body for its share of the memory. Then the sender is answered 503 with `Retry-After`. */
 const ROOM_WAIT_MS = 10_000
 
 /**
- * Takes what senders send: finds the endpoint, reads the body, has it stored, and answers when it is committed. A sender that
- * nobody captures for is answered at once, without its body.
+ * Creates the handler of capture requests: finds the endpoint, reads the body, has it stored, and answers after the
+ * commit. A request to an unknown endpoint is answered at once, without reading its body.
  */
 export function createCaptureHandler({
   captures,
@@ -67,7 +67,7 @@ export function createCaptureHandler({
     else finish(exchange, refuseUnread(exchange, target, settings, refusal))
   }
 
-  /** An error is the capture's own. The log has it, once, and the sender is told that it may try again. */
+  /** An error concerns only this capture. It is logged once, and the sender is answered 503 with `Retry-After`. */
   const finish = (exchange: WireExchange, work: Promise<void>) => {
     work.catch((error: unknown) => {
       if (isDatabaseOutage(error)) noteOutage(log, error)
@@ -124,7 +124,7 @@ export function createCaptureHandler({
   }
 
   const receiveUnknown = async (exchange: WireExchange, target: CaptureTarget) => {
-    // Its settings may still be there: then it is only delayed.
+    // The endpoint may still exist. Then the capture is delayed, not refused.
     if (strangers.waitOf(exchange.address) !== undefined) await nextTurn()
     const settings = await captures.findSettings(target.captureId)
     if (settings === undefined) concludeGone(exchange)
@@ -192,7 +192,9 @@ function answerTo(result: CaptureResult): ReadyAnswer {
   }
 }
 
-/** A handshake's answer stands in for the configured one; what every capture answer carries, it carries too. */
+/**
+ * A handshake's response replaces the configured one. Headers that every capture answer carries are added to it, too.
+ */
 function storedAnswer({ settings, handshake }: EvaluatedCapture): ReadyAnswer {
   if (handshake !== null) {
     return answerOf({ ...handshake, headers: [...handshake.headers, ...OWN_ANSWER_HEADERS] })
@@ -214,7 +216,7 @@ const COUNTED_AS = {
   unavailable: 'unavailable',
 } as const
 
-/** Counts what became of a capture, and tells its sender; one that came to nothing need not be read to its end. */
+/** Counts the result of a capture and answers its sender. The rest of a refused body need not be read. */
 function answerCapture(exchange: WireExchange, result: CaptureResult): void {
   const isOversize = result.state === 'stored' && result.capture.row.bodyTruncated
   countCapture(isOversize ? 'oversize' : COUNTED_AS[result.state])

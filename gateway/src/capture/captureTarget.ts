@@ -1,8 +1,8 @@
 import { headerText } from '@creel/core/engine/message'
 
-/** What a target under `/hook/` names. */
+/** The parts of a target under `/hook/`. */
 export interface CaptureTarget {
-  /** What the capture URL is called by; lower case. */
+  /** The id in the capture URL, in lower case. */
   readonly captureId: string
   /** The raw part after the id, `''` when none. */
   readonly path: string

@@ -7,7 +7,7 @@ const MEGABYTE = 1_000_000
 /** Longer than a test. */
 const WAIT_MS = 60_000
 
-/** A body that arrives as the test says. */
+/** A body whose pieces arrive when the test sends them. */
 function arriving(bytesMax: number, share: BodyShare, whole?: string) {
   const ends: (CapturedBody | 'refused')[] = []
   let receiver: BodyReceiver | undefined
@@ -41,10 +41,10 @@ const budgetOf = (bytesMax: number, shareBytesMax = bytesMax, waitMs = WAIT_MS) 
   createBodyBudget({ bytesMax, shareBytesMax, waitMs })
 const plentiful = () => budgetOf(MEGABYTE).open('e', null)
 const occupy = (share: BodyShare, bytes: number) => expect(share.take(bytes)).toBe(true)
-/** The waits that have ended are heard of. */
+/** Lets promises settle and their callbacks run. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
-/** Whole and in pieces of three bytes: the same must come of it. */
+/** Receives a body whole and in pieces of three bytes, and expects the same result. */
 function received(body: string, bytesMax: number) {
   const inOne = arriving(bytesMax, plentiful(), body)
   const inPieces = arriving(bytesMax, plentiful())

@@ -3,32 +3,35 @@ import type { WireExchange } from '../http/exchange.ts'
 import { Segments } from '../http/segments.ts'
 import type { BodyShare } from './bodyBudget.ts'
 
-/** A body as it is kept. */
+/** A received body, as it will be stored. */
 export interface CapturedBody {
   readonly bytes: Uint8Array
   /** Bytes received, also those that were not kept. */
   readonly sizeBytes: number
   /** True: over the cap, and `bytes` is a prefix. */
   readonly truncated: boolean
-  /** The fields behind a chunked body. */
+  /** The trailer fields of a chunked body. */
   readonly trailers: readonly WireHeader[]
 }
 
-/** How much of an oversize body is kept: this, or the cap where that is smaller. */
+/** Size of the prefix that is kept of an oversize body, unless the cap is smaller. */
 const OVERSIZE_PREFIX_BYTES = 65_536
 
 const NO_TRAILERS: readonly WireHeader[] = []
 
-/** Hears how a body ends: one of the two, once. Neither when the sender hangs up before: then nothing was received. */
+/**
+ * Callbacks for the end of a body. One of them is called, once; neither if the sender disconnects first, since then
+ * nothing was received.
+ */
 export interface BodyEnd {
   onBody(body: CapturedBody): void
-  /** There is no room for it; the rest is not awaited. */
+  /** There is no room for the body; the rest of it is not read. */
   onRefused(): void
 }
 
 /**
- * Reads a body to its end. Past the cap the rest is counted and dropped, not buffered. While there is no room, nothing more is read
- * from the sender.
+ * Reads a body to its end. Beyond the cap, bytes are counted and dropped, not buffered. While there is no room, reading
+ * from the sender is paused.
  *
  * @param share released here when the body is refused or never ends, else by its caller
  */
@@ -64,7 +67,7 @@ function receivePieces(
   let prefix: Buffer | undefined
   let sizeBytes = 0
   let isOver = false
-  /** Of the piece that waits for room. */
+  /** Pending while a piece waits for room. */
   let room: Promise<void> | undefined
   const keep = () => {
     if (sizeBytes <= bytesMax) return
@@ -109,7 +112,7 @@ function receivePieces(
   })
 }
 
-/** A copy, so that the large body goes. */
+/** A copy, so that the large body can be freed. */
 function prefixOf(body: Buffer, bytesMax: number): Buffer {
   return Buffer.from(body.subarray(0, prefixBytes(bytesMax)))
 }

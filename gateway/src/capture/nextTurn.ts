@@ -3,8 +3,8 @@ const TURN_MS = 1000
 let turn: Promise<void> | undefined
 
 /**
- * Resolves at the end of the present second, for all that wait in it: what they then ask the database for is asked together, so
- * they cost it little however many they are.
+ * Resolves at the end of the current second, for all callers at once. Their queries then share statements, so that many
+ * callers cost the database little.
  */
 export function nextTurn(): Promise<void> {
   turn ??= new Promise((resolve) => {

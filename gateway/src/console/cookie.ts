@@ -1,8 +1,8 @@
 import { SESSION_DAYS, type Urls } from '@creel/core'
 
 /**
- * The name of the cookie. Cookies know no ports: two services on one host must not share a name. `__Host-` binds it to this
- * very host, and wants https.
+ * The name of the cookie. Cookies ignore ports, so two services on one host need different names. `__Host-` binds the
+ * cookie to this exact host and requires https.
  */
 function cookieName({ baseUrl }: Urls): string {
   const { protocol, port } = new URL(baseUrl)
@@ -14,7 +14,7 @@ function cookie(urls: Urls, token: string, maxAgeSeconds: number): string {
   return `${cookieName(urls)}=${token}; Path=/; HttpOnly; SameSite=Strict; Max-Age=${maxAgeSeconds}${secure}`
 }
 
-/** `Set-Cookie` that signs in: no script reads it, and no other site's page sends it. */
+/** `Set-Cookie` that signs in. Scripts cannot read the cookie, and pages of other sites cannot send it. */
 export function sessionCookie(urls: Urls, token: string): string {
   return cookie(urls, token, SESSION_DAYS * 86_400)
 }

@@ -6,12 +6,12 @@ const Place = z.tuple([z.int().min(0), z.int().min(0)])
 const PackedFile = z.object({
   path: z.string(),
   type: z.string(),
-  /** Its name changes with its content. */
+  /** Whether the file's name changes with its content. */
   isHashed: z.boolean(),
-  /** Compressed by its own format: sent as it is. */
+  /** Already compressed by its own format, so it is sent unchanged. */
   isPacked: z.boolean(),
   etag: z.string(),
-  /** Where each body stands behind the index, and how long it is. */
+  /** Offset of each body after the index, and its length. */
   bodies: z.object({ br: Place, gzip: Place, identity: Place }),
 })
 type PackedFile = z.output<typeof PackedFile>
@@ -19,8 +19,8 @@ type PackedFile = z.output<typeof PackedFile>
 type Encoding = keyof PackedFile['bodies']
 
 /**
- * Our own files and nothing else: no inline script or style, no frame but sandboxed previews, no text that becomes markup
- * or script.
+ * Allows our own files only: no inline script or style, no frame but sandboxed previews, no text that becomes markup or
+ * script.
  */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
@@ -46,15 +46,16 @@ const COMMON_HEADERS = {
   Vary: 'Accept-Encoding',
 }
 
-/** Where the console is served. */
+/** Path of the console. */
 const CONSOLE_PATH = '/console/'
 
 /**
- * The paths at which a pack of `console/pack.ts` is served, and who answers there. Hashed files are kept for ever; the page is asked for anew
- * each time, and answered 304 while it is the same. A path without a dot that names no file is the page, so that every
- * address of the console can be reloaded.
+ * Handlers for the files of a pack that `console/pack.ts` has built. Hashed files may be cached for ever. The page is
+ * revalidated each time, and answered 304 while it is unchanged. A path without a dot that names no file gets the page,
+ * so that every address of the console can be reloaded.
  *
- * @param pack undefined: there are no files, and nothing is served; else four bytes with the length of the index, big-endian; the index, JSON; every body
+ * @param pack undefined: no files are served; else four bytes with the length of the index, big-endian; the index,
+ *   JSON; every body
  * @throws ZodError, RangeError when it is no pack
  */
 export function consoleFiles(pack: Uint8Array | undefined): Readonly<Record<string, FetchHandler>> {
@@ -76,7 +77,7 @@ function fileServer(pack: Uint8Array): FetchHandler {
   const page = files.get(`${CONSOLE_PATH}index.html`)
   return async (request) => {
     const { pathname } = new URL(request.url)
-    // The router takes the path without its slash for the same.
+    // The router treats the path with and without its trailing slash alike.
     if (!pathname.startsWith(CONSOLE_PATH)) return toConsole()
     const file = files.get(pathname) ?? (pathname.includes('.') ? undefined : page)
     if (file === undefined) return new Response('Not Found', { status: 404, headers: NOT_FOUND_HEADERS })
@@ -101,7 +102,7 @@ function toConsole(): Response {
 
 const NOT_FOUND_HEADERS = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
 
-/** The smallest that the client takes. */
+/** The smallest encoding that the client accepts. */
 function encodingFor(request: Request, { isPacked }: PackedFile): Encoding {
   if (isPacked) return 'identity'
   const accepted = (request.headers.get('accept-encoding') ?? '').split(',').flatMap((part) => {

@@ -1,9 +1,9 @@
 import type { Urls } from '@creel/core'
 
 /**
- * Whether a page of ours makes this call: a cookie counts for nothing else. SameSite does not look at ports, so a page of
- * another program on this host would pass it; browsers say where a call comes from (`Sec-Fetch-Site`). They do not over
- * plain http from another machine: there what changes something must name our origin, and a GET only reads.
+ * Whether our own page makes this call. A cookie counts for no other. SameSite ignores ports, so the page of another
+ * program on this host would pass it; `Sec-Fetch-Site` tells them apart. Browsers do not send that header over plain
+ * http from another machine. There, a call that changes something must have our origin; a GET only reads.
  */
 export function isOwnPage({ baseUrl }: Urls, request: Request): boolean {
   const site = request.headers.get('sec-fetch-site')
@@ -11,7 +11,8 @@ export function isOwnPage({ baseUrl }: Urls, request: Request): boolean {
   const origin = request.headers.get('origin')
   if (origin === null) return request.method === 'GET'
   if (origin === new URL(baseUrl).origin) return true
-  // By another name of this machine: the page is of whoever it calls. A page from elsewhere has no cookie for that name.
+  // Another name of this machine, used by the page and the call alike. A page from elsewhere has no cookie for that
+  // name.
   return URL.canParse(origin) && new URL(origin).host === request.headers.get('host')
 }
 

@@ -34,7 +34,7 @@ export async function answerSession(services: Services, request: Request): Promi
   }
 }
 
-/** The key that a request signs in with; null for every other request. The body stays to be read. */
+/** The key that a request signs in with; null for every other request. The body can still be read afterwards. */
 export async function signInKeyOf(request: Request): Promise<string | null> {
   if (request.method !== 'POST' || new URL(request.url).pathname !== '/console/session') return null
   try {

@@ -4,7 +4,7 @@ import icon from 'swagger-ui-dist/favicon-32x32.png' with { type: 'file' }
 import styles from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
 import script from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 
-/** Where the page is served. */
+/** Path of the page. */
 const DOCS_PATH = '/docs'
 
 /** Starts Swagger UI on our description. A file of its own, so that the page runs no inline script. */
@@ -38,7 +38,7 @@ const PAGE = `<!doctype html>
 </html>
 `
 
-/** Nothing but our own files; keys that are tried out go to our own origin only. */
+/** Our own files only. Keys that are tried out go to our own origin only. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 

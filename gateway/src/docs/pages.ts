@@ -25,7 +25,7 @@ import security from '../../../docs/security.md' with { type: 'text' }
 import terminal from '../../../docs/terminal.md' with { type: 'text' }
 import tour from '../../../docs/tour.md' with { type: 'text' }
 
-/** A page of the documentation, as the program carries it. */
+/** A page of the documentation, as bundled with the program. */
 interface Page {
   /** Its file in `docs/`, and its address below `/docs/`. */
   readonly file: string
@@ -94,7 +94,7 @@ export const PAGES: readonly Page[] = [
 const titleOf = ({ file, text }: Page) => /^# (.+)$/m.exec(text)?.[1] ?? file
 
 /**
- * `/llms.txt`: what a language model needs to find its way, after llmstxt.org.
+ * `/llms.txt`: an overview for language models, after llmstxt.org.
  *
  * @param baseUrl the service's own address, for links
  */

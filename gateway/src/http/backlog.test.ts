@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { listen } from '../listener.ts'
 
 const CROWD = 700
-/** A connection that found no place is tried again after a second. */
+/** The system repeats a dropped connection attempt after a second. */
 const RETRY_MS = 1_000
 
 test('a crowd that comes while the process is busy is accepted at once', async () => {
@@ -22,7 +22,7 @@ test('a crowd that comes while the process is busy is accepted at once', async (
         socket: { open: () => void opened.push(performance.now()), data() {} },
       }),
     )
-    // Nobody was accepted so far: this process accepts them itself, and has been busy with connecting them.
+    // No connection is accepted yet: this process accepts them itself, and was busy opening the clients.
     expect(opened).toEqual([])
     const cameAt = performance.now()
     for (const socket of await Promise.all(crowd)) socket.end()

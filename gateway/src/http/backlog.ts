@@ -1,9 +1,9 @@
 import { dlopen, FFIType } from 'bun:ffi'
 
-/** So many connections may wait to be accepted, where Bun has 512; the system's own limit holds if it is lower. */
+/** Connections that may wait to be accepted; Bun's default is 512. A lower limit of the system applies. */
 const BACKLOG = 4096
 
-/** The C library's names: glibc's, musl's by processor, that of macOS. */
+/** File names of the C library: glibc's, musl's by processor, that of macOS. */
 const LIBRARIES = [
   'libc.so.6',
   'libc.musl-x86_64.so.1',
@@ -12,11 +12,12 @@ const LIBRARIES = [
 ] as const
 
 /**
- * Lets more connections wait to be accepted while the process is busy with those before them. The system drops one that
- * finds no place, and the client's system repeats it after a second: of a thousand clients that come at once, some would be served a
- * second late. Bun has no option for it, but the system takes a new length for a socket that listens already.
+ * Lets more connections wait to be accepted while the process is busy. The system drops a connection when the backlog
+ * is full, and the client's system repeats it after a second, so of a thousand clients that connect at once some would
+ * be served a second late. Bun has no option for the backlog, but the system takes a new length for a socket that
+ * listens already.
  *
- * @param listening what `Bun.listen` gave; left as it is where no C library is found
+ * @param listening the result of `Bun.listen`; unchanged when no C library is found
  */
 export function lengthenBacklog(listening: object): void {
   if (!('fd' in listening) || typeof listening.fd !== 'number') return

@@ -6,8 +6,8 @@ type BodyLimits = Pick<
 >
 
 /**
- * How long a body may take: for a while whatever it likes, then only as long as it keeps coming, and never longer than
- * the whole time. Time in which we do not read is not the sender's.
+ * Time limit of a body. During the grace period any speed is allowed. After it, the body must keep up a minimum rate,
+ * and the whole body has a maximum duration. Time during which we do not read does not count.
  */
 export class BodyDeadline {
   readonly #limits: BodyLimits
@@ -25,12 +25,12 @@ export class BodyDeadline {
     this.#windowBytes = 0
   }
 
-  /** So many bytes have arrived. */
+  /** Counts bytes that have arrived. */
   count(bytes: number): void {
     this.#windowBytes += bytes
   }
 
-  /** To be asked once a tick. */
+  /** Call once a tick. */
   isOver(weDoNotRead: boolean): boolean {
     if (weDoNotRead) return false
     const { bodyGraceSeconds, bodyWindowSeconds, bodyBytesPerSecondMin, bodySeconds, tickSeconds } =

@@ -14,20 +14,23 @@ import { UnsentDeadline } from './unsentDeadline.ts'
 /**
  * - `idle`: between requests
  * - `head`: a head has begun to arrive
- * - `held`: the head is there, and its handler has not asked for the body
- * - `body`: the body is on its way to the handler
+ * - `held`: the head is complete, and its handler has not asked for the body
+ * - `body`: the handler receives the body
  * - `dropping`: the answer is given or begun, and the rest of the body is read and dropped
- * - `answering`: the request is read, and its answer is not whole
- * - `sending`: the answer is whole, and the client has not taken all of it
- * - `lingering`: we have ended; the client is given a moment to read our answer
+ * - `answering`: the request is read, and its answer is incomplete
+ * - `sending`: the answer is complete, and the client has not taken all of it
+ * - `lingering`: our side is closed; the client has a moment to read the answer
  */
 type Phase = 'idle' | 'head' | 'held' | 'body' | 'dropping' | 'answering' | 'sending' | 'lingering' | 'closed'
 
 const NOTHING: Buffer = Buffer.alloc(0)
 const CONTINUE = Buffer.from('HTTP/1.1 100 Continue\r\n\r\n')
-/** What has arrived before it is wanted may be so long; then the client must wait. */
+/** Bytes that are buffered before a handler reads them. Beyond this limit, reading from the client is paused. */
 const AHEAD_BYTES_MAX = 16 * 1024
-/** So much of what nobody wants is read for the sake of the connection, or of the answer that waits at its other end. */
+/**
+ * Bytes of an unwanted body that are read and dropped to keep the connection open, or to let the client read the
+ * answer.
+ */
 const DROPPED_BYTES_MAX = 1024 * 1024
 /**
  * Pipelined requests that follow more than this in one turn of the event loop wait for a later turn, however fast their client
@@ -57,9 +60,9 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   #peerEnded = false
   #droppedBytes = 0
   #closes = false
-  /** Start of the first of the requests that follow each other without a pause, by `performance.now()`; 0 without one. */
+  /** Start of the current run of pipelined requests, by `performance.now()`; 0 without one. */
   #turnStartedAt = 0
-  /** Bytes that had been written by then. */
+  /** `writtenBytes` of the writer at that time. */
   #turnFromBytes = 0
   #waitsForTurn = false
   readonly #bodyDeadline: BodyDeadline
@@ -88,7 +91,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     return this.writer.unsentBytes + this.heldBytes
   }
 
-  /** Bytes have arrived. */
+  /** Called when bytes have arrived. */
   receive(bytes: Buffer): void {
     if (this.#phase === 'closed') return
     if (this.#phase === 'lingering') {
@@ -101,7 +104,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     countPiece(bytes.length)
   }
 
-  /** The client sends no more; it may still read. */
+  /** Called when the client has half-closed; it may still read. */
   peerEnd(): void {
     this.#peerEnded = true
     if (this.#phase === 'lingering') this.#socket.end()
@@ -109,14 +112,14 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     this.#run()
   }
 
-  /** The socket takes bytes again. */
+  /** Called when the socket accepts bytes again. */
   drain(): void {
     this.writer.flush()
     if (this.#phase === 'sending') this.#settle()
     this.#run()
   }
 
-  /** The socket is closed, by whomever. */
+  /** Called when the socket is closed, by either side. */
   closed(): void {
     if (this.#phase === 'closed') return
     this.#phase = 'closed'
@@ -171,7 +174,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     if (this.writer.hasFailed || this.#unsentDeadline.isOver(this.writer.unsentBytes)) this.terminate()
   }
 
-  // What an exchange asks for.
+  // Methods for the exchange.
 
   takeWhole(): Buffer | undefined {
     if (this.#reader.bodyEnded) return NOTHING
@@ -207,7 +210,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
       while (this.#dropBody());
     } else this.#enter('answering')
     const left = this.#reader.bodyEnded ? 0 : (this.#reader.bodyLeft ?? 1)
-    // A sender that got no `100 Continue` may leave the body out. Then nobody can say where the next request begins.
+    // A sender that got no `100 Continue` may leave the body out. Then the start of the next request is unknown.
     const mayStayAway = this.#exchange?.head.expectsContinue === true && !this.#saidContinue
     const isTooMuch = left > DROPPED_BYTES_MAX || (left > 0 && (closesUnlessWhole || mayStayAway))
     this.#closes = !keepAlive || isTooMuch || this.#owner.isDraining
@@ -215,7 +218,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   }
 
   endAnswer(mustClose: boolean): void {
-    // An answer may have begun long before the end was near.
+    // An answer may have begun long before the drain did.
     if (mustClose || this.#owner.isDraining) this.#closes = true
     this.#exchange = undefined
     this.#settle()
@@ -229,7 +232,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
   }
 
   #run(): void {
-    // Handlers answer and ask for more while they are called.
+    // Handlers answer and resume reading from within this loop.
     if (this.#isRunning) return
     this.#isRunning = true
     try {
@@ -252,7 +255,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     }
   }
 
-  /** @returns whether there may be more to do */
+  /** @returns whether to step again */
   #step(): boolean {
     switch (this.#phase) {
       case 'idle':
@@ -277,7 +280,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     this.#input.at = this.#reader.position
     if (step === undefined) {
       if (this.#reader.isWithinHead && this.#phase === 'idle') this.#enter('head')
-      // No event announces the end again.
+      // The end of input raises no further event.
       if (this.#peerEnded) this.#linger()
       return false
     }
@@ -328,7 +331,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     return this.#phase === 'dropping' || this.#phase === 'idle'
   }
 
-  /** @returns undefined when none is there, or the connection has come to its end */
+  /** @returns undefined when nothing has arrived, or the connection was terminated */
   #readPiece(): Buffer | undefined {
     if (this.#reader.bodyEnded) return NOTHING
     if (this.#input.length === 0) {
@@ -358,7 +361,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     return false
   }
 
-  /** Goes on with the next request, when this one is read, answered, and its answer taken. */
+  /** Goes on to the next request once this one is read and answered, and the client has taken the answer. */
   #settle(): void {
     if (this.#phase === 'closed' || this.#phase === 'lingering') return
     if (!this.#closes && !this.#reader.bodyEnded) return
@@ -379,7 +382,7 @@ export class Connection implements OwnedConnection, ExchangeConnection {
     exchange?.gone()
   }
 
-  /** Ends our side. What the client still sends is dropped: a reset would cost it our answer. */
+  /** Half-closes our side. Input that still arrives is dropped; resetting the connection would discard our answer. */
   #linger(): void {
     if (this.#phase === 'closed' || this.#phase === 'lingering') return
     const mayBeSending = !this.#reader.bodyEnded || this.#input.length > 0

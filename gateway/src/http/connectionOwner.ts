@@ -3,23 +3,23 @@ import type { HttpLimits } from './httpLimits.ts'
 import type { Refusal } from './requestHead.ts'
 import type { TurnQueue } from './turnQueue.ts'
 
-/** What a listener knows of its connections. */
+/** A connection, as its listener sees it. */
 export interface OwnedConnection {
   /** The address at the other end. */
   readonly peer: string
-  /** Whether no request is under way: then the connection may be ended without harm. */
+  /** Whether no request is in flight, so that the connection can be ended without harm. */
   readonly isIdle: boolean
-  /** Whether it has ever brought a request. */
+  /** Whether it has ever carried a request. */
   readonly hasServed: boolean
-  /** What its client has not taken of its answers. */
+  /** Bytes of answers that its client has not taken. */
   readonly unsentBytes: number
-  /** To be called once a tick: hangs up on what takes too long. */
+  /** Call once a tick. Terminates the connection when a deadline has passed. */
   checkDeadlines(): void
   /** Ends an idle connection. */
   end(): void
-  /** Hangs up, whatever is under way. */
+  /** Terminates the connection, even with a request in flight. */
   terminate(): void
-  /** Hangs up because of an error of the service, which is reported. Does not throw. */
+  /** Terminates the connection because of an error of the service, which is reported. Does not throw. */
   fail(error: unknown): void
 }
 
@@ -31,13 +31,13 @@ export interface Ticks {
   readonly unsent: number
 }
 
-/** What a connection asks of the listener that it belongs to. */
+/** The listener, as its connections see it. */
 export interface ConnectionOwner {
   readonly limits: HttpLimits
   readonly ticks: Ticks
   /** The listener's clock. */
   readonly tick: number
-  /** No further requests: connections end with their answers. */
+  /** Whether the listener takes no further requests: connections end after their current answer. */
   readonly isDraining: boolean
   serve(connection: OwnedConnection, exchange: HttpExchange): void
   onIdle(connection: OwnedConnection): void

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import type { OwnedConnection } from './connectionOwner.ts'
 import { addressGroup, ConnectionTable } from './connectionTable.ts'
 
-/** Takes note of its end. */
+/** Records whether it was ended. */
 class FakeConnection implements OwnedConnection {
   isIdle: boolean
   isEnded = false
@@ -34,7 +34,7 @@ class FakeConnection implements OwnedConnection {
 const idle = (peer: string) => new FakeConnection(peer, true)
 const busy = (peer: string) => new FakeConnection(peer, false)
 
-/** Adds them all; which were taken. */
+/** Adds all connections; returns for each whether it was taken. */
 const addAll = (table: ConnectionTable, connections: readonly FakeConnection[]) =>
   connections.map((connection) => table.add(connection, connection.peer))
 

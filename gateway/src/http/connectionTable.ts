@@ -2,8 +2,8 @@ import type { OwnedConnection } from './connectionOwner.ts'
 import type { HttpLimits } from './httpLimits.ts'
 
 /**
- * Finds the oldest that may go: the sets are in the order of arrival. Those that never brought a request go before those that
- * did, so that whoever only opens connections ends its own, and not one that a client is about to use again.
+ * Finds the oldest idle connection; the sets are in order of arrival. Connections that never carried a request go
+ * first. So a client that only opens connections loses its own, and not one that another client is about to use again.
  */
 function oldestIdle(connections: Iterable<OwnedConnection>): OwnedConnection | undefined {
   let oldestUsed: OwnedConnection | undefined
@@ -16,8 +16,8 @@ function oldestIdle(connections: Iterable<OwnedConnection>): OwnedConnection | u
 }
 
 /**
- * All open connections, and whose they are. Where there are too many, of one address or in all, the oldest idle one that
- * brought no request yet gives way, or else the oldest idle one; where none is idle, the new one is not taken.
+ * All open connections, by address. When there are too many, of one address or in all, the oldest idle connection
+ * without a request yet is closed, or else the oldest idle one. If none is idle, the new connection is refused.
  */
 export class ConnectionTable {
   readonly #limits: Pick<HttpLimits, 'connectionsMax' | 'connectionsPerAddressMax'>
@@ -38,7 +38,7 @@ export class ConnectionTable {
   }
 
   /**
-   * @param address null for a trusted proxy, which may open as many as it likes
+   * @param address null for a trusted proxy, which has no limit of its own
    * @returns false when there is no room
    */
   add(connection: OwnedConnection, address: string | null): boolean {
@@ -50,9 +50,9 @@ export class ConnectionTable {
   }
 
   /**
-   * Says whose a connection is now: behind a proxy that changes with the requests.
+   * Assigns a connection to an address. Behind a proxy the address changes with each request.
    *
-   * @returns false when that address has too many
+   * @returns false when that address has too many connections
    */
   assign(connection: OwnedConnection, address: string | null): boolean {
     this.#unassign(connection)
@@ -73,7 +73,7 @@ export class ConnectionTable {
   #giveWay(connections: Iterable<OwnedConnection>): boolean {
     const oldest = oldestIdle(connections)
     if (oldest === undefined) return false
-    // Not at its close: until then the next newcomer would choose it again.
+    // Removed now and not at its close event. Until then the next new connection would choose it again.
     this.remove(oldest)
     oldest.terminate()
     return true
@@ -90,7 +90,7 @@ export class ConnectionTable {
 }
 
 /**
- * Who counts as one: an IPv4 address; of IPv6 the network of 64 bits, whose addresses are all one customer's.
+ * The unit that limits count: an IPv4 address, or an IPv6 network of 64 bits, which belongs to one customer.
  *
  * @param address in any spelling that a socket gives
  */

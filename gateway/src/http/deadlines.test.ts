@@ -11,7 +11,7 @@ const BODY = {
   bodySeconds: 60,
 }
 
-/** After how many seconds a body that comes at this rate is cut off; undefined when it is not within 100. */
+/** The second at which a body of this rate is cut off; undefined when it is not within 100. */
 function cutAfter(bytesPerSecond: number): number | undefined {
   const deadline = new BodyDeadline(BODY)
   deadline.begin()
@@ -41,7 +41,7 @@ describe('BodyDeadline', () => {
 
 const UNSENT = { tickSeconds: 1, unsentSeconds: 30, unsentBytesMax: 1000 }
 
-/** After how many seconds a client is cut off that leaves so much of its answer unread, second by second. */
+/** The second at which a client is cut off that leaves this many bytes unread; undefined when it is not within 200. */
 function cutWhileUnsent(bytesAt: (second: number) => number): number | undefined {
   const deadline = new UnsentDeadline(UNSENT)
   for (let second = 0; second <= 200; second += 1) if (deadline.isOver(bytesAt(second))) return second

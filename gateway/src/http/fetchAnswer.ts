@@ -7,7 +7,7 @@ import { heldBytesOf } from './pieceMemory.ts'
 import { connectionFields, currentDate, statusLine } from './readyAnswer.ts'
 import { pathOf } from './requestHead.ts'
 
-/** About this connection, so of no meaning in an answer that goes over another: RFC 9110 §7.6.1. */
+/** Hop-by-hop fields, which are not forwarded with an answer: RFC 9110 §7.6.1. */
 const HOP_BY_HOP = new Set([
   'connection',
   'content-length',
@@ -24,22 +24,25 @@ const KNOWN_METHODS = new Set(METHODS)
 const EVENT_STREAM = 'text/event-stream'
 const LAST_CHUNK = Buffer.from('0\r\n\r\n')
 const LINE_END = Buffer.from('\r\n')
-/** An answer that is there at once is sent whole, with its length, up to so many bytes. */
+/** An answer that is complete at once is sent with its length, up to this many bytes. */
 const WHOLE_BYTES_MAX = 4 * 1024 * 1024
-/** So much of a streamed answer is taken at once at most; the client has to take it before the next. */
+/** Maximum size of one part of a streamed answer; the client has to take it before the next. */
 const GATHERED_BYTES_MAX = 256 * 1024
-/** Parts up to so long together go out in one write; copying longer ones costs more than further writes. */
+/**
+ * Parts up to this many bytes in total are joined into one write. Copying longer ones costs more than further writes.
+ */
 const JOINED_BYTES_MAX = 64 * 1024
 
-/** CONNECT asks for a tunnel. No route has it, so it stands for every method of which Bun would make a GET. */
+/** CONNECT asks for a tunnel, and no route has it. So it replaces every method that Bun would turn into a GET. */
 const METHOD_WITHOUT_ROUTES = 'CONNECT'
 
 /**
- * Answers a request with a fetch handler. The body streams as fast as the handler reads it, the answer as fast as the client
- * takes it; the request's signal is aborted when the client hangs up before it has its answer. HEAD is asked as GET and answered
- * without the body. Of a method without a name only the API hears, which has an answer of its own for it.
+ * Answers a request with a fetch handler. The body streams as fast as the handler reads it, the answer as fast as the
+ * client takes it. The request's signal is aborted when the client disconnects before it has its answer. HEAD is passed
+ * on as GET and answered without the body. Requests of unknown methods reach only the API, which has its own answer for
+ * them.
  *
- * @throws what the handler throws; then nothing was answered
+ * @throws the handler's error; then nothing was answered
  */
 export async function answerWithFetch(handler: FetchHandler, exchange: Exchange): Promise<void> {
   const { method, target } = exchange.head
@@ -57,7 +60,7 @@ function toFetchRequest(exchange: Exchange, signal: AbortSignal): Request {
   for (const [name, value] of head.fields) headers.append(name, value)
   const method =
     head.method === 'HEAD' ? 'GET' : KNOWN_METHODS.has(head.method) ? head.method : METHOD_WITHOUT_ROUTES
-  // The host plays no part in routing; one that we name always parses.
+  // Routing ignores the host; this one always parses.
   return new Request(`http://localhost${pathOf(head.target)}`, {
     method,
     headers,
@@ -88,7 +91,7 @@ function streamOf(exchange: Exchange): ReadableStream<Uint8Array> {
           isOver = true
         },
         onAbort() {
-          // A refusal, for the client is at fault: an error of the service would be logged and counted as one.
+          // A refusal, because the client is at fault. An error of the service would be logged and counted as one.
           if (!isOver) controller.error(new DomainError('request_invalid', 'The body broke off.'))
           isOver = true
         },
@@ -117,7 +120,7 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
   const stop = () => void reader.cancel().catch(() => {})
   if (signal.aborted) {
     stop()
-    // Without an answer the connection would wait for ever.
+    // Without an answer the connection would stay open.
     return exchange.abort()
   }
   signal.addEventListener('abort', stop, { once: true })
@@ -129,7 +132,7 @@ async function sendAnswer(answer: Response, exchange: Exchange, signal: AbortSig
   await pour(answer, exchange, reader, start)
 }
 
-/** Sends events as they come, each when the client has taken the one before: until then the next is not even made. */
+/** Sends events as they occur. Each is made only after the client has taken the one before. */
 async function pourEvents(
   answer: Response,
   exchange: Exchange,
@@ -159,7 +162,7 @@ async function pourEvents(
   stream.end(!isChunked)
 }
 
-/** What is read of an answer. */
+/** One read from the body of an answer. */
 type Piece = { readonly done: false; readonly value: Uint8Array } | { readonly done: true }
 
 interface PieceReader {
@@ -167,15 +170,17 @@ interface PieceReader {
   cancel(): Promise<void>
 }
 
-/** What of an answer was there at once, and the read that goes on. */
+/** The part of an answer that could be read without waiting, and the pending read after it. */
 interface Available {
   readonly pieces: Uint8Array[]
-  /** The answer ends with these. */
+  /** Whether these pieces are all of it. */
   readonly isEnd: boolean
   readonly next: Promise<Piece>
 }
 
-/** Reads what can be had without waiting: an answer that is made already is whole within this turn of the event loop. */
+/**
+ * Reads until the next read would wait. An answer that is complete already is read within this turn of the event loop.
+ */
 async function readAvailable(
   reader: PieceReader,
   begun: Promise<Piece>,
@@ -185,7 +190,7 @@ async function readAvailable(
   const turn = new Promise<undefined>((resolve) => setImmediate(resolve))
   let next = begun
   for (let bytes = 0; ; next = reader.read()) {
-    // It may be awaited later only: a failure until then is not an unhandled one.
+    // The promise may be awaited only later. Until then its failure must not count as unhandled.
     next.catch(() => {})
     const piece = bytes > bytesMax ? undefined : await Promise.race([next, turn])
     if (piece === undefined) return { pieces, isEnd: false, next }
@@ -205,8 +210,8 @@ function sendWhole(answer: Response, exchange: Exchange, body: readonly Uint8Arr
 }
 
 /**
- * Sends as the answer is made, each part when the client has taken the one before. Pieces that are there together, such as the
- * lines of an event, are one part.
+ * Sends the answer as it is made, each part after the client has taken the one before. Pieces that are available
+ * together, such as the lines of an event, form one part.
  */
 async function pour(
   answer: Response,
@@ -215,7 +220,7 @@ async function pour(
   start: Available,
 ): Promise<void> {
   const stream = exchange.beginAnswer()
-  // Before 1.1 there were no chunks: there the end of the connection is the end of the answer.
+  // HTTP/1.0 has no chunks: the end of the connection is the end of the answer.
   const isChunked = !exchange.head.isHttp10
   let held = heldBytesOf(answer)
   const send = (pieces: readonly Uint8Array[]) => {
@@ -235,7 +240,7 @@ async function pour(
       available = await readAvailable(reader, available.next, GATHERED_BYTES_MAX)
     }
   } catch {
-    // The answer cannot be ended as if it were whole.
+    // The answer is incomplete and must not end like a complete one.
     return exchange.abort()
   }
   if (isChunked) stream.write(LAST_CHUNK)
@@ -260,7 +265,7 @@ function chunkStart(length: number): Buffer {
   return Buffer.from(`${length.toString(16)}\r\n`)
 }
 
-/** Writes short parts at once, and long ones as they are. */
+/** Writes short parts together, and long ones separately. */
 function writeJoined(stream: AnswerStream, parts: readonly Uint8Array[]): void {
   if (bytesOf(parts) <= JOINED_BYTES_MAX) stream.write(Buffer.concat(parts))
   else for (const part of parts) stream.write(bufferOf(part))

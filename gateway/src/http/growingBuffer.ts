@@ -1,4 +1,6 @@
-/** Bytes that arrive in pieces, in one place: a thousand pieces of a byte take no more memory than one of a thousand. */
+/**
+ * Collects bytes that arrive in pieces. A thousand pieces of one byte take no more memory than one piece of a thousand.
+ */
 export class GrowingBuffer {
   #bytes: Buffer = Buffer.alloc(0)
   #length = 0
@@ -7,7 +9,7 @@ export class GrowingBuffer {
     return this.#length
   }
 
-  /** What has arrived; valid until the next change. */
+  /** The bytes so far; valid until the next change. */
   get bytes(): Buffer {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -23,7 +25,7 @@ export class GrowingBuffer {
     this.#length = length
   }
 
-  /** Hands everything over and starts anew. */
+  /** Returns all bytes and starts over. */
   take(): Buffer {
     const taken = this.bytes
     this.clear()

@@ -4,30 +4,31 @@ import type { RequestHead } from './requestHead.ts'
 import type { SocketWriter } from './socketWriter.ts'
 import { nextTraceId } from './traceIds.ts'
 
-/** What an exchange asks of its connection, as long as it is the connection's turn. */
+/** The connection, as its current exchange uses it. */
 export interface ExchangeConnection {
   readonly writer: SocketWriter
-  /** What waits to be written besides what the writer holds. */
+  /** Bytes that wait to be written, in addition to those that the writer holds. */
   heldBytes: number
   takeWhole(): Buffer | undefined
   receiveBody(receiver: BodyReceiver): void
   pauseBody(paused: boolean): void
   /**
-   * The answer begins: what is left of the body is nobody's.
+   * Begins the answer. The rest of the body is dropped.
    *
    * @returns whether the connection ends with this answer
    */
   beginAnswer(keepAlive: boolean, closesUnlessWhole: boolean): boolean
-  /** The answer is whole. */
+  /** The answer is complete. */
   endAnswer(mustClose: boolean): void
   terminate(): void
-  /** Hangs up because of an error of the service, which is reported. Does not throw. */
+  /** Terminates the connection because of an error of the service, which is reported. Does not throw. */
   fail(error: unknown): void
 }
 
 /**
- * One request on its connection. Once it is answered, or its client gone, nothing that it is asked has an effect. Nothing throws:
- * an error of the connection ends it. Handlers call this long after the callback of the socket, where no guard would catch it.
+ * One request on its connection. After it is answered, or its client has disconnected, all methods are no-ops. No
+ * method throws: an error of the connection ends the connection. Handlers call these methods long after the socket's
+ * callback, where no guard would catch an error.
  */
 export class HttpExchange implements Exchange, AnswerStream {
   readonly #connection: ExchangeConnection
@@ -119,12 +120,15 @@ export class HttpExchange implements Exchange, AnswerStream {
     this.#onHangUp = listener
   }
 
-  /** To be called by the connection: the client sends no more, which most do who have gone; it may still take the answer. */
+  /**
+   * Called by the connection when the client has half-closed. Most such clients are gone; some can still take the
+   * answer.
+   */
   hangUp(): void {
     if (!this.#isOver) this.#onHangUp?.()
   }
 
-  /** To be called by the connection: there is nobody to answer. */
+  /** Called by the connection when its client is gone. */
   gone(): void {
     this.hangUp()
     this.#isOver = true

@@ -1,41 +1,48 @@
 import { readFileSync } from 'node:fs'
 import type { HeadLimits } from './requestReader.ts'
 
-/** What a connection may take of the service: memory, descriptors and time. */
+/** Limits of connections: memory, descriptors and time. */
 export interface HttpLimits extends HeadLimits {
-  /** In all. */
+  /** All connections. */
   readonly connectionsMax: number
-  /** Of one address; an IPv6 network of 64 bits counts as one. */
+  /** Connections of one address; an IPv6 network of 64 bits counts as one. */
   readonly connectionsPerAddressMax: number
   /** From the first byte of a head to its last. */
   readonly headSeconds: number
-  /** A body may come as slowly as it likes for so long. */
+  /** Grace period of a body, during which any speed is allowed. */
   readonly bodyGraceSeconds: number
-  /** From then on it must come as fast as this, within each window of `bodyWindowSeconds`. */
+  /** Minimum rate after the grace period, within each window of `bodyWindowSeconds`. */
   readonly bodyBytesPerSecondMin: number
   readonly bodyWindowSeconds: number
   /** From the head of a request to the end of its body. */
   readonly bodySeconds: number
-  /** Between requests. Longer than proxies keep idle connections to us, so that they never send into one that we close. */
+  /**
+   * Between requests. Longer than proxies keep idle connections to us, so that they never send into one that we are
+   * closing.
+   */
   readonly idleSeconds: number
-  /** For so long an answer may wait for a client that reads nothing, or that leaves much unread. */
+  /**
+   * Maximum wait for a client that reads nothing, or that leaves more than `unsentBytesMax` unread without progress.
+   */
   readonly unsentSeconds: number
-  /** So much of an answer is much. */
+  /** Above this many unread bytes, the client must make progress. */
   readonly unsentBytesMax: number
-  /** So much may wait for all clients together; then those who leave most unread are hung up on. */
+  /**
+   * Limit of unread bytes of all clients together. Beyond it, the clients with the most unread bytes are disconnected.
+   */
   readonly unsentTotalBytesMax: number
-  /** After an answer that came before the end of its request: so long the rest is awaited, that the client sees the answer. */
+  /** Wait for the rest of a request that was answered before its end, so that the client can read the answer. */
   readonly lingerSeconds: number
-  /** How often the clock of all this ticks: its precision. */
+  /** Interval at which deadlines are checked. */
   readonly tickSeconds: number
 }
 
-/** For connections to PostgreSQL, sends, files and whoever asks for the service's health. */
+/** Descriptors for connections to PostgreSQL, sends, files and health checks. */
 const RESERVED_DESCRIPTORS_MAX = 2048
-/** Where nobody can tell the limit: what systems allow at least. */
+/** Default where the limit is unknown: the minimum that systems allow. */
 const DESCRIPTORS_DEFAULT = 1024
 
-/** The limits that hold unless a setting says otherwise. */
+/** The default limits. */
 export function defaultHttpLimits(): HttpLimits {
   return {
     headBytesMax: 160 * 1024,
@@ -56,18 +63,18 @@ export function defaultHttpLimits(): HttpLimits {
   }
 }
 
-/** @returns the descriptors that are not kept back for other things: at least three in four */
+/** @returns the descriptors minus those reserved for other things: at least three in four */
 export function connectionsAllowed(descriptors: number): number {
   return descriptors - Math.min(RESERVED_DESCRIPTORS_MAX, Math.ceil(descriptors / 4))
 }
 
-/** How many descriptors this process may have open. */
+/** The limit of open descriptors of this process. */
 function descriptorLimit(): number {
   try {
     const [, limit] = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []
     if (limit !== undefined) return Number(limit)
   } catch {
-    // No Linux.
+    // Not Linux.
   }
   const { stdout } = Bun.spawnSync(['/bin/sh', '-c', 'ulimit -n'], { stdio: ['ignore', 'pipe', 'ignore'] })
   const limit = Number(stdout.toString().trim())

@@ -5,8 +5,8 @@ import undici from 'undici/package.json'
 import { Parser } from './llhttp.ts'
 
 /**
- * undici keeps its llhttp to itself, so any release may change it. After an upgrade of undici, compare what fails here with
- * llhttp.ts, run the suites of `gateway/src/http` and `tests/security/wire.test.ts`, and then name the new version.
+ * llhttp is internal to undici, so any release may change it. After an upgrade of undici, compare what fails here with
+ * llhttp.ts, run the suites of `gateway/src/http` and `tests/security/wire.test.ts`, and then put the new version here.
  */
 const WRITTEN_FOR = '8.12.4'
 

@@ -1,8 +1,8 @@
 import wasm from 'undici/lib/llhttp/llhttp_simd-wasm.js'
 
-/** What a parse reports; positions are in the bytes that were handed over, lengths in bytes. */
+/** Callbacks of the parser. Positions are in the bytes that were handed over, lengths in bytes. */
 export interface ParseEvents {
-  /** A part of a field's name, and of its value; a piece that is cut is reported in parts. */
+  /** A part of a field's name, or of its value. A name that is split over reads is reported in parts. */
   onFieldName(at: number, length: number): void
   onFieldValue(at: number, length: number): void
   onHeadEnd(shouldKeepAlive: boolean): void
@@ -11,15 +11,15 @@ export interface ParseEvents {
   onMessageEnd(): void
 }
 
-/** Where a parse stopped. */
+/** Result of one read. */
 export interface Parsed {
   /** Bytes that were read. */
   readonly length: number
-  /** The parser's words for what is no HTTP; undefined when all is well. */
+  /** The parser's message when the input is not HTTP; else undefined. */
   readonly error: string | undefined
 }
 
-/** No more than so many bytes are handed to the parser at once. */
+/** Bytes that are handed to the parser at once. */
 const SLICE_BYTES_MAX = 64 * 1024
 
 const REQUEST = 1
@@ -53,9 +53,9 @@ const FUNCTIONS = [
   'llhttp_get_http_minor',
 ]
 
-/** Of the parse that runs now: the parser calls back while it reads, and only one reads at a time. */
+/** Callbacks of the current read. The parser calls them while it reads, and only one parser reads at a time. */
 let events: ParseEvents | undefined
-/** What is to be added to an address to make it a position in the bytes that were handed over. */
+/** Offset from the parser's addresses to positions in the bytes that were handed over. */
 let shift = 0
 
 const { exports } = new WebAssembly.Instance(new WebAssembly.Module(wasm), {
@@ -98,28 +98,29 @@ if (!isLlhttp(exports))
 const llhttp = exports
 
 /**
- * Stands before what is handed over first: the request line up to the target is read by RequestLine, which sees raw
- * bytes and methods that llhttp has no name for.
+ * Replaces the request line. RequestLine reads the real one up to the end of the target, because it accepts raw bytes
+ * and methods that llhttp does not know.
  */
 const LINE_START = Buffer.from('POST /')
 const scratch = llhttp.malloc(LINE_START.length + SLICE_BYTES_MAX)
 const sliceAt = scratch + LINE_START.length
 let memory = Buffer.from(llhttp.memory.buffer)
 
-/** The memory moves when it grows. */
+/** The memory as a buffer. The memory moves when it grows. */
 function parserMemory(): Buffer {
   if (memory.buffer !== llhttp.memory.buffer) memory = Buffer.from(llhttp.memory.buffer)
   return memory
 }
 
 /**
- * llhttp over one request at a time: it reads what follows the target (version, fields) and the framing of chunked bodies. It
- * stops behind each head, where a body with a length need not be read by it, and behind a chunked message. Must be freed.
+ * llhttp for one request at a time. It reads what follows the target (version, fields) and the framing of chunked
+ * bodies. It stops after each head, because a body with a length needs no parser, and after a chunked message. Must be
+ * freed.
  */
 export class Parser {
   readonly #parser = llhttp.llhttp_alloc(REQUEST)
 
-  /** Begins a request: the next bytes are what follows its target. */
+  /** Begins a request. Pass the bytes that follow its target next. */
   begin(): void {
     llhttp.llhttp_reset(this.#parser)
     const written = parserMemory()
@@ -145,7 +146,7 @@ export class Parser {
     return { length: readLength, error: undefined }
   }
 
-  /** Of the head that was read: 11 for HTTP/1.1. */
+  /** The version of the head that was read: 11 for HTTP/1.1. */
   get version(): number {
     return llhttp.llhttp_get_http_major(this.#parser) * 10 + llhttp.llhttp_get_http_minor(this.#parser)
   }

@@ -4,7 +4,7 @@ import { OWN_ANSWER_HEADERS } from '@creel/core/endpoints'
 import { ReadyAnswer } from './readyAnswer.ts'
 import { pathOf } from './requestHead.ts'
 
-/** Statuses that the listener answers itself, with what an answer below `/api/` says. */
+/** Statuses that the listener answers itself, each with its text for paths below `/api/`. */
 const OWN = {
   400: { code: 'request_invalid', detail: 'The request is not valid HTTP/1.1.' },
   405: { code: 'method_not_allowed', detail: 'There is no such method.' },
@@ -27,10 +27,10 @@ export function isOfApi(target: string): boolean {
 }
 
 /**
- * The listener's own answer to a request that no handler answers. It carries what every answer to a capture carries, and has no body;
- * below `/api/` it is a problem.
+ * The listener's own answer to a request that no handler answers. It carries the headers of every capture answer, and
+ * has no body; below `/api/` it is a problem.
  *
- * @param target of the request, or as much of it as has arrived; undefined where it is not known
+ * @param target of the request, or the part that has arrived; undefined when unknown
  */
 export function ownAnswer(status: OwnStatus, target: string | undefined, traceId: string): ReadyAnswer {
   if (target !== undefined && isOfApi(target)) return problem(status, traceId)

@@ -1,8 +1,8 @@
 const NOTHING: Buffer = Buffer.alloc(0)
 
-/** What a client has sent and nobody has read. */
+/** Bytes that a client has sent and that are not read yet. */
 export class PendingInput {
-  /** From `at` on, what is to be read. */
+  /** Unread from `at` on. */
   bytes = NOTHING
   at = 0
 

@@ -1,16 +1,20 @@
 import { countPiece } from '@creel/core/platform/memory'
 
-/** What an answer with a long body leaves behind: its members, their JSON, and its octets; what was read for it counts apart. */
+/**
+ * Memory that an answer with a long body leaves behind, as a multiple of its size: its members, their JSON, and its
+ * bytes. Reads for it are counted elsewhere.
+ */
 const COPIES_OF_ANSWER = 3
-/** Shorter answers are those of every day. */
+/** Shorter answers are not counted. */
 const LONG_ANSWER_BYTES_MIN = 1024 * 1024
 
 const lengths = new WeakMap<Response, number>()
 
 /**
- * The same for an answer that was made whole, and that its client has yet to take.
+ * Counts the memory of an answer that is complete and that its client has yet to take.
  *
- * @param bytes of its body
+ * @param bytes length of its body
+ * @returns the answer
  */
 export function countAnswer(answer: Response, bytes: number): Response {
   if (bytes >= LONG_ANSWER_BYTES_MIN) {
@@ -20,7 +24,7 @@ export function countAnswer(answer: Response, bytes: number): Response {
   return answer
 }
 
-/** How long the body of an answer is that was made whole; 0 for short ones and for streams. */
+/** Length of the body that `countAnswer` recorded; 0 for short answers and for streams. */
 export function heldBytesOf(answer: Response): number {
   return lengths.get(answer) ?? 0
 }

@@ -1,13 +1,13 @@
 import { STATUS_CODES } from 'node:http'
 import { nextTraceId } from './traceIds.ts'
 
-/** How an answer goes out. */
+/** Variants of how an answer is sent. */
 export interface AnswerForm {
-  /** To a HEAD: without the body. */
+  /** Answers a HEAD, so the body is left out. */
   readonly isHead: boolean
   /** The connection ends with this answer. */
   readonly closes: boolean
-  /** 32 hex digits, for `creel-trace-id`; a new one unless told. */
+  /** 32 hex digits, for `creel-trace-id`; a new one by default. */
   readonly traceId?: string
 }
 
@@ -18,8 +18,8 @@ const KEEP_ALIVE_SECONDS = 75
 const KEEP_ALIVE = `Connection: keep-alive\r\nKeep-Alive: timeout=${KEEP_ALIVE_SECONDS}\r\n`
 
 /**
- * An answer worked out once and sent any number of times: its bytes are ready, and only the date in them changes, once a
- * second, and the trace id.
+ * An answer that is built once and sent any number of times. Its bytes are ready; only the date, once a second, and the
+ * trace id change.
  */
 export class ReadyAnswer {
   readonly #status: number
@@ -27,7 +27,7 @@ export class ReadyAnswer {
   readonly #body: string
   readonly #forms: (DatedBytes | undefined)[] = [undefined, undefined, undefined, undefined]
 
-  /** @param headers names and values in turn, so that repeats and their order survive; one character a byte */
+  /** @param headers names and values in turn, which keeps repeats and their order; one character a byte */
   constructor(status: number, headers: readonly string[], body: string) {
     this.#status = status
     this.#headers = headers
@@ -51,7 +51,7 @@ export class ReadyAnswer {
     }
   }
 
-  /** The bytes to send now; to be written before anything else is asked of this answer. */
+  /** The bytes to send now. Write them before the next call: the buffer is reused. */
   bytes({ isHead, closes, traceId = nextTraceId() }: AnswerForm): Buffer {
     const form = (isHead ? 1 : 0) + (closes ? 2 : 0)
     const made = this.#forms[form] ?? this.#make(isHead, closes)
@@ -93,7 +93,7 @@ class DatedBytes {
 let dateSecond = 0
 let date = DATE_PLACE
 
-/** The present second, as the `Date` field says it. */
+/** The current second, as the `Date` field writes it. */
 export function currentDate(): string {
   const second = Math.floor(Date.now() / 1000)
   if (second !== dateSecond) {
@@ -108,7 +108,7 @@ export function statusLine(status: number): string {
   return `HTTP/1.1 ${status} ${STATUS_CODES[status] ?? 'Status'}\r\n`
 }
 
-/** The fields that say what becomes of the connection. */
+/** The fields about the connection's lifetime. */
 export function connectionFields(closes: boolean): string {
   return closes ? CLOSE : KEEP_ALIVE
 }

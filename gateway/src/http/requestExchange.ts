@@ -6,8 +6,8 @@ import type { RequestHead } from './requestHead.ts'
 const NOTHING: Buffer = Buffer.alloc(0)
 
 /**
- * Has a handler of wire routes answer a `Request`. Names of header fields are lower case then, repeats are joined, and the path
- * is normalised: a `Request` carries no more.
+ * Lets a handler of wire routes answer a `Request`. Header names are in lower case then, repeats are joined, and the
+ * path is normalised, because a `Request` carries no more.
  */
 export function answerRequest(handler: RequestHandler, request: Request): Promise<Response> {
   const answered = Promise.withResolvers<Response>()
@@ -61,7 +61,7 @@ class RequestExchange implements WireExchange {
     this.#request.signal.addEventListener('abort', () => this.#isOver || listener(), { once: true })
   }
 
-  /** A body that is answered before its end is cancelled. */
+  /** Passes the body on. If the answer comes before its end, the body is cancelled. */
   async #pump(receiver: BodyReceiver): Promise<void> {
     for await (const piece of this.#request.body ?? []) {
       if (this.#isOver) return

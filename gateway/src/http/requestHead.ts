@@ -1,15 +1,15 @@
 import type { WireHeader } from '@creel/core/engine/message'
 
-/** A request before its body: everything as it was sent, one character a byte. */
+/** The head of a request, exactly as it was sent, one character a byte. */
 export interface RequestHead {
   readonly method: string
   readonly target: string
-  /** In wire order, with spelling and repeats. */
+  /** In wire order; spelling and repeats are kept. */
   readonly fields: readonly WireHeader[]
   readonly isHttp10: boolean
-  /** Whether the sender wants the connection to go on after the answer. */
+  /** Whether the sender wants to keep the connection open after the answer. */
   readonly keepAlive: boolean
-  /** Bytes; 0 when there is none, undefined when it comes in chunks. */
+  /** In bytes; 0 without a body, undefined when it is chunked. */
   readonly bodyLength: number | undefined
   /** The sender waits for `100 Continue` before it sends the body. */
   readonly expectsContinue: boolean
@@ -19,25 +19,25 @@ export interface RequestHead {
   readonly forwardedFor: readonly string[]
 }
 
-/** Why a request is not taken, and what its sender gets as an answer. */
+/** Why a request is refused, and the status of the answer. */
 export interface Refusal {
   readonly status: 400 | 431 | 505
   /** For the log of the service. */
   readonly reason: string
-  /** The start of the request's target, as far as it is known; absent in the refusal of a body. */
+  /** The start of the request's target, as far as it arrived; absent when a body is refused. */
   readonly target?: string
 }
 
-/** @returns whether it is one: heads and refusals come from the same calls */
+/** @returns whether a step is a refusal: heads and refusals come from the same calls */
 export function isRefusal(step: object): step is Refusal {
   return 'reason' in step
 }
 
-/** Where the parts of a head are, in its text. */
+/** Positions of the parts of a head in its text. */
 export interface HeadSpans {
   readonly methodEnd: number
   readonly targetEnd: number
-  /** Start and end of a name, start and end of its value, and so on. */
+  /** Start and end of each name and of its value: four numbers a field. */
   readonly fields: readonly number[]
 }
 
@@ -48,8 +48,8 @@ interface Framing {
 }
 
 /**
- * Makes a head of its text, and decides how long the body is. llhttp has refused what is no HTTP, two lengths, and lengths beside
- * chunks; refused here is what others might read in another way than we do.
+ * Builds a head from its text and decides how long the body is. llhttp has already refused input that is not HTTP, two
+ * lengths, and a length together with chunks. This function refuses heads that other programs might read differently.
  */
 export function headOf(
   text: string,
@@ -113,7 +113,7 @@ export function headOf(
 
 const NONE: readonly string[] = []
 
-/** llhttp leaves the blanks behind a value to us. */
+/** Builds the fields. llhttp does not trim the blanks after a value. */
 function fieldsOf(text: string, spans: readonly number[]): WireHeader[] {
   const fields: WireHeader[] = []
   for (let index = 0; index + 3 < spans.length; index += 4) {
@@ -130,8 +130,8 @@ function isBlank(code: number): boolean {
 }
 
 /**
- * The request target as a path: an absolute-form target (`GET http://host/path`, as sent to proxies) loses its
- * origin, everything else is left as it was sent.
+ * The request target as a path: an absolute-form target (`GET http://host/path`, as sent to proxies) loses its origin;
+ * every other one stays as it was sent.
  */
 export function pathOf(target: string): string {
   if (target.startsWith('/')) return target

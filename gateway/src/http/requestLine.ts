@@ -1,22 +1,22 @@
-/** RFC 9110 §5.6.2: what a method is made of. */
+/** The characters of a method, RFC 9110 §5.6.2. */
 const TOKEN_CHARACTERS = "!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
 const isTokenByte = new Uint8Array(256)
 for (const character of TOKEN_CHARACTERS) isTokenByte[character.charCodeAt(0)] = 1
 
 const SPACE = 32
 const DELETE = 127
-/** No method that anybody sends is nearly as long. */
+/** Longer than any method in use. */
 const METHOD_BYTES_MAX = 128
 
 /**
- * Finds method and target of a request, however the bytes are cut. Read here and not by llhttp, which refuses methods that
- * it has no name for and targets with bytes beyond ASCII: senders send both.
+ * Finds method and target of a request, wherever the bytes are split. llhttp cannot do this: it refuses methods that it
+ * does not know and targets with bytes beyond ASCII, and senders use both.
  */
 export class RequestLine {
   #next = 0
   #methodEnd = -1
 
-  /** Of the method, from the start of the message. */
+  /** End of the method, from the start of the message. */
   get methodEnd(): number {
     return this.#methodEnd
   }
@@ -27,10 +27,10 @@ export class RequestLine {
   }
 
   /**
-   * Looks on from where the last call stopped.
+   * Continues where the last call stopped.
    *
    * @param base where the message starts in `bytes`
-   * @returns the end of the target, from `base`; undefined when it has not arrived; false for what is no request line
+   * @returns the end of the target, from `base`; undefined when it has not arrived; false when this is no request line
    */
   targetEnd(bytes: Buffer, base: number): number | undefined | false {
     const end = bytes.length - base
@@ -53,7 +53,7 @@ export class RequestLine {
   }
 }
 
-/** Everything but blanks and control characters; what is beyond ASCII is kept as it came. */
+/** Accepts everything but blanks and control characters; bytes beyond ASCII are kept as they arrived. */
 function isTargetByte(byte: number): boolean {
   return byte > SPACE && byte !== DELETE
 }

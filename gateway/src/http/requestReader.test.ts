@@ -5,7 +5,7 @@ import { RequestReader } from './requestReader.ts'
 
 const LIMITS = { headBytesMax: 2000, fieldsMax: 20 }
 
-/** Everything that the reader makes of the bytes, however they are cut. */
+/** Everything that the reader returns for these pieces. */
 function read(pieces: readonly Buffer[]): unknown[] {
   const reader = new RequestReader(LIMITS)
   const seen: unknown[] = []
@@ -16,7 +16,7 @@ function read(pieces: readonly Buffer[]): unknown[] {
       const step = body === undefined ? reader.readHead(piece, at) : reader.readBody(piece, at)
       if (step === undefined) break
       if (isRefusal(step)) {
-        // Where it was noticed is not the client's to know.
+        // The position of the error is not visible to the client.
         seen.push(body === undefined ? step.status : 'bad body')
         return seen
       }
@@ -39,7 +39,7 @@ const bytesOf = (text: string) => Buffer.from(text, 'latin1')
 
 const post = (rest: string) => `POST /hook/t HTTP/1.1\r\nHost: h\r\n${rest}`
 
-/** What the framing suites send, and more. */
+/** The requests of the framing suites, and more. */
 const REQUESTS: Readonly<Record<string, string>> = {
   'a capture': post('Content-Type: application/json\r\nContent-Length: 7\r\n\r\n{"a":1}'),
   'no body': 'GET /hook/t?x=%zz&y HTTP/1.1\r\nHost: h\r\n\r\n',
@@ -102,7 +102,7 @@ const REFUSED: Readonly<Record<string, [status: number | 'bad body', request: st
   ],
 }
 
-/** In two at every byte, and one byte at a time. */
+/** Splits in two at every byte, and into single bytes. */
 function* cutsOf(bytes: Buffer): Generator<Buffer[]> {
   for (let at = 1; at < bytes.length; at += 1) yield [bytes.subarray(0, at), bytes.subarray(at)]
   yield Array.from(bytes, (byte) => Buffer.of(byte))

@@ -4,18 +4,18 @@ import { type ParseEvents, Parser } from './llhttp.ts'
 import { headOf, isRefusal, type Refusal, type RequestHead } from './requestHead.ts'
 import { RequestLine } from './requestLine.ts'
 
-/** What a head may hold; more is refused with 431. */
+/** Limits of a head; beyond them it is refused with 431. */
 export interface HeadLimits {
-  /** Request line, fields and what stands between; trailers have as much of their own. */
+  /** Request line, fields and separators; trailers have the same limit again. */
   readonly headBytesMax: number
   readonly fieldsMax: number
 }
 
-/** Of a chunked body: what is no payload may be so long, and so many times the payload besides. */
+/** Limit for chunk framing: 64 KiB plus 16 times the payload. */
 const OVERHEAD_BYTES_MAX = 64 * 1024
 const OVERHEAD_FACTOR = 16
 
-/** So much of a target is kept with a refusal. */
+/** Characters of the target that a refusal keeps. */
 const TARGET_START_BYTES = 1024
 
 const NOTHING: Buffer = Buffer.alloc(0)
@@ -25,43 +25,43 @@ const TOO_LONG: Refusal = { status: 431, reason: 'the head is too long' }
 const TOO_MANY: Refusal = { status: 431, reason: 'the head has too many fields' }
 
 /**
- * Reads the requests of one connection, one at a time: head, body, head, body. However the bytes are cut, the same comes out.
- * It stops behind each head and each body; {@link RequestReader.position} says where.
+ * Reads the requests of one connection, one at a time: head, body, head, body. The result does not depend on how the
+ * bytes are split. It stops after each head and each body, at {@link RequestReader.position}.
  */
 export class RequestReader implements ParseEvents {
   readonly #limits: HeadLimits
   readonly #parser = new Parser()
   readonly #line = new RequestLine()
-  /** A head whose end has not arrived. */
+  /** An incomplete head. */
   readonly #held = new GrowingBuffer()
   #targetEnd = -1
-  /** How much of the head the parser has read, the request line included. */
+  /** Length of the head that the parser has read, the request line included. */
   #headRead = 0
   #base = 0
   #spans: number[] = []
   #keepAlive = true
   #headEnded = false
   #isChunked = false
-  /** Of a body with a length: bytes that have not arrived. */
+  /** Bytes that have not arrived, of a body with a length. */
   #bodyLeft = 0
   #bodyEnded = true
-  /** Start and length of each piece of payload in what the parser was handed. */
+  /** Start and length of each piece of payload in the last bytes that the parser got. */
   #payload: number[] = []
   #payloadBytes = 0
   #overheadBytes = 0
-  /** Names and values in turn; pieces are put together as they come. */
+  /** Names and values in turn; parts are joined as they arrive. */
   #trailerTexts: string[] = []
   #trailerBytes = 0
   #trailerSource = NOTHING
 
-  /** Where the last call stopped in its bytes. */
+  /** Offset at which the last call stopped. */
   position = 0
 
   constructor(limits: HeadLimits) {
     this.#limits = limits
   }
 
-  /** Whether a head has begun to arrive, and not ended. */
+  /** Whether a head is incomplete. */
   get isWithinHead(): boolean {
     return this.#held.length > 0
   }
@@ -70,12 +70,12 @@ export class RequestReader implements ParseEvents {
     return this.#bodyEnded
   }
 
-  /** Bytes of the body that have not been read; undefined when only its end will tell. */
+  /** Bytes of the body that have not been read; undefined while a chunked body goes on. */
   get bodyLeft(): number | undefined {
     return this.#isChunked && !this.#bodyEnded ? undefined : this.#bodyLeft
   }
 
-  /** Of a chunked body that has ended: the fields behind it. */
+  /** The trailer fields of a chunked body that has ended. */
   get trailers(): readonly WireHeader[] {
     const trailers: WireHeader[] = []
     const texts = this.#trailerTexts
@@ -86,15 +86,15 @@ export class RequestReader implements ParseEvents {
   }
 
   /**
-   * Reads on within a head, or begins one.
+   * Continues a head, or begins one.
    *
-   * @returns the head when it has ended, why it is refused, or undefined when more must arrive
+   * @returns the head when it is complete, the reason when it is refused, undefined when more must arrive
    */
   readHead(bytes: Buffer, from: number): RequestHead | Refusal | undefined {
     let start = from
     const heldBefore = this.#held.length
     if (heldBefore === 0) {
-      // Empty lines before a request are allowed, and mean nothing.
+      // Empty lines before a request are allowed and ignored.
       while (bytes[start] === CR || bytes[start] === LF) start += 1
       this.#beginHead()
     } else {
@@ -118,9 +118,9 @@ export class RequestReader implements ParseEvents {
   }
 
   /**
-   * Reads on within a body.
+   * Continues a body.
    *
-   * @returns the payload that was there, maybe none, or why the rest is refused
+   * @returns the payload that was available, maybe empty, or the reason why the rest is refused
    */
   readBody(bytes: Buffer, from: number): Buffer | Refusal {
     if (this.#isChunked) return this.#readChunks(bytes, from)
@@ -131,7 +131,7 @@ export class RequestReader implements ParseEvents {
     return from === 0 && end === bytes.length ? bytes : bytes.subarray(from, end)
   }
 
-  /** To be called when the connection has ended. */
+  /** Call when the connection has ended. */
   free(): void {
     this.#parser.free()
   }
@@ -144,7 +144,7 @@ export class RequestReader implements ParseEvents {
     this.#headEnded = false
   }
 
-  /** @param source from `#base` on, the message so far */
+  /** @param source the message so far begins at `#base` */
   #parseHead(source: Buffer): Refusal | undefined {
     const end = Math.min(source.length, this.#base + this.#limits.headBytesMax)
     if (this.#targetEnd < 0) {
@@ -164,7 +164,7 @@ export class RequestReader implements ParseEvents {
     return this.#headEnded || end === source.length ? undefined : TOO_LONG
   }
 
-  /** With as much of the target as tells what kind of answer its sender understands. */
+  /** Adds the start of the target, which decides the form of the answer. */
   #refusalOf(refusal: Refusal, source: Buffer): Refusal {
     const { methodEnd } = this.#line
     if (methodEnd < 0) return refusal
@@ -210,7 +210,7 @@ export class RequestReader implements ParseEvents {
     return payload
   }
 
-  /** One piece is left where it is; many are put together, so that small chunks cost no more than their bytes. */
+  /** A single piece is not copied. Many are joined, so that small chunks cost no more than their bytes. */
   #takePayload(bytes: Buffer): Buffer {
     const pieces = this.#payload
     const [first, length] = pieces
@@ -247,7 +247,7 @@ export class RequestReader implements ParseEvents {
     this.#bodyEnded = true
   }
 
-  /** @param part where its start belongs among the four numbers of a field; what goes on only moves the end */
+  /** @param part index of the start within the four numbers of a field; a further part only moves the end */
   #addSpan(at: number, length: number, part: 0 | 2): void {
     const spans = this.#spans
     if (spans.length % 4 === part) spans.push(at, at + length)

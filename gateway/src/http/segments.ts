@@ -1,11 +1,17 @@
-/** A segment is as large as what has arrived before it, within these bounds: what is not filled of it is lost for a while. */
+/**
+ * A new segment is as large as all bytes before it, within these bounds. Its unfilled part is wasted until the body
+ * ends.
+ */
 const SEGMENT_BYTES = { min: 512, max: 256 * 1024 } as const
-/** A piece of this length is a segment as it is: a copy would take its bytes twice until memory is collected. */
+/**
+ * A piece of at least this length becomes a segment itself; a copy would take its bytes twice until garbage collection.
+ */
 const OWN_SEGMENT_BYTES_MIN = 16 * 1024
 
 /**
- * Bytes of a large body that arrive in pieces. They are put into segments and moved once, at the end: a body that is half there takes what
- * has arrived and a quarter of a megabyte at most, and a thousand pieces of a byte no more than one of a thousand.
+ * Collects a large body that arrives in pieces. The pieces are put into segments and moved once, at the end. An
+ * incomplete body takes the bytes that have arrived and at most a quarter of a megabyte more. A thousand pieces of one
+ * byte take no more than one piece of a thousand.
  */
 export class Segments {
   #full: Uint8Array[] = []
@@ -17,7 +23,7 @@ export class Segments {
     return this.#length
   }
 
-  /** @param piece its memory is kept, so nobody else may write to it */
+  /** @param piece kept without a copy, so its memory must not be written to again */
   append(piece: Uint8Array): void {
     if (isSegment(piece)) {
       this.#close()
@@ -36,7 +42,7 @@ export class Segments {
     }
   }
 
-  /** Hands the first bytes over, all unless told, and starts anew. */
+  /** Returns the first `bytesMax` bytes, by default all, and starts over. */
   take(bytesMax = this.#length): Buffer {
     const segments = [...this.#full, this.#last.subarray(0, this.#lastLength)]
     const taken = Buffer.allocUnsafeSlow(Math.min(bytesMax, this.#length))
@@ -67,7 +73,7 @@ export class Segments {
   }
 }
 
-/** Not where a small part would hold a large whole. */
+/** False for a small view into a large buffer, which it would keep alive. */
 function isSegment({ length, buffer }: Uint8Array): boolean {
   return length >= OWN_SEGMENT_BYTES_MIN && length * 2 >= buffer.byteLength
 }

@@ -5,7 +5,7 @@ import { Connection } from './connection.ts'
 import type { RequestHandler } from './exchange.ts'
 import { ReadyAnswer } from './readyAnswer.ts'
 
-/** Errors of our own code within the callbacks of a socket: injected, because none is known. */
+/** Errors of our own code within the callbacks of a socket. They are injected, because none is known. */
 
 let listener: Listener
 const faults: unknown[] = []
@@ -34,7 +34,7 @@ async function start({
   })
 }
 
-/** A connection, what it received, and when it was closed. */
+/** A connection that records what it receives and when it is closed. */
 function dial(bytes: string) {
   let received = ''
   const socket = connect(listener.port, '127.0.0.1')
@@ -113,7 +113,7 @@ test('the connections that are left when a connection failed are counted right',
   const { socket, closed } = dial('')
   socket.end()
   await closed
-  // Resolves when none is left; a connection that is still counted would hold it up until the end of the grace.
+  // Resolves when no connection is left. One that is still counted would delay it until the end of the grace period.
   const stoppedAt = performance.now()
   await listener.close(60_000)
   expect(performance.now() - stoppedAt).toBeLessThan(30_000)

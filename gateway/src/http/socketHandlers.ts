@@ -1,12 +1,12 @@
 import type { ConnectionSocket } from './socketWriter.ts'
 
-/** A socket as Bun hands it over. It has no address when its client reset it before it was accepted. */
+/** A socket as Bun passes it. It has no address if its client reset it before it was accepted. */
 export interface AcceptedSocket<Accepted> extends Omit<ConnectionSocket, 'remoteAddress'> {
   readonly remoteAddress: string | undefined
   data: Accepted | undefined
 }
 
-/** The part of a connection that the events of its socket reach. */
+/** The part of a connection that handles the events of its socket. */
 export interface SocketEvents {
   receive(bytes: Buffer): void
   drain(): void
@@ -29,20 +29,20 @@ export interface SocketHandlers<Accepted> {
 
 /** The listener's side of the callbacks. */
 export interface SocketHandlersOptions<Accepted> {
-  /** Makes the connection of a socket. */
+  /** Creates the connection of a socket. */
   readonly create: (socket: ConnectionSocket) => Accepted
-  /** Called once the socket knows its connection. Either may be ended within. */
+  /** Called once the socket has its connection. Either may be ended within. */
   readonly onOpen: (connection: Accepted) => void
-  /** Called once for each connection that was made, after its last event. */
+  /** Called once for each connection that was created, after its last event. */
   readonly onClosed: (connection: Accepted) => void
   /** Receives an error of the service for which there is no connection. */
   readonly onFault: (error: unknown) => void
 }
 
 /**
- * Makes every callback of a socket total. An error that one throws ends its connection, and nothing else: Bun would pass it to
- * `error`, and an error in `error` ends the process. A socket without a connection is an ordinary case. Its client has reset it
- * before it was accepted, as port scanners do.
+ * Makes every callback of a socket total. An error that a callback throws ends its connection and nothing else. Without
+ * this, Bun would pass it to `error`, and an error in `error` ends the process. A socket without a connection is an
+ * ordinary case: its client has reset it before it was accepted, as port scanners do.
  */
 export function socketHandlers<Accepted extends SocketEvents>({
   create,
@@ -62,7 +62,7 @@ export function socketHandlers<Accepted extends SocketEvents>({
       try {
         if (hasAddress(socket)) {
           const connection = create(socket)
-          // Before anything else: a connection that is refused at once is closed within this call.
+          // Set before anything else, because a refused connection is closed within this call.
           socket.data = connection
           onOpen(connection)
         } else socket.terminate()

@@ -1,29 +1,32 @@
 import { countPiece } from '@creel/core/platform/memory'
 
 const NOTHING: Buffer = Buffer.alloc(0)
-/** Shorter ones, such as events of a stream, are collected as the engine goes: a collection for them would cost more than it saves. */
+/**
+ * Shorter writes, such as events of a stream, are left to the engine's own garbage collection. A forced one would cost
+ * more than it saves.
+ */
 const COUNTED_BYTES_MIN = 128 * 1024
 
-/** What a writer needs of a socket. */
+/** The part of a socket that a writer uses. */
 export interface WritableSocket {
   /** @returns how many bytes the system took; negative when the socket is closed */
   write(bytes: Uint8Array): number
 }
 
-/** What a connection needs of Bun's socket. */
+/** The part of Bun's socket that a connection uses. */
 export interface ConnectionSocket extends WritableSocket {
   readonly remoteAddress: string
-  /** No more bytes from us; the other side may still send. */
+  /** Half-closes: no more bytes from us; the other side may still send. */
   shutdown(): void
-  /** A farewell: what was written arrives. */
+  /** Closes after the written data is flushed. */
   end(): void
-  /** None. */
+  /** Closes at once and drops unsent data. */
   terminate(): void
   pause(): void
   resume(): void
 }
 
-/** Sends bytes as fast as the client takes them, and keeps those that it has not taken yet. */
+/** Sends bytes as fast as the client takes them, and buffers the rest. */
 export class SocketWriter {
   readonly #socket: WritableSocket
   #unsent: Buffer[] = []
@@ -40,29 +43,29 @@ export class SocketWriter {
     return this.#unsentBytes
   }
 
-  /** Bytes that were written since the connection was opened, sent or not. */
+  /** Bytes written since the connection was opened, sent or not. */
   get writtenBytes(): number {
     return this.#writtenBytes
   }
 
-  /** Whether the client is gone. Bun does not say so of a socket that is paused: only its writes fail. */
+  /** Whether a write has failed because the client is gone. For a paused socket Bun reports this in no other way. */
   get hasFailed(): boolean {
     return this.#hasFailed
   }
 
-  /** @param bytes the writer's from now on: they stay as they are */
+  /** @param bytes owned by the writer from now on, and must not change */
   write(bytes: Buffer): void {
     const unsent = this.#send(bytes)
     if (unsent.length > 0) this.#unsent.push(unsent)
   }
 
-  /** @param bytes may be used again as soon as this returns */
+  /** @param bytes may be reused as soon as this returns */
   writeCopy(bytes: Buffer): void {
     const unsent = this.#send(bytes)
     if (unsent.length > 0) this.#unsent.push(Buffer.from(unsent))
   }
 
-  /** Hands over what the system takes now, and counts the rest, which it gives back. */
+  /** Sends the bytes that the system takes now. Counts the rest and returns it. */
   #send(bytes: Buffer): Buffer {
     if (bytes.length >= COUNTED_BYTES_MIN) countPiece(bytes.length)
     this.#writtenBytes += bytes.length
@@ -80,7 +83,7 @@ export class SocketWriter {
     return 0
   }
 
-  /** To be called when the socket takes bytes again. */
+  /** Call when the socket accepts bytes again. */
   flush(): void {
     for (;;) {
       const [first] = this.#unsent
@@ -96,14 +99,14 @@ export class SocketWriter {
     this.#release()
   }
 
-  /** Resolves when the client has taken everything, or will take no more. */
+  /** Resolves when the client has taken everything, or is gone. */
   drained(): Promise<void> {
     if (this.#unsentBytes === 0) return Promise.resolve()
     this.#drained ??= Promise.withResolvers()
     return this.#drained.promise
   }
 
-  /** To be called when the socket is closed. */
+  /** Call when the socket is closed. */
   abandon(): void {
     this.#unsent = []
     this.#unsentBytes = 0

@@ -1,4 +1,4 @@
-/** A connection that has more to do than one turn of the event loop allows. */
+/** A connection with more work than one turn of the event loop allows. */
 export interface TurnTaker {
   takeTurn(): void
 }

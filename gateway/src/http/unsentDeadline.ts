@@ -2,11 +2,11 @@ import type { HttpLimits } from './httpLimits.ts'
 
 type UnsentLimits = Pick<HttpLimits, 'unsentBytesMax' | 'unsentSeconds' | 'tickSeconds'>
 
-/** How long an answer may wait for its client: one that takes nothing, or leaves much unread, holds memory that is ours. */
+/** Time limit for a client that takes nothing, or leaves much unread, since it holds our memory. */
 export class UnsentDeadline {
   readonly #limits: UnsentLimits
   #seconds = 0
-  /** When the time began to count. */
+  /** Unsent bytes when the current wait began. */
   #bytesThen = 0
 
   constructor(limits: UnsentLimits) {
@@ -14,13 +14,13 @@ export class UnsentDeadline {
   }
 
   /**
-   * To be asked once a tick.
+   * Call once a tick.
    *
-   * @param unsentBytes that the client has not taken
+   * @param unsentBytes bytes that the client has not taken
    */
   isOver(unsentBytes: number): boolean {
     const { unsentBytesMax, unsentSeconds, tickSeconds } = this.#limits
-    // A long answer must go on by as much as may wait; a short one by anything.
+    // A long answer must progress by `unsentBytesMax`; a short one by any amount.
     const progressMin = unsentBytes > unsentBytesMax ? unsentBytesMax : 1
     if (unsentBytes === 0 || this.#bytesThen === 0 || this.#bytesThen - unsentBytes >= progressMin) {
       this.#bytesThen = unsentBytes

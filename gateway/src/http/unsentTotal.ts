@@ -1,15 +1,15 @@
-/** A connection, as far as it holds memory. */
+/** A connection and the memory that it holds. */
 interface Holding {
-  /** What its client has not taken. */
+  /** Bytes that its client has not taken. */
   readonly unsentBytes: number
   terminate(): void
 }
 
 /**
- * Hangs up on those who leave most unread, until what waits for all clients together fits: each may stay within its own bounds
- * while together they take all memory.
+ * Terminates the connections with the most unread bytes until the total fits. Each may stay within its own limit while
+ * together they would take all memory.
  *
- * @returns those that were hung up on
+ * @returns the terminated connections
  */
 export function shedUnsent<Connection extends Holding>(
   connections: Iterable<Connection>,

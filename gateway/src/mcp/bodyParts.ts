@@ -2,12 +2,14 @@ import { z } from 'zod'
 import type { Masking } from './masked.ts'
 import type { McpApi, Octets } from './mcpApi.ts'
 
-/** Bytes of a body that are shown at once unless the model asks for another number. */
+/** Bytes of a body in one part: the default, and the most that a model may ask for. */
 const BODY_BYTES = { default: 8192, max: 65_536 } as const
-/** Bodies of captures up to this many bytes come with the request, longer ones apart, and only as far as they matter. */
+/**
+ * A captured body up to this length comes with its request. A longer one is read separately, and only as far as needed.
+ */
 const INLINE_BODY_BYTES_MAX = 65_536
 
-/** Inputs of tools that tell a body in parts. */
+/** Inputs of tools that return a body in parts. */
 export const partInput = {
   bodyOffset: z.int().min(0).optional().describe('Where the part begins, in bytes; default 0'),
   maxBodyBytes: z.int().min(1).max(BODY_BYTES.max).optional(),
@@ -16,21 +18,21 @@ export const partInput = {
 const WithBody = z.looseObject({ body: z.string().nullable(), bodyIsBinary: z.boolean() })
 const Captured = WithBody.extend({ bodyOmitted: z.boolean() })
 
-/** Where a part begins, and how long it may be; in bytes of the body as it was captured. */
+/** Start and maximum length of a part, in bytes of the captured body. */
 export interface PartWanted {
   readonly bodyOffset?: number | undefined
   readonly maxBodyBytes?: number | undefined
 }
 
 /**
- * A message of the API, masked, with one part of its body and with where the next part begins. Cut at bytes, so that a part may
- * begin within a character.
+ * A message of the API, masked, with one part of its body and the offset of the next part. Parts are cut at bytes, so
+ * one may begin within a character.
  *
- * Of the body only what stands before the end of the part is looked at. What a secret hides is shown by no part: the one in which
- * it begins has the mask, and is longer or shorter than was asked for.
+ * The body is read only up to the end of the part. No part reveals a secret: the part in which a secret begins has the
+ * mask, and is longer or shorter than requested.
  *
- * @param readStart reads the body up to a byte where the message leaves it out
- * @returns the whole message with the first part; of later parts the body alone
+ * @param readStart reads the body up to a byte when the message leaves it out
+ * @returns the whole message with the first part; for later parts only the body
  */
 export async function withBodyPart(
   message: unknown,
@@ -51,7 +53,7 @@ export async function withBodyPart(
     nextBodyOffset: end < total ? end : null,
   }
   if (bodyOffset > 0) return cut
-  // `rawHeaders` says the same as `headers`, and more.
+  // `rawHeaders` contains the same as `headers`, and more.
   const head = await masking.value({ ...rest, ...('rawHeaders' in rest ? {} : { headers }) })
   return { ...Object(head), ...cut }
 }
@@ -62,7 +64,7 @@ function wholeBody(body: string | null, isBinary: boolean): Octets {
 }
 
 /**
- * A captured request, masked, with one part of its body. Of a long body no more is read than stands before the end of the part.
+ * A captured request, masked, with one part of its body. A long body is read only up to the end of the part.
  *
  * @throws RefusedCall
  */

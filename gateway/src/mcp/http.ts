@@ -5,13 +5,13 @@ import { noteAddress, presentedBy, traceIdOf } from '../requestIdentity.ts'
 import { problemResponse } from '../rest.ts'
 import { mcpApi } from './mcpApi.ts'
 
-/** The most messages that one request may hold: each may cost as much as a call of the API. */
+/** Messages in one request. Each may cost as much as a call of the API. */
 const BATCH_MAX = 20
 
 /**
- * `/mcp`: the tools over streamable HTTP, without sessions, for the key of each request. A request counts as a call, and so does
- * every call of the API that its tool makes. `?readOnly=true` leaves out the tools that change or send something, as a key
- * that may only read does.
+ * `/mcp`: the tools over streamable HTTP, without sessions, for the key of each request. A request counts as a call,
+ * and so does every call of the API that its tool makes. `?readOnly=true`, like a key that may only read, leaves out
+ * the tools that change or send something.
  *
  * @param serve answers calls of the API, in process
  */
@@ -26,13 +26,13 @@ export function mcpHandler(
     try {
       caller = await authenticate(services, presented)
       notes.caller = caller
-      // There are no sessions to end, and no stream on which the server would speak first.
+      // There are no sessions to end, and no stream for messages that the server initiates.
       if (request.method !== 'POST') return notAllowed()
       bounded = await withMessagesRead(request)
     } catch (error) {
       return problemResponse(services, error, { traceId: traceIdOf(request) })
     }
-    // The protocol's code is read by the first message, not at start.
+    // The protocol's code is loaded with the first message, not at start.
     const [{ WebStandardStreamableHTTPServerTransport }, { createMcpServer }] = await Promise.all([
       import('@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js'),
       import('./server.ts'),
@@ -57,7 +57,7 @@ function notAllowed(): Response {
 }
 
 /**
- * The request with its body read, within the bounds of REST's, and of a bounded number of messages.
+ * Reads the request's body, within the limits of REST bodies, and limits its number of messages.
  *
  * @throws DomainError `request_invalid`
  */
@@ -69,7 +69,7 @@ async function withMessagesRead(request: Request): Promise<Request> {
   return bounded
 }
 
-/** What is no JSON the protocol's own code refuses, in its own words. */
+/** The number of messages. Text that is not JSON counts as 0; the protocol's own code refuses it. */
 function messagesIn(text: string): number {
   try {
     const messages: unknown = JSON.parse(text)

@@ -46,7 +46,7 @@ describe('a property:', () => {
   const form = fc
     .array(fc.tuple(name, fc.oneof(shown, jsonText)), { minLength: 1, maxLength: 4 })
     .map((pairs) => pairs.map(([key, value]) => `${key}=${value}`).join('&'))
-  // Pieces of both, in any order: no JSON, no form, and quotation marks that match nothing.
+  // Fragments of JSON and of forms, in any order: neither parses, and quotation marks do not match.
   const piece = fc.constantFrom(
     '"',
     '\\',
@@ -143,6 +143,6 @@ test.each([
   let count = 1
   while (steps.next().done !== true) count += 1
   expect(process.cpuUsage(before).user / 1000).toBeLessThan(1000)
-  // Nothing is looked for within these.
+  // Nothing is searched within these, so they take few steps.
   if (what !== 'a name of a pair' && what !== 'backslashes') expect(count).toBeGreaterThan(10)
 })

@@ -2,45 +2,45 @@ import { isCredentialName, MASK } from '@creel/core/exports'
 import { inSlices } from '@creel/core/platform/turns'
 import { bodySecrets, pairSecrets, type SecretSpans } from './secretSpans.ts'
 
-/** Turns what the API tells into what a model may see. Long texts are masked in slices of the event loop's time. */
+/** Masks answers of the API for a model. Long texts are masked in slices, so that the event loop is not blocked. */
 export interface Masking {
   /** Masks an answer of the API. */
   value(value: unknown): Promise<unknown>
   /**
    * Masks the part of a text body that begins at `from`.
    *
-   * @param start the body up to the end of the part, a character for each byte. What follows does not matter: a secret that the end
-   *   cuts is masked
+   * @param start the body up to the end of the part, a character for each byte. Text beyond it is not needed: a secret
+   *   that the end cuts is masked
    * @returns the part, a character for each byte
    */
   part(start: string, from: number): Promise<string>
 }
 
-/** Shows everything as it is. */
+/** Masks nothing. */
 export const UNMASKED: Masking = {
   value: (value) => Promise.resolve(value),
   part: (start, from) => Promise.resolve(start.slice(from)),
 }
 
-/** Masks values of headers, members and pairs that are called like credentials. */
+/** Masks the values of headers, members and pairs with the name of a credential. */
 export const MASKED: Masking = {
   value: (value) => inSlices(masked(value)),
-  // Names and signs are ASCII, so bytes serve as characters, and a character that the end cuts stays as it is.
+  // Names and delimiters are ASCII, so bytes serve as characters, and a character that the end cuts is kept.
   part: (start, from) => inSlices(withoutSecrets(start, bodySecrets, from)),
 }
 
-/** Names of API members that hold bodies: texts in which members may be called like credentials. */
+/** API members that hold bodies. Members within these texts may have the name of a credential. */
 const BODY_MEMBERS = new Set(['body', 'bodyPreview'])
 
-/** Names that are only called so: they tell whether there is a secret, or its place. */
+/** Members that only sound like credentials: they say whether there is a secret, or where it is. */
 const HARMLESS = /(Set|SetAt|Label|Needed|Prefix|Count|Source)$/
 
-/** Yields when some work was done, and returns the result. */
+/** Yields after some work, and returns the result. */
 type Steps<Result> = Generator<unknown, Result, undefined>
 
 /**
- * Masks the values of headers and members that are called like credentials, at any depth, and within bodies and query strings,
- * which otherwise stay as they came. Takes linear time.
+ * Masks the values of headers and members with the name of a credential, at any depth, also within bodies and query
+ * strings. All other text is unchanged. Takes linear time.
  */
 export function* masked(value: unknown, name = ''): Steps<unknown> {
   if (Array.isArray(value)) {
@@ -53,7 +53,7 @@ export function* masked(value: unknown, name = ''): Steps<unknown> {
   yield
   const members = Object.entries(value)
   const header = new Map(members).get('name')
-  // `rawHeaders`: the name of a field stands beside its value.
+  // In `rawHeaders`, name and value of a field are two members of one object.
   const isSecretField = name === 'rawHeaders' && typeof header === 'string' && isCredentialName(header)
   const shown: [string, unknown][] = []
   for (const [member, inner] of members) {
@@ -74,8 +74,8 @@ function* maskedText(text: string, name: string): Steps<string> {
 }
 
 /**
- * The text with its secrets masked, or what follows its first `from` characters: parts that follow each other make up the whole.
- * A mask belongs to the part in which its secret begins.
+ * The text with its secrets masked, from its character `from` on. Consecutive parts make up the whole. A mask belongs
+ * to the part in which its secret begins.
  */
 function* withoutSecrets(text: string, secretsIn: (text: string) => SecretSpans, from = 0): Steps<string> {
   const shown: string[] = []
@@ -86,7 +86,7 @@ function* withoutSecrets(text: string, secretsIn: (text: string) => SecretSpans,
   for (const span of secretsIn(text)) {
     yield
     if (span === undefined) continue
-    // A span that begins within another makes that one longer.
+    // A span that begins within another extends that one.
     if (span.start >= copied) {
       copyUpTo(span.start)
       if (span.start >= from) shown.push(span.isJson ? `"${MASK}"` : MASK)

@@ -1,16 +1,16 @@
 import { countPiece } from '@creel/core/platform/memory'
 import { type RouteInput, routeCall, routeNamed } from './routeCall.ts'
 
-/** Octets that one call reads at most, so that few copies of them are there at once. */
+/** Bytes that one call reads at most, which limits the memory of their copies. */
 const PIECE_BYTES = 4 * 1024 * 1024
-/** Copies that octets leave behind: of the database's answer, as text, and of the response. */
+/** Copies that bytes leave behind: of the database's answer, as text, and of the response. */
 const COPIES = 5
 
 /** The first octets of something. */
 export interface Octets {
-  /** A character each. */
+  /** One character a byte. */
   readonly text: string
-  /** How many there are in all. */
+  /** Bytes in all. */
   readonly total: number
 }
 
@@ -33,11 +33,11 @@ export interface McpApi {
   octets(name: string, input: RouteInput, end: number): Promise<Octets>
 }
 
-/** What the API refused a call with: for the model, which may mend its input. */
+/** The API's refusal of a call. The model sees it and may correct its input. */
 export class RefusedCall extends Error {}
 
 /**
- * The API behind whatever sends requests.
+ * The API over any transport.
  *
  * @param send gets a path with its query; adds the key
  */
@@ -75,7 +75,7 @@ export function mcpApi(send: (path: string, init: RequestInit) => Promise<Respon
   }
 }
 
-/** The problem without what only programs need. */
+/** The text of a problem, without the members that are for programs only. */
 function refusalText(status: number, text: string): string {
   try {
     const { code, detail, errors = [] } = JSON.parse(text)

@@ -4,32 +4,33 @@ import { isCredentialName } from '@creel/core/exports'
 export interface SecretSpan {
   readonly start: number
   readonly end: number
-  /** How the mask is written in place of them. */
+  /** Whether the mask must be a JSON string. */
   readonly isJson: boolean
 }
 
-/** Spans in the order of their start. A step without one only says that some work was done. */
+/** Spans in the order of their start. A step without a span only says that some work was done. */
 export type SecretSpans = Generator<SecretSpan | undefined, void, undefined>
 
-/** Of longer names only the end is looked at. */
+/** Only the end of a longer name is checked. */
 const NAME_CHARACTERS_MAX = 1024
-/** Characters, or quotation marks, that are looked at in one step. */
+/** Characters, or quotation marks, per step. */
 const STEP = 4096
 
 const NUMBER = /[-\d][-+\d.eE]*/y
 const [QUOTE, BACKSLASH, COLON, AMPERSAND, EQUALS, QUESTION] = [0x22, 0x5c, 0x3a, 0x26, 0x3d, 0x3f]
 const OPENING: ReadonlySet<number> = new Set([0x7b, 0x5b])
 const CLOSING: ReadonlySet<number> = new Set([0x7d, 0x5d])
-/** Comma and closing brackets: in JSON they follow a text that is no name. */
+/** Comma and closing brackets. In JSON they follow a string that is a value. */
 const ENDS_TEXT: ReadonlySet<number> = new Set([0x2c, ...CLOSING])
 const BLANK: ReadonlySet<number> = new Set([0x20, 0x09, 0x0a, 0x0d])
 
 /**
- * Values of JSON members that are called like credentials. By the text, not by a parser, so that a body that was cut or is no JSON
- * is masked as well: a text that is followed by neither a colon, a comma nor a bracket may be what stands between two texts, and its
- * end is then taken for a begin.
+ * Values of JSON members with the name of a credential. Reads the text without a parser, so that a body that was cut,
+ * or is not JSON, is masked as well. If neither a colon, a comma nor a bracket follows a string, it may be the text
+ * between two strings; its end quote is then taken for a start quote.
  *
- * Takes linear time. Whether a character is in a span depends on it and on what stands before it, never on what follows.
+ * Takes linear time. Whether a character is in a span depends on it and on the text before it, never on the text after
+ * it.
  */
 export function* jsonSecrets(text: string): SecretSpans {
   let open = -1
@@ -79,7 +80,7 @@ export function* jsonSecrets(text: string): SecretSpans {
   if (isValue && isSecret) yield { start: open, end: text.length, isJson: true }
 }
 
-/** Whether an odd number of backslashes stands before the quotation mark, within the text that `open` begins. */
+/** Whether an odd number of backslashes precedes the quotation mark, within the string that starts at `open`. */
 function isEscaped(text: string, open: number, quote: number): boolean {
   let at = quote - 1
   while (at > open && text.charCodeAt(at) === BACKSLASH) at -= 1
@@ -92,7 +93,7 @@ function afterBlanks(text: string, from: number): number {
   return at
 }
 
-/** Behind the bracket that closes the one at `start`; the text's end where none does. */
+/** Position after the bracket that closes the one at `start`; the end of the text if none does. */
 function* closingOf(text: string, start: number): Generator<undefined, number, undefined> {
   let depth = 0
   let isText = false
@@ -114,7 +115,7 @@ function* closingOf(text: string, start: number): Generator<undefined, number, u
   return text.length
 }
 
-/** Values of pairs of a query or a form that are called like credentials. The same promises as {@link jsonSecrets}. */
+/** Values of pairs of a query or a form with the name of a credential. Same guarantees as {@link jsonSecrets}. */
 export function* pairSecrets(text: string): SecretSpans {
   let steps = 0
   for (let name = 0, at = 0; at < text.length; at += 1) {
@@ -143,17 +144,17 @@ function unescaped(name: string): string {
   }
 }
 
-/** Secrets of a body: of its JSON, and of its pairs where it begins like a form. */
+/** Secrets of a body: of its JSON, and of its pairs if it begins like a form. */
 export function bodySecrets(text: string): SecretSpans {
   return isForm(text) ? merged(jsonSecrets(text), pairSecrets(text)) : jsonSecrets(text)
 }
 
-/** Longer beginnings are no names of a form's first pair. */
+/** Start of a form: the name of the first pair. Longer names do not count. */
 const FORM_NAME = /^[^{[< \t\r\n=]{0,1024}=/
 
 const isForm = (text: string) => FORM_NAME.test(text)
 
-/** Two streams of spans as one, by their start. They may overlap. */
+/** Merges two streams of spans by their start. Spans may overlap. */
 function* merged(left: SecretSpans, right: SecretSpans): SecretSpans {
   const first = function* (spans: SecretSpans): Generator<undefined, SecretSpan | undefined, undefined> {
     for (;;) {

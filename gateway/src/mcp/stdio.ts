@@ -3,7 +3,8 @@ import { mcpApi } from './mcpApi.ts'
 import { createMcpServer, type McpServerOptions } from './server.ts'
 
 /**
- * Serves the tools on standard input and output until the client closes them. Nothing else may be written to standard output.
+ * Serves the tools on standard input and output until the client closes them. Do not write anything else to standard
+ * output.
  *
  * @param send calls the API: gets a path with its query, and adds address and key
  */
@@ -14,7 +15,7 @@ export async function serveMcpOnStdio(
   const server = createMcpServer({ ...options, api: mcpApi(send) })
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   server.server.onclose = resolve
-  // The SDK's transport does not notice by itself that its client has gone.
+  // The SDK's transport does not notice when its client has gone.
   process.stdin.once('end', () => void server.close())
   await server.connect(new StdioServerTransport())
   await closed

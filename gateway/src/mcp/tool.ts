@@ -18,8 +18,8 @@ export interface Tool {
 }
 
 /**
- * Declares a tool. What it returns is masked, unless the tool has done so, and sent as JSON. A refusal is sent to the model, which may
- * correct its input.
+ * Declares a tool. Its result is masked, unless the tool has done so, and sent as JSON. A refusal is sent to the model,
+ * which may correct its input.
  */
 export function tool<Shape extends z.ZodRawShape>(declaration: {
   readonly name: string
@@ -27,7 +27,7 @@ export function tool<Shape extends z.ZodRawShape>(declaration: {
   readonly description: string
   readonly effect: ToolEffect
   readonly input: z.ZodObject<Shape>
-  /** What `run` returns is masked already. */
+  /** Whether `run` masks its result itself. */
   readonly isMasked?: true
   readonly run: (api: McpApi, input: z.output<z.ZodObject<Shape>>, masking: Masking) => Promise<unknown>
 }): Tool {

@@ -14,8 +14,8 @@ const ABOUT = `Capture URLs store whatever senders post to them; this API lists,
 - **v1 is append-only**: members may be added, existing ones never change meaning. Ignore what you do not know.`
 
 /**
- * The OpenAPI 3.1 description, made from the same declarations that are served: what it says and what is
- * decoded cannot differ.
+ * The OpenAPI 3.1 description. It is made from the declarations that are served, so it cannot differ from what is
+ * decoded.
  *
  * @param baseUrl {base_url}, for `servers`
  */

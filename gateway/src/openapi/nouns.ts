@@ -1,4 +1,4 @@
-/** The tags of the description: a folder of core each, in reading order, with what it is about. */
+/** The tags of the description, in reading order: one for each folder of core, with its topic. */
 export const NOUNS: readonly {
   readonly name: string
   readonly title: string

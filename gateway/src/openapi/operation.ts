@@ -32,8 +32,8 @@ export function operation(route: Route, schemas: Schemas): JsonObject {
 }
 
 /**
- * The one operation of a stream. Its events are a named schema, one of which each event is: OpenAPI 3.1 knows streams as text
- * only, so the text's `contentSchema` is the list of them. `x-events` has their data by name.
+ * The operation of a stream. Each of its events matches a named schema. OpenAPI 3.1 describes streams as text only, so
+ * the text's `contentSchema` is the list of events. `x-events` has their data by name.
  */
 export function streamOperation(stream: Stream, schemas: Schemas): JsonObject {
   const input = inputOf(stream, schemas)
@@ -82,7 +82,7 @@ function eventSchema({ name, summary, events }: Stream): z.ZodType {
   return z.discriminatedUnion('event', [first, ...others]).meta({ id, description: `${summary}: one event` })
 }
 
-/** What the route says of itself, and what a key needs for it. */
+/** The route's own description, and the scope that a key needs. */
 function descriptionOf(route: Route | Stream): string {
   const scope = `Needs a key with the scope \`${scopeOf(route)}\`.`
   return route.description === undefined ? scope : `${route.description}\n\n${scope}`
@@ -96,7 +96,7 @@ const LAST_EVENT_ID: JsonObject = {
   schema: { type: 'string' },
 }
 
-/** The members of a route's input, and where each comes from. */
+/** The members of a route's input, by their place in the request. */
 interface Input {
   readonly properties: Readonly<Record<string, JsonObject>>
   readonly required: readonly string[]

@@ -11,18 +11,18 @@ const COMMON_CODES: readonly ErrorCode[] = [
   'unavailable',
 ]
 
-/** Every code that a route may answer: its own, those of all routes, and those that follow from its shape. */
+/** Every code that a route may answer: its own, those of all routes, and those that its shape implies. */
 export function codesOf(route: Route | Stream): ReadonlySet<ErrorCode> {
   const codes: ErrorCode[] = [...COMMON_CODES, ...(route.errors ?? [])]
   const pathNames = new Set([...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]))
   if (pathNames.size > 0) codes.push('not_found')
-  // A malformed id in a path answers like an unknown one; anything else that is wrong is named.
+  // A malformed id in a path answers like an unknown one; other invalid members are named.
   if (Object.keys(route.input.shape).some((name) => !pathNames.has(name))) codes.push('validation_failed')
   if (route.method !== 'GET' && route.method !== 'DELETE') codes.push('request_invalid')
   return new Set(codes)
 }
 
-/** The error responses of a route, one a status, each with an example a code. */
+/** The error responses of a route, one for each status, with an example for each code. */
 export function problemResponses(route: Route | Stream): JsonObject {
   const byStatus = Map.groupBy(codesOf(route), (code) => ERRORS[code].status)
   const responses = [...byStatus]
@@ -58,7 +58,7 @@ const ITEM = {
   detail: 'name must be at most 100 characters long.',
 }
 
-/** `components/examples`: what each code looks like that some route may answer. */
+/** `components/examples`: an example of each code that any of the routes may answer. */
 export function problemExamples(routes: readonly (Route | Stream)[]): JsonObject {
   const codes = new Set(routes.flatMap((route) => [...codesOf(route)]))
   return Object.fromEntries([...codes].sort().map((code) => [code, example(code)]))

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from './json.ts'
 /** Turns zod schemas into JSON Schema, and collects the named ones for `components/schemas`. */
 export interface Schemas {
   /**
-   * The schema as OpenAPI wants it: named parts move to the components and are referred to.
+   * The schema in OpenAPI's form: named parts move to the components and are referenced.
    *
    * @throws Error when two different schemas have one name
    */
@@ -13,7 +13,7 @@ export interface Schemas {
   readonly components: JsonObject
 }
 
-/** A collection without named schemas yet; two collections share nothing. */
+/** Creates an empty collection. Collections share nothing. */
 export function createSchemas(): Schemas {
   const components: Record<string, JsonObject> = {}
   const add = (name: string, schema: JsonObject) => {
@@ -26,7 +26,7 @@ export function createSchemas(): Schemas {
   const addAll = (definitions: Json | undefined) => {
     for (const [name, definition] of Object.entries(isObject(definitions) ? definitions : {})) {
       if (!isObject(definition)) continue
-      // A schema that another library made brings its own named parts.
+      // A schema from another library contains its own named parts.
       const { $defs, id: _id, ...schema } = definition
       addAll($defs)
       add(name, schema)
@@ -64,7 +64,7 @@ function referringToComponents(value: Json): Json {
   if (!isObject(value)) return value
   return Object.fromEntries(
     Object.entries(value)
-      // effect names some schemas by an $id of its own, which would change what references are relative to.
+      // effect gives some schemas an $id of their own, which would change the base of references.
       .filter(([name, member]) => name !== '$id' || typeof member !== 'string')
       .map(([name, member]) =>
         name === '$ref' && typeof member === 'string'
@@ -76,12 +76,12 @@ function referringToComponents(value: Json): Json {
 
 const isNull = (member: Json) => isObject(member) && member.type === 'null'
 
-/** Whether null is an answer beside others: the route may answer 204. */
+/** Whether null is one of several answers. Then the route may answer 204. */
 export function admitsNull(schema: JsonObject): boolean {
   return schema.type === 'null' || (Array.isArray(schema.anyOf) && schema.anyOf.some(isNull))
 }
 
-/** The schema without its null: an omitted member of an input, or an answer that is 204 instead. */
+/** The schema without its null, which is an omitted member of an input, or an answer 204. */
 export function withoutNull(schema: JsonObject): JsonObject {
   const { anyOf, ...rest } = schema
   if (!Array.isArray(anyOf)) return schema

@@ -1,6 +1,6 @@
 import type { Services } from '@creel/core'
 
-/** Header fields with which a proxy tells for which client it sends; lower case. */
+/** Header fields in which a proxy names its client; lower case. */
 const FORWARDING_FIELDS: ReadonlySet<string> = new Set(['forwarded', 'x-forwarded-for', 'x-real-ip'])
 
 /** @param names of the header fields of a request, in any case */
@@ -10,8 +10,8 @@ export function isForwarded(names: Iterable<string>): boolean {
 }
 
 /**
- * Makes a function that warns, at its first call only, that requests come through a proxy while none is trusted. It takes the address
- * of the proxy.
+ * Creates a function that takes the address of a proxy. Its first call logs a warning that requests come through a
+ * proxy while none is trusted.
  */
 export function undeclaredProxyWarning(log: Services['log']): (peer: string | null) => void {
   let hasWarned = false

@@ -1,20 +1,20 @@
-/** Tells good keys, or tokens of sessions, from others at a bounded price. */
+/** Checks keys, or tokens of sessions, at a bounded cost for the database. */
 export interface HeldKeys {
-  /** A key turned out to be good: from now on that is known at once. */
+  /** Caches a key that turned out to be good. */
   remember(key: string): void
-  /** @returns whether the key is good; after a moment, unless it is remembered */
+  /** @returns whether the key is good; delayed, unless the key is cached */
   isGood(key: string): Promise<boolean>
 }
 
-/** Which of these keys are good, in one look. */
+/** Filters keys to the good ones, in one query. */
 export type LookUpKeys = (keys: ReadonlySet<string>) => Promise<ReadonlySet<string>>
 
 const LOOK_MS = 1000
 const REMEMBERED_MAX = 10_000
 
 /**
- * For callers from addresses that ask in vain too often: however many they are and whatever keys they make up, the database is
- * asked once a second, for all of them together; a good key is only delayed.
+ * Creates the check for callers from addresses with too many failed calls. However many keys they make up, the database
+ * is queried once a second, for all of them together. A good key is only delayed.
  */
 export function createHeldKeys(lookUp: LookUpKeys): HeldKeys {
   const remembered = new Set<string>()
@@ -33,7 +33,7 @@ export function createHeldKeys(lookUp: LookUpKeys): HeldKeys {
 
   return {
     remember(key) {
-      // Its place is that of its last use.
+      // Moves the key to the end: the order is that of the last use.
       remembered.delete(key)
       remembered.add(key)
       if (remembered.size <= REMEMBERED_MAX) return

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { createStrangers } from './strangers.ts'
 
-/** A window of wrong calls, at a time that stands still. */
+/** The number of failed calls in a window, with a stopped clock, until the address is refused. */
 function wrongCallsUntilRefused(trustsProxies: boolean, isForwarded: boolean): number {
   const now = new Date()
   const strangers = createStrangers({ now: () => now }, { trustsProxies })

@@ -1,35 +1,41 @@
 import type { Clock } from '@creel/core'
 import { addressGroup } from '../http/connectionTable.ts'
 
-/** Counts what strangers ask for in vain: calls without a good key, captures for nobody. */
+/** Counts failed calls of each address: calls without a good key, and captures for unknown endpoints. */
 export interface Strangers {
   /**
-   * @param address as far as we believe proxies; null where nobody knows
-   * @returns in how many seconds the address may be wrong again; undefined when it may be now
+   * @param address taken from trusted proxies; null when unknown
+   * @returns seconds until the address may fail again; undefined when it is below the limit
    */
   waitOf(address: string | null): number | undefined
   /**
-   * The address was answered 401, or 404 without a good key.
+   * Counts a call that was answered 401, or 404 without a good key.
    *
    * @param isForwarded whether the call carried header fields of a proxy
    */
   note(address: string | null, isForwarded: boolean): void
 }
 
-/** How calls that came through a proxy count. */
+/** How calls through a proxy are counted. */
 export interface StrangersOptions {
-  /** Whether proxies are trusted. Then the address is that of the client, and header fields of other proxies mean nothing. */
+  /**
+   * Whether proxies are trusted. Then the address is that of the client, and header fields of other proxies are
+   * ignored.
+   */
   readonly trustsProxies: boolean
-  /** Called for each wrong call of a proxy while none is trusted, with its address; does nothing by default. */
+  /**
+   * Called with the proxy's address for each failed call that it forwards while no proxy is trusted; does nothing by
+   * default.
+   */
   readonly onUndeclared?: (proxy: string | null) => void
 }
 
-/** What one address may ask for in vain within a minute. */
+/** Limit of failed calls of one address within a minute. */
 const WRONG_CALLS_PER_MINUTE = 600
-/** The same for an address that forwards calls, where no proxy is trusted: all clients of a proxy share its address. */
+/** Limit of an address that forwards calls while no proxy is trusted: all clients of a proxy share its address. */
 const FORWARDED_WRONG_CALLS_PER_MINUTE = 6000
 const WINDOW_MS = 60_000
-/** Some hundred bytes each. */
+/** Each takes some hundred bytes. */
 const ADDRESSES_MAX = 50_000
 
 interface Window {
@@ -39,8 +45,8 @@ interface Window {
 }
 
 /**
- * A window starts with an address's first wrong call and is fixed; what is refused meanwhile does not count, so that whoever
- * waits as long as `Retry-After` says is answered again.
+ * Creates the counter. The window of an address is fixed and starts with its first failed call. Refused calls do not
+ * count, so a caller that waits for the time in `Retry-After` is served again.
  */
 export function createStrangers(
   clock: Clock,
@@ -73,7 +79,7 @@ export function createStrangers(
       }
       windows.set(group, { startedAt: nowMs(), count: 1, isOfProxy })
       if (windows.size <= ADDRESSES_MAX) return
-      // The oldest: most of them have ended.
+      // Drops the oldest window: most old windows have ended.
       const [oldest] = windows.keys()
       if (oldest !== undefined) windows.delete(oldest)
     },

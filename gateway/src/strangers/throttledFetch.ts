@@ -10,23 +10,24 @@ import type { Strangers } from './strangers.ts'
 
 const throttledCalls = refusedRequests.labels('throttled')
 
-/** What a caller is known by: a key, or the token of a session, and who can tell whether it is good. */
+/** A key, or the token of a session, and the check for it. */
 interface Credential {
   readonly text: string
   readonly held: HeldKeys
 }
 
 /**
- * What anybody may ask for, and nobody asks in vain. Whoever watches over the service may have the address of a stranger: behind
- * one proxy all have.
+ * Public paths, which are exempt from throttling. A monitoring system may have the same address as a misbehaving
+ * client, because behind one proxy all clients share it.
  */
 const OPEN =
   /^\/(healthz|readyz|metrics|llms\.txt|openapi\/v1\.json|docs(\.md|\/.*)?|console\/(?!session$).*)$/
 
 /**
- * Refuses strangers from addresses that asked in vain too often, before they cost the database anything: 429 with the seconds
- * until they are heard again. A call with a good key or a live session is never refused, nor is signing in with a good key. One that
- * this process has not seen is looked up first, with those of all others that wait. Every answer carries the id under which it is logged.
+ * Throttles addresses with too many failed calls before they cost the database anything: 429 with the seconds until
+ * they are served again. A call with a good key or a live session is never refused, nor is signing in with a good key.
+ * A key that this process does not know is looked up first, together with those of all other waiting calls. Every
+ * answer carries the id under which it is logged.
  */
 export function throttledFetch(fetch: FetchHandler, services: Services, strangers: Strangers): FetchHandler {
   const keys = createHeldKeys((presented) => knownKeys(services, presented))
@@ -37,7 +38,7 @@ export function throttledFetch(fetch: FetchHandler, services: Services, stranger
     const token = presentedSession(services.urls, request)
     return token === null ? undefined : { text: token, held: sessions }
   }
-  /** Where the database does not tell, the call is answered as without the throttle. */
+  /** If the database does not answer, the call passes as without the throttle. */
   const mayBeGood = async (credential: Credential | undefined) => {
     if (credential === undefined) return false
     return await credential.held.isGood(credential.text).catch(() => true)
