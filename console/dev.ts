@@ -1,12 +1,14 @@
 /**
- * `bun run console`: the console with hot reload on port 4401; its calls go to the service at CREEL_BASE_URL, by
- * default the one on port 4400. CONSOLE_PORT moves it.
+ * `bun run console`: the console with hot reload on port 4401 (CONSOLE_PORT changes it). Its calls go to the service at
+ * CREEL_BASE_URL, by default the one on port 4400.
  */
 import page from './index.html'
 
 const service = new URL(process.env.CREEL_BASE_URL ?? 'http://127.0.0.1:4400')
 
-/** The service takes calls of browsers from its own pages only, so they are forwarded with its own origin. */
+/**
+ * Forwards a call with the service's own origin, because the service accepts calls of browsers from its own pages only.
+ */
 async function forward(request: Request): Promise<Response> {
   const { pathname, search } = new URL(request.url)
   const headers = new Headers(request.headers)
@@ -25,7 +27,7 @@ async function forward(request: Request): Promise<Response> {
 const server = Bun.serve({
   hostname: '127.0.0.1',
   port: Number(process.env.CONSOLE_PORT ?? 4401),
-  // A stream on which nothing happens is not dead.
+  // A quiet stream must not be closed.
   idleTimeout: 0,
   development: { hmr: true, console: true },
   routes: {

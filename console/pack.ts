@@ -1,8 +1,9 @@
 /**
- * Builds the console and packs it into one file: an index, then every file as it will be sent: plain, Brotli, gzip.
+ * Builds the console and packs it into one file: an index, then each file in every encoding: plain, Brotli, gzip.
  * `bun console/pack.ts [--out dist/console.pack] [--fast]`
  *
- * Layout: 4 bytes big-endian length of the index, the index as JSON, the bodies; offsets count from the end of the index.
+ * Layout: 4 bytes big-endian length of the index, the index as JSON, the bodies; offsets count from the end of the
+ * index.
  */
 import { mkdir, writeFile } from 'node:fs/promises'
 import { basename, dirname, extname, join } from 'node:path'
@@ -17,7 +18,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 }
 
-/** Compressed by their own format. */
+/** Already compressed by their own format. */
 const PACKED = new Set(['.woff2'])
 
 /** Offset and length of a body. */
@@ -27,19 +28,19 @@ export type Extent = readonly [offset: number, length: number]
 export interface PackedFile {
   readonly path: string
   readonly type: string
-  /** Named after its content: may be cached for ever. */
+  /** Whether the name contains a hash of the content, so that the file may be cached for ever. */
   readonly isHashed: boolean
-  /** Compressed by its own format: sent as it is, and all bodies are the same bytes. */
+  /** Already compressed by its own format. It is sent unchanged, and all its bodies are the same bytes. */
   readonly isPacked: boolean
   readonly etag: string
   readonly bodies: Readonly<Record<'identity' | 'br' | 'gzip', Extent>>
 }
 
-/** What was built. */
+/** Result of a build. */
 export interface ConsolePack {
   readonly pack: Uint8Array
   readonly files: readonly PackedFile[]
-  /** What the page needs before its first screen: its scripts and styles, by the names in the page itself. */
+  /** Files needed before the first screen: the scripts and styles that the page itself names. */
   readonly firstScreen: readonly PackedFile[]
 }
 
@@ -91,7 +92,7 @@ export async function packConsole({ fast = false }: { fast?: boolean } = {}): Pr
   }
 }
 
-/** The files of the console by path, the page among them. */
+/** The files of the console by path, including the page. */
 async function buildConsole(): Promise<Source[]> {
   const common = {
     minify: true,
@@ -123,7 +124,7 @@ async function buildConsole(): Promise<Source[]> {
       sources.push({ path, plain: new Uint8Array(await output.arrayBuffer()) })
       continue
     }
-    // Before the style sheet, and no module: the chosen theme must stand before anything is painted.
+    // Placed before the style sheet, and not as a module: the theme must be set before the first paint.
     const page = (await output.text()).replace('<title>', `<script src="/console/${early}"></script><title>`)
     sources.push({ path: 'index.html', plain: new TextEncoder().encode(page) })
   }

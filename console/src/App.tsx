@@ -23,7 +23,7 @@ const UsageScreen = lazy(async () => ({ default: (await import('./usage/UsageScr
 const AuditScreen = lazy(async () => ({ default: (await import('./audit/AuditScreen.tsx')).AuditScreen }))
 const AccessScreen = lazy(async () => ({ default: (await import('./access/AccessScreen.tsx')).AccessScreen }))
 
-/** Every place of the console, by its address. */
+/** Routes of the console. */
 export function App() {
   const state = useSyncExternalStore(session.subscribe, session.get)
   const isNewcomer = state === 'out' && !hasLoadedAnything()

@@ -7,26 +7,29 @@ export const TABS = ['body', 'headers', 'query', 'deliveries'] as const
 /** A tab of a request. */
 export type Tab = (typeof TABS)[number]
 
-/** What of the captures of an endpoint stands in the address, so that it can be reloaded, sent and gone back to. */
+/**
+ * State of the captures screen that is part of the address, so that it survives reloads, can be shared, and is in the
+ * history.
+ */
 export interface CaptureAddress {
-  /** The search, as it was typed. */
+  /** The search as typed. */
   readonly q: string
-  /** The request that is open. */
+  /** Id of the open request. */
   readonly r: number | undefined
   readonly tab: Tab
-  /** The request that it is compared with. */
+  /** Id of the request that it is compared with. */
   readonly c: number | undefined
-  /** Whether it is being changed to be sent. */
+  /** Whether the form to edit and send it is open. */
   readonly isEdited: boolean
 }
 
-/** Changes some of it; undefined takes away. `replace` leaves no step in the history. */
+/** Changes some parameters; undefined removes one. `replace` adds no entry to the history. */
 export type ChangeAddress = (
   change: Readonly<Record<string, string | number | undefined>>,
   replace?: boolean,
 ) => void
 
-/** Reads and writes what stands in the address; what is not understood counts as left out. */
+/** Reads and writes the captures screen's state in the address. Invalid values count as absent. */
 export function useCaptureAddress(): [CaptureAddress, ChangeAddress] {
   const [params, change] = useAddress()
   return [
@@ -41,7 +44,7 @@ export function useCaptureAddress(): [CaptureAddress, ChangeAddress] {
   ]
 }
 
-/** The parameters of the address, and a way to change some of them. */
+/** The parameters of the address, and a function that changes some of them. */
 export function useAddress(): [URLSearchParams, ChangeAddress] {
   const [params, setParams] = useSearchParams()
   const change: ChangeAddress = useCallback(

@@ -3,7 +3,7 @@ import mono from '@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin
   type: 'file',
 }
 
-// Not in the style sheet: the bundler would write them into it as text, and the first paint would wait for them.
+// Not in the style sheet: the bundler would inline them, and the first paint would wait for them.
 for (const [family, url] of [
   ['Inter', sans],
   ['JetBrains Mono', mono],

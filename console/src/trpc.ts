@@ -9,10 +9,10 @@ import {
 } from '@trpc/client'
 import type { inferRouterInputs, inferRouterOutputs } from '@trpc/server'
 
-/** As many calls as the service takes in one batch. */
+/** Limit of calls in one batch. */
 const BATCH_MAX = 10
 
-/** The API. Calls are signed in by the session's cookie; what a screen asks for together goes out as one batch. */
+/** Client of the API. The session's cookie authenticates its calls. Calls of one render are sent as one batch. */
 export const creel = createTRPCClient<AppRouter>({
   links: [
     splitLink({
@@ -23,31 +23,31 @@ export const creel = createTRPCClient<AppRouter>({
   ],
 })
 
-/** What the procedures take. */
+/** Inputs of the procedures. */
 export type Inputs = inferRouterInputs<AppRouter>
-/** What the procedures answer. */
+/** Outputs of the procedures. */
 export type Answers = inferRouterOutputs<AppRouter>
-/** A captured request, as lists show it. */
+/** A captured request in a list. */
 export type RequestSummary = Answers['requests']['list']['items'][number]
-/** A captured request, whole. */
+/** A captured request with all its parts. */
 export type RequestDetail = Answers['requests']['get']
 /** An endpoint. */
 export type Endpoint = Answers['endpoints']['list']['items'][number]
 /** An attempt at a delivery. */
 export type Attempt = Answers['deliveries']['list']['items'][number]
-/** An attempt with what was sent and received. */
+/** An attempt with its request and response. */
 export type AttemptDetail = Answers['deliveries']['get']
 /** An action of an endpoint. */
 export type Action = Answers['actions']['list']['actions'][number]
 /** A provider of the catalog. */
 export type Provider = Answers['providers']['list']['items'][number]
 
-/** Whether this is a refusal of the API, or of the way to it. */
+/** Whether this is an error of a call, from the API or from the network. */
 export function isCallError(error: unknown): error is TRPCClientErrorLike<AppRouter> {
   return error instanceof TRPCClientError
 }
 
-/** The HTTP status of a refusal; undefined when nothing answered. */
+/** The HTTP status of a refusal; undefined if there was no answer. */
 export function statusOf(error: unknown): number | undefined {
   return isCallError(error) ? error.data?.httpStatus : undefined
 }

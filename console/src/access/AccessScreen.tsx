@@ -7,7 +7,7 @@ import { Contacts } from './Contacts.tsx'
 import { Keys } from './Keys.tsx'
 import { Sessions } from './Sessions.tsx'
 
-/** Who may call and who is signed in: keys for whoever may everything, the rest for owners, who came by a sign-in link. */
+/** Keys, for keys with the scope `admin`; browser sessions and contacts, for owners, who signed in by a link. */
 export function AccessScreen() {
   const session = useQuery(sessionQuery)
   return (

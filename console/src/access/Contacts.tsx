@@ -4,7 +4,7 @@ import { Problem, Problems } from '../parts/Problem.tsx'
 import { useForm } from '../parts/useForm.ts'
 import { creel } from '../trpc.ts'
 
-/** Whom alerts are mailed to when no channel is there for them. */
+/** Contacts that get alerts by mail when no channel takes them. */
 export function Contacts() {
   const queries = useQueryClient()
   const contacts = useQuery({ queryKey: ['contacts'], queryFn: () => creel.contacts.list.query({}) })

@@ -95,7 +95,7 @@ interface Bounds {
   readonly expiresAt: string | null
 }
 
-/** What holds a key back besides its scope, in words; undefined when nothing does. */
+/** Limits of a key other than its scope, in words; undefined when there are none. */
 function boundsOf({ endpointId, allowedNetworks, expiresAt }: Bounds): string | undefined {
   const bounds = [
     endpointId === null ? '' : `the endpoint ${endpointId} alone`,
@@ -105,7 +105,7 @@ function boundsOf({ endpointId, allowedNetworks, expiresAt }: Bounds): string | 
   return bounds.length === 0 ? undefined : bounds.join('; ')
 }
 
-/** Since when a key has ended; undefined while it is good. */
+/** When a key was revoked or expired; undefined while it is good. */
 function endOf({ revokedAt, expiresAt }: { revokedAt: string | null; expiresAt: string | null }) {
   if (revokedAt !== null) return `revoked ${ago(revokedAt)}`
   return expiresAt !== null && Date.parse(expiresAt) <= Date.now() ? `expired ${ago(expiresAt)}` : undefined

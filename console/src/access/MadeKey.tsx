@@ -3,12 +3,12 @@ import { Dialog } from '../parts/Dialog.tsx'
 
 interface Props {
   readonly value: string
-  /** What whoever has the key may do, as a sentence. */
+  /** Permissions of the key, as a sentence. */
   readonly may: string
   readonly onClose: () => void
 }
 
-/** A key that was just made: shown once, until the reader says that it is kept. */
+/** A new key. It is shown once, until the user confirms that it is kept. */
 export function MadeKey({ value, may, onClose }: Props) {
   return (
     <Dialog title="The new key" onClose={onClose} isClosable={false}>
@@ -32,7 +32,7 @@ const MAY = {
   admin: 'Whoever has it may do everything, keys included, in',
 } as const
 
-/** What whoever has such a key may do. */
+/** Permissions of a key, as a sentence. */
 export function mayOf({
   scope,
   endpointId,

@@ -23,14 +23,14 @@ const LIVES = [0, 1, 30, 90, 365] as const
 interface Draft {
   readonly name: string
   readonly scope: KeyScope
-  /** Empty: every endpoint. */
+  /** Empty for every endpoint. */
   readonly endpointId: string
-  /** 0: for ever. */
+  /** 0 for a key that does not expire. */
   readonly days: number
   readonly networks: string
 }
 
-/** Makes a key, with the bounds that are chosen. */
+/** Creates a key with the chosen limits. */
 export function NewKey({ onClose }: { onClose: () => void }) {
   const queries = useQueryClient()
   const endpoints = useQuery(endpointsQuery)

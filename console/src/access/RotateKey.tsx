@@ -6,7 +6,7 @@ import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
 import { MadeKey, mayOf } from './MadeKey.tsx'
 
-/** A week. Who holds a key is known, so it is soon replaced. */
+/** A week. The holders of a key are known, so it can be replaced soon. */
 const OVERLAP_SECONDS_MAX = 604_800
 
 interface Props {
@@ -14,7 +14,7 @@ interface Props {
   readonly onClose: () => void
 }
 
-/** Puts a new key in the place of another, which goes on for as long as is chosen. */
+/** Replaces a key by a new one. The old key stays valid for the chosen overlap. */
 export function RotateKey({ of, onClose }: Props) {
   const queries = useQueryClient()
   const [overlapSeconds, setOverlap] = useState(OVERLAP_SECONDS)

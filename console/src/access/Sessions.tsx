@@ -4,7 +4,7 @@ import { Problem } from '../parts/Problem.tsx'
 import { creel } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
 
-/** Browsers that are signed in, and a link for one more. */
+/** Signed-in browsers, and a link to sign in another one. */
 export function Sessions() {
   const queries = useQueryClient()
   const sessions = useQuery({ queryKey: ['sessions'], queryFn: () => creel.sessions.list.query({}) })
@@ -72,7 +72,7 @@ export function Sessions() {
   )
 }
 
-/** The name of a browser and its system; the header as it is where neither is known. */
+/** Name of a browser and its system; the raw header if neither is recognised. */
 function browserOf(userAgent: string | null): string {
   if (userAgent === null) return 'Unknown'
   const browser = /(Edg|OPR|Firefox|HeadlessChrome|Chrome|Safari)\//.exec(userAgent)?.[1]

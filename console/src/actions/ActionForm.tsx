@@ -13,7 +13,7 @@ import { SigningSecret } from './SigningSecret.tsx'
 
 interface Props {
   readonly endpoint: Endpoint
-  /** Undefined for a new one. */
+  /** Undefined for a new action. */
   readonly action: Action | undefined
   readonly options: Answers['actions']['list']['options']
   readonly onClose: () => void
@@ -22,7 +22,7 @@ interface Props {
 
 const SHOWN = ['name', 'url', 'alertChannelId', 'messageTemplate', 'condition', 'signingSecret']
 
-/** What an action does, and when; what is typed outlives refusals and reloads until it is saved or given up. */
+/** Form of an action. The draft survives refusals and reloads until it is saved or discarded. */
 export function ActionForm({ endpoint, action, options, onClose, onSaved }: Props) {
   const [params] = useAddress()
   // Secrets are never kept in the browser.

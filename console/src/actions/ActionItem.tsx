@@ -18,7 +18,10 @@ interface Props {
   readonly children: ReactNode
 }
 
-/** One action: its line, and its form below while it is open. Moves by dragging, by buttons, and by Alt and arrows. */
+/**
+ * One action: its line, and its form below while it is open. It can be moved by dragging, by buttons, and by Alt and
+ * arrows.
+ */
 export function ActionItem({
   endpoint,
   action,

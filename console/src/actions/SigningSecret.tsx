@@ -4,7 +4,7 @@ import { ago } from '../words/format.ts'
 
 interface Props {
   readonly signing: Action['signing'] | undefined
-  /** What is typed; null keeps the one that is set. */
+  /** The typed secret; null keeps the stored one. */
   readonly value: string | null
   readonly problem: string
   readonly onChange: (value: string | null) => void
@@ -12,7 +12,7 @@ interface Props {
 
 const BYTES = 24
 
-/** The secret that deliveries are signed with: written, never read. */
+/** The secret that signs deliveries. It can be set, but not read. */
 export function SigningSecret({ signing, value, problem, onChange }: Props) {
   const isSet = signing?.signed === true
   if (value === null) {

@@ -7,7 +7,7 @@ import {
 import { EMPTY_LEAF } from '../conditions/model.ts'
 import type { Action } from '../trpc.ts'
 
-/** An action while it is written. */
+/** Draft of an action. */
 export interface ActionDraft {
   readonly kind: 'forward' | 'notify'
   readonly name: string
@@ -19,7 +19,7 @@ export interface ActionDraft {
 
 const TEMPLATE = '{{ label }} on {{ endpoint.name }}: {{ body.id }}'
 
-/** A new action; with a condition where the reader came from a value of a body. */
+/** Draft of a new action. If the user came from a value of a body, it has a condition on that value. */
 export function newDraft(params: URLSearchParams): ActionDraft {
   const path = params.get('path')
   const condition: ConditionText =
@@ -43,7 +43,7 @@ export function newDraft(params: URLSearchParams): ActionDraft {
   }
 }
 
-/** A text stands for itself; what would be read as a number stays in quotes. */
+/** Removes the quotes of a JSON string unless the text would then be read as another type. */
 function plainOf(json: string): string {
   const plain = /^"([^"\\]*)"$/.exec(json)?.[1]
   return plain === undefined || plain === '' || /^(-?\d|true$|false$|null$|[[{"\s])/.test(plain)
@@ -51,7 +51,7 @@ function plainOf(json: string): string {
     : plain
 }
 
-/** A saved action, to be changed. */
+/** Draft of a stored action. */
 export function draftOfAction(action: Action): ActionDraft {
   return {
     kind: action.kind === 'notify' ? 'notify' : 'forward',
@@ -64,9 +64,10 @@ export function draftOfAction(action: Action): ActionDraft {
 }
 
 /**
- * The members that the API takes for this kind; a condition that is no JSON is sent as text, and refused in its words.
+ * The API's input for this kind of action. A condition that is not valid JSON is sent as text, so that the API's
+ * refusal explains it.
  *
- * @param signingSecret null keeps the one that is set
+ * @param signingSecret null keeps the stored one
  */
 export function membersOf(draft: ActionDraft, signingSecret: string | null) {
   const { alertChannelId, condition, kind, messageTemplate, name, url } = draft

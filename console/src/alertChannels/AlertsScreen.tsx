@@ -10,7 +10,7 @@ import { ChannelItem } from './ChannelItem.tsx'
 import { History } from './History.tsx'
 import { Incidents } from './Incidents.tsx'
 
-/** Where alerts go, and what was sent. */
+/** Alert channels, open incidents, and the history of sends. */
 export function AlertsScreen() {
   const channels = useQuery({
     queryKey: ['channels'],

@@ -13,7 +13,7 @@ import { SettingField, settingsOf } from './SettingField.tsx'
 
 type Kind = Answers['alertChannels']['kinds']['items'][number]
 
-/** Adds a channel and tests it, or changes one. Credentials are written, never read. */
+/** Adds a channel and tests it, or changes one. Credentials can be set, but not read. */
 export function ChannelForm({ channel, onClose }: { channel: Channel | undefined; onClose: () => void }) {
   const queries = useQueryClient()
   const kinds = useQuery({

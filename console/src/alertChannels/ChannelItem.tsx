@@ -27,7 +27,7 @@ interface Props {
   readonly onToggle: () => void
 }
 
-/** One channel: its health in the provider's words, and what can be done with it. */
+/** One channel: its health in the provider's words, and its buttons. */
 export function ChannelItem({ channel, isOpen, onToggle }: Props) {
   const {
     connected,

@@ -5,12 +5,12 @@ import type { Subscriptions } from './channel.ts'
 const SEVERITIES = ['info', 'warning', 'critical'] as const
 
 interface Props {
-  /** Null: everything. */
+  /** Null for all events. */
   readonly value: Subscriptions | null
   readonly onChange: (value: Subscriptions) => void
 }
 
-/** Which events a channel is told of, and from which severity on. */
+/** Events that a channel subscribes to, each with a minimum severity. */
 export function EventGrid({ value, onChange }: Props) {
   const events = useQuery({
     queryKey: ['alert events'],

@@ -4,7 +4,7 @@ import { Problem } from '../parts/Problem.tsx'
 import { openIncidentsQuery } from '../shell/queries.ts'
 import { ago, fullTime, plural } from '../words/format.ts'
 
-/** What is wrong now. */
+/** Open incidents. */
 export function Incidents() {
   const incidents = useQuery(openIncidentsQuery)
   const items = incidents.data?.items ?? []

@@ -10,7 +10,7 @@ interface Props {
   readonly onChange: (value: string) => void
 }
 
-/** One setting of a channel, by its type. */
+/** Control of one setting of a channel, by the setting's type. */
 export function SettingField({ field, problem, value, onChange }: Props) {
   const { help, label, options, required, type } = field
   return (
@@ -47,7 +47,10 @@ export function SettingField({ field, problem, value, onChange }: Props) {
   )
 }
 
-/** What is typed as the API takes it: numbers as numbers, fields as an object. Empty ones go back to their default. */
+/**
+ * Converts typed settings to the API's input: numbers as numbers, fields as an object. Empty settings return to their
+ * default.
+ */
 export function settingsOf(
   fields: readonly SettingDefinition[],
   typed: Readonly<Record<string, string>>,

@@ -3,5 +3,5 @@ import type { Answers } from '../trpc.ts'
 /** An alert channel. */
 export type Channel = Answers['alertChannels']['list']['items'][number]
 
-/** What a channel subscribes to. */
+/** The event subscriptions of a channel. */
 export type Subscriptions = Channel['events']

@@ -8,7 +8,7 @@ import { ago, fullTime } from '../words/format.ts'
 
 const PAGE_SIZE = 50
 
-/** Who changed what, when and from where, newest first; an entry opens to what it changed. */
+/** The audit log, newest first: who changed an object, when and from where. An entry opens to show the change. */
 export function AuditScreen() {
   const [page, setPage] = useState(1)
   const entries = useQuery({

@@ -16,17 +16,17 @@ import { Preview } from './Preview.tsx'
 type View = 'pretty' | 'raw' | 'hex' | 'preview'
 
 interface Props extends BodySource {
-  /** What the body is of: for titles and file names. */
+  /** Name of the object that the body belongs to, for titles and file names. */
   readonly name: string
-  /** The bytes themselves, where they are at hand; else they are made of `body`. */
+  /** The bytes, if they are loaded; by default they are decoded from `body`. */
   readonly octets?: Uint8Array<ArrayBuffer>
-  /** Whether `v` goes through the views of this body. */
+  /** Whether the key `v` switches between the views of this body. */
   readonly hasKey?: boolean
-  /** What can be done with the chosen line. */
+  /** Bar of commands for the chosen line. */
   readonly pathBar?: (line: Line | null) => ReactNode
 }
 
-/** A body: laid out for people, as text, as octets, or as what it stands for. */
+/** A body: formatted, as text, as hex, or as a preview. */
 export function BodyView({ name, octets, hasKey = false, pathBar, ...source }: Props) {
   const { body, contentType, isBinary, isTruncated, sizeBytes } = source
   const layout = useMemo(

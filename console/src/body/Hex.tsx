@@ -4,7 +4,7 @@ import { LINE_HEIGHT } from './Lines.tsx'
 
 const WIDTH = 16
 
-/** Octets: their offset, themselves, and the characters they are in ASCII. */
+/** Hex dump: offset, bytes, and their ASCII characters. */
 export function Hex({ bytes }: { bytes: Uint8Array }) {
   const box = useRef<HTMLElement>(null)
   const virtual = useVirtualizer({
@@ -32,7 +32,7 @@ export function Hex({ bytes }: { bytes: Uint8Array }) {
   )
 }
 
-/** A wider gap in the middle. */
+/** The bytes of a row, with a wider gap in the middle. */
 function octets(row: readonly number[]): string {
   const all = row.map((byte) => byte.toString(16).padStart(2, '0'))
   return `${all.slice(0, WIDTH / 2).join(' ')}  ${all.slice(WIDTH / 2).join(' ')}`

@@ -8,7 +8,7 @@ import { bytes } from '../words/format.ts'
 import { BodyView } from './BodyView.tsx'
 import { download } from './download.ts'
 
-/** Octets of one call: short enough that the page can say how far it is, and be stopped. */
+/** Bytes of one call: small enough to show progress and to allow a stop. */
 const PART_BYTES = 2_097_152
 
 interface Props {
@@ -22,7 +22,7 @@ interface Props {
   }
 }
 
-/** A body that is too long to be sent unasked: loaded part by part when somebody wants to see it. */
+/** A body that is too long to load unasked. It is loaded part by part on request. */
 export function LargeBody({ endpointId, request }: Props) {
   const { bodyIsBinary, bodyTruncated, contentType, id, sizeBytes } = request
   const [done, setDone] = useState(0)

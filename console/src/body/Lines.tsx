@@ -12,11 +12,11 @@ interface Props {
   readonly label: string
   readonly lines: readonly Line[]
   readonly chosen: string | null
-  /** A line was chosen; absent where lines have no paths. */
+  /** Called when a line was chosen; absent where lines have no paths. */
   readonly onChoose?: ((line: Line) => void) | undefined
 }
 
-/** Lines of a body; only those in view are drawn. Objects and lists fold. */
+/** Lines of a body; only those in view are rendered. Objects and lists can be folded. */
 export function Lines({ label, lines, chosen, onChoose }: Props) {
   const [folded, setFolded] = useState<ReadonlySet<number>>(new Set())
   const shown = useMemo(() => {

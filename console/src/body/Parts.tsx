@@ -2,7 +2,7 @@ import { bytes } from '../words/format.ts'
 import { download } from './download.ts'
 import type { Part } from './multipart.ts'
 
-/** The parts of a multipart body: short texts as they are, the others to be saved. */
+/** The parts of a multipart body: short texts are shown, others can be saved. */
 export function Parts({ parts }: { parts: readonly Part[] }) {
   return (
     <ul className="body-parts">

@@ -5,7 +5,7 @@ import { jsonLines, type Line, plainValueOf } from './jsonLines.ts'
 const joined = (lines: readonly Line[] | null) =>
   lines?.flatMap(({ pieces }) => pieces.map(({ text }) => text)).join('')
 
-/** JSON as nobody's serialiser writes it: blanks anywhere, odd digits, names twice. */
+/** JSON in unusual spellings: blanks anywhere, odd digits, repeated names. */
 const odd: fc.Arbitrary<{ plain: string; spaced: string }> = fc.letrec<{
   value: { plain: string; spaced: string }
 }>((tie) => {

@@ -1,18 +1,18 @@
-/** A piece of a line, by what it is. */
+/** A piece of a line, by its kind. */
 export interface Piece {
   readonly kind: 'name' | 'text' | 'number' | 'word' | 'mark' | 'colon'
   readonly text: string
 }
 
-/** A line of a body laid out for reading. Digits, order and repeated names stay as they were sent. */
+/** A line of a formatted body. Digits, order and repeated names are unchanged. */
 export interface Line {
   readonly depth: number
   readonly pieces: readonly Piece[]
-  /** Where the value of this line stands, as conditions and rules write it: `body.data.lines[0].id`. */
+  /** Path of the line's value, as conditions and rules write it: `body.data.lines[0].id`. */
   readonly path: string
-  /** What it is called where that is not its place: null for a line that goes on with the one before. */
+  /** Line number, if it differs from the line's position; null for the continuation of a line. */
   readonly number?: number | null
-  /** Of a line that opens an object or a list: the index of the line that closes it, and how many members it has. */
+  /** For a line that opens an object or a list: the index of the line that closes it, and the number of members. */
   readonly opens?: { readonly end: number; readonly members: number }
 }
 
@@ -28,15 +28,15 @@ interface Open {
 }
 
 /**
- * JSON text as lines: its tokens as they stand in the text, one member or element a line.
+ * Formats JSON text as lines, one member or element a line. Tokens keep their exact text.
  *
- * @returns null for text that is no JSON
+ * @returns null for text that is not JSON
  */
 export function jsonLines(source: string): Line[] | null {
   return isJson(source) ? new Layout(source).lines() : null
 }
 
-/** The native parser only checks: what it would make of the text loses digits, order and repeats. */
+/** The native parser only validates: its result would lose digits, order and repeats. */
 function isJson(source: string): boolean {
   try {
     JSON.parse(source)
@@ -145,14 +145,14 @@ class Layout {
   }
 }
 
-/** The value that a line shows, without quotes; empty for a line that opens or closes. */
+/** The value of a line, without quotes; empty for a line that opens or closes. */
 export function plainValueOf(line: Line): string {
   const piece = line.pieces.findLast(({ kind }) => kind === 'text' || kind === 'number' || kind === 'word')
   if (piece === undefined) return ''
   return piece.kind === 'text' && piece.text.startsWith('"') ? String(JSON.parse(piece.text)) : piece.text
 }
 
-/** The value that a line shows, as JSON; undefined for a line that opens or closes. */
+/** The value of a line, as JSON; undefined for a line that opens or closes. */
 export function jsonValueOf(line: Line): string | undefined {
   return line.pieces.findLast(({ kind }) => kind === 'text' || kind === 'number' || kind === 'word')?.text
 }

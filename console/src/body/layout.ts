@@ -12,19 +12,19 @@ export interface BodySource {
   readonly sizeBytes: number
 }
 
-/** What a body can be shown as. */
+/** Views that a body can be shown in. */
 export interface Layout {
-  /** For people: JSON, form fields, XML; null where there is none. */
+  /** Formatted JSON, form fields or XML; null for other content. */
   readonly lines: readonly Line[] | null
   readonly parts: readonly Part[] | null
   readonly preview: 'image' | 'html' | null
   readonly extension: string
 }
 
-/** Over so many characters a body is shown raw and as octets only: laid out it would be too much to scroll. */
+/** Longer bodies are shown raw and as hex only: formatted, they would be too much to scroll. */
 const LAYOUT_CHARACTERS_MAX = 2_000_000
 
-/** How this body can be shown; tried by its content, where its type does not say. */
+/** Finds the views of a body. If its type is not conclusive, its content decides. */
 export function layoutOf({ body, isBinary, contentType }: BodySource): Layout {
   const type = contentType?.split(';')[0]?.trim().toLowerCase() ?? ''
   const preview = type.startsWith('image/') ? 'image' : type === 'text/html' ? 'html' : null
@@ -49,10 +49,10 @@ export function layoutOf({ body, isBinary, contentType }: BodySource): Layout {
   }
 }
 
-/** A browser lays out no line of megabytes in good time: longer ones are shown in pieces. */
+/** Browsers are slow to lay out lines of megabytes, so longer lines are split. */
 const LINE_CHARACTERS_MAX = 4000
 
-/** Text as it is, line by line; a piece of a long line has no number but at its begin. */
+/** Text line by line. Only the first piece of a long line has a number. */
 export function rawLines(body: string): Line[] {
   const lines: Line[] = []
   for (const [at, text] of body.split('\n').entries()) {

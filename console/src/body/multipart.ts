@@ -6,7 +6,7 @@ export interface Part {
   readonly filename: string | null
   readonly type: string | null
   readonly content: Uint8Array<ArrayBuffer>
-  /** Of a short part that is text; else null. */
+  /** Text of a short part that is text; else null. */
   readonly text: string | null
 }
 
@@ -22,7 +22,7 @@ export function partsOf(body: string, isBinary: boolean, contentType: string | n
   const found = /^multipart\/[^;]*;.*?boundary=(?:"([^"]+)"|([^;\s]+))/is.exec(contentType ?? '')
   const boundary = found?.[1] ?? found?.[2]
   if (boundary === undefined) return null
-  // One character a byte, so that places in the text are places in the bytes.
+  // One character a byte, so that positions in the text are positions in the bytes.
   const latin = atob(isBinary ? body : base64Of(body))
   const pieces = `\r\n${latin}`.split(`\r\n--${boundary}`).slice(1)
   return pieces.filter((piece) => !piece.startsWith('--')).map(partOf)

@@ -2,7 +2,7 @@ import type { Line, Piece } from './jsonLines.ts'
 
 const TOKEN = /<!--[\s\S]*?-->|<!\[CDATA\[[\s\S]*?\]\]>|<[^>]*>|[^<]+/g
 
-/** XML with one tag or text a line, indented. Its characters stay; blanks between tags are laid out anew. */
+/** XML with one tag or text a line, indented. Only blanks between tags change. */
 export function xmlLines(source: string): Line[] {
   const lines: Line[] = []
   let depth = 0

@@ -15,7 +15,7 @@ interface Props {
   readonly onChange: (draft: GroupDraft) => void
 }
 
-/** A condition, comparison by comparison; paths are offered from what was captured, with an example each. */
+/** Builder of a condition. Suggests paths from the captures, each with an example. */
 export function ConditionBuilder({ endpointId, draft, onChange }: Props) {
   const shape = useQuery(shapeQuery(endpointId))
   const paths = useId()

@@ -6,12 +6,12 @@ import { ConditionBuilder } from './ConditionBuilder.tsx'
 import { ConditionTest } from './ConditionTest.tsx'
 import { ALWAYS, conditionOf, draftOf, type GroupDraft } from './model.ts'
 
-/** A condition while it is written: what the builder holds, or JSON as text. */
+/** Draft of a condition: the builder's draft, or JSON text. */
 export type ConditionText =
   | { readonly as: 'builder'; readonly draft: GroupDraft }
   | { readonly as: 'json'; readonly text: string }
 
-/** A condition to begin with: in the builder where that can show it. */
+/** Draft of a stored condition; in the builder if that can show it. */
 export function textOfCondition(document: unknown): ConditionText {
   const draft = draftOf(document)
   return draft === null ? { as: 'json', text: JSON.stringify(document, null, 2) } : { as: 'builder', draft }
@@ -32,12 +32,12 @@ interface Props {
   readonly label: string
   readonly value: ConditionText
   readonly onChange: (value: ConditionText) => void
-  /** The member of the call that the condition was sent as, and what the API said about it. */
+  /** The API's input member for the condition; its problems are shown here. */
   readonly member: string
   readonly problem: ProblemWords | null
 }
 
-/** A condition in the builder or as JSON: the same document. */
+/** Field for a condition, in the builder or as JSON: both edit the same document. */
 export function ConditionField({ endpointId, label, value, onChange, member, problem }: Props) {
   const name = useId()
   const [refusal, setRefusal] = useState('')
@@ -100,5 +100,5 @@ export function ConditionField({ endpointId, label, value, onChange, member, pro
   )
 }
 
-/** Holds for every request. */
+/** A condition that matches every request. */
 export const ALWAYS_TEXT: ConditionText = { as: 'builder', draft: ALWAYS }

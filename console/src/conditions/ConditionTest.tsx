@@ -8,11 +8,11 @@ const LINKS = 5
 
 interface Props {
   readonly endpointId: string
-  /** Undefined while it cannot be read. */
+  /** Undefined while it cannot be parsed. */
   readonly condition: unknown
 }
 
-/** What a condition would have said of the newest captures; nothing is shown of one that is not finished. */
+/** Evaluates a condition against the newest captures. Shows nothing while the condition is incomplete. */
 export function ConditionTest({ endpointId, condition }: Props) {
   const settled = useSettled(JSON.stringify(condition))
   const tried = useQuery({

@@ -1,6 +1,6 @@
 import { isRecord } from '../body/isRecord.ts'
 
-/** The comparisons of a leaf, as they are read aloud. */
+/** The comparison operators, with their label. */
 export const OPS = [
   ['eq', 'is'],
   ['neq', 'is not'],
@@ -17,39 +17,39 @@ export const OPS = [
   ['exists', 'exists'],
 ] as const
 
-/** A comparison, as the API names it. */
+/** A comparison operator, by its name in the API. */
 export type Op = (typeof OPS)[number][0]
 
-/** One comparison, as it is typed. */
+/** Draft of one comparison. */
 export interface LeafDraft {
   readonly kind: 'leaf'
   readonly path: string
   readonly op: Op
-  /** JSON, or text that stands for itself. */
+  /** JSON, or plain text. */
   readonly value: string
   readonly ignoreCase: boolean
 }
 
-/** Several, of which all, any or not all must hold. */
+/** A group. `all` or `any` of its items must match; `not` requires that not all of them match. */
 export interface GroupDraft {
   readonly kind: 'group'
   readonly mode: 'all' | 'any' | 'not'
   readonly items: readonly Draft[]
 }
 
-/** A condition as the builder holds it. */
+/** Draft of a condition in the builder. */
 export type Draft = LeafDraft | GroupDraft
 
-/** Holds for every request. */
+/** Matches every request. */
 export const ALWAYS: GroupDraft = { kind: 'group', mode: 'all', items: [] }
 
-/** A comparison to begin with. */
+/** Draft of a new comparison. */
 export const EMPTY_LEAF: LeafDraft = { kind: 'leaf', path: '', op: 'eq', value: '', ignoreCase: false }
 
 /**
- * A condition document in the builder.
+ * Reads a condition document into the builder.
  *
- * @returns null for one that the builder cannot show: it stays JSON
+ * @returns null for a document that the builder cannot show, and that stays JSON
  */
 export function draftOf(document: unknown): GroupDraft | null {
   const draft = read(document, true)
@@ -102,7 +102,7 @@ function textOf(op: Op, value: unknown): string {
     : JSON.stringify(value === undefined ? '' : value)
 }
 
-/** The document that the builder shows. */
+/** The condition document of a draft. */
 export function documentOf(draft: Draft): Record<string, unknown> {
   if (draft.kind === 'leaf') {
     const { ignoreCase, op, path, value } = draft
@@ -113,12 +113,12 @@ export function documentOf(draft: Draft): Record<string, unknown> {
   return { [draft.mode]: items }
 }
 
-/** The same for a whole condition: without comparisons it is the one that always holds. */
+/** The document of a whole condition. Without comparisons it matches every request. */
 export function conditionOf(draft: GroupDraft): Record<string, unknown> {
   return draft.items.length === 0 ? {} : documentOf(draft)
 }
 
-/** What was typed as a value: numbers, `true`, `false`, `null`, lists and quoted texts are JSON, all else is text. */
+/** Parses a typed value: numbers, `true`, `false`, `null`, lists and quoted texts are JSON; everything else is text. */
 function typedValue(op: Op, typed: string): unknown {
   if (op === 'exists') return typed !== 'false'
   const parsed = parse(typed)

@@ -3,7 +3,7 @@ import { creel } from '../trpc.ts'
 
 const SAMPLES = 100
 
-/** What the last captures of an endpoint hold: paths with their types, their share and an example each. */
+/** Shape of the last captures of an endpoint: paths with their types, their share and an example each. */
 export const shapeQuery = (endpointId: string) =>
   queryOptions({
     queryKey: ['shape', endpointId],

@@ -6,7 +6,7 @@ import { attemptErrorWords } from '../words/attemptError.ts'
 import { clock, duration, fullTime } from '../words/format.ts'
 import { AttemptRecord } from './AttemptRecord.tsx'
 
-/** What set an attempt off, where it was not the schedule of its delivery. */
+/** Trigger of an attempt, if it was not the delivery's schedule. */
 const TRIGGER_WORDS: Readonly<Record<string, string>> = {
   replay: 'Replay',
   bulkReplay: 'Bulk replay',
@@ -17,15 +17,15 @@ const TRIGGER_WORDS: Readonly<Record<string, string>> = {
 interface Props {
   readonly endpointId: string
   readonly attempt: Attempt
-  /** Its time as a share of the longest. */
+  /** Duration as a share of the longest. */
   readonly share: number
   readonly isOpen: boolean
   readonly onToggle: () => void
-  /** What stands beside it where attempts of several requests are listed. */
+  /** Shown next to it in lists with attempts of several requests. */
   readonly about?: string
 }
 
-/** One attempt: a line, and under it what was sent and received. */
+/** One attempt: a line, and below it the request and the response when open. */
 export const AttemptItem = memo(function AttemptItem({
   endpointId,
   attempt,

@@ -6,7 +6,7 @@ import { type Attempt, creel } from '../trpc.ts'
 import { attemptErrorWords } from '../words/attemptError.ts'
 import { plural } from '../words/format.ts'
 
-/** Exactly what an attempt sent and received, as long as it is kept. */
+/** The exact request and response of an attempt, while they are stored. */
 export function AttemptRecord({ endpointId, attempt }: { endpointId: string; attempt: Attempt }) {
   const detail = useQuery({
     queryKey: ['attempt', endpointId, attempt.id, attempt.state],

@@ -16,7 +16,7 @@ import { AttemptItem } from './AttemptItem.tsx'
 const PAGE = 50
 const REFRESH_MS = 5_000
 
-/** Every attempt of an endpoint, newest first; what is parked can be replayed as a whole. */
+/** Every attempt of an endpoint, newest first. Dead letters can be replayed together. */
 export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: string | undefined }) {
   const [params, change] = useAddress()
   const state = ATTEMPT_STATES.find((known) => known === params.get('state'))
@@ -33,7 +33,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
       creel.deliveries.list.query({ endpointId: endpoint.id, ...filters, page: pageParam, pageSize: PAGE }),
     initialPageParam: 1,
     getNextPageParam: ({ page, totalPages }) => (page < totalPages ? page + 1 : undefined),
-    // Only the first page moves by itself: below it the reader reads.
+    // Only the first page refreshes itself, so that rows do not move while the user reads further down.
     refetchInterval: ({ state: query }) => ((query.data?.pages.length ?? 0) > 1 ? false : REFRESH_MS),
   })
   const pages = attempts.data?.pages ?? []
@@ -113,7 +113,7 @@ export function DeliveriesScreen({ endpoint }: { endpoint: Endpoint; item: strin
   )
 }
 
-/** How many requests are parked, and a way to replay all of them. */
+/** Number of dead letters, with a button to replay all of them. */
 function Parked({ endpointId }: { endpointId: string }) {
   const queries = useQueryClient()
   const parked = useQuery({

@@ -11,11 +11,11 @@ import { AttemptItem } from './AttemptItem.tsx'
 interface Props {
   readonly endpointId: string
   readonly request: RequestDetail
-  /** As the list knows it now. */
+  /** The current row of the list. */
   readonly row: RequestSummary | undefined
 }
 
-/** Every attempt of every action, the newest of each on top, with exactly what was sent and received. */
+/** Every attempt of every action, newest first within each, with its exact request and response. */
 export function RequestDeliveries({ endpointId, request, row }: Props) {
   const attempts = useQuery(attemptsQuery(endpointId, request.id, row ?? request))
   const [open, setOpen] = useState<number | null>(null)
@@ -89,10 +89,10 @@ interface NextProps {
   readonly attempts: readonly Attempt[]
 }
 
-/** When the next attempt is due, and a way not to wait for it. */
+/** Time of the next attempt, with a button to run it now. */
 function NextAttempt({ endpointId, at, attempts }: NextProps) {
   const queries = useQueryClient()
-  // Replays are beside the schedule: what is scheduled follows the newest attempt that announced another.
+  // Replays are outside the schedule. The next attempt follows from the newest attempt that announced one.
   const last = attempts.find(({ nextAttemptAt }) => nextAttemptAt !== null)
   const hurry = useMutation({
     mutationFn: (attemptId: number) => creel.deliveries.retryNow.mutate({ endpointId, attemptId }),

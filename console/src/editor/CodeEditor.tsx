@@ -21,12 +21,12 @@ interface Props {
 const NO_MARKS: readonly Mark[] = []
 const NO_PATHS: readonly string[] = []
 
-/** An editor for code, loaded when the first one is shown. Until then the text stands there to be read. */
+/** Code editor that is loaded when the first one is shown. Until then the text is shown read-only. */
 export function CodeEditor(props: Props) {
   const { value, label, language = 'json', marks = NO_MARKS } = props
   const place = useRef<HTMLDivElement>(null)
   const [editor, setEditor] = useState<Editor>()
-  /** What the editor has said and the page has not given back yet. */
+  /** Texts that the editor has reported and that have not come back as `value`. */
   const said = useRef<string[]>([])
   const latest = useRef(props)
   latest.current = props
@@ -62,7 +62,7 @@ export function CodeEditor(props: Props) {
   }, [label, language])
   useEffect(() => {
     if (editor === undefined) return
-    // What was typed comes back when the page has been drawn. More may have been typed since, which must not be undone.
+    // Typed text comes back as `value` after the next render. More may have been typed by then and must not be undone.
     const echo = said.current.lastIndexOf(value)
     if (echo >= 0) {
       said.current.splice(0, echo + 1)

@@ -22,14 +22,14 @@ import { jsonCompletion } from './completion.ts'
 import type { Schema } from './jsonSchema.ts'
 import { rangeOfPointer } from './pointers.ts'
 
-/** Something that is wrong at a place of the document. */
+/** An error at a place of the document. */
 export interface Mark {
   /** JSON Pointer into the document: `#/steps/0`. */
   readonly pointer: string
   readonly detail: string
 }
 
-/** What an editor is made with; the functions are called with what they say then. */
+/** Options of an editor. The callbacks may be replaced later. */
 export interface EditorOptions {
   readonly parent: ShadowRoot
   readonly text: string
@@ -45,7 +45,7 @@ export interface EditorOptions {
 
 /** An editor in the page. */
 export interface Editor {
-  /** Replaces the text, where it is another. */
+  /** Replaces the text if it differs. */
   setText(text: string): void
   setMarks(marks: readonly Mark[]): void
   focus(): void
@@ -88,7 +88,7 @@ const look = EditorView.theme({
   '.cm-foldPlaceholder': { backgroundColor: 'var(--sunk)', border: 'none', color: 'var(--text-3)' },
 })
 
-/** Opens an editor in a shadow root: there it may add its styles under a policy that forbids them to the page. */
+/** Opens an editor in a shadow root. There it may add its styles despite the page's content security policy. */
 export function openEditor(options: EditorOptions): Editor {
   const { parent, text, label, language, onChange, onRun, onSave, completes } = options
   const command = (run: () => void) => () => {
@@ -101,7 +101,7 @@ export function openEditor(options: EditorOptions): Editor {
     state: EditorState.create({
       doc: text,
       extensions: [
-        // Before the others, so that they do not take the keys.
+        // First, because key maps are tried in order.
         keymap.of([
           { key: 'Mod-s', run: command(onSave), preventDefault: true },
           { key: 'Mod-Enter', run: command(onRun), preventDefault: true },
@@ -118,7 +118,7 @@ export function openEditor(options: EditorOptions): Editor {
         EditorView.lineWrapping,
         syntaxHighlighting(colours),
         look,
-        // Tab is left to the page: it moves on.
+        // Tab is not bound: it moves the focus.
         keymap.of([
           ...closeBracketsKeymap,
           ...defaultKeymap,

@@ -5,9 +5,9 @@ import { membersOf, type Schema, schemasAt, valuesOf } from './jsonSchema.ts'
 import { nameOf, pathTo } from './pointers.ts'
 
 /**
- * Completes names and values from a JSON Schema, and paths (`body.…`) from what was captured.
+ * Completes names and values from a JSON Schema, and paths (`body.…`) from captures.
  *
- * @param about read at each completion: both may come later than the editor
+ * @param about called at each completion, since both may load after the editor
  */
 export function jsonCompletion(
   about: () => { schema: Schema | undefined; paths: readonly string[] },
@@ -36,7 +36,7 @@ export function jsonCompletion(
   }
 }
 
-/** The object that the cursor stands in, and whether a name is due there. */
+/** The object around the cursor, and whether a name is expected there. */
 function placeOf(node: SyntaxNode): { holder: SyntaxNode; isName: boolean } | undefined {
   if (node.name === 'PropertyName' && node.parent?.parent != null)
     return { holder: node.parent.parent, isName: true }

@@ -1,9 +1,9 @@
 import { isRecord } from '../body/isRecord.ts'
 
-/** A JSON Schema as it was served; read member by member. */
+/** A JSON Schema of the API, read member by member. */
 export type Schema = Readonly<Record<string, unknown>>
 
-/** Every schema that a value at `path` may follow; references and alternatives are opened. */
+/** Every schema that may apply to the value at `path`; references and alternatives are resolved. */
 export function schemasAt(root: Schema, path: readonly (string | number)[]): Schema[] {
   let now = opened(root, root)
   for (const segment of path) {
@@ -13,7 +13,7 @@ export function schemasAt(root: Schema, path: readonly (string | number)[]): Sch
   return now
 }
 
-/** The members that a value may have, with what each is for. */
+/** The members that a value may have, with their descriptions. */
 export function membersOf(schemas: readonly Schema[]): ReadonlyMap<string, string> {
   const members = new Map<string, string>()
   for (const { properties } of schemas) {

@@ -2,14 +2,15 @@ import { syntaxTree } from '@codemirror/language'
 import type { EditorState } from '@codemirror/state'
 import type { SyntaxNode } from '@lezer/common'
 
-/** Where something stands in a document. */
+/** A range of characters in a document. */
 export interface Range {
   readonly from: number
   readonly to: number
 }
 
 /**
- * Where the value at a JSON Pointer (`#/steps/0/op`) stands; of one that is not there, the nearest that holds its place.
+ * The range of the value at a JSON Pointer (`#/steps/0/op`). If there is no such value, the range of its nearest
+ * ancestor.
  */
 export function rangeOfPointer(state: EditorState, pointer: string): Range {
   const segments = pointer
@@ -48,7 +49,7 @@ function childOf(state: EditorState, node: SyntaxNode, segment: string): SyntaxN
   return null
 }
 
-/** The name that a property node spells. */
+/** The name of a property node. */
 export function nameOf(state: EditorState, node: SyntaxNode): string {
   const text = state.sliceDoc(node.from, node.to)
   try {
@@ -58,7 +59,7 @@ export function nameOf(state: EditorState, node: SyntaxNode): string {
   }
 }
 
-/** The names and indexes that lead to a node from the top. */
+/** The names and indexes from the top to a node. */
 export function pathTo(state: EditorState, node: SyntaxNode): (string | number)[] {
   const path: (string | number)[] = []
   for (let at: SyntaxNode | null = node; at?.parent != null; at = at.parent) {

@@ -8,10 +8,10 @@ import { toast } from '../parts/toasts.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { ago, fullTime } from '../words/format.ts'
 
-/** 30 days, the most that the API takes: senders are slow to change a URL. */
+/** 30 days, the API's maximum: senders are slow to change a URL. */
 const OVERLAP_SECONDS_MAX = 2_592_000
 
-/** The capture URL, how long the one before it goes on, and a new one for when it became known. */
+/** The capture URL, the remaining time of the previous URL, and a button to replace a leaked URL. */
 export function CaptureUrl({ endpoint }: { endpoint: Endpoint }) {
   const [isAsking, setAsking] = useState(false)
   const { previousUrlUntil, url } = endpoint

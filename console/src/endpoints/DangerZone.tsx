@@ -8,7 +8,7 @@ import { toast } from '../parts/toasts.ts'
 import { creel, type Endpoint } from '../trpc.ts'
 import { plural } from '../words/format.ts'
 
-/** What cannot be undone, and what can: clearing goes to the bin, deleting asks for the name. */
+/** Clears the captures, which go to the recycle bin, or deletes the endpoint after its name was typed. */
 export function DangerZone({ endpoint }: { endpoint: Endpoint }) {
   const [isAsking, setAsking] = useState(false)
   const queries = useQueryClient()

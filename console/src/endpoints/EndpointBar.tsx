@@ -12,17 +12,17 @@ const PLACES = [
   { name: 'settings', words: 'Settings', path: '/settings' },
 ] as const
 
-/** A place of an endpoint. */
+/** A tab of an endpoint. */
 export type Place = (typeof PLACES)[number]['name']
 
 interface Props {
   readonly endpoint: Endpoint
   readonly place: Place
-  /** How the stream stands, where there is one. */
+  /** State of the stream, on screens that have one. */
   readonly children?: ReactNode
 }
 
-/** The head of an endpoint: its name, its places, and its URL to copy. */
+/** Header of an endpoint: its name, its tabs, and its URL to copy. */
 export function EndpointBar({ endpoint, place, children }: Props) {
   return (
     <header className="page-bar">

@@ -25,7 +25,7 @@ const PLACES = {
   settings: SettingsScreen,
 } as const
 
-/** An endpoint and its places: captures, actions, rules, deliveries, settings. `rest` is the address below it. */
+/** An endpoint and its tabs: captures, actions, rules, deliveries, settings. `rest` is the address below it. */
 export function EndpointPage({ endpointId, rest }: { endpointId: string; rest: string }) {
   const endpoint = useQuery(endpointQuery(endpointId))
   const [first = '', second] = rest.split('/')

@@ -5,7 +5,7 @@ import { Problem } from '../parts/Problem.tsx'
 import { endpointsQuery } from '../shell/queries.ts'
 import { NewEndpoint } from './NewEndpoint.tsx'
 
-/** Where the console opens: the endpoint that heard last. */
+/** Start page: the endpoint with the latest capture. */
 export function FirstEndpoint() {
   const endpoints = useQuery(endpointsQuery)
   const [isNew, setNew] = useState(false)

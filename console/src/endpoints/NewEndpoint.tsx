@@ -14,7 +14,7 @@ const LIFETIMES = [
   { seconds: 86_400, words: 'For a day' },
 ] as const
 
-/** Asks for the name of a new endpoint and goes there. */
+/** Creates an endpoint with the typed name and opens it. */
 export function NewEndpoint({ onClose }: { onClose: () => void }) {
   const [name, setName, forget] = usePersisted('new endpoint', '')
   const [ttlSeconds, setTtlSeconds] = useState(0)

@@ -9,7 +9,7 @@ interface Props {
 
 const NOBODY = { slug: '', name: 'Nobody in particular', about: 'nothing is checked' } as const
 
-/** One of the providers of the catalog, found by typing. */
+/** Choice of a provider from the catalog, with a search. */
 export function ProviderPicker({ slug, onChange }: Props) {
   const providers = useQuery(providersQuery)
   const [typed, setTyped] = useState<string>()

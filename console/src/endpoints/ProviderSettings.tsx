@@ -12,7 +12,7 @@ import { ProviderPicker } from './ProviderPicker.tsx'
 import { TryVerification } from './TryVerification.tsx'
 import { useEndpointChange } from './useEndpointChange.ts'
 
-/** Who sends, and the secret that proves it. */
+/** The provider of the endpoint, and the secret that verifies its signatures. */
 export function ProviderSettings({ endpoint }: { endpoint: Endpoint }) {
   const providers = useQuery(providersQuery)
   const [params] = useAddress()

@@ -8,7 +8,7 @@ import { useEndpointChange } from './useEndpointChange.ts'
 
 const MEMBERS = ['responseStatusCode', 'responseContentType', 'responseHeaders', 'responseBody']
 
-/** What senders get as an answer, and how that looks from their side. */
+/** The response to senders, with a preview. */
 export function ResponseSettings({ endpoint }: { endpoint: Endpoint }) {
   const [draft, setDraft, forget] = usePersisted(`response ${endpoint.id}`, {
     status: String(endpoint.responseStatusCode),

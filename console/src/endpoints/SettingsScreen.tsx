@@ -11,7 +11,7 @@ import { ProviderSettings } from './ProviderSettings.tsx'
 import { ResponseSettings } from './ResponseSettings.tsx'
 import { useEndpointChange } from './useEndpointChange.ts'
 
-/** The settings of an endpoint: its name, who sends, what senders get, and its end. */
+/** The settings of an endpoint: name, provider, response, and deletion. */
 export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string | undefined }) {
   useEffect(() => {
     if (location.hash !== '') document.getElementById(location.hash.slice(1))?.scrollIntoView()

@@ -7,11 +7,14 @@ import { problemOf } from '../words/problem.ts'
 
 interface Props {
   readonly endpoint: Endpoint
-  /** What is typed; a secret that is left empty is the one that is saved. */
+  /** The unsaved settings. An empty secret means the stored one. */
   readonly members: Omit<Inputs['verification']['try'], 'endpointId' | 'requestId'>
 }
 
-/** Whether what is typed would verify a captured request: the one that the reader came from, else the newest. Saves nothing. */
+/**
+ * Verifies a captured request with the unsaved settings: the request that the user came from, else the newest. Saves
+ * nothing.
+ */
 export function TryVerification({ endpoint, members }: Props) {
   const [params] = useAddress()
   const newest = useQuery({

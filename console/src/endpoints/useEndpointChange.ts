@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { toast } from '../parts/toasts.ts'
 import { creel, type Inputs } from '../trpc.ts'
 
-/** Changes members of an endpoint, and reads it anew everywhere. */
+/** Changes members of an endpoint, and refreshes every query of it. */
 export function useEndpointChange(endpointId: string, onSaved: () => void) {
   const queries = useQueryClient()
   return useMutation({

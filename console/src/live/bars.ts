@@ -1,21 +1,21 @@
 import { FAILED_STATES } from '@creel/core/engine/words'
 
-/** Arrivals within five seconds. */
+/** Number of captures within five seconds. */
 export interface Bar {
-  /** Which five seconds, counted since 1970. */
+  /** Number of the five-second interval since 1970. */
   readonly at: number
   readonly good: number
   readonly bad: number
 }
 
-/** What a bar stands for. */
+/** Duration of one bar. */
 export const BAR_MS = 5_000
 /** Five minutes. */
 export const BARS = 60
 
 const BAD = new Set<string>(FAILED_STATES)
 
-/** The bars with these captures counted in, newest first. */
+/** Adds captures to the bars; newest first. */
 export function counted(
   bars: readonly Bar[],
   fresh: readonly { readonly receivedAt: string; readonly state: string }[],
@@ -32,7 +32,7 @@ export function counted(
 /** Captures that were refused for the rate, by bar. */
 export type RejectedBars = ReadonlyMap<number, number>
 
-/** The bars, newest first, with what the service counted (oldest first) in place of those up to `oldestAt`. */
+/** The bars, newest first. Up to `oldestAt` they are replaced by the service's counts (oldest first). */
 export function continued(bars: readonly Bar[], before: readonly Bar[], oldestAt: number): readonly Bar[] {
   const earlier = before.filter(({ at, bad, good }) => at <= oldestAt && good + bad > 0).toReversed()
   if (earlier.length === 0) return bars

@@ -6,13 +6,13 @@ import { readFailedAnew } from './queryClient.ts'
 import { holdSeat, tabs } from './seats.ts'
 import { hearStatus } from './session.ts'
 
-/** What a stream tells. */
+/** An event of a stream. */
 export type FollowEvent =
   | {
       readonly kind: 'arrived'
       /** Oldest first. */
       readonly requests: readonly RequestSummary[]
-      /** The highest id that was looked at: where to resume. */
+      /** The highest id that was examined; the stream resumes there. */
       readonly lastId: number
     }
   | {
@@ -23,59 +23,64 @@ export type FollowEvent =
         readonly attemptCount: number
       }[]
     }
-  /** So many came that do not match; `lastId` is where to resume. */
+  /** This many captures arrived that do not match; `lastId` is where to resume. */
   | { readonly kind: 'passed'; readonly count: number; readonly lastId: number }
-  /** Too much came meanwhile to be streamed: read the list anew. */
+  /** Too many captures arrived to be streamed: reload the list. */
   | {
       readonly kind: 'behind'
       readonly lastId: number
-      /** The newest, oldest first; where a search narrows the list they are to be read. */
+      /** The newest captures, oldest first. Absent when a search narrows the list; then read them. */
       readonly requests?: readonly RequestSummary[] | undefined
       readonly totalCount?: number | undefined
     }
 
-/** Who follows: called until the answer of `follow` is. */
+/** Callbacks. None is called after unsubscribing. */
 export interface Follower {
   hear(event: FollowEvent): void
-  /** Whether the connection stands. */
+  /** Reports whether the stream is connected. */
   connected(isLive: boolean): void
-  /** The stream is over; its owner comes back. `status` where the service refused. */
+  /** The stream has ended; its owner reconnects. `status` is set if the service refused it. */
   ended(status: number | undefined): void
 }
 
-/** From where downwards older captures are read: by an id, or by the cursor of a page. */
+/** Position from which older captures are read: an id, or the cursor of a page. */
 export type Below = { readonly beforeId: number } | { readonly before: string }
 
-/** Some captures, newest first, and from where others follow; null when none do. There may be some although none came yet. */
+/**
+ * A page of captures, newest first, and the position of the next page; null when there is none. A page may be empty
+ * although more follow.
+ */
 export interface Loaded {
   readonly items: readonly RequestSummary[]
   readonly below: Below | null
 }
 
-/** Where a list of captures gets them from. */
+/** Source of a list of captures. */
 export interface CaptureSource {
-  /** The newest captures that match, and how many do. Up to `lastId` nothing that matches is missing. */
+  /** The newest captures that match, and the total number. No match up to `lastId` is missing. */
   newest(limit: number): Promise<Loaded & { totalCount: number; lastId: number }>
-  /** Those further down. */
+  /** The next page of older captures. */
   older(below: Below, limit: number): Promise<Loaded>
-  /** What arrived since `from` (milliseconds since 1970), a bar for each five seconds; nothing where a search narrows the list. */
+  /**
+   * Captures since `from` (milliseconds since 1970), a bar for each five seconds; empty when a search narrows the list.
+   */
   traffic(from: number): Promise<Traffic>
-  /** Everything that comes after `afterId`, as it comes. */
+  /** Follows everything after `afterId`, live. Returns the function that unsubscribes. */
   follow(afterId: number, follower: Follower): () => void
 }
 
-/** What the service counted in each bar, oldest first. */
+/** The service's counts for each bar, oldest first. */
 export interface Traffic {
   readonly bars: readonly Bar[]
   readonly rejected: RejectedBars
 }
 
-/** The captures of an endpoint, by the API. */
+/** The captures of an endpoint, from the API. */
 export function captureSource(endpointId: string, filters: Filters): CaptureSource {
   return {
     async newest(limit) {
       const isFiltered = Object.values(filters).some((value) => value !== undefined)
-      // First, so that nothing that comes between the two calls is passed over.
+      // Read first, so that captures that arrive between the two calls are not skipped.
       const before = isFiltered ? await creel.requests.list.query({ endpointId, page: 1, pageSize: 1 }) : null
       const list = await creel.requests.list.query({ endpointId, ...filters, page: 1, pageSize: limit })
       const below = list.next === null ? null : { before: list.next }
@@ -106,7 +111,7 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
       return { bars, rejected: new Map(rejected) }
     },
     follow(afterId, follower) {
-      // Each turn goes on where the one before ended.
+      // Each turn resumes where the one before ended.
       let lastId = afterId
       let isLive = false
       const start = () => {
@@ -121,13 +126,14 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
             },
             onConnectionStateChange: ({ state, error }) => {
               if (state === 'pending') readFailedAnew()
-              // The begin of another turn is no loss of the connection.
+              // The start of a further turn is not a lost connection.
               if (state === 'pending' || !isLive || error !== null) {
                 isLive = state === 'pending'
                 follower.connected(isLive)
               }
             },
-            // An EventSource gives up at the first answer that is not 200, and the client when the server ends the stream.
+            // An EventSource gives up at the first answer that is not 200, and the client gives up when the server ends
+            // the stream.
             onError: (error) => {
               hearStatus(statusOf(error))
               follower.ended(statusOf(error))

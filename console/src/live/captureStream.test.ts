@@ -27,7 +27,7 @@ const row = (id: number, state: RequestSummary['state'] = 'NotAttempted'): Reque
   attemptCount: 0,
 })
 
-/** A stored list, a stream and a clock that the test moves by hand. */
+/** A stored list, a stream and a clock, all controlled by the test. */
 class World implements CaptureSource {
   stored: RequestSummary[] = []
   follower: Follower | undefined
@@ -72,7 +72,7 @@ class World implements CaptureSource {
 
   older(below: Below, limit: number): Promise<Loaded> {
     const beforeId = 'beforeId' in below ? below.beforeId : Number(below.before)
-    // As a long search does whose time is up.
+    // Like a long search whose time is up.
     if (this.findsNothingDownTo < beforeId - 1) {
       return Promise.resolve({ items: [], below: { beforeId: this.findsNothingDownTo } })
     }
@@ -104,7 +104,7 @@ class World implements CaptureSource {
     this.follower?.hear({ kind: 'arrived', requests: ids.map((id) => row(id)), lastId: ids.at(-1) ?? 0 })
   }
 
-  /** Runs what waits, and all promises that follow. */
+  /** Runs the due timers, and all promises that follow. */
   async tick() {
     const due = this.timers
     this.timers = []
@@ -289,7 +289,7 @@ describe('the list of captures', () => {
       { at: now, good: 50, bad: 0 },
     ]
     const { stream } = await opened(world)
-    // A page ends with the fifty of the bar before.
+    // The page ends with the fifty of the bar before.
     expect(stream.get().bars).toEqual([
       { at: now, good: 50, bad: 0 },
       { at: now - 1, good: 49, bad: 1 },

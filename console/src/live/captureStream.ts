@@ -4,33 +4,33 @@ import type { Below, CaptureSource, FollowEvent, Traffic } from './captureSource
 import { placeOf } from './placeOf.ts'
 import { Store } from './store.ts'
 
-/** What the list shows. A new object with every change. */
+/** State of the list. Each change makes a new object. */
 export interface Captures {
   /** Newest first. */
   readonly rows: readonly RequestSummary[]
-  /** How many are stored that match. */
+  /** Number of stored captures that match. */
   readonly totalCount: number
-  /** How many came since the list was opened that do not match. */
+  /** Number of captures since the list was opened that do not match. */
   readonly others: number
   readonly isLoading: boolean
-  /** From where others follow below the rows; null when all are loaded. */
+  /** Position of the next page below the rows; null when all are loaded. */
   readonly below: Below | null
-  /** Why nothing can be shown. */
+  /** Why the list cannot be shown. */
   readonly problem: string | null
   readonly connection: 'connecting' | 'live' | 'lost'
   readonly isPaused: boolean
   /** Arrived while paused. */
   readonly held: number
-  /** Ids from this one on arrived while the list stood open; none are new while too much comes to be read. */
+  /** Ids from this one on arrived while the list was open. During a flood no row counts as new. */
   readonly newFrom: number
   readonly bars: readonly Bar[]
-  /** What was refused before the list was opened. */
+  /** Captures that were refused before the list was opened. */
   readonly rejectedBefore: RejectedBars
 }
 
 const NO_TRAFFIC: Traffic = { bars: [], rejected: new Map() }
 
-/** What the stream needs of the browser: replaced in tests. */
+/** The parts of the browser that the stream uses; replaced in tests. */
 export interface Surroundings {
   later(run: () => void, ms: number): () => void
   /** Between 0 and 1. */
@@ -38,18 +38,21 @@ export interface Surroundings {
   isHidden(): boolean
   /** Calls back when the page is hidden or shown. */
   onVisibility(run: () => void): () => void
-  /** The status of a call that needs to be signed in; undefined when it passed or nothing answered. */
+  /** The status of a call that needs a session; undefined when it succeeded or got no answer. */
   check(): Promise<number | undefined>
   words(error: unknown): string
 }
 
-/** More than so many within {@link FLOOD_MS} is a flood: the list moves four times a second, and nothing glows. */
+/**
+ * More captures than this within {@link FLOOD_MS} are a flood: the list updates four times a second, and rows do not
+ * glow.
+ */
 const FLOOD = 10
 const FLOOD_MS = 250
 const RETRY_MS = { first: 1_000, max: 15_000 } as const
-/** A browser has six connections to a host over HTTP/1.1, for all its tabs: hidden ones let theirs go. */
+/** A browser has six connections to a host over HTTP/1.1, for all its tabs, so hidden tabs close theirs. */
 const HIDDEN_MS = 10_000
-/** Older rows are let go: they can be loaded again. */
+/** Older rows are dropped; they can be loaded again. */
 const ROWS_MAX = 10_000
 const PAGE = 100
 
@@ -68,7 +71,7 @@ const NONE: Captures = {
   rejectedBefore: new Map(),
 }
 
-/** The captures that match: what is stored, then what arrives. Runs while somebody watches. */
+/** The captures that match: the stored ones, then the live ones. Runs while it has subscribers. */
 export class CaptureStream extends Store<Captures> {
   #held: readonly RequestSummary[] = []
   #waiting: readonly RequestSummary[] = []
@@ -80,7 +83,7 @@ export class CaptureStream extends Store<Captures> {
   #leaveVisibility = () => {}
   #cancelHiding = () => {}
   #cancelShow: (() => void) | undefined
-  /** Counts openings, so that an answer that comes too late is known. */
+  /** Counts openings, so that late answers can be discarded. */
   #opening = 0
 
   constructor(
@@ -111,8 +114,11 @@ export class CaptureStream extends Store<Captures> {
     return rows[at]?.id === id ? rows[at] : undefined
   }
 
-  /** Loads the newest page and follows from there; never rejects. */
-  /** @param keepsBars in a flood: to count five minutes of it anew for each page would cost more than the flood */
+  /**
+   * Loads the newest page and follows from there; never rejects.
+   *
+   * @param keepsBars in a flood: to count five minutes again for each page would cost more than the flood
+   */
   async open({ keepsBars = false } = {}): Promise<void> {
     const opening = ++this.#opening
     try {
@@ -142,7 +148,7 @@ export class CaptureStream extends Store<Captures> {
   }
 
   /**
-   * The page that was loaded may begin within the bars: what was before it, and what was refused, is counted by the service. Never
+   * The loaded page may begin within the bars. The service counts the part before it, and the refused captures. Never
    * rejects.
    */
   async #completeBars(
@@ -161,7 +167,7 @@ export class CaptureStream extends Store<Captures> {
     })
   }
 
-  /** Holds what arrives, or shows what was held. */
+  /** Pauses, which holds new captures back, or resumes, which shows them. */
   setPaused(isPaused: boolean): void {
     const held = this.#held
     this.#held = []
@@ -169,7 +175,7 @@ export class CaptureStream extends Store<Captures> {
     if (held.length > 0) this.#add(held)
   }
 
-  /** Loads the next rows below; does nothing when all are there. Never rejects. */
+  /** Loads the next page below; a no-op when all rows are loaded. Never rejects. */
   async loadOlder(): Promise<void> {
     const { below: from, rows: shown } = this.get()
     if (this.#isLoadingOlder || from === null || shown.length >= ROWS_MAX) return
@@ -177,19 +183,19 @@ export class CaptureStream extends Store<Captures> {
     const opening = this.#opening
     try {
       const { items, below } = await this.source.older(from, PAGE)
-      // What was let go meanwhile is read anew from there.
+      // Rows were dropped while this page loaded. Discard it; the next call reloads from there.
       if (opening !== this.#opening || this.get().below !== from) return
       const last = this.get().rows.at(-1)?.id ?? Number.POSITIVE_INFINITY
       const rows = [...this.get().rows, ...items.filter(({ id }) => id < last)]
       this.#change({ rows, below, totalCount: Math.max(rows.length, this.get().totalCount) })
     } catch {
-      // The next scroll asks again.
+      // The next scroll tries again.
     } finally {
       this.#isLoadingOlder = false
     }
   }
 
-  /** Takes deleted rows out at once. @returns those that were there */
+  /** Removes deleted rows at once. @returns the removed rows */
   remove(ids: ReadonlySet<number>): readonly RequestSummary[] {
     const gone = this.get().rows.filter(({ id }) => ids.has(id))
     const rows = this.get().rows.filter(({ id }) => !ids.has(id))
@@ -199,7 +205,7 @@ export class CaptureStream extends Store<Captures> {
     return gone
   }
 
-  /** Puts rows back where they were. */
+  /** Restores removed rows to their places. */
   putBack(gone: readonly RequestSummary[]): void {
     const there = new Set(this.get().rows.map(({ id }) => id))
     const fresh = gone.filter(({ id }) => !there.has(id))
@@ -242,7 +248,7 @@ export class CaptureStream extends Store<Captures> {
     )
   }
 
-  /** A stream that was refused does not say why: a call does. */
+  /** A refused stream gives no reason, so a call finds it. */
   async #askAndFollow(): Promise<void> {
     const opening = this.#opening
     const status = await this.surroundings.check()
@@ -303,7 +309,7 @@ export class CaptureStream extends Store<Captures> {
     this.#change({ rows })
   }
 
-  /** A flood: these are the newest, and what came between them and the list was not sent. */
+  /** A flood: the rows become these newest captures. Captures between them and the former rows were not sent. */
   #replace(rows: readonly RequestSummary[], totalCount = rows.length): void {
     this.#waiting = []
     this.#held = []

@@ -5,19 +5,19 @@ import { type Locks, tabs } from './seats.ts'
 import { hearStatus, session } from './session.ts'
 import { WorkspaceCache, type WorkspaceEvent } from './workspaceFeed.ts'
 
-/** One tab of the browser holds the stream, and tells the others. */
+/** Name of the lock and channel with which one tab of the browser holds the stream for all. */
 const NAME = 'creel workspace'
 const HIDDEN_MS = 10_000
-/** Where the browser cannot share a stream, everything is read this often. */
+/** Polling interval where the browser cannot share a stream. */
 const POLL_MS = 5_000
 const RETRY_MS = { first: 1_000, max: 15_000 } as const
 
-/** What tabs say to each other. `join` asks for everything that is known. */
+/** Messages between tabs. `join` requests the current state. */
 type Said = { readonly kind: 'join' } | { readonly kind: 'heard'; readonly event: WorkspaceEvent }
 
 /**
- * Keeps counts, lists and badges of the sidebar as they are, while the page is shown: one stream for all tabs of the browser,
- * held by one of them.
+ * Keeps the sidebar's counts, lists and badges up to date while the page is shown. All tabs of the browser share one
+ * stream, held by one of them.
  *
  * @returns ends it
  */
@@ -71,7 +71,7 @@ export function followWorkspace(): () => void {
   }
 }
 
-/** All that was heard, as one event: for a tab that joins later. */
+/** The current state as one event, for a tab that joins later. */
 class Everything {
   /** Whether this tab holds the stream. */
   isLed = false
@@ -84,7 +84,7 @@ class Everything {
   }
 }
 
-/** Waits until no other tab holds the stream, and holds it. */
+/** Waits until no other tab holds the stream, then holds it. */
 function leadWhileNeeded(
   locks: Locks,
   everything: Everything,
@@ -109,7 +109,7 @@ function leadWhileNeeded(
   return () => over.abort()
 }
 
-/** Opens the stream again whenever it ends, later and later while it fails. */
+/** Keeps the stream open. Reconnects when it ends, with a growing delay while it fails. */
 function stayConnected(hear: (event: WorkspaceEvent) => void): () => void {
   let failures = 0
   let stop = () => {}
@@ -135,7 +135,7 @@ function stayConnected(hear: (event: WorkspaceEvent) => void): () => void {
     stop()
     const wait = Math.min(RETRY_MS.max, RETRY_MS.first * 2 ** failures++)
     const timer = setTimeout(() => {
-      // Signed out, the next attempt would be refused as well.
+      // While signed out, the next attempt would be refused as well.
       if (session.get() === 'in') open()
       else comeBack()
     }, wait)

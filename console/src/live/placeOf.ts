@@ -1,4 +1,4 @@
-/** Where an id stands among rows, or would: ids fall down the list. */
+/** Index of an id among rows, or where it would be inserted; the ids are in descending order. */
 export function placeOf(rows: readonly { readonly id: number }[], id: number): number {
   let [from, to] = [0, rows.length]
   while (from < to) {

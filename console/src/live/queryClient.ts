@@ -6,14 +6,14 @@ const RETRIES = 3
 const WAIT_MS_MAX = 30_000
 
 /**
- * Remembers what was read. A call that nothing answered is repeated, and one that was over its budget too, when the
- * service says it may; other refusals are shown.
+ * Caches queries. A call without an answer is retried, and so is one over its budget, after the wait that the service
+ * gives; other refusals are shown.
  */
 export const queryClient = new QueryClient({
   queryCache: new QueryCache({ onError: (error) => hearStatus(statusOf(error)) }),
   mutationCache: new MutationCache({ onError: (error) => hearStatus(statusOf(error)) }),
   defaultOptions: {
-    // The service may be on this machine: whether the browser has a network says nothing of it.
+    // The service may run on this machine, so the browser's network state is irrelevant.
     mutations: { networkMode: 'always' },
     queries: {
       networkMode: 'always',
@@ -31,7 +31,9 @@ export const queryClient = new QueryClient({
   },
 })
 
-/** Whether the service has answered a call of this page: then the session has ended, and else there was none. */
+/**
+ * Whether any call of this page has succeeded. Then a 401 means that the session has ended, else that there was none.
+ */
 export function hasLoadedAnything(): boolean {
   return queryClient
     .getQueryCache()
@@ -39,12 +41,12 @@ export function hasLoadedAnything(): boolean {
     .some(({ state }) => state.data !== undefined)
 }
 
-/** Reads anew what is shown and could not be read: the service is back. */
+/** Retries the visible queries that failed, because the service is back. */
 export function readFailedAnew(): void {
   void queryClient.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' })
 }
 
-/** How long the service asked to wait; undefined when it did not. */
+/** The wait that the service asked for; undefined if none. */
 function retryAfterMs(error: unknown): number | undefined {
   const response = isCallError(error) && 'meta' in error ? error.meta : undefined
   if (typeof response !== 'object' || response === null || !('response' in response)) return undefined

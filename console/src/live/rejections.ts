@@ -5,8 +5,8 @@ import type { WorkspaceEvent } from './workspaceFeed.ts'
 const NONE: RejectedBars = new Map()
 
 /**
- * What was rejected while the page is open, by the five seconds in which that was heard of: the service sends one count for each
- * endpoint, and what lies between two counts came between them.
+ * Captures rejected while the page is open, by five-second bar. The service sends a running count for each endpoint;
+ * the difference of two counts is added to the bar in which the second arrived.
  */
 export class Rejections extends Store<ReadonlyMap<string, RejectedBars>> {
   readonly #counts = new Map<string, number>()
@@ -15,7 +15,7 @@ export class Rejections extends Store<ReadonlyMap<string, RejectedBars>> {
     super(new Map())
   }
 
-  /** Takes the counts of an event that came at `now`, in milliseconds since 1970. */
+  /** Adds the counts of an event that arrived at `now`, in milliseconds since 1970. */
   hear({ endpoints }: Pick<WorkspaceEvent, 'endpoints'>, now: number): void {
     const at = Math.floor(now / BAR_MS)
     const bars = new Map(this.get())
@@ -31,11 +31,11 @@ export class Rejections extends Store<ReadonlyMap<string, RejectedBars>> {
     if (isChanged) this.set(bars)
   }
 
-  /** Of one endpoint; the same object until there are more. */
+  /** The rejections of one endpoint; the same object until they change. */
   of(endpointId: string): RejectedBars {
     return this.get().get(endpointId) ?? NONE
   }
 }
 
-/** What this page has heard of. */
+/** The rejections of this page. */
 export const rejections = new Rejections()

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { holdSeat, type Locks, type SeatSurroundings } from './seats.ts'
 
-/** The locks of one browser, first come first served. */
+/** The locks of one browser, granted in order of request. */
 function fakeLocks(): Locks & { readonly waiting: () => number } {
   const lines = new Map<string, (() => Promise<void>)[]>()
   const held = new Set<string>()
@@ -37,7 +37,7 @@ function fakeLocks(): Locks & { readonly waiting: () => number } {
   }
 }
 
-/** A browser with some tabs, whose clock the test moves. */
+/** A browser with some tabs and a clock that the test moves. */
 function browser(tabCount: number, locks: Locks | undefined) {
   let due: { run: () => void; ms: number }[] = []
   const open = new Set<number>()

@@ -1,30 +1,31 @@
-/** The part of `navigator.locks` that is needed: it knows all tabs of the browser. */
+/** The part of `navigator.locks` that is used. Locks are shared by all tabs of the browser. */
 export interface Locks {
   request(name: string, options: { signal?: AbortSignal }, hold: () => Promise<void>): Promise<void>
   query(): Promise<{ readonly pending?: readonly { readonly name?: string }[] }>
 }
 
-/** What seats need of the browser: replaced in tests. */
+/** The parts of the browser that seats use; replaced in tests. */
 export interface SeatSurroundings {
-  /** Undefined where the browser has none: pages over plain http from another machine. */
+  /** Undefined where the browser has none: on pages over plain http from another machine. */
   readonly locks: Locks | undefined
   readonly sleep: (ms: number) => Promise<void>
-  /** Whether people look at this tab now. */
+  /** Whether this tab has the focus. */
   readonly isFocused: () => boolean
 }
 
 /**
- * Streams of all tabs together. Over HTTP/1.1 a browser has six connections to a host: one is the workspace's stream, and two
- * are left for calls.
+ * Streams of all tabs together. Over HTTP/1.1 a browser has six connections to a host: one is the workspace's stream,
+ * and two are left for calls.
  */
 const SEATS = 3
-/** How long a tab keeps its stream while others wait for theirs. */
+/** Time that a tab keeps its stream while others wait. */
 const TURN_MS = { focused: 6_000, other: 1_500 } as const
 const NAME = 'creel stream '
 
 /**
- * Runs `start` while this tab may hold a stream, and what it answers when the turn ends: with more visible tabs than seats
- * they take turns of seconds, and each goes on where it ended. Without locks every tab has its stream.
+ * Runs `start` while this tab may hold a stream, and calls the function that it returned when the turn ends. With more
+ * visible tabs than seats, tabs take turns of some seconds, and each resumes where it ended. Without locks every tab
+ * has its own stream.
  *
  * @returns ends it for good
  */
@@ -56,7 +57,7 @@ async function takeTurns(
   }
 }
 
-/** Waits in the line of every seat, and leaves the others when one is free. Undefined when nobody wants it any more. */
+/** Queues for every seat, and leaves the other queues when one is free. Undefined when aborted. */
 async function takeSeat(locks: Locks, over: AbortSignal): Promise<(() => void) | undefined> {
   const seated = Promise.withResolvers<() => void>()
   const enough = new AbortController()
@@ -68,7 +69,7 @@ async function takeSeat(locks: Locks, over: AbortSignal): Promise<(() => void) |
         enough.abort()
         return new Promise<void>((release) => seated.resolve(release))
       })
-      // Left the line.
+      // Aborted: left the queue.
       .catch(() => undefined),
   )
   return await Promise.race([seated.promise, Promise.all(lines).then(() => undefined)])

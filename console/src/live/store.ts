@@ -1,4 +1,4 @@
-/** A value that parts of the page watch: made for `useSyncExternalStore`. */
+/** An observable value, for `useSyncExternalStore`. */
 export class Store<Value> {
   #value: Value
   readonly #listeners = new Set<() => void>()
@@ -7,10 +7,10 @@ export class Store<Value> {
     this.#value = first
   }
 
-  /** The value as it stands. */
+  /** The current value. */
   readonly get = (): Value => this.#value
 
-  /** Calls back after every change, until the answer is called. */
+  /** Calls back after every change, until the returned function is called. */
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     if (this.#listeners.size === 1) this.watched()
@@ -20,15 +20,15 @@ export class Store<Value> {
     }
   }
 
-  /** Sets the value and tells all who watch. */
+  /** Sets the value and notifies the subscribers. */
   readonly set = (value: Value): void => {
     this.#value = value
     for (const listener of this.#listeners) listener()
   }
 
-  /** The first one watches. */
+  /** Called when the first subscriber is added. */
   protected watched(): void {}
 
-  /** Nobody watches any more. */
+  /** Called when the last subscriber is removed. */
   protected unwatched(): void {}
 }

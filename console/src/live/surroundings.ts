@@ -3,7 +3,7 @@ import { problemOf } from '../words/problem.ts'
 import type { Surroundings } from './captureStream.ts'
 import { hearStatus } from './session.ts'
 
-/** The browser that the console runs in. */
+/** The real browser. */
 export const browser: Surroundings = {
   later(run, ms) {
     const timer = setTimeout(run, ms)

@@ -47,7 +47,7 @@ test('counts change where they stand, and nothing is read for them', () => {
 
 test('an endpoint that is new or gone, an incident and an alarm have their list read anew', () => {
   const { cache, isStale, read } = opened()
-  // What was read before the first event may be older than it.
+  // Queries that ran before the first event may be older than it.
   cache.hear(event({ endpoints: [endpoint('b', 1), endpoint('a', 2)], isListChanged: true }))
   expect(['endpoints', 'watchdogs', 'incidents'].map(isStale)).toEqual([false, true, true])
   read()

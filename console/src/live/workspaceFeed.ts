@@ -1,29 +1,29 @@
 import type { QueryClient } from '@tanstack/react-query'
 import type { Answers } from '../trpc.ts'
 
-/** What one tab hears of the workspace and passes on to the others. */
+/** An event of the workspace's stream, which one tab receives and forwards to the others. */
 export type WorkspaceEvent = Answers['workspace']['follow'] extends AsyncIterable<infer Event> ? Event : never
 
 type Endpoints = Answers['endpoints']['list']
 
-/** Brings what happened into what the page remembers: counts in place, lists that changed are read anew. */
+/** Applies events to the query cache: updates counts in place, and refetches lists that changed. */
 export class WorkspaceCache {
   #last: Pick<WorkspaceEvent, 'openIncidentCount' | 'alarmedWatchdogCount'> | undefined
 
   constructor(readonly queries: QueryClient) {}
 
-  /** Takes an event of the stream. */
+  /** Applies an event of the stream. */
   hear(event: WorkspaceEvent): void {
     const known = this.queries.getQueryData<Endpoints>(['endpoints'])
     if (known !== undefined) this.#hearEndpoints(known, event)
     const last = this.#last
     this.#last = event
-    // What was read before the first event may be older than it.
+    // Queries that ran before the first event may be older than it.
     if (last?.openIncidentCount !== event.openIncidentCount) this.#readAnew('incidents')
     if (last?.alarmedWatchdogCount !== event.alarmedWatchdogCount) this.#readAnew('watchdogs')
   }
 
-  /** Reads everything anew: nobody says what changed. */
+  /** Refetches everything, where events are not available. */
   readAll(): void {
     for (const name of ['endpoints', 'watchdogs', 'incidents']) this.#readAnew(name)
   }

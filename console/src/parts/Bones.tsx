@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const ROWS = [0, 1, 2, 3, 4, 5, 6, 7]
 
-/** The shape of what loads; nothing for the first 150 ms, so that what is fast does not flicker. */
+/** Placeholder while content loads. It is hidden for the first 150 ms, so that fast loads do not flicker. */
 export function Bones() {
   const [isLate, setLate] = useState(false)
   useEffect(() => {

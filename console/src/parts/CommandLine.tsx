@@ -2,11 +2,11 @@ import { CopyButton } from './CopyButton.tsx'
 
 interface Props {
   readonly line: string
-  /** What its button does. */
+  /** Label of the copy button. */
   readonly label?: string
 }
 
-/** A command to run in a shell, or another line to be copied. */
+/** A command for a shell, or another line to copy. */
 export function CommandLine({ line, label = 'Copy the command' }: Props) {
   return (
     <div className="command">

@@ -1,6 +1,6 @@
 import type { Conflict } from './useForm.ts'
 
-/** Somebody else saved meanwhile: what they saved beside what is typed, and a choice. */
+/** Shown when another user has saved meanwhile: their version, the draft, and a choice. */
 export function ConflictNote({ conflict }: { conflict: Conflict }) {
   const { keepMine, mine, takeTheirs, theirs } = conflict
   const names = [...new Set([...Object.keys(theirs), ...Object.keys(mine)])].filter(

@@ -3,14 +3,14 @@ import { type ReactNode, useEffect, useState } from 'react'
 import { toast } from './toasts.ts'
 
 interface Props {
-  /** Made when the button is pressed. */
+  /** Called when the button is pressed. */
   readonly text: () => string
   readonly label: string
   readonly children?: ReactNode
   readonly className?: string
 }
 
-/** Copies, and says so for two seconds, to screen readers too. */
+/** Copies a text, and confirms it for two seconds, also to screen readers. */
 export function CopyButton({ text, label, children, className = 'button quiet icon' }: Props) {
   const [isCopied, setCopied] = useState(false)
   useEffect(() => {
@@ -38,7 +38,7 @@ export function CopyButton({ text, label, children, className = 'button quiet ic
   )
 }
 
-/** Puts a text on the clipboard; where the browser refuses (plain http on another machine), it says so. */
+/** Copies a text to the clipboard. If the browser refuses (plain http on another machine), a note says so. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text)

@@ -4,7 +4,7 @@ import { type ReactNode, useEffect, useId, useRef } from 'react'
 interface Props {
   readonly title: string
   readonly onClose: () => void
-  /** Without it there is no cross and Esc does nothing: what is inside says when it is over. */
+  /** Whether the dialog has a close button and Esc closes it. Otherwise its content closes it. */
   readonly isClosable?: boolean
   readonly size?: 'normal' | 'wide'
   readonly children: ReactNode
@@ -12,7 +12,7 @@ interface Props {
 
 const FIRST_FIELD = '.dialog-body :is(input, textarea, select):not([type="hidden"], :disabled)'
 
-/** A window over the page. It is open while it is drawn; the first field has the focus, which goes back where it was. */
+/** A modal dialog, open while it is rendered. It focuses its first field, and restores the focus when it closes. */
 export function Dialog({ title, onClose, isClosable = true, size = 'normal', children }: Props) {
   const place = useRef<HTMLDialogElement>(null)
   const heading = useId()
@@ -20,7 +20,7 @@ export function Dialog({ title, onClose, isClosable = true, size = 'normal', chi
     const before = document.activeElement
     const dialog = place.current
     dialog?.showModal()
-    // The browser focuses the first control, which is the cross.
+    // The browser would focus the first control, the close button.
     dialog?.querySelector<HTMLElement>(FIRST_FIELD)?.focus()
     return () => {
       dialog?.close()

@@ -1,6 +1,6 @@
 import { type ReactNode, useId } from 'react'
 
-/** What a control needs to belong to its field. */
+/** Attributes that connect a control to its field. */
 export interface FieldIds {
   readonly id: string
   readonly 'aria-invalid': boolean
@@ -9,13 +9,13 @@ export interface FieldIds {
 
 interface Props {
   readonly label: ReactNode
-  /** What the API says is wrong with it; empty when nothing. */
+  /** The API's message about it; empty if there is none. */
   readonly problem?: string
   readonly hint?: ReactNode
   readonly children: (ids: FieldIds) => ReactNode
 }
 
-/** A control with its name, what it is for, and what is wrong with it. */
+/** A control with its label, its hint, and its problem. */
 export function Field({ label, problem = '', hint, children }: Props) {
   const id = useId()
   return (

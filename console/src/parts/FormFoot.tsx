@@ -6,18 +6,18 @@ interface Props {
   readonly form: Pick<Form<object, unknown>, 'beside' | 'conflict' | 'isSaving'>
   /** Members whose problems are shown at their fields. */
   readonly shown: readonly string[]
-  /** What the button that saves is called. */
+  /** Label of the save button. */
   readonly submit: string
-  /** Whether nothing can be saved yet. */
+  /** Whether saving is disabled. */
   readonly isOff?: boolean
   readonly onCancel: () => void
-  /** Undefined where there is nothing to delete. */
+  /** Undefined if there is nothing to delete. */
   readonly removal?: ReturnType<typeof useRemoval> | undefined
-  /** What the second press says. */
+  /** Label of the delete button's confirmation. */
   readonly removalWords?: string
 }
 
-/** The end of a form: what is wrong with the whole, save, cancel, delete. */
+/** The end of a form: problems of the whole form; buttons to save, cancel, delete. */
 export function FormFoot({
   form,
   shown,

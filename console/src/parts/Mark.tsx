@@ -1,4 +1,4 @@
-/** The basket: the mark of the console. */
+/** The logo of the console, a basket. */
 export function Mark({ size = 20 }: { size?: number }) {
   return (
     <svg className="brand-mark" width={size} height={size} viewBox="0 0 32 32" aria-hidden="true">

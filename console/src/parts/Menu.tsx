@@ -1,14 +1,14 @@
 import { type KeyboardEvent, type ReactNode, useId, useRef } from 'react'
 
 interface Props {
-  /** What the button shows. */
+  /** Content of the button. */
   readonly button: ReactNode
   readonly label?: string
   readonly className?: string
   readonly children: ReactNode
 }
 
-/** A button that opens a list of things to do. Arrow keys move in it, Esc closes it. */
+/** A button that opens a menu. Arrow keys move in it, Esc closes it. */
 export function Menu({ button, label, className = 'button quiet', children }: Props) {
   const id = useId()
   const box = useRef<HTMLDivElement>(null)
@@ -69,7 +69,7 @@ interface ItemProps {
   readonly children: ReactNode
 }
 
-/** One thing to do. */
+/** One command of a menu. */
 export function MenuItem({
   icon,
   onClick,

@@ -1,4 +1,4 @@
-/** An HTTP method in its colour. */
+/** An HTTP method, coloured by kind. */
 export function Method({ method }: { method: string }) {
   return (
     <span className="method" data-method={method.toUpperCase()}>

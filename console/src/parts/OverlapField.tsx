@@ -8,7 +8,7 @@ const CHOICES = [
   { seconds: 2_592_000, words: '30 days' },
 ] as const
 
-/** What is chosen unless somebody chooses. */
+/** The default choice. */
 export const OVERLAP_SECONDS: number = 86_400
 
 interface Props {
@@ -21,7 +21,7 @@ interface Props {
   readonly onChange: (seconds: number) => void
 }
 
-/** Asks how long what is replaced goes on beside its successor. */
+/** Choice of how long the replaced value stays valid next to the new one. */
 export function OverlapField({ label, hint, value, max, onChange }: Props) {
   return (
     <Field label={label} hint={hint}>

@@ -1,6 +1,6 @@
 import { problemOf } from '../words/problem.ts'
 
-/** What went wrong, where it did, in the service's words, and the way on. */
+/** An error in the service's words, with a retry button. */
 export function Problem({ error, onRetry }: { error: unknown; onRetry?: (() => void) | undefined }) {
   if (error === null || error === undefined) return null
   const { detail, items, traceId } = problemOf(error)
@@ -29,7 +29,7 @@ export function Problem({ error, onRetry }: { error: unknown; onRetry?: (() => v
   )
 }
 
-/** What is wrong with a form as a whole, a line each. */
+/** Problems of a whole form, a line each. */
 export function Problems({ of }: { readonly of: readonly string[] }) {
   return of.map((detail) => (
     <p key={detail} className="problem" role="alert">

@@ -1,6 +1,6 @@
 import type { RequestState } from '@creel/core/engine/words'
 
-/** What a state is called. */
+/** Labels of the states. */
 export const STATE_WORDS: Readonly<Record<RequestState, string>> = {
   Succeeded: 'Delivered',
   Failed: 'Failed, will retry',
@@ -12,7 +12,7 @@ export const STATE_WORDS: Readonly<Record<RequestState, string>> = {
   Skipped: 'Skipped',
 }
 
-/** A state as a shape, a colour and a word: no one of them alone has to be seen. */
+/** A state as a shape, a colour and a word, so that each alone suffices. */
 export function StateMark({ state, isShort = false }: { state: RequestState; isShort?: boolean }) {
   return (
     <span className="state" data-state={state} title={STATE_WORDS[state]}>

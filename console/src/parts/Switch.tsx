@@ -5,11 +5,11 @@ interface Props {
   readonly onChange: (isOn: boolean) => void
   readonly label: string
   readonly isDisabled?: boolean
-  /** Shown beside it; the label is for screen readers then. */
+  /** Shown next to the switch; then `label` is for screen readers. */
   readonly children?: ReactNode
 }
 
-/** On or off, at once. */
+/** A switch that takes effect at once. */
 export function Switch({ isOn, onChange, label, isDisabled = false, children }: Props) {
   return (
     <label className="switch" title={label}>

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react'
 import { toasts } from './toasts.ts'
 
-/** Where notes are shown: once in the page. */
+/** The area where notes are shown; one per page. */
 export function Toasts() {
   const shown = useSyncExternalStore(toasts.subscribe, toasts.get)
   return (

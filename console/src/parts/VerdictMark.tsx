@@ -8,7 +8,7 @@ const MARKS = {
   unverifiable: ShieldAlert,
 } as const
 
-/** What a verdict is called. */
+/** Labels of the verdicts. */
 export const VERDICT_WORDS = {
   verified: 'Signature verified',
   failed: 'Signature failed',
@@ -16,7 +16,7 @@ export const VERDICT_WORDS = {
   unverifiable: 'Cannot be verified',
 } as const
 
-/** A verdict as a shield; an empty place where nothing was checked. */
+/** A verdict as a shield; a blank of the same size if nothing was checked. */
 export function VerdictMark({
   verification,
   size = 14,

@@ -1,21 +1,21 @@
 import { Store } from '../live/store.ts'
 
-/** A note that goes by itself, with one thing to do about it. */
+/** A note that disappears after a while, with at most one action. */
 export interface Toast {
   readonly id: number
   readonly text: string
   readonly action?: { readonly label: string; readonly run: () => void }
 }
 
-/** How long a note stays: long enough to undo. */
+/** Duration of a note: long enough to undo. */
 const TOAST_MS = 8_000
 
-/** The notes that are shown, oldest first. */
+/** The visible notes, oldest first. */
 export const toasts = new Store<readonly Toast[]>([])
 
 let last = 0
 
-/** Shows a note for {@link TOAST_MS}. @returns a function that takes it away */
+/** Shows a note for {@link TOAST_MS}. @returns a function that removes it */
 export function toast(text: string, action?: Toast['action']): () => void {
   const id = ++last
   const close = () => toasts.set(toasts.get().filter((one) => one.id !== id))

@@ -4,49 +4,52 @@ import { type ProblemWords, problemAt, problemBeside, problemOf } from '../words
 import { usePersisted } from './usePersisted.ts'
 
 interface Options<Draft, Saved> {
-  /** The name that the draft is kept under in this tab; without one it is gone with the form. */
+  /** Name under which the draft is kept in this tab. Without one, the draft is lost with the form. */
   readonly keptAs?: string
   readonly begin: () => Draft
-  /** What is stored now, as a draft: where somebody else changed it meanwhile, nothing is overwritten unseen. */
+  /** Reads the stored version as a draft, to detect changes by other users before they are overwritten. */
   readonly stored?: (() => Promise<Draft | undefined>) | undefined
   readonly save: (draft: Draft) => Promise<Saved>
-  /** After the API took it. The draft is forgotten only by `forget`. */
+  /** Called after the API accepted the draft. Only `forget` deletes the kept draft. */
   readonly onSaved?: (saved: Saved) => unknown
 }
 
-/** What somebody else saved since the form was opened, beside what is typed. */
+/** The version that another user saved since the form was opened, and the draft. */
 export interface Conflict {
   readonly theirs: object
   readonly mine: object
-  /** Gives up what is typed. */
+  /** Discards the draft. */
   readonly takeTheirs: () => void
-  /** What is typed will be saved over it. */
+  /** Keeps the draft, and overwrites the stored version on the next save. */
   readonly keepMine: () => void
 }
 
-/** A form: what is typed in it, and what the API says about that. */
+/** A form: its draft, and the API's messages about it. */
 export interface Form<Draft, Saved> {
   readonly draft: Draft
   /** Changes some members of the draft. */
   readonly change: (members: Partial<Draft>) => void
   readonly isSaving: boolean
-  /** What the last save answered. */
+  /** Answer to the last save. */
   readonly saved: Saved | undefined
   readonly problem: ProblemWords | null
-  /** What is wrong with a member, and all below it; empty when it is right. */
+  /** Messages about a member and everything below it; empty if there are none. */
   readonly at: (member: string) => string
-  /** What is wrong besides these members. */
+  /** Messages about all other members. */
   readonly beside: (members: readonly string[]) => readonly string[]
   readonly conflict: Conflict | null
-  /** Begins anew with what is stored. */
+  /** Starts over with the stored version. */
   readonly reset: (stored: Draft) => void
-  /** Saves; one save at a time. */
+  /** Saves, one save at a time. */
   readonly submit: (event?: FormEvent) => void
-  /** Lets go of what is kept of the draft: it was saved, or given up. */
+  /** Deletes the kept draft, after it was saved or discarded. */
   readonly forget: () => void
 }
 
-/** What every form does: keeps what is typed through refusals and reloads, saves it once, and shows what was refused at its place. */
+/**
+ * Behaviour of every form: keeps the draft through refusals and reloads, saves it once, and shows the API's messages at
+ * their fields.
+ */
 export function useForm<Draft extends object, Saved>({
   keptAs,
   begin,
@@ -106,10 +109,10 @@ export function useForm<Draft extends object, Saved>({
   }
 }
 
-/** Drafts are plain data, made by the same function. */
+/** Drafts are plain data with a fixed order of members, so their JSON can be compared. */
 const isSame = (left: object, right: object) => JSON.stringify(left) === JSON.stringify(right)
 
-/** A removal that is asked for twice: the first call only arms it. */
+/** A removal that needs confirmation: the first call only arms it. */
 export function useRemoval(remove: () => Promise<unknown>, onRemoved: () => unknown) {
   const [isAsked, setAsked] = useState(false)
   const removing = useMutation({ mutationFn: remove, onSuccess: () => onRemoved() })

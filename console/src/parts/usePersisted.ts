@@ -1,10 +1,10 @@
 import { useEffect, useState } from 'react'
 
 /**
- * State that outlives a reload, for what is being typed: kept in this tab under a name.
+ * State of an input that survives reloads, kept in this tab under a name.
  *
- * @param name undefined keeps it no longer than it is drawn
- * @returns the state, its setter, and a function that forgets it once it was saved
+ * @param name undefined keeps it only while it is rendered
+ * @returns the state, its setter, and a function that deletes the kept copy after saving
  */
 export function usePersisted<Value>(
   name: string | undefined,
@@ -27,7 +27,7 @@ export function usePersisted<Value>(
   return [value, set, forget]
 }
 
-/** Browsers keep some megabytes: what does not fit is not kept, and stays on the page. */
+/** Browsers keep only some megabytes. A value that does not fit is not kept, but stays on the page. */
 function keep(key: string, value: unknown): void {
   try {
     sessionStorage.setItem(key, JSON.stringify(value))

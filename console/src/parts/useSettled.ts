@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react'
 
 const WAIT_MS = 250
 
-/** A text once nobody has changed it for a quarter of a second. */
+/** Debounces a text: returns it after a quarter of a second without changes. */
 export function useSettled(text: string | undefined): string | undefined {
   const [settled, setSettled] = useState(text)
   useEffect(() => {

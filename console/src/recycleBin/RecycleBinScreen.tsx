@@ -10,7 +10,7 @@ import { ago, bytes, fullTime, plural } from '../words/format.ts'
 const PAGE = 100
 const RESTORE_MAX = 500
 
-/** What was deleted and can still be restored. */
+/** Deleted requests and endpoints that can still be restored. */
 export function RecycleBinScreen() {
   const queries = useQueryClient()
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set())

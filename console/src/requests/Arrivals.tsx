@@ -12,7 +12,10 @@ interface Props {
   readonly isFiltered: boolean
 }
 
-/** The last five minutes, five seconds a bar: what was refused for the rate on top, failures in their colour below. */
+/**
+ * Chart of the last five minutes, five seconds a bar: captures refused for the rate on top, failures in their colour
+ * below.
+ */
 export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered }: Props) {
   const { bars, others, rejectedBefore, totalCount } = useSyncExternalStore(stream.subscribe, stream.get)
   const heard = useSyncExternalStore(rejections.subscribe, () => rejections.of(endpointId))

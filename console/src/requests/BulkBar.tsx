@@ -2,7 +2,7 @@ import { useEffect, useSyncExternalStore } from 'react'
 import { count } from '../words/format.ts'
 import { bulk, stopBulk } from './bulk.ts'
 
-/** How far the work over many requests is; its outcome stays until it is dismissed. */
+/** Progress of a bulk operation; its result stays until it is dismissed. */
 export function BulkBar({ endpointId }: { endpointId: string }) {
   const now = useSyncExternalStore(bulk.subscribe, bulk.get)
   const isRunning = now?.isRunning === true

@@ -16,7 +16,10 @@ interface Props {
 
 const ANNOUNCE_MS = 10_000
 
-/** Newest first. At the top it follows; further down it stays where the reader is, and says how many came. */
+/**
+ * The captures, newest first. Scrolled to the top, the list follows new captures. Further down it keeps its position
+ * and shows the number of new ones.
+ */
 export const CaptureList = memo(function CaptureList({ stream, selected, picked, onOpen, onPick }: Props) {
   const captures = useSyncExternalStore(stream.subscribe, stream.get)
   const { rows, totalCount, below } = captures
@@ -37,13 +40,13 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
     const at = stream.get().rows.findIndex(({ id }) => id === selected)
     if (at >= 0 && at < standing.current) takeIn(true)
     else if (at >= 0) virtual.scrollToIndex(at - standing.current, { align: 'auto' })
-    // Only when another is selected, not with every arrival.
+    // Only when the selection changes, not with every arrival.
   }, [selected, stream, takeIn, virtual.scrollToIndex])
 
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
-    // A long search may have found none yet: then it goes on from another place.
+    // A long search may have found nothing yet. Then its position changes, and the next call continues there.
     if (last + above >= rows.length - 20 && below !== null) void stream.loadOlder()
   }, [above, last, rows.length, below, stream])
 
@@ -67,7 +70,7 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
         onScroll={onScroll}
       >
         <div role="presentation" style={{ height: virtual.getTotalSize() }}>
-          {/* The block is moved and its rows flow: an arrival draws itself, not every row below it. */}
+          {/* The block is moved and its rows flow, so a new capture does not re-render every row below it. */}
           <div
             role="rowgroup"
             className="block"
@@ -97,7 +100,7 @@ export const CaptureList = memo(function CaptureList({ stream, selected, picked,
   )
 })
 
-/** Tells screen readers what came, in sum, at most every ten seconds. */
+/** Announces the number of new captures to screen readers, at most every ten seconds. */
 function Announcer({ newest, isFollowed }: { newest: number | undefined; isFollowed: boolean }) {
   const [words, setWords] = useState('')
   const told = useRef(newest)

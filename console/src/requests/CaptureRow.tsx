@@ -7,7 +7,7 @@ import { bytes, clock, fullTime, ordinal } from '../words/format.ts'
 import { peek } from '../words/peek.ts'
 import { visible } from '../words/visible.ts'
 
-/** Pixels; the style sheet says the same. */
+/** In pixels; keep equal to the style sheet. */
 export const ROW_HEIGHT = 34
 
 interface Props {

@@ -34,7 +34,7 @@ import { useSelection } from './useSelection.ts'
 const loadPane = () => import('./RequestPane.tsx')
 const RequestPane = lazy(async () => ({ default: (await loadPane()).RequestPane }))
 
-/** The captures of an endpoint as they arrive, and the one that is open beside them. */
+/** The captures of an endpoint, live, and next to them the open request. */
 export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
   const [address, change] = useCaptureAddress()
   const terms = useMemo(() => parseSearch(address.q), [address.q])
@@ -44,7 +44,8 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
     [endpoint.id, filters],
   )
   const deletions = useMemo(() => new Deletions(endpoint.id, stream), [endpoint.id, stream])
-  // What changes with every arrival is left to the parts that show it: this screen is drawn anew only when these change.
+  // Values that change with every arrival are read by the parts that show them. This screen re-renders only when these
+  // change.
   const watch = stream.subscribe
   const isEmpty = useSyncExternalStore(watch, () => {
     const { isLoading, problem, rows } = stream.get()
@@ -69,7 +70,7 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
   )
   useFirstOpensItself(stream, isEmpty && address.q === '' && address.r === undefined, open)
   useEffect(() => session.subscribe(() => void (session.get() === 'in' && stream.open())), [stream])
-  // Not part of the first screen, but at hand when the first request is opened.
+  // Preloaded for the first request that is opened, after the first screen.
   useEffect(() => void loadPane(), [])
   const pause = () => stream.setPaused(!stream.get().isPaused)
   const removeOpen = () => {
@@ -178,7 +179,7 @@ export function CapturesScreen({ endpoint }: { endpoint: Endpoint }) {
   )
 }
 
-/** Opens the first capture that arrives while somebody waits for it; once. */
+/** Opens the first capture of an empty endpoint when it arrives; once. */
 function useFirstOpensItself(
   stream: CaptureStream,
   isWaiting: boolean,

@@ -12,11 +12,11 @@ interface Props {
   readonly endpointId: string
   readonly request: RequestDetail
   readonly otherId: number
-  /** Compares with another; undefined closes. */
+  /** Compares with another request; undefined closes. */
   readonly onOther: (id: number | undefined) => void
 }
 
-/** Two requests: what was added, removed and changed, by path. The older one stands on the left. */
+/** Compares two requests: values that were added, removed and changed, by path. The older request is on the left. */
 export function Compare({ endpointId, request, otherId, onOther }: Props) {
   const other = useQuery(requestQuery(endpointId, otherId))
   const [typed, setTyped] = useState(String(otherId))
@@ -115,7 +115,7 @@ function Changes({ title, changes, before, after }: ChangesProps) {
   )
 }
 
-/** By path where the body has members, else line by line. */
+/** Values of a body by path if it has members, else line by line. */
 function bodyValues({
   body,
   bodyIsBinary,

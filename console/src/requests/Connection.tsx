@@ -1,6 +1,6 @@
 const WORDS = { live: 'Live', connecting: 'Connecting', paused: 'Paused', lost: 'Disconnected' } as const
 
-/** How the stream of captures stands. */
+/** State of the stream of captures. */
 export function Connection({ state }: { state: keyof typeof WORDS }) {
   return (
     <span className="connection" data-state={state} role="status">

@@ -23,7 +23,9 @@ interface Props {
 
 const SHOWN = ['actionId', 'method', 'headers', 'body']
 
-/** A captured request, changed and sent through one action; the answer stands beside it, and what is typed is kept. */
+/**
+ * Form to edit a captured request and send it through one action. The answer appears next to it, and the draft is kept.
+ */
 export function EditAndSend({ endpoint, request, onClose }: Props) {
   const queries = useQueryClient()
   const list = useQuery(actionsQuery(endpoint.id))
@@ -157,7 +159,7 @@ interface HeadersProps {
   readonly onChange: (value: string) => void
 }
 
-/** The header fields, one a line; what is wrong is told with its line. */
+/** The header fields, one a line; messages name their line. */
 function Headers({ value, problem, onChange }: HeadersProps) {
   const wrong = (problem?.items ?? []).flatMap(({ detail, pointer }) => {
     const line = /^#\/headers(?:\/(\d+))?/.exec(pointer)
@@ -193,7 +195,7 @@ function Headers({ value, problem, onChange }: HeadersProps) {
 interface BodyProps {
   readonly request: RequestDetail
   readonly value: string
-  /** The body with a line for each member; null when it is no JSON. */
+  /** The body with a line for each member; null if it is not JSON. */
   readonly pretty: string | null
   readonly problem: string
   readonly onChange: (value: string) => void
@@ -222,7 +224,8 @@ function BodyField({ request, value, pretty, problem, onChange, onRun }: BodyPro
       </div>
       <CodeEditor
         label="Body to send"
-        // By what was captured: while it is typed, JSON is broken most of the time, and the editor must not be made anew.
+        // Decided by the captured body. The typed JSON is invalid most of the time, and the editor must not be
+        // recreated.
         language={laidOut(request.body ?? '') === null ? 'text' : 'json'}
         value={value}
         onChange={onChange}
@@ -234,7 +237,7 @@ function BodyField({ request, value, pretty, problem, onChange, onRun }: BodyPro
   )
 }
 
-/** What came back. */
+/** The receiver's answer. */
 function Answer({ attempt, isSending }: { attempt: AttemptDetail | undefined; isSending: boolean }) {
   if (attempt === undefined) {
     return (

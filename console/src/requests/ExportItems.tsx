@@ -10,14 +10,14 @@ const FORMATS = [
   { words: 'Save as fixture (JSON)', extension: 'json', write: asJson },
 ] as const
 
-/** A body that is not at hand is fetched first. */
+/** Saves a request as a file. Fetches an omitted body first. */
 async function save(request: RequestDetail, extension: string, write: (whole: RequestDetail) => string) {
   const { bodyOmitted, endpointId, id } = request
   const whole = bodyOmitted ? await creel.requests.get.query({ endpointId, requestId: id }) : request
   download(write(whole), `request-${id}.${extension}`)
 }
 
-/** The ways to take a request along as a file. */
+/** Menu items that save a request as a file. */
 export function ExportItems({ request }: { request: RequestDetail }) {
   return (
     <>

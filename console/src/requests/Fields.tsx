@@ -6,7 +6,7 @@ interface Props {
   readonly empty: string
 }
 
-/** Names and values in the order they came, repeats and all. */
+/** Names and values in their order, with repeats. */
 export function Fields({ fields, empty }: Props) {
   if (fields.length === 0) return <p className="hint pad">{empty}</p>
   return (

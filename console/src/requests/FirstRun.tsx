@@ -4,14 +4,14 @@ import { CommandLine } from '../parts/CommandLine.tsx'
 import { providersQuery } from '../shell/queries.ts'
 import type { Endpoint } from '../trpc.ts'
 
-/** Those that most people come with. */
+/** The most common providers. */
 const COMMON = [
   ['stripe', 'Stripe'],
   ['github', 'GitHub'],
   ['shopify', 'Shopify'],
 ] as const
 
-/** Nothing was captured yet: what to do, with a command that does it. */
+/** Shown before the first capture: instructions, with a command to try. */
 export function FirstRun({ endpoint }: { endpoint: Endpoint }) {
   const providers = useQuery(providersQuery)
   const others = Math.max(0, (providers.data?.items.length ?? 0) - COMMON.length)

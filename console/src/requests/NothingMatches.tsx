@@ -1,4 +1,4 @@
-/** No stored capture matches the search. */
+/** Shown when no stored capture matches the search. */
 export function NothingMatches({ onClear }: { onClear: () => void }) {
   return (
     <div className="nothing">

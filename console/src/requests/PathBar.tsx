@@ -14,7 +14,7 @@ interface Props {
 
 const FIND_MAX = 100
 
-/** The path and the value of the chosen line, and what they can be used in. */
+/** The path and the value of the chosen line, with commands that use them. */
 export function PathBar({ endpointId, line, onFind }: Props) {
   const [, navigate] = useLocation()
   if (line === null || line.path === '') {

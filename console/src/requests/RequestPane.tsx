@@ -28,7 +28,7 @@ const Compare = lazy(async () => ({ default: (await import('./Compare.tsx')).Com
 interface Props {
   readonly endpoint: Endpoint
   readonly requestId: number
-  /** As the list knows it, and as it changes. */
+  /** The row of the list, which changes with the stream. */
   readonly row: RequestSummary | undefined
   readonly stream: CaptureStream
   readonly address: CaptureAddress
@@ -37,7 +37,7 @@ interface Props {
   readonly onRemove: () => void
 }
 
-/** A captured request: what it is, what was said about it, and all of its parts. */
+/** A captured request: its summary, its verdict, and its parts in tabs. */
 export function RequestPane({
   endpoint,
   requestId,
@@ -292,7 +292,10 @@ function queryFields({ query }: RequestDetail): { name: string; value: string }[
   return Object.entries(query).flatMap(([name, values]) => values.map((value) => ({ name, value })))
 }
 
-/** The time before of the same event, as far as it is listed, else its first one; else the next older request of the same type, or of any. */
+/**
+ * The request to compare with: the previous time of the same event if it is loaded, else its first time. Without an
+ * event, the next older request of the same type, or of any.
+ */
 function previousOf(
   stream: CaptureStream,
   requestId: number,

@@ -22,7 +22,7 @@ interface Props {
   readonly onRemove: () => void
 }
 
-/** What can be done with a request. */
+/** Commands for a request. */
 export function RequestTools({
   endpoint,
   request,
@@ -136,7 +136,7 @@ export function RequestTools({
   )
 }
 
-/** What came of a replay, action by action. */
+/** Result of a replay, action by action. */
 function outcomeWords({ outcomes }: Answers['requests']['replay']): string {
   if (outcomes.length === 0) return 'No action is switched on that takes it.'
   return outcomes

@@ -12,7 +12,7 @@ interface Props {
   readonly onChange: (value: string | undefined) => void
 }
 
-/** What is sought; it stands in the address as it was typed. Completes filters, values and labels. */
+/** The search. The address has it as typed. Completes filters, values and labels. */
 export function SearchBox({ endpointId, value, onChange }: Props) {
   const [typed, setTyped] = useState(value)
   const [chosen, setChosen] = useState(-1)
@@ -121,7 +121,7 @@ export function SearchBox({ endpointId, value, onChange }: Props) {
   )
 }
 
-/** The last searches while nothing is typed, and then how the last word could go on. */
+/** Suggestions: the last searches while the field is empty, else completions of the last word. */
 function offer(
   endpointId: string,
   typed: string,

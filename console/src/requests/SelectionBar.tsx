@@ -15,11 +15,11 @@ interface Props {
   readonly filters: Filters
   readonly stream: CaptureStream
   readonly selection: Selection
-  /** Deletes what is picked, with a way back. */
+  /** Deletes the selected requests; can be undone. */
   readonly onRemove: () => void
 }
 
-/** How many captures are picked, and what can be done with all of them. */
+/** Number of selected requests, with commands for all of them. */
 export function SelectionBar({ endpointId, filters, stream, selection, onRemove }: Props) {
   const totalCount = useSyncExternalStore(stream.subscribe, () => stream.get().totalCount)
   const actions = useQuery(actionsQuery(endpointId))

@@ -7,7 +7,7 @@ interface Props {
   readonly onChange: (search: string | undefined) => void
 }
 
-/** The filters of a search, each to be clicked away; what is none says what would be right. */
+/** The filters of a search, each with a button to remove it. An invalid filter shows the valid values. */
 export function Terms({ search, terms, onChange }: Props) {
   const filters = terms.filter(({ name }) => name !== 'text')
   const problem = filters.find((term) => term.problem !== undefined)?.problem

@@ -8,7 +8,7 @@ interface Props {
   readonly verification: NonNullable<RequestSummary['verification']>
 }
 
-/** What was found about the signature, and why. */
+/** The verdict about the signature, and its reason. */
 export function VerdictLine({ endpoint, requestId, verification }: Props) {
   const { note, verdict } = verification
   return (

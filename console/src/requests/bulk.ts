@@ -3,12 +3,12 @@ import { creel, type Inputs } from '../trpc.ts'
 import type { Filters } from '../words/grammar.ts'
 import { problemOf } from '../words/problem.ts'
 
-/** Work over many requests, as it goes. */
+/** Progress of a bulk operation. */
 export interface Bulk {
   readonly endpointId: string
-  /** What is done, as a finished sentence begins: `replayed`, `deleted`. */
+  /** Past participle for the message: `replayed`, `deleted`. */
   readonly verb: string
-  /** How many there are; of a search it may grow while it runs. */
+  /** Number of requests; for a search it may grow during the operation. */
   readonly total: number
   readonly done: number
   readonly skipped: number
@@ -18,27 +18,27 @@ export interface Bulk {
   readonly problem: string | null
 }
 
-/** The work under way, or the outcome of the last until it is dismissed. One at a time. */
+/** The running operation, or the result of the last one until it is dismissed. One at a time. */
 export const bulk = new Store<Bulk | null>(null)
 
-/** What the API takes in one call. */
+/** Requests in one call of the API. */
 const CHUNK = 500
 
-/** Which requests: some, or all that match. */
+/** The chosen requests: by id, or all that match filters. */
 export type Chosen =
   | { readonly ids: readonly number[] }
   | { readonly filters: Filters; readonly about: number }
 
-/** What became of one chunk. */
+/** Result of one chunk. */
 export interface ChunkOutcome {
   readonly done: number
   readonly skipped: number
 }
 
 /**
- * Runs work over requests, 500 at a time; progress stands in {@link bulk}. Never rejects: what was refused stands there too.
+ * Runs an operation over requests, 500 at a time, and reports progress and refusals in {@link bulk}. Never rejects.
  *
- * @param work what to do with one chunk
+ * @param work the operation on one chunk
  */
 export async function runBulk(
   endpointId: string,
@@ -77,7 +77,7 @@ export async function runBulk(
   if (now !== null) bulk.set({ ...now, isRunning: false })
 }
 
-/** Lets the chunk under way end, and no other begin. */
+/** Stops after the current chunk. */
 export function stopBulk(): void {
   const now = bulk.get()
   if (now !== null) bulk.set({ ...now, isStopped: true })

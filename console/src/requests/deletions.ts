@@ -4,7 +4,7 @@ import { creel, type RequestSummary } from '../trpc.ts'
 import { plural } from '../words/format.ts'
 import { problemOf } from '../words/problem.ts'
 
-/** Deletes captures of an endpoint at once, and can undo the last deletion. */
+/** Deletes captures of an endpoint; the last deletion can be undone. */
 export class Deletions {
   #last: { ids: readonly number[]; rows: readonly RequestSummary[]; closeNote: () => void } | undefined
 
@@ -13,7 +13,10 @@ export class Deletions {
     readonly stream: CaptureStream,
   ) {}
 
-  /** Takes up to 500 out of the list, then moves them to the bin; puts them back when that is refused. Never rejects. */
+  /**
+   * Removes up to 500 captures from the list, then moves them to the recycle bin. Restores them to the list when that
+   * is refused. Never rejects.
+   */
   async remove(ids: readonly number[]): Promise<void> {
     const rows = this.stream.remove(new Set(ids))
     try {
@@ -29,7 +32,7 @@ export class Deletions {
     }
   }
 
-  /** Restores what was deleted last; says what could not be. Never rejects. */
+  /** Undoes the last deletion, and reports captures that could not be restored. Never rejects. */
   async undo(): Promise<void> {
     const last = this.#last
     if (last === undefined) return

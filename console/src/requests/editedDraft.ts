@@ -1,31 +1,31 @@
 import { jsonLines } from '../body/jsonLines.ts'
 import type { Inputs, RequestDetail } from '../trpc.ts'
 
-/** A captured request while it is changed, before it is sent. */
+/** Draft of an edited request. */
 export interface EditedDraft {
-  /** Empty until one is chosen. */
+  /** Empty until an action is chosen. */
   readonly actionId: string
   readonly method: string
-  /** A field a line: `Name: value`. */
+  /** One field a line: `Name: value`. */
   readonly headers: string
   readonly body: string
   readonly sign: boolean
   readonly transform: boolean
 }
 
-/** A call of the API holds a megabyte: longer bodies go out as captured. */
+/** A call of the API is limited to a megabyte, so longer bodies are sent as captured. */
 const EDITED_CHARACTERS_MAX = 900_000
 
-/** What no forward passes on: it belongs to the connection that the capture came over. */
+/** Fields that a forward does not pass on, because they belong to the capture's connection. */
 const NOT_PASSED_ON =
   /^(host|content-length|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|expect|accept-encoding|creel-.*)$/i
 
-/** Whether the body can be written here: text, and not too long for a call. */
+/** Whether the body can be edited: text, and not too long for a call. */
 export function isEditable({ body, bodyIsBinary, bodyOmitted, bodyTruncated }: RequestDetail): boolean {
   return !bodyIsBinary && !bodyOmitted && !bodyTruncated && (body ?? '').length <= EDITED_CHARACTERS_MAX
 }
 
-/** The request as it was captured. */
+/** Draft of a request as captured. */
 export function draftOfRequest(request: RequestDetail, actionId = ''): EditedDraft {
   return {
     actionId,
@@ -40,7 +40,7 @@ export function draftOfRequest(request: RequestDetail, actionId = ''): EditedDra
   }
 }
 
-/** What the API takes; a line without a colon is sent as a name, and refused in the API's words. */
+/** The API's input. A line without a colon is sent as a name, so that the API's refusal explains it. */
 export function membersOfDraft(
   draft: EditedDraft,
   request: RequestDetail,
@@ -63,7 +63,7 @@ export function membersOfDraft(
 
 const headerLines = (text: string) => text.split('\n').filter((line) => line.trim() !== '')
 
-/** How many lines of the request are not as captured. */
+/** Number of lines that differ from the captured request. */
 export function changedLines(draft: EditedDraft, request: RequestDetail): number {
   const captured = draftOfRequest(request)
   return (
@@ -73,12 +73,12 @@ export function changedLines(draft: EditedDraft, request: RequestDetail): number
   )
 }
 
-/** JSON member by member, so that layout alone is no change. */
+/** JSON is compared member by member, so that formatting is no change. */
 function linesOf(body: string): string[] {
   return laidOut(body)?.split('\n') ?? body.split('\n')
 }
 
-/** Lines between what both begin and end with. */
+/** Number of lines between the common start and the common end. */
 function differing(before: readonly string[], after: readonly string[]): number {
   let first = 0
   while (first < before.length && first < after.length && before[first] === after[first]) first += 1
@@ -88,7 +88,7 @@ function differing(before: readonly string[], after: readonly string[]): number 
   return Math.max(before.length, after.length) - first - last
 }
 
-/** JSON with a line for each member, its digits, order and repeats as they were; null for what is no JSON. */
+/** JSON with a line for each member, without changes to digits, order and repeats; null if it is not JSON. */
 export function laidOut(body: string): string | null {
   const lines = jsonLines(body)
   if (lines === null) return null

@@ -1,10 +1,10 @@
 import { queryOptions } from '@tanstack/react-query'
 import { creel, type RequestSummary } from '../trpc.ts'
 
-/** Longer bodies are loaded when somebody asks for them. */
+/** Longer bodies are loaded on request. */
 const SHOWN_BODY_BYTES = 262_144
 
-/** A request, whole but for a long body; read anew when its deliveries moved. */
+/** A request, without a long body; refetched when its deliveries change. */
 export const requestQuery = (endpointId: string, requestId: number, row?: RequestSummary) =>
   queryOptions({
     queryKey: ['request', endpointId, requestId, row?.state, row?.attemptCount],
@@ -25,7 +25,7 @@ export const attemptsQuery = (
     placeholderData: (before) => before,
   })
 
-/** The actions of an endpoint, and what could be added. */
+/** The actions of an endpoint, and the options for new ones. */
 export const actionsQuery = (endpointId: string) =>
   queryOptions({
     queryKey: ['actions', endpointId],

@@ -1,11 +1,11 @@
 import { REQUEST_STATES, VERIFICATION_FILTERS } from '@creel/core/engine/words'
 import { TERM_NAMES, termFor } from '../words/grammar.ts'
 
-/** A way to go on with a search. */
+/** A completion of a search. */
 export interface Suggestion {
-  /** The whole search with it. */
+  /** The whole search with the completion. */
   readonly search: string
-  /** What is added. */
+  /** The added term. */
   readonly term: string
   readonly about: string
 }
@@ -33,8 +33,8 @@ const FIXED = [
 const SHOWN = 9
 
 /**
- * How the last word of a search could go on: filters by name, then their values; labels as they were captured.
- * Nothing once the word is a whole filter.
+ * Completions of the last word of a search: names of filters, then their values, and captured labels. Empty once the
+ * word is a complete filter.
  */
 export function suggestions(
   search: string,
@@ -59,7 +59,7 @@ export function suggestions(
     .map(({ term, about }) => ({ search: before + term, term, about }))
 }
 
-/** By its beginning, or by that of its value. */
+/** Matches by the beginning of the term, or of its value. */
 function matches(term: string, typed: string): boolean {
   return term.startsWith(typed) || (typed.length > 1 && !typed.includes(':') && term.includes(`:${typed}`))
 }
@@ -76,7 +76,7 @@ export function recentSearches(endpointId: string): string[] {
   }
 }
 
-/** Keeps a search among the last ones. */
+/** Adds a search to the last ones. */
 export function keepSearch(endpointId: string, search: string): void {
   if (search.trim() === '') return
   const kept = [search, ...recentSearches(endpointId).filter((one) => one !== search)].slice(0, KEPT)

@@ -12,7 +12,7 @@ interface Keys {
   readonly undo: () => void
 }
 
-/** The keys of the list: letters anywhere on the screen, arrows and Enter where the list has the focus or nothing has. */
+/** The keys of the list: letters anywhere on the screen; arrows and Enter while the list, or nothing, has the focus. */
 export function useCaptureKeys(keys: Keys): void {
   const { open, selected, stream } = keys
   const step = (by: number) => {

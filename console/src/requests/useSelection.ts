@@ -1,17 +1,17 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import type { CaptureStream } from '../live/captureStream.ts'
 
-/** Captures that were picked, to do something with all of them. */
+/** Captures selected for a bulk operation. */
 export interface Selection {
   readonly picked: ReadonlySet<number>
-  /** Picks one, or with `isRange` all from the last one picked to this. */
+  /** Selects one; with `isRange` all from the last selected one to this. */
   pick(id: number, isRange: boolean): void
-  /** Picks one, or puts it back. */
+  /** Selects or deselects one. */
   toggle(id: number): void
   clear(): void
 }
 
-/** The selection of a list; empty again when the list is another. */
+/** The selection of a list. It is cleared when the list changes. */
 export function useSelection(stream: CaptureStream): Selection {
   const [picked, setPicked] = useState<ReadonlySet<number>>(new Set())
   const last = useRef<number | undefined>(undefined)

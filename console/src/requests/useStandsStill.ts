@@ -3,30 +3,30 @@ import { placeOf } from '../live/placeOf.ts'
 import type { RequestSummary } from '../trpc.ts'
 import { ROW_HEIGHT } from './CaptureRow.tsx'
 
-/** What of the list is shown to somebody who reads further down. */
+/** The visible part of the list while the user reads further down. */
 export interface StandingList {
-  /** So many of the newest are not in the list yet; 0 while it follows. */
+  /** Number of newest rows that are not in the list yet; 0 while it follows. */
   readonly above: number
-  /** To be called when it was scrolled. */
+  /** Call when the list was scrolled. */
   readonly onScroll: () => void
-  /** Takes in what is above; `true` goes to the top and follows, `false` leaves the reader's rows in their places. */
+  /** Adds the rows above. `true` scrolls to the top and follows, `false` keeps the visible rows in place. */
   readonly takeIn: (isToTop: boolean) => void
 }
 
 /**
- * At the top the list follows. Further down it stands still: what arrives above is left out and counted, so that nothing moves
- * and nothing is drawn, until the reader has come up to it.
+ * Scrolled to the top, the list follows. Further down it is frozen: new rows are counted, but not added until the user
+ * scrolls up, so that nothing moves or re-renders.
  */
 export function useStandsStill(
   rows: readonly RequestSummary[],
   box: RefObject<HTMLDivElement | null>,
 ): StandingList {
-  /** The newest row that is shown; undefined while the list follows. */
+  /** The newest visible row; undefined while the list follows. */
   const [first, setFirst] = useState<number>()
   const above = first === undefined ? 0 : Math.max(0, placeOf(rows, first))
   const latest = useRef({ rows, first, above })
   latest.current = { rows, first, above }
-  /** Rows that were taken in above the reader's: the next layout moves the list by them. */
+  /** Rows that were added above the visible ones; the next layout scrolls by them. */
   const added = useRef(0)
   useLayoutEffect(() => {
     if (added.current === 0 || box.current === null) return

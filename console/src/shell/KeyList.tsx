@@ -6,7 +6,7 @@ import { areLettersOn, SHORTCUTS, switchLetters } from './shortcuts.ts'
 const GROUPS = ['Captures', 'Request', 'Anywhere'] as const
 const SHOWN: Readonly<Record<string, string>> = { Escape: 'Esc', Backspace: '⌫', Delete: 'Del' }
 
-/** Every key, and what it does. */
+/** List of the keyboard shortcuts. */
 export function KeyList({ onClose }: { onClose: () => void }) {
   const [isOn, setOn] = useState(areLettersOn)
   const change = (on: boolean) => {

@@ -29,7 +29,7 @@ const THEMES = {
   dark: { Icon: MoonStar, words: 'Dark' },
 } as const
 
-/** The sidebar: the workspace, its endpoints, its other places. */
+/** The sidebar: the workspace, its endpoints, its other pages. */
 export function Nav({ onGo, onKeys }: { onGo: () => void; onKeys: () => void }) {
   const me = useQuery(meQuery)
   const watchdogs = useQuery(watchdogsQuery)
@@ -87,7 +87,7 @@ interface PlaceProps {
   readonly to: string
   readonly icon: ReactNode
   readonly badge?: number
-  /** What the badge counts. */
+  /** Meaning of the badge. */
   readonly about?: string
   readonly children: ReactNode
 }

@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from 'react'
 
-/** The head of a place of the workspace, and the title of the page. */
+/** Header of a page of the workspace; sets the page's title, too. */
 export function PageHead({ title, children }: { title: string; children?: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · Creel`

@@ -13,7 +13,7 @@ interface Command {
 
 const SHOWN = 40
 
-/** Goes to or does anything, by typing some of its name; `#123` opens a request of the endpoint that is open. */
+/** Command palette: finds pages and commands by part of their name; `#123` opens a request of the current endpoint. */
 export function Palette({ onClose }: { onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null)
   const list = useId()
@@ -36,7 +36,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     event.preventDefault()
   }
   useEffect(() => {
-    // Braces: browsers answer with a promise, which an effect must not return.
+    // In braces, because browsers return a promise, which an effect must not return.
     void document.getElementById(`${list}-${chosen}`)?.scrollIntoView({ block: 'nearest' })
   }, [list, chosen])
   return (
@@ -116,7 +116,7 @@ function useCommands(typed: string): Command[] {
   ]
 }
 
-/** Every word that was typed occurs. */
+/** Whether every typed word occurs. */
 function matches(text: string, typed: string): boolean {
   const lower = text.toLowerCase()
   return typed

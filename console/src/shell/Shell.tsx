@@ -8,7 +8,7 @@ const loadPalette = () => import('./Palette.tsx')
 const Palette = lazy(async () => ({ default: (await loadPalette()).Palette }))
 const KeyList = lazy(async () => ({ default: (await import('./KeyList.tsx')).KeyList }))
 
-/** The sidebar, and beside it the place that is open. */
+/** The sidebar, and next to it the current page. */
 export function Shell({ children }: { children: ReactNode }) {
   const [isNavOpen, setNavOpen] = useState(false)
   const [over, setOver] = useState<'palette' | 'keys' | null>(null)
@@ -16,7 +16,7 @@ export function Shell({ children }: { children: ReactNode }) {
     palette: () => setOver('palette'),
     keys: () => setOver('keys'),
   })
-  // At hand before it is first asked for: what is typed next must not be lost.
+  // Preloaded, so that no key is lost when the palette opens.
   useEffect(() => void loadPalette(), [])
   useEffect(followWorkspace, [])
   const close = () => setOver(null)

@@ -1,4 +1,4 @@
-// A script of its own, run before anything is painted.
+// A separate script, run before the first paint.
 import { applyTheme } from './applyTheme.ts'
 
 applyTheme()

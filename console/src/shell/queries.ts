@@ -8,14 +8,14 @@ export const meQuery = queryOptions({
   staleTime: 60_000,
 })
 
-/** Who is signed in here, and as what. */
+/** The session of this browser and its role. */
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
   queryFn: () => creel.sessions.current.query({}),
   staleTime: 60_000,
 })
 
-/** The endpoints of the workspace, newest first; at most 100. The stream of the workspace keeps them as they are. */
+/** The endpoints of the workspace, newest first; at most 100. The workspace's stream keeps them up to date. */
 export const endpointsQuery = queryOptions({
   queryKey: ['endpoints'],
   queryFn: () => creel.endpoints.list.query({ page: 1, pageSize: 100 }),
@@ -28,7 +28,7 @@ export const endpointQuery = (endpointId: string) =>
     queryFn: () => creel.endpoints.get.query({ endpointId }),
   })
 
-/** The providers that are recognised; never changes while the page stands. */
+/** The catalog of providers; constant while the page is open. */
 export const providersQuery = queryOptions({
   queryKey: ['providers'],
   queryFn: () => creel.providers.list.query({}),
@@ -41,7 +41,7 @@ export const watchdogsQuery = queryOptions({
   queryFn: () => creel.watchdogs.list.query({ page: 1, pageSize: 100 }),
 })
 
-/** Incidents that are open. */
+/** The open incidents. */
 export const openIncidentsQuery = queryOptions({
   queryKey: ['incidents', 'open'],
   queryFn: () => creel.incidents.list.query({ state: 'open', page: 1, pageSize: 100 }),

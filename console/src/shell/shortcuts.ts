@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'react'
 import { withModifier } from '../words/keys.ts'
 
-/** Everything that a key does, in the order that it is listed. */
+/** Every keyboard shortcut, in the order of the list. */
 export const SHORTCUTS = {
   search: { keys: ['/'], words: 'Search', group: 'Captures' },
   next: { keys: ['j'], words: 'Next capture', group: 'Captures' },
@@ -28,17 +28,17 @@ export const SHORTCUTS = {
   keys: { keys: ['?'], words: 'This list', group: 'Anywhere' },
 } as const
 
-/** What a key does, by name. */
+/** The name of a shortcut. */
 export type ShortcutName = keyof typeof SHORTCUTS
 
 const OFF = 'singleKeys'
 
-/** Whether single letters do something: they can be switched off for those who dictate. */
+/** Whether single-letter shortcuts are on. They can be switched off, for users who dictate. */
 export function areLettersOn(): boolean {
   return localStorage.getItem(OFF) !== 'off'
 }
 
-/** Switches single letters on or off in this browser. */
+/** Switches single-letter shortcuts on or off in this browser. */
 export function switchLetters(isOn: boolean): void {
   if (isOn) localStorage.removeItem(OFF)
   else localStorage.setItem(OFF, 'off')
@@ -64,8 +64,8 @@ const TYPING =
   'input:not([type="checkbox"], [type="radio"]), textarea, select, [contenteditable="true"], .code-editor'
 
 /**
- * Runs what a key stands for while this is drawn. Not while something is typed, and not behind a dialog or a menu.
- * Where several are drawn, the last one that knows the key has it.
+ * Handles shortcuts while the component is rendered, except while text is typed, and behind a dialog or a menu. If
+ * several components handle a key, the last one wins.
  */
 export function useShortcuts(run: Partial<Record<ShortcutName, () => void>>): void {
   const latest = useRef(run)

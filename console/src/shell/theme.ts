@@ -3,10 +3,10 @@ import { applyTheme } from './applyTheme.ts'
 
 const THEMES = ['system', 'light', 'dark'] as const
 
-/** What the reader chose; `system` follows the device. */
+/** The user's choice; `system` follows the device. */
 export type Theme = (typeof THEMES)[number]
 
-/** The theme, kept in this browser, and a step to the next one. */
+/** The theme, kept in this browser, and a function that switches to the next one. */
 export function useTheme(): [Theme, () => void] {
   const [theme, setTheme] = useState<Theme>(
     () => THEMES.find((known) => known === localStorage.getItem('theme')) ?? 'system',

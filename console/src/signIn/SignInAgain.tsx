@@ -3,7 +3,7 @@ import { queryClient } from '../live/queryClient.ts'
 import { session } from '../live/session.ts'
 import { SignInForm } from './SignInForm.tsx'
 
-/** Over the page when the session has ended: what stands in the page, and what was typed, stays where it is. */
+/** Shown over the page when the session has ended. The page and its drafts are kept. */
 export function SignInAgain() {
   const place = useRef<HTMLDialogElement>(null)
   useEffect(() => place.current?.showModal(), [])

@@ -4,12 +4,12 @@ import { type Credential, signIn } from './signIn.ts'
 
 interface Props {
   readonly title: string
-  /** The token of a sign-in link, tried at once. */
+  /** The token of a sign-in link, used at once. */
   readonly link?: string
   readonly onSignedIn: () => void
 }
 
-/** Asks for a key, or uses the link that was followed. */
+/** Asks for a key, or uses the sign-in link. */
 export function SignInForm({ title, link = '', onSignedIn }: Props) {
   const [problem, setProblem] = useState<string | null>(null)
   const [isBusy, setBusy] = useState(false)
@@ -21,7 +21,7 @@ export function SignInForm({ title, link = '', onSignedIn }: Props) {
     setProblem(refusal)
     if (refusal === null) onSignedIn()
   }
-  // A link works once: never twice, however often this is drawn.
+  // A link works once, so it is used once, even if the component renders again.
   useEffect(() => {
     if (link === '' || isLinkUsed.current) return
     isLinkUsed.current = true

@@ -2,7 +2,7 @@ import { queryClient } from '../live/queryClient.ts'
 import { session } from '../live/session.ts'
 import { SignInForm } from './SignInForm.tsx'
 
-/** In place of a page, for a browser that has no session yet. Signed in, it shows that page. */
+/** Replaces the page for a browser without a session. After signing in, the page appears. */
 export function SignInHere() {
   const enter = () => {
     queryClient.clear()

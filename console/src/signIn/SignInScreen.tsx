@@ -5,8 +5,8 @@ import { session } from '../live/session.ts'
 import { SignInForm } from './SignInForm.tsx'
 
 /**
- * The page of a sign-in link: its token stands behind #, where no log sees it, and leaves the address before it is used. `?to=`
- * names the page of the console that is shown then.
+ * The page of a sign-in link. Its token follows the #, so that no log contains it, and is removed from the address
+ * before it is used. `?to=` names the page of the console to show then.
  */
 export function SignInScreen() {
   const [, navigate] = useLocation()
@@ -17,7 +17,7 @@ export function SignInScreen() {
   })
   const [page] = useState(() => {
     const to = new URLSearchParams(location.search).get('to') ?? '/'
-    // A path of the console, and nothing else.
+    // Only a path of the console is accepted.
     return /^\/(?![/\\])/.test(to) ? to : '/'
   })
   const enter = () => {

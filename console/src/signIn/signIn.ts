@@ -1,10 +1,10 @@
-/** What a browser is signed in by: a key that was pasted, or the token of a link that works once. */
+/** Credential of a browser: a pasted key, or the token of a sign-in link, which works once. */
 export type Credential = { readonly key: string } | { readonly link: string }
 
 /**
  * Signs this browser in.
  *
- * @returns null, or why not, in the service's words
+ * @returns null, or the reason of the refusal, in the service's words
  */
 export async function signIn(credential: Credential): Promise<string | null> {
   try {

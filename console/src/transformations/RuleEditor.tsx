@@ -17,13 +17,13 @@ import type { Rule } from './rule.ts'
 interface Props {
   readonly endpoint: Endpoint
   readonly actionId: string
-  /** Undefined for a new one. */
+  /** Undefined for a new rule. */
   readonly rule: Rule | undefined
   readonly onSaved: (ruleId: string) => void
   readonly onRemoved: () => void
 }
 
-/** One rule as JSON, with what it would make of a captured request beside it, and its versions below. */
+/** Editor of one rule as JSON, with a preview on a captured request, and the rule's versions. */
 export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Props) {
   const queries = useQueryClient()
   const [params] = useAddress()
@@ -37,7 +37,7 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
     const now = rules.find(({ id }) => id === ruleId)
     return now === undefined ? undefined : { text: textOf(now) }
   }
-  /** Shows what is stored, as it is stored. */
+  /** Replaces the draft by the stored version. */
   const showStored = async (ruleId: string) => {
     const now = await storedText(ruleId)
     if (now !== undefined) form.reset(now)
@@ -150,7 +150,7 @@ export function RuleEditor({ endpoint, actionId, rule, onSaved, onRemoved }: Pro
 
 const textOf = ({ rule }: Rule) => JSON.stringify(rule, null, 2)
 
-/** A rule to begin with: one that redacts the path that the reader came with. */
+/** Draft of a new rule; it redacts the path that the user came from. */
 function startOf(path: string | null): string {
   const step = path === null ? { op: 'remove', paths: ['body.example'] } : { op: 'redact', paths: [path] }
   return JSON.stringify(

@@ -13,11 +13,11 @@ const SAMPLES = 50
 interface Props {
   readonly endpointId: string
   readonly actionId: string
-  /** Undefined while it is no JSON. */
+  /** Undefined while it is not valid JSON. */
   readonly document: unknown
 }
 
-/** What a rule would make of a captured request, as it is written; nothing is saved or sent. */
+/** Applies the unsaved rule to a captured request; nothing is saved or sent. */
 export function RulePreview({ endpointId, actionId, document }: Props) {
   const [params, change] = useAddress()
   const samples = useQuery({
@@ -140,7 +140,7 @@ function Outcome({ before, preview }: { before: RequestDetail; preview: Preview 
 const COMPARED_CHARACTERS_MAX = 500_000
 const isTooLong = (body: string | null) => (body ?? '').length > COMPARED_CHARACTERS_MAX
 
-/** A body as indented lines, digits and order as they are. */
+/** A body as indented lines; digits and order are unchanged. */
 function layout(body: string | null): string[] {
   if (body === null) return []
   const lines = jsonLines(body)

@@ -15,7 +15,7 @@ interface Props {
   readonly onRestored: () => Promise<void>
 }
 
-/** Every version of a rule; an old one can be compared with the one in force, and put back as a new one. */
+/** Every version of a rule. An old one can be compared with the current one, and restored as a new version. */
 export function RuleVersions({ endpointId, actionId, rule, onRestored }: Props) {
   const versions = useQuery(versionsQuery(endpointId, rule.id, rule.version))
   const [compared, setCompared] = useState<number>()

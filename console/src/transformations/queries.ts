@@ -16,7 +16,7 @@ export const versionsQuery = (endpointId: string, ruleId: string, version: numbe
     queryFn: () => creel.transformations.versions.query({ endpointId, ruleId }),
   })
 
-/** The language of rules as JSON Schema; never changes while the page stands. */
+/** The rule language as JSON Schema; constant while the page is open. */
 export const ruleSchemaQuery = queryOptions({
   queryKey: ['rule schema'],
   queryFn: () => creel.transformations.schema.query({}),

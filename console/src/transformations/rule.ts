@@ -1,4 +1,4 @@
 import type { Answers } from '../trpc.ts'
 
-/** A rule as it is saved. */
+/** A stored rule. */
 export type Rule = Answers['transformations']['getSet']['rules'][number]

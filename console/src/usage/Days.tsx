@@ -10,7 +10,7 @@ const HEIGHT = 60
 
 const day = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' })
 
-/** Captures of the last thirty days, a bar each, as far as they are still stored. */
+/** Captures of the last thirty days that are still stored, a bar for each day. */
 export function Days() {
   const traffic = useQuery({
     queryKey: ['traffic', DAYS],

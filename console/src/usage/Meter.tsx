@@ -3,7 +3,7 @@ import { isLimit } from '../words/limit.ts'
 
 const FULL = 0.9
 
-/** How much of a limit is used. */
+/** The used share of a limit. */
 export function Meter({ words, used, limit }: { words: string; used: number; limit: number }) {
   const share = limit > 0 ? Math.min(1, used / limit) : 0
   return (

@@ -10,7 +10,7 @@ import { isLimit, limitOfBytes, limitWords } from '../words/limit.ts'
 import { Days } from './Days.tsx'
 import { Meter } from './Meter.tsx'
 
-/** How much of the plan is used. */
+/** Use of the plan's limits. */
 export function UsageScreen() {
   const me = useQuery(meQuery)
   const usage = useQuery({ queryKey: ['usage'], queryFn: () => creel.workspace.usage.query({}) })

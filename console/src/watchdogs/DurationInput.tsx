@@ -14,7 +14,7 @@ interface Props {
   readonly onChange: (value: Duration) => void
 }
 
-/** A length of time, as a number and a unit. */
+/** Input of a duration, as a number and a unit. */
 export function DurationInput({ label, problem, hint, value, onChange }: Props) {
   return (
     <Field label={label} problem={problem} hint={hint}>

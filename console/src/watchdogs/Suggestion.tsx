@@ -4,12 +4,12 @@ import { interval, plural } from '../words/format.ts'
 
 interface Props {
   readonly endpointId: string
-  /** Undefined while it cannot be read. */
+  /** Undefined while it cannot be parsed. */
   readonly match: unknown
   readonly onUse: (everySeconds: number, graceSeconds: number) => void
 }
 
-/** What the history says about the rhythm, to be used with one press. */
+/** The interval that the history suggests, with a button to use it. */
 export function Suggestion({ endpointId, match, onUse }: Props) {
   const text = match === undefined ? undefined : JSON.stringify(match)
   const suggestion = useQuery({

@@ -6,11 +6,11 @@ import type { Watchdog } from './words.ts'
 const WIDTH = 1000
 const HEIGHT = 34
 const MIDDLE = 15
-/** One an interval. */
+/** One tick an interval. */
 const TICKS = Array.from({ length: 9 }, (_, at) => at / 8)
 const REFRESH_MS = 30_000
 
-/** What happened lately: matches, alarms and how long they lasted, and when the service itself was down. */
+/** Recent history: matches, alarms and their duration, and downtime of the service. */
 export function Timeline({ watchdog }: { watchdog: Watchdog }) {
   const timeline = useQuery({
     queryKey: ['watchdog timeline', watchdog.id, watchdog.lastMatchedAt, watchdog.alarmedAt],

@@ -47,7 +47,7 @@ function draftOf(watchdog: Watchdog | undefined, params: URLSearchParams) {
   }
 }
 
-/** What is expected, how often, and who is told when it stays away. */
+/** Form of a watchdog: the expected requests, their interval, and the contacts to alert. */
 export function WatchdogForm({ watchdog, onClose }: { watchdog: Watchdog | undefined; onClose: () => void }) {
   const queries = useQueryClient()
   const [params] = useAddress()

@@ -11,7 +11,7 @@ import { Timeline } from './Timeline.tsx'
 import { WatchdogForm } from './WatchdogForm.tsx'
 import { STATES, type Watchdog } from './words.ts'
 
-/** Every watchdog; `id` is that of the one that is changed, or `new`. */
+/** Every watchdog; `id` is the one being edited, or `new`. */
 export function WatchdogsScreen({ id }: { id: string | undefined }) {
   const list = useQuery(watchdogsQuery)
   const [, navigate] = useLocation()

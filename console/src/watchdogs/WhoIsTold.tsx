@@ -8,7 +8,7 @@ interface Props {
   readonly onChange: (chosen: string[]) => void
 }
 
-/** Which contacts get the alarms by mail, besides the alert channels. */
+/** Choice of the contacts that get alarms by mail, in addition to the alert channels. */
 export function WhoIsTold({ problem, chosen, onChange }: Props) {
   const contacts = useQuery({ queryKey: ['contacts'], queryFn: () => creel.contacts.list.query({}) })
   const items = contacts.data?.items ?? []

@@ -3,7 +3,7 @@ import type { Answers } from '../trpc.ts'
 /** A watchdog. */
 export type Watchdog = Answers['watchdogs']['list']['items'][number]
 
-/** What a state is called, and how it is shown. */
+/** Label and colour of each state. */
 export const STATES: Readonly<Record<Watchdog['state'], { words: string; tone: string }>> = {
   waiting: { words: 'waiting for the first', tone: 'plain' },
   onTime: { words: 'on time', tone: 'ok' },
@@ -19,20 +19,20 @@ const UNITS = [
   ['seconds', 1],
 ] as const
 
-/** A unit of time, as one chooses it. */
+/** A unit of time for input. */
 export type Unit = (typeof UNITS)[number][0]
 
-/** The names of the units, the longest first. */
+/** The names of the units, longest first. */
 export const UNIT_NAMES: readonly Unit[] = UNITS.map(([name]) => name)
 
-/** Seconds in the longest unit that says them without a rest. */
+/** Seconds in the longest unit that divides them evenly. */
 export function inUnits(seconds: number): { amount: string; unit: Unit } {
   const [unit, size] =
     UNITS.find(([, one]) => seconds > 0 && seconds % one === 0 && seconds >= one) ?? UNITS[2]
   return { amount: String(seconds / size), unit }
 }
 
-/** Back to seconds; NaN for what is no number. */
+/** Converts to seconds; NaN if the amount is not a number. */
 export function secondsOf({ amount, unit }: { amount: string; unit: Unit }): number {
   const size = UNITS.find(([name]) => name === unit)?.[1] ?? 1
   return amount.trim() === '' ? Number.NaN : Math.round(Number(amount) * size)

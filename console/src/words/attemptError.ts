@@ -1,4 +1,4 @@
-/** What an attempt's `error` begins with, as a sentence. */
+/** Sentence for an error code of an attempt. */
 const SENTENCES: Readonly<Record<string, string>> = {
   dns: 'The host name does not resolve.',
   connect: 'The receiver does not accept connections.',
@@ -13,7 +13,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   rule_fault: 'A rule failed on this request.',
 }
 
-/** Why an attempt failed, in words: a sentence for its code, then what the service says beyond it. */
+/** Explains why an attempt failed: the sentence for its code, then the service's detail. */
 export function attemptErrorWords(error: string): string {
   const status = /^http_(\d{3})$/.exec(error)?.[1]
   if (status !== undefined) return `The receiver answered ${status}.`

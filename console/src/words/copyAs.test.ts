@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { asCurl, asFetch, base64Of, type Copied } from './copyAs.ts'
 
-/** Takes the request that a shell sends, and answers what came. */
+/** Runs a shell command against a server, and returns the received request. */
 async function sentBy(copied: Copied, run: (url: string) => Promise<unknown>) {
   const { promise, resolve } = Promise.withResolvers<{
     method: string

@@ -1,4 +1,4 @@
-/** What a request needs to have to be written as a command. */
+/** The parts of a request that a command needs. */
 export interface Copied {
   readonly method: string
   readonly url: string
@@ -6,15 +6,15 @@ export interface Copied {
   /** Text, or base64 when `bodyIsBinary`; null when empty. */
   readonly body: string | null
   readonly bodyIsBinary: boolean
-  /** The body is not at hand: it is read from the file that the page saves it as. */
+  /** The body is not loaded: it is read from the file that the page saves it as. */
   readonly bodyOmitted?: boolean
   readonly id?: number
 }
 
-/** What a saved body is called. */
+/** File name of a saved body. */
 const fileOf = ({ id }: Copied) => `request-${id ?? 0}.bin`
 
-/** Set anew by whoever sends. */
+/** Fields that every HTTP client sets itself. */
 const OWN = new Set([
   'host',
   'content-length',
@@ -26,14 +26,14 @@ const OWN = new Set([
 
 const carried = ({ rawHeaders }: Copied) => rawHeaders.filter(({ name }) => !OWN.has(name.toLowerCase()))
 
-/** A word that a POSIX shell reads back as this text. */
+/** Quotes a text as one word for a POSIX shell. */
 function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 /**
- * A shell command that sends the same request: same method, address, fields in the same order, same bytes. A shell cannot
- * hold NUL in a word, so bodies that are not text, or hold one, go through base64.
+ * A shell command that sends the same request: same method, address, order of fields, and bytes. A shell word cannot
+ * contain NUL, so bodies that are not text, or contain NUL, are passed as base64.
  */
 export function asCurl(request: Copied): string {
   const { body, bodyIsBinary, bodyOmitted = false, method, url } = request
@@ -42,7 +42,7 @@ export function asCurl(request: Copied): string {
   let hasType = false
   for (const { name, value } of carried(request)) {
     hasType ||= name.toLowerCase() === 'content-type'
-    // curl takes a field without value by a semicolon.
+    // In curl, a semicolon marks a field without a value.
     lines.push(`-H ${shellWord(value === '' ? `${name};` : `${name}: ${value}`)}`)
   }
   if ((body !== null || bodyOmitted) && !hasType) lines.push("-H 'Content-Type:'")
@@ -71,7 +71,7 @@ export function asFetch(request: Copied): string {
   return `await fetch(${JSON.stringify(url)}, {\n${options.join('\n')}\n})`
 }
 
-/** UTF-8 of a text, in base64. */
+/** The UTF-8 bytes of a text, in base64. */
 export function base64Of(text: string): string {
   let latin = ''
   for (const byte of new TextEncoder().encode(text)) latin += String.fromCharCode(byte)

@@ -1,6 +1,6 @@
 import type { Line } from '../body/jsonLines.ts'
 
-/** One part that differs. */
+/** One difference. */
 export interface Change {
   readonly path: string
   readonly change: 'added' | 'removed' | 'changed'
@@ -8,7 +8,7 @@ export interface Change {
   readonly after: string | null
 }
 
-/** What differs between two sets of named values; in the order of the first, then what only the second has. */
+/** Differences of two sets of named values, in the order of the first, then those that only the second has. */
 export function changesOf(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): Change[] {
   const changes: Change[] = []
   for (const [path, old] of before) {
@@ -22,7 +22,7 @@ export function changesOf(before: ReadonlyMap<string, string>, after: ReadonlyMa
   return changes
 }
 
-/** The values of laid-out lines by their paths, as they were written; empty objects and lists are values. */
+/** The values of formatted lines by path, exactly as written; empty objects and lists are values. */
 export function valuesByPath(lines: readonly Line[]): Map<string, string> {
   const values = new Map<string, string>()
   for (const { path, pieces } of lines) {
@@ -35,7 +35,7 @@ export function valuesByPath(lines: readonly Line[]): Map<string, string> {
   return values
 }
 
-/** Fields by name; of a name that stands several times all values, as they came. */
+/** Fields by name; a repeated name has all its values, in their order. */
 export function valuesByName(
   fields: readonly { readonly name: string; readonly value: string }[],
 ): Map<string, string> {
@@ -47,16 +47,16 @@ export function valuesByName(
   return values
 }
 
-/** A line of a text beside another: there before, there after, or both. */
+/** A line of a comparison: in the first text only, in the second only, or in both. */
 export interface DiffLine {
   readonly change: 'same' | 'added' | 'removed'
   readonly text: string
 }
 
-/** Over so many cells a comparison line by line would take too long; then the middle counts as replaced. */
+/** Above this many cells a comparison line by line would take too long; then the whole middle counts as replaced. */
 const CELLS_MAX = 4_000_000
 
-/** Two texts line by line, with as few changes as there can be. */
+/** Compares two texts line by line, with the fewest possible changes. */
 export function diffLines(before: readonly string[], after: readonly string[]): DiffLine[] {
   let start = 0
   while (start < before.length && start < after.length && before[start] === after[start]) start += 1
@@ -81,7 +81,7 @@ function middle(before: readonly string[], after: readonly string[]): DiffLine[]
   const added = (text: string): DiffLine => ({ change: 'added', text })
   if (before.length * after.length > CELLS_MAX) return [...before.map(removed), ...after.map(added)]
   const width = after.length + 1
-  // Length of the longest common rest from each pair of places on.
+  // Length of the longest common rest from each pair of positions on.
   const common = new Uint32Array((before.length + 1) * width)
   const at = (row: number, column: number) => common[row * width + column] ?? 0
   for (let row = before.length - 1; row >= 0; row -= 1) {

@@ -1,6 +1,6 @@
 import type { RequestDetail } from '../trpc.ts'
 
-/** HTTP Archive 1.2 with this one request and no answer; bodies that are not text in base64. */
+/** HTTP Archive 1.2 with this one request and no response; bodies that are not text in base64. */
 export function asHar(request: RequestDetail): string {
   const { body, bodyIsBinary, contentType, method, query, rawHeaders, receivedAt, sizeBytes, url } = request
   const queryString = Object.entries(query).flatMap(([name, values]) =>
@@ -48,7 +48,7 @@ export function asHar(request: RequestDetail): string {
   return `${JSON.stringify({ log }, null, 2)}\n`
 }
 
-/** A `.http` file, as editors run it: request line, fields, body. */
+/** A `.http` file for editors: request line, fields, body. */
 export function asHttp({ body, bodyIsBinary, method, rawHeaders, url }: RequestDetail): string {
   const fields = rawHeaders
     .filter(
@@ -60,7 +60,7 @@ export function asHttp({ body, bodyIsBinary, method, rawHeaders, url }: RequestD
   return `${[...note, `${method} ${url}`, ...fields, '', body ?? ''].join('\n')}\n`
 }
 
-/** The request as the API answers it, without what became of it: for tests. */
+/** The request in the API's format, without delivery results; for tests. */
 export function asJson({
   body,
   bodyIsBinary,

@@ -19,7 +19,7 @@ const FULL = new Intl.DateTimeFormat('en-GB', {
 })
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'narrow' })
 
-/** An ISO timestamp in a list: `14:03:22` today, else `21 Nov 14:03`, with the year where it is another. */
+/** An ISO timestamp for lists: `14:03:22` today, else `21 Nov 14:03`, with the year unless it is the current one. */
 export function clock(at: string, now = Date.now()): string {
   const date = new Date(at)
   const today = new Date(now)
@@ -28,10 +28,10 @@ export function clock(at: string, now = Date.now()): string {
   return format.format(date).replace(',', '')
 }
 
-/** Everything about an ISO timestamp: for titles. */
+/** The full form of an ISO timestamp, for titles. */
 export const fullTime = (at: string): string => FULL.format(new Date(at))
 
-/** How long ago, or in how long: `now`, `28s ago`, `in 4m`; `never` for null. */
+/** Relative time: `now`, `28s ago`, `in 4m`; `never` for null. */
 export function ago(at: string | null, now = Date.now()): string {
   if (at === null) return 'never'
   const seconds = Math.round((new Date(at).getTime() - now) / 1000)
@@ -50,7 +50,7 @@ export function bytes(size: number): string {
   return `${(size / 1_000_000).toFixed(1)} MB`
 }
 
-/** Milliseconds as people read them; a dash for what is not known. */
+/** Milliseconds for display; a dash if unknown. */
 export function duration(ms: number | null): string {
   if (ms === null) return '–'
   return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`
@@ -83,10 +83,10 @@ export const count = (number: number): string => number.toLocaleString('en').rep
 export const plural = (number: number, word: string): string =>
   `${count(number)} ${number === 1 ? word : /[^aeiou]y$/.test(word) ? `${word.slice(0, -1)}ies` : `${word}s`}`
 
-/** An address without its scheme, as it is shown. */
+/** An address without its scheme, for display. */
 export const withoutScheme = (url: string): string => url.replace(/^https?:\/\//, '')
 
-/** A place in a row of such, as English writes it: `1st`, `2nd`, `11th`. */
+/** An English ordinal: `1st`, `2nd`, `11th`. */
 export function ordinal(place: number): string {
   const last = place % 10
   const isTeen = Math.floor(place / 10) % 10 === 1

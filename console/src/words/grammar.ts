@@ -5,7 +5,7 @@ import {
   type VerificationFilter,
 } from '@creel/core/engine/words'
 
-/** What the API's lists and streams filter by; all combine with AND. */
+/** Filters of the API's lists and streams; all combine with AND. */
 export interface Filters {
   method?: string
   state?: RequestState
@@ -19,7 +19,7 @@ export interface Filters {
   q?: string
 }
 
-/** The names that a term may begin with. */
+/** The names of filters. */
 export const TERM_NAMES = ['method', 'state', 'is', 'label', 'event', 'since', 'until'] as const
 
 type TermName = (typeof TERM_NAMES)[number]
@@ -28,28 +28,31 @@ type TermName = (typeof TERM_NAMES)[number]
 export interface Term {
   readonly name: TermName | 'text'
   readonly value: string
-  /** As it was typed, quotes and all. */
+  /** As typed, including quotes. */
   readonly typed: string
-  /** Where it stands in the search. */
+  /** Offset in the search. */
   readonly at: number
-  /** What would be right; the term is left out of the search then. */
+  /** The valid values, if the value is invalid. Then the term is ignored. */
   readonly problem?: string
 }
 
-/** What the API takes as text or as a label. */
+/** The API's limit for text and labels. */
 const LENGTH_MAX = 200
 
-/** What the API takes as the id of an event. */
+/** The API's limit for the id of an event. */
 const EVENT_ID_LENGTH_MAX = 2_000
 
 const SECONDS = { s: 1, m: 60, h: 3600, d: 86_400 } as const
 
-/** Words are parted by blanks; quotes keep blanks: `label:"a b"`. What has no known name is text that must occur. */
+/**
+ * Splits a search into terms at blanks; quotes keep blanks: `label:"a b"`. A word without a known name is text that
+ * must occur.
+ */
 export function parseSearch(search: string): Term[] {
   const terms: Term[] = []
   for (const match of search.matchAll(/(?:([A-Za-z]+):)?(?:"([^"]*)"|(\S+))/g)) {
     const [typed, inFront, quoted, bare] = match
-    // A filter whose value is yet to be typed.
+    // A filter without a value yet.
     const isBegun = inFront === undefined && TERM_NAMES.some((known) => `${known}:` === typed.toLowerCase())
     const given = isBegun ? typed.slice(0, -1) : inFront
     const name = TERM_NAMES.find((known) => known === given?.toLowerCase())
@@ -67,9 +70,9 @@ export function parseSearch(search: string): Term[] {
 }
 
 /**
- * The filters that a search means. Of a name that stands twice the last counts.
+ * The filters of a search. If a name is repeated, the last term counts.
  *
- * @param now what `since:2h` counts back from; milliseconds since 1970
+ * @param now base of relative times such as `since:2h`; milliseconds since 1970
  */
 export function filtersOf(terms: readonly Term[], now = Date.now()): Filters {
   const filters: Filters = {}
@@ -93,7 +96,7 @@ export function withoutTerm(search: string, term: Term): string {
   return `${search.slice(0, term.at)}${search.slice(term.at + term.typed.length)}`.replace(/\s+/g, ' ').trim()
 }
 
-/** A term as one types it, in quotes where its value has blanks. Quotes inside cannot be searched for and are left out. */
+/** A term as typed, in quotes if its value has blanks. Quotes inside cannot be searched for and are left out. */
 export function termFor(name: TermName | 'text', value: string): string {
   const plain = value.replaceAll('"', '')
   const quoted = /\s/.test(plain) || (name === 'text' && /^[A-Za-z]+:/.test(plain)) ? `"${plain}"` : plain

@@ -1,13 +1,13 @@
 import { visible } from './visible.ts'
 
-/** The beginning of a body without the marks of its format, so that words are told apart by eye. */
+/** The beginning of a body without its punctuation, so that words stand out. */
 export function peek(preview: string | null): string {
   if (preview === null) return ''
   const words = preview
     .replace(/[\s{}"[\]]+/g, ' ')
     .replace(/ :\s?/g, ' ')
     .replace(/\s?,\s/g, '  ')
-    // A number stands right before the comma, and a name right after it.
+    // A comma directly between a number and a name.
     .replace(/(\d) ?,(?=\S)/g, '$1  ')
   return visible(words.trim())
 }

@@ -1,16 +1,16 @@
 import { isCallError, statusOf } from '../trpc.ts'
 
-/** A refusal in words: the API's own where it answered. */
+/** A refusal for display, in the API's words if it answered. */
 export interface ProblemWords {
   readonly detail: string
   readonly code: string | null
   readonly status: number | undefined
   readonly traceId: string | null
-  /** Every wrong part of what was sent, by JSON Pointer; in document order. */
+  /** Every invalid part of the input, by JSON Pointer; in document order. */
   readonly items: readonly { readonly pointer: string; readonly detail: string }[]
 }
 
-/** What an error says to the reader. */
+/** The message of an error. */
 export function problemOf(error: unknown): ProblemWords {
   const status = statusOf(error)
   const problem = isCallError(error) ? error.data?.problem : undefined
@@ -29,7 +29,7 @@ export function problemOf(error: unknown): ProblemWords {
   return { detail, code: null, status, traceId: null, items: [] }
 }
 
-/** What the API says about one member of the input, and all below it; empty when it is right. */
+/** The API's messages about one member of the input and everything below it; empty if there are none. */
 export function problemAt(problem: ProblemWords | null, member: string): string {
   const below = `#/${member}`
   return (problem?.items ?? [])
@@ -38,7 +38,7 @@ export function problemAt(problem: ProblemWords | null, member: string): string 
     .join(' ')
 }
 
-/** What the API says about anything but these members: to be shown for the form as a whole. */
+/** The API's messages about everything but these members, to be shown for the form as a whole. */
 export function problemBeside(problem: ProblemWords | null, members: readonly string[]): string[] {
   if (problem === null) return []
   const elsewhere = problem.items.filter(({ pointer }) =>
