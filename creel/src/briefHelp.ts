@@ -3,7 +3,7 @@ import { COMMAND_GROUPS, type CommandGroup, QUICK_START } from './commandTable.t
 const NAME_COLUMNS = 13
 const LINE_COLUMNS_MAX = 78
 
-/** `creel help`: lines of at most 80 columns that fit on one screen. */
+/** The text of `creel help`: lines of at most 80 columns, short enough for one screen. */
 export function briefHelp(): string[] {
   const described = COMMAND_GROUPS.filter(({ areDescribed }) => areDescribed === true)
   const named = COMMAND_GROUPS.filter(({ areDescribed }) => areDescribed !== true)
@@ -30,7 +30,7 @@ function descriptions({ commands }: CommandGroup): string[] {
   ]
 }
 
-/** The heading and the names of its commands, over as many lines as they take. */
+/** The heading and the names of its commands, wrapped over several lines. */
 function names({ heading, commands }: CommandGroup): string[] {
   const lines: string[] = []
   let line = `  ${heading.padEnd(NAME_COLUMNS - 2)}`

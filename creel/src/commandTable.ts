@@ -1,29 +1,29 @@
 import type { Command } from 'commander'
 import type { ProgramTools } from './programTools.ts'
 
-/** Adds arguments, options, subcommands and the action to a command that has its name and description already. */
+/** Adds arguments, options, subcommands and the action to a command that already has its name and description. */
 type Configure = (command: Command, tools: ProgramTools) => void
 
 /** One command of the program, without its code. */
 export interface CommandEntry {
   readonly name: string
-  /** One line, as the help of the command shows it; `creel --help` has room for 58 characters. */
+  /** One line, shown in the command's help; `creel --help` has room for 58 characters. */
   readonly description: string
-  /** Asked by programs: it runs and is not listed. */
+  /** For programs: it runs and is not listed. */
   readonly isHidden?: true
-  /** Reads the command's code. Nothing else does: a command costs only those who run it. */
+  /** Loads the command's code, only when the command runs. */
   readonly load: () => Promise<Configure>
 }
 
 /** Commands that belong together in `creel --help`. */
 export interface CommandGroup {
   readonly heading: string
-  /** Whether `creel --help` describes each, in place of its name alone. */
+  /** Whether `creel --help` shows descriptions, not only names. */
   readonly areDescribed?: true
   readonly commands: readonly CommandEntry[]
 }
 
-/** The command that runs where none is named. */
+/** The default command. */
 export const QUICK_START = 'quick-start'
 
 /** Every command, in the order of `creel --help`. */

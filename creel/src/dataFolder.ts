@@ -4,7 +4,7 @@ import { runningServices } from './serviceRegistry.ts'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** Variables that name another database than that of a data folder. */
+/** Variables that select another database than the one of a data folder. */
 const DATABASE_VARIABLES = ['DATABASE_URL', 'CREEL_DATABASE_READ_URL'].flatMap((name) => [
   name,
   `${name}_FILE`,
@@ -12,11 +12,11 @@ const DATABASE_VARIABLES = ['DATABASE_URL', 'CREEL_DATABASE_READ_URL'].flatMap((
 
 const given = (text: string | undefined): string | undefined => text?.trim() || undefined
 
-/** The data folder that variables name, or that is in this folder; an absolute path, which need not exist. */
+/** The configured data folder, else the one in this folder; an absolute path, which need not exist. */
 export const ownDataFolder = (environment: Environment): string =>
   resolve(given(environment.CREEL_DATA_DIR) ?? '.creel')
 
-/** Whether variables name a data folder or a database. */
+/** Whether variables select a data folder or a database. */
 const isNamed = (environment: Environment): boolean =>
   ['CREEL_DATA_DIR', 'DATABASE_URL', 'DATABASE_URL_FILE'].some(
     (name) => given(environment[name]) !== undefined,
@@ -28,15 +28,15 @@ const isThere = (folder: string): Promise<boolean> =>
     () => false,
   )
 
-/** The environment of a service or a command on the embedded PostgreSQL of a data folder, whatever database it named. */
+/** The environment for the embedded PostgreSQL of a data folder; settings of other databases are removed. */
 export function environmentOfDataFolder(environment: Environment, dataDir: string): Environment {
   const others = Object.entries(environment).filter(([name]) => !DATABASE_VARIABLES.includes(name))
   return { ...Object.fromEntries(others), CREEL_DATA_DIR: dataDir }
 }
 
 /**
- * The environment of a command beside a service: the given one where it names a database or a data folder, or where this folder has
- * one; else with the data folder of the user's running service, if any.
+ * The environment of a command that uses a running service. Unchanged if it selects a database or a data folder, or if
+ * this folder has a data folder; else with the data folder of the user's running service, if any.
  */
 export async function environmentBesideService(environment: Environment): Promise<Environment> {
   if (isNamed(environment) || (await isThere(ownDataFolder(environment)))) return environment
@@ -45,9 +45,9 @@ export async function environmentBesideService(environment: Environment): Promis
 }
 
 /**
- * The environment of a service that is started without a word of where its data is. It is on an embedded PostgreSQL, since a
- * `DATABASE_URL` around may be that of the user's own program: in the data folder that is named, or that is in this folder, else in the
- * user's own, the same from wherever it is started.
+ * The environment of a service that is started without configuration. It uses an embedded PostgreSQL, because a
+ * `DATABASE_URL` in the environment may belong to the user's own program. Its data folder is the configured one, or the
+ * one in this folder, else the user's own, which is the same from every folder.
  */
 export async function environmentOfQuickStart(environment: Environment): Promise<Environment> {
   const own = ownDataFolder(environment)

@@ -5,7 +5,7 @@ import postgres from '../../dist/postgres.tar.zst' with { type: 'file' }
 import { type ArchiveLabel, archiveRuntime, withoutRuntime } from './embeddedPostgres/index.ts'
 import { runProgram } from './program.ts'
 
-/** Written in by `scripts/build.ts`; null where there is no PostgreSQL inside. */
+/** Inserted by `scripts/build.ts`; null for an executable without PostgreSQL. */
 declare const CREEL_POSTGRES_LABEL: ArchiveLabel | null
 
 const embedded = (path: string) => Bun.file(path.startsWith('/') ? path : join(import.meta.dir, path))

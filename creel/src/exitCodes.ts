@@ -1,6 +1,6 @@
-/** How the program ends; documented in docs/operations.md and in `creel help config`. */
+/** Exit codes of the program; documented in docs/operations.md and in `creel help config`. */
 export const EXIT = {
-  /** Done; a service that was asked to stop has drained. */
+  /** Success; a service that was asked to stop has drained. */
   ok: 0,
   /** Failed or refused; the reason is on stderr. */
   failed: 1,
@@ -8,6 +8,6 @@ export const EXIT = {
   usage: 2,
 } as const
 
-/** The code of a process that a signal ended at once, as shells count. */
+/** The exit code of a process that a signal has terminated, in the shells' convention. */
 export const exitCodeOf = (signal: 'SIGINT' | 'SIGTERM' | 'SIGHUP'): number =>
   128 + { SIGHUP: 1, SIGINT: 2, SIGTERM: 15 }[signal]

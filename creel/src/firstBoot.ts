@@ -7,20 +7,20 @@ import { sql } from 'kysely'
 const WORKSPACE_NAME = 'default'
 const NAME = 'first'
 
-/** Only one of several processes that start on an empty database greets: "creel" in ASCII. */
+/** Lock by which only one of several processes greets on an empty database: "creel" in ASCII. */
 const FIRST_BOOT_LOCK = 0x637265656c
 
-/** What a first boot made, to be shown once. */
+/** Results of a first boot, to be shown once. */
 export interface FirstBoot {
   readonly key: string
   readonly captureUrl: string
   readonly requestsUrl: string
-  /** Signs a browser in, once; null where there is no console. */
+  /** A link that signs a browser in, once; null if there is no console. */
   readonly signInUrl: string | null
 }
 
 /**
- * Makes a workspace, a key and an endpoint when the database has no workspace yet, so that the first webhook can be
+ * Creates a workspace, a key and an endpoint if the database has no workspace yet, so that the first webhook can be
  * captured without another command.
  *
  * @returns undefined when there is a workspace already

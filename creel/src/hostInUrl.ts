@@ -1,4 +1,4 @@
-/** A listening address as the host of a URL for this machine: IPv6 in brackets, "every address" as loopback. */
+/** A listening address as the host of a URL for this machine: IPv6 in brackets, "all addresses" as loopback. */
 export function hostInUrl(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

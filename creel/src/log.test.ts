@@ -6,7 +6,7 @@ const written = (code: string) => `
   ${code}`
 const HELLO = 'createLog("info").info({ token: "hidden" }, "hello")'
 
-/** What a process with this stderr writes as its log. */
+/** The log of a process with this stderr. */
 function logged(environment: Readonly<Record<string, string>>, onTerminal: boolean, code = HELLO): string {
   const command = [process.execPath, '-e', written(code)]
   const quoted = command.map((word) => `'${word}'`).join(' ')

@@ -4,7 +4,7 @@ import pretty from 'pino-pretty'
 import type { Config } from './config/index.ts'
 import { withoutSecrets } from './logRedaction.ts'
 
-/** Members that never reach a log line, wherever they stand. */
+/** Members that are redacted in log lines, at any depth. */
 const SECRET_MEMBERS = [
   'authorization',
   'Authorization',
@@ -20,8 +20,8 @@ const SECRET_MEMBERS = [
 ]
 
 /**
- * The program's log, on stderr: stdout belongs to the ready line and to the output of commands. JSON lines; on a
- * terminal lines for people, coloured unless NO_COLOR is set (https://no-color.org).
+ * The program's log, on stderr, because stdout is for the ready line and the output of commands. Writes JSON lines; on
+ * a terminal readable lines, coloured unless NO_COLOR is set (https://no-color.org).
  */
 export function createLog(level: Config['CREEL_LOG_LEVEL']): pino.Logger {
   const options: pino.LoggerOptions = {
@@ -42,11 +42,14 @@ export function createLog(level: Config['CREEL_LOG_LEVEL']): pino.Logger {
   }
   if (process.stderr.isTTY !== true) return pino(options, pino.destination({ dest: 2, sync: true }))
   const colorize = (process.env.NO_COLOR ?? '') === ''
-  // In this thread: pino's transports load files at run time, which a single executable does not have.
+  // In this thread, because pino's transports load files at run time, which a single executable does not have.
   return pino(options, pretty({ destination: 2, sync: true, colorize, translateTime: 'SYS:HH:MM:ss.l' }))
 }
 
-/** What is said of an error: of the database's, no more than its words and its code, since the driver's own members hold statements. */
+/**
+ * Members of an error for the log. For database errors only message and code, since the driver's own members contain
+ * statements.
+ */
 function errorMembers(error: unknown): Readonly<Record<string, unknown>> {
   if (!(error instanceof Error)) return { message: String(error) }
   const code = 'code' in error ? error.code : undefined
@@ -60,7 +63,7 @@ function errorMembers(error: unknown): Readonly<Record<string, unknown>> {
 
 const OUTAGE_LINE_MS = 1000
 
-/** While the database is out of reach, everything that misses it would say so: one line a second is enough. */
+/** Limits log lines about a database outage to one a second, since every part that needs the database would log it. */
 function outageOnceASecond() {
   let lastAt = Number.NEGATIVE_INFINITY
   return function hook(this: pino.Logger, args: Parameters<pino.LogFn>, method: pino.LogFn): void {

@@ -1,9 +1,10 @@
-/** Longer credentials than this are nobody's. */
+/** Longer texts are not credentials. */
 const CREDENTIAL_CHARACTERS_MAX = 1024
 
 /**
- * Takes secrets out of a log line, whatever brought them there: an API key keeps the prefix that is safe to show; what
- * follows `Bearer` or stands as a password in a URL goes. Takes time in proportion to the line: strangers write parts of it.
+ * Removes secrets from a log line, wherever they came from. An API key keeps its prefix, which is safe to show; text
+ * after `Bearer` and passwords in URLs are removed. Takes linear time, because parts of the line come from unknown
+ * clients.
  */
 export function withoutSecrets(line: string): string {
   const keyless = line
@@ -12,7 +13,7 @@ export function withoutSecrets(line: string): string {
   return withoutPasswords(keyless)
 }
 
-/** `user:password@` behind `://`. Every other look begins where the one before it ended. */
+/** `user:password@` after `://`. Each match starts where the one before it ended, which keeps the time linear. */
 const USER_AND_PASSWORD = new RegExp(
   `^([^\\s:/@"]{0,${CREDENTIAL_CHARACTERS_MAX}}):[^\\s/@"]{1,${CREDENTIAL_CHARACTERS_MAX}}@`,
 )

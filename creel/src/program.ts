@@ -8,17 +8,17 @@ import { EXIT } from './exitCodes.ts'
 import type { ProgramTools } from './programTools.ts'
 import { VERSION } from './version.ts'
 
-/** The command line with every command's name and description, and the code of none. */
+/** The command line with the names and descriptions of all commands, without their code. */
 function outline(): Command {
   const program = new Command('creel')
     .description('Captures webhooks, shows them, and plays them back.')
     .version(VERSION)
     .showSuggestionAfterError()
-    // What follows a command is its own: commands and their subcommands have options of the same names.
+    // Options after a command belong to it: commands and their subcommands have options of the same names.
     .enablePositionalOptions()
     .helpCommand(false)
     .exitOverride()
-  // All of it fits on one screen; commander would describe every command.
+  // Fits on one screen; commander would describe every command.
   program.helpInformation = () => `${briefHelp().join('\n')}\n`
   for (const { commands } of COMMAND_GROUPS) {
     for (const { name, description, isHidden } of commands) {
@@ -45,7 +45,7 @@ async function fill(program: Command, entries: readonly CommandEntry[], parts: P
 /**
  * Builds the whole command line: every command with its options and help.
  *
- * @param only loads the code of this command alone; of the others there is the name and the description
+ * @param only loads the code of this command alone; the others have only name and description
  */
 export async function createProgram(parts: ProgramParts, only?: string): Promise<Command> {
   const program = outline()
@@ -53,20 +53,20 @@ export async function createProgram(parts: ProgramParts, only?: string): Promise
   return program
 }
 
-/** After a mistake every command names its own help. */
+/** Lets each command point to its own help after an error. */
 function pointToHelp(command: Command, chain: string): void {
   command.showHelpAfterError(`(\`${chain} --help\` tells more)`)
   for (const sub of command.commands) pointToHelp(sub, `${chain} ${sub.name()}`)
 }
 
 /**
- * Runs one command line and ends the process with its code, once what was printed has been written. Only the code of
- * the command that runs is loaded.
+ * Runs one command line and ends the process with its exit code, once all output has been written. Only the code of
+ * that command is loaded.
  *
  * @param words the command line without program and script
  */
 export async function runProgram(words: readonly string[], parts: ProgramParts): Promise<void> {
-  // Whoever reads has gone (`| head`): there is nobody to write for.
+  // The reader of stdout has gone (`| head`), so the output is dropped.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
   })
@@ -85,7 +85,7 @@ export async function runProgram(words: readonly string[], parts: ProgramParts):
   }
 }
 
-/** Options of no command are those of the quick start, but for those of the program itself. */
+/** Options without a command belong to the quick start, except for the program's own options. */
 const asksForQuickStart = ([first]: readonly string[]): boolean =>
   first === undefined || (first.startsWith('-') && !['-h', '--help', '-V', '--version'].includes(first))
 

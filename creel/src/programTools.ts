@@ -1,12 +1,12 @@
 import type { Command } from 'commander'
 import type { ProgramParts } from './commands/programParts.ts'
 
-/** What a command may need besides its own words. */
+/** Dependencies of commands. */
 export interface ProgramTools extends ProgramParts {
   /**
-   * The whole command line, for help and completion.
+   * Builds the whole command line, for help and completion.
    *
-   * @param only the one command whose options and subcommands are wanted; undefined: those of all
+   * @param only the one command whose options and subcommands are needed; undefined: all commands
    */
   readonly whole: (only?: string) => Promise<Command>
 }

@@ -11,8 +11,8 @@ const secretKeyFile = (dataDir: string): string => join(dataDir, 'secret.key')
 /**
  * The configured keys, newest first, else the one of the data folder.
  *
- * @param db migrated already
- * @throws StartupError when the key of the data folder is missing or is none
+ * @param db already migrated
+ * @throws StartupError when the key of the data folder is missing or invalid
  */
 export async function secretKeysOf(config: Config, db: Db): Promise<[Buffer, ...Buffer[]]> {
   if (config.CREEL_SECRET_KEYS !== undefined) return config.CREEL_SECRET_KEYS
@@ -20,10 +20,11 @@ export async function secretKeysOf(config: Config, db: Db): Promise<[Buffer, ...
 }
 
 /**
- * The key that secrets at rest are encrypted with: the one of a data folder, generated there when a new database has none
- * (32 bytes in base64, readable by its owner alone). It is on the disk before it is used: losing it loses the secrets.
+ * The key that encrypts secrets at rest: the one of a data folder. For a new database without one it is generated there
+ * (32 bytes in base64, readable by its owner alone). It is on disk before it is used, because losing it loses the
+ * secrets.
  *
- * @throws StartupError when the file is there and is not such a key, or is missing beside a database that was used with one
+ * @throws StartupError when the file is not a valid key, or is missing although the database was used with one
  */
 async function keyOfDataFolder(dataDir: string, db: Db): Promise<Buffer> {
   const file = secretKeyFile(dataDir)
@@ -52,7 +53,7 @@ async function generate(file: string): Promise<Buffer> {
   await handle.sync()
   await handle.close()
   try {
-    // Unlike a rename, a link never replaces the key of somebody who was quicker.
+    // Unlike a rename, a link never replaces the key of a process that was faster.
     await link(unfinished, file)
   } finally {
     await rm(unfinished, { force: true })

@@ -1,21 +1,21 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Where a service on a data folder says how it is reached. */
+/** The file in a data folder with the address of its service. */
 export const serviceFile = (dataDir: string): string => join(dataDir, 'service.json')
 
-/** Says where the service of this data folder listens, for commands beside it. Holds no secret. */
+/** Writes the address of a data folder's service, for commands. Contains no secret. */
 export async function writeServiceFile(dataDir: string, url: string): Promise<void> {
   await writeFile(serviceFile(dataDir), `${JSON.stringify({ url })}\n`, { mode: 0o600 })
 }
 
-/** The service has ended: commands beside it say so instead of calling it in vain. */
+/** Removes the address when the service has ended, so that commands report that instead of a failed call. */
 export async function removeServiceFile(dataDir: string): Promise<void> {
   await rm(serviceFile(dataDir), { force: true })
 }
 
 /**
- * The address of the service that runs on a data folder. It may have been killed since.
+ * The address of the service that runs on a data folder. The service may have been killed since.
  *
  * @returns undefined when none runs
  */

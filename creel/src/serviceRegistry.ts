@@ -5,10 +5,10 @@ import { z } from 'zod'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
-/** A connection that is open for so long without an answer is one to a busy service. */
+/** Timeout of a health check. A service that accepts the connection but does not answer in time is busy, not gone. */
 const ANSWER_MS = 1000
 
-/** Entries that are read at most; more than this many services of one user do not run on one machine. */
+/** Limit of entries that are read; one user does not run more services on one machine. */
 const ENTRIES_MAX = 64
 
 const Entry = z.object({
@@ -18,14 +18,14 @@ const Entry = z.object({
   startedAt: z.iso.datetime(),
 })
 
-/** A service on an embedded PostgreSQL that the user has started. `url` is where it listens, `dataDir` an absolute path. */
+/** A service on an embedded PostgreSQL that the user has started. `url` is its address, `dataDir` an absolute path. */
 export type RegisteredService = z.infer<typeof Entry>
 
 /**
- * The user's registry of running services, one file each, so that a command finds them from any folder. It holds no secret: the key
- * is in the data folder.
+ * The user's registry of running services, one file each, by which commands find them from any folder. It contains no
+ * secret: the key is in the data folder.
  *
- * @returns undefined where the environment names no home, as for most system services
+ * @returns undefined when the environment has no home folder, as for most system services
  */
 export function registryFolder({ XDG_STATE_HOME, HOME }: Environment): string | undefined {
   if (XDG_STATE_HOME) return join(XDG_STATE_HOME, 'creel', 'services')
@@ -38,7 +38,7 @@ const fileOf = (folder: string, dataDir: string) =>
 /**
  * Adds a service. Entries of other data folders with the same address are removed: their services have ended.
  *
- * @throws Error when the folder cannot be written; the service runs as well without
+ * @throws Error when the folder cannot be written; the service runs without an entry as well
  */
 export async function registerService(
   environment: Environment,
@@ -63,7 +63,7 @@ export async function unregisterService(environment: Environment, dataDir: strin
   if (folder !== undefined) await rm(fileOf(folder, dataDir), { force: true }).catch(() => undefined)
 }
 
-/** The user's services that run and answer, the one that was started last first. */
+/** The user's services that run and answer, newest first. */
 export async function runningServices(environment: Environment): Promise<RegisteredService[]> {
   const folder = registryFolder(environment)
   if (folder === undefined) return []
@@ -92,7 +92,10 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** A killed service leaves its entry behind, and another program may have its process id or its port since. */
+/**
+ * Whether an entry's service is alive. A killed service leaves its entry, and its process id or port may be in use by
+ * another program.
+ */
 async function isRunning({ url, pid }: RegisteredService): Promise<boolean> {
   try {
     process.kill(pid, 0)
@@ -102,7 +105,7 @@ async function isRunning({ url, pid }: RegisteredService): Promise<boolean> {
   return await answers(url)
 }
 
-/** Whether a service answers at an address. One that takes its time, on a busy machine, counts as one that does. */
+/** Whether a service answers at an address. A timeout on a busy machine counts as an answer. */
 export async function answers(url: string): Promise<boolean> {
   return await fetch(`${url}/healthz`, { redirect: 'manual', signal: AbortSignal.timeout(ANSWER_MS) }).then(
     (response) => response.ok,

@@ -2,10 +2,10 @@ import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
 import { EXIT, exitCodeOf } from './exitCodes.ts'
 
-/** Ctrl-C reaches us twice when npx or `bun run` stands between: from the terminal, and passed on by them. */
+/** Ctrl-C reaches us twice under npx or `bun run`: from the terminal, and forwarded by them. */
 const ECHO_MILLISECONDS = 100
 
-/** Why the service stops, and the code that it ends with. */
+/** Reason and exit code of a stop. */
 export interface Stop {
   readonly reason: string
   readonly exitCode: number
@@ -13,23 +13,23 @@ export interface Stop {
 
 interface StopOptions {
   readonly log: Logger
-  /** A reason to drain besides signals, in words. */
+  /** A further reason to drain, as text; signals are the usual one. */
   readonly stopWhen: Promise<string> | undefined
-  /** Ends what would outlive us when a second signal ends us. */
+  /** Terminates what would outlive us when a second signal ends us. */
   readonly abandon: () => void
 }
 
 /**
- * Resolves at the first signal to stop, or at an error that nothing caught: what state that left is anybody's guess, so
- * the service drains and whoever supervises it starts it anew. A second signal ends the process at once: nothing
- * acknowledged is lost by that, the next start recovers.
+ * Resolves at the first signal to stop, or at an uncaught error. After such an error the state is unknown, so the
+ * service drains and its supervisor restarts it. A second signal ends the process at once. Acknowledged data is not
+ * lost by that: the next start recovers it.
  */
 export function listenForStop({ log, stopWhen, abandon }: StopOptions): Promise<Stop> {
   return new Promise((resolve) => {
     void stopWhen?.then((reason) => resolve({ reason, exitCode: EXIT.ok }))
     let askedAt: number | undefined
     for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
-      // nohup starts us with SIGHUP ignored, which a listener would undo.
+      // nohup starts us with SIGHUP ignored, and a handler would undo that.
       if (signal === 'SIGHUP' && isHangUpIgnored()) continue
       process.on(signal, () => {
         if (askedAt === undefined) {
@@ -50,7 +50,7 @@ export function listenForStop({ log, stopWhen, abandon }: StopOptions): Promise<
   })
 }
 
-/** Linux shows the mask; elsewhere nobody can tell. SIGHUP is signal 1, its lowest bit. */
+/** Linux shows the mask; other systems do not. SIGHUP is signal 1, its lowest bit. */
 function isHangUpIgnored(): boolean {
   try {
     const mask = /^SigIgn:\s*([0-9a-f]+)$/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? '0'

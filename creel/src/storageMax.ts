@@ -4,7 +4,7 @@ import { readStorage } from '@creel/core/retention'
 import type { Config } from './config/index.ts'
 import { WAL_ROOM_BYTES } from './embeddedPostgres/index.ts'
 
-/** Of the disk's free space, and of what captures take of it already. */
+/** Share of the disk's free space that captures may take. */
 const SHARE_OF_FREE = 0.8
 
 /**
@@ -15,7 +15,7 @@ export async function storageMaxOf(config: Config, db: Db): Promise<number | nul
   const { CREEL_STORAGE_MAX: configured, CREEL_DATA_DIR: folder } = config
   if (configured === 'off') return null
   if (configured !== undefined) return configured
-  // How much room another machine has, its database does not tell.
+  // The free space of another machine is unknown.
   if (config.DATABASE_URL !== undefined) return null
   const { bavail, bsize } = await statfs(folder)
   const { totalBytes } = await readStorage(db)

@@ -1,9 +1,10 @@
 import { ClientError } from './clientError.ts'
 
 /**
- * Opens a page in the user's browser: of http or https alone, since a service names it and other schemes start other programs.
+ * Opens a page in the user's browser. Accepts http and https only: the service chooses the page, and other schemes
+ * start other programs.
  *
- * @throws ClientError naming the page where it is another one, or where no browser can be started
+ * @throws ClientError naming the page when its scheme is another one, or when no browser can be started
  */
 export async function openInBrowser(page: string): Promise<void> {
   const { protocol, href: url } = URL.parse(page) ?? {}
@@ -18,7 +19,7 @@ export async function openInBrowser(page: string): Promise<void> {
   await Promise.resolve()
 }
 
-/** Whether somebody sits before a screen that a browser can be opened on: not in a pipe, over ssh or without a display. */
+/** Whether a browser can be opened on the user's screen: not in a pipe, over ssh or without a display. */
 export function canOpenBrowser(): boolean {
   const { BROWSER, DISPLAY, WAYLAND_DISPLAY, SSH_CONNECTION } = process.env
   if (process.stdout.isTTY !== true) return false

@@ -1,4 +1,4 @@
-/** How many letters have to be changed, added or taken away to make one word of the other. */
+/** The number of letters to change, add or remove to turn one word into the other. */
 export function editDistance(left: string, right: string): number {
   let row = Array.from({ length: right.length + 1 }, (_, at) => at)
   for (let i = 1; i <= left.length; i += 1) {
@@ -12,10 +12,10 @@ export function editDistance(left: string, right: string): number {
   return row[right.length] ?? 0
 }
 
-/** How many close words an error names. */
+/** Close words in one error message. */
 const WORDS_MAX = 3
 
-/** The words that are few letters away from the wanted one, or hold it, the nearest first; case does not count. */
+/** Words that contain the wanted one or differ by few letters, the nearest first, ignoring case. */
 export function closestWords(words: readonly string[], wanted: string): string[] {
   const word = wanted.toLowerCase()
   return words

@@ -30,9 +30,9 @@ export function withFilterOptions(command: Command): Command {
 }
 
 /**
- * The filters as the API takes them.
+ * The filters as the API's input.
  *
- * @throws ClientError for a time that means nothing
+ * @throws ClientError for an invalid time
  */
 export function filterQuery(options: FilterOptions): Query {
   const { q, method, label, event, state, verification, since, until, after } = options

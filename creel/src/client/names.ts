@@ -4,25 +4,25 @@ import { allEndpoints } from './api/endpointChoice.ts'
 import { SampleList } from './api/shapes.ts'
 import { openApi } from './session.ts'
 
-/** Who types waits no longer than this. */
+/** Longest wait of a completion. */
 const WAIT_MILLISECONDS = 2_000
 
-/** A longer name is not completed. */
+/** Longest name that is completed. */
 const WORD_CHARACTERS_MAX = 200
 
-/** A word that shells take as it is, and that is no option: completion puts it on the command line unquoted. */
+/** A word that needs no quoting in shells and is not an option, so that completion can insert it unquoted. */
 const PLAIN_WORD = new RegExp(`^\\w[\\w.@/+:-]{0,${WORD_CHARACTERS_MAX - 1}}$`)
 
-/** What was typed before the name. */
+/** Values typed before the name. */
 interface Before {
   readonly provider: string | undefined
   readonly url: string | undefined
   readonly key: string | undefined
 }
 
-/** Names that the service knows, by what the argument or option is called. */
+/** Sources of names, by the argument's or option's name. */
 const KINDS: Readonly<Record<string, (api: ApiClient, before: Before) => Promise<readonly string[]>>> = {
-  // A name with a blank, or with what shells look at, is completed by the beginning of its id.
+  // A name that needs quoting is completed by the beginning of the endpoint's id.
   endpoint: async (api) =>
     (await allEndpoints(api)).map(({ id, name }) => (PLAIN_WORD.test(name) ? name : id.slice(0, 8))),
   provider: async (api) => (await samplesOf(api)).map(({ provider }) => provider),
@@ -35,10 +35,10 @@ const KINDS: Readonly<Record<string, (api: ApiClient, before: Before) => Promise
 const samplesOf = async (api: ApiClient) => (await api.get('/api/v1/samples', SampleList)).items
 
 /**
- * Names for completion, each a word without a meaning to shells. None where the kind has none, where anything is wrong, or where the service takes longer than 2 s: a
- * shell that completes must not be told of errors.
+ * Names for completion, each a word that needs no quoting. Empty for an unknown kind, after any error, and when the
+ * service takes longer than 2 s, because completion must not print errors.
  *
- * @param kind what the argument or option is called: `endpoint`, `provider` or `event`
+ * @param kind name of the argument or option: `endpoint`, `provider` or `event`
  */
 export async function namesOf(kind: string, before: Before, parts: ProgramParts): Promise<readonly string[]> {
   const ask = KINDS[kind]

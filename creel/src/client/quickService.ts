@@ -8,23 +8,24 @@ type Environment = Readonly<Record<string, string | undefined>>
 export interface QuickService {
   readonly url: string
   readonly dataDir: string
-  /** Resolves when a signal asks for its end, with the process's exit code. */
+  /** Resolves when a signal asks the process to stop, with its exit code. */
   readonly stopAsked: Promise<number>
-  /** Drains. */
+  /** Drains the service and stops it. */
   close(): Promise<void>
 }
 
-/** The service of this machine that a quick start uses; undefined where none of the user's runs. */
+/** The running service of this machine that a quick start uses; undefined if none of the user's runs. */
 export async function runningService(environment: Environment): Promise<LocalService | undefined> {
   for await (const service of localServices(environment)) return service
   return undefined
 }
 
 /**
- * Starts a service in this process for as long as a command runs, on the data folder of a quick start. Where port 4400 is taken and no
- * other was asked for, it listens on a free one. The first start makes a workspace, an endpoint and a key, which later commands find.
+ * Starts a service in this process for the duration of a command, on the data folder of a quick start. If port 4400 is
+ * taken and no other is configured, it listens on a free one. The first start creates a workspace, an endpoint and a
+ * key, which later commands find.
  *
- * @param logLevel unless `CREEL_LOG_LEVEL` says otherwise
+ * @param logLevel default of `CREEL_LOG_LEVEL`
  * @throws ConfigError, StartupError
  */
 export async function startQuickService(

@@ -3,7 +3,7 @@ import type { ProgramParts } from '../commands/programParts.ts'
 import { ApiClient } from './api/apiClient.ts'
 import { type ConnectionOptions, resolveConnection } from './connection/connection.ts'
 
-/** What every command over the API takes. */
+/** Options of every command that calls the API. */
 export interface ClientOptions extends ConnectionOptions {
   readonly json?: boolean
 }
@@ -24,10 +24,11 @@ export function withClientOptions(
 }
 
 /**
- * A client of the service that the options, the environment or the profile name, else of one that runs on this machine.
+ * Creates a client for the service that the options, the environment or the profile name, else for one that runs on
+ * this machine.
  *
- * @param environment in place of the process's own
- * @throws ClientError when none of them does
+ * @param environment replaces the environment of the process
+ * @throws ClientError when there is none
  */
 export async function openApi(
   options: ConnectionOptions,

@@ -35,7 +35,7 @@ export function requestIdOption(text: string): number {
 }
 
 /**
- * A moment as somebody writes it, as the API takes it: `10m` ago, `now`, a date or a timestamp. Undefined for anything else.
+ * Parses a moment into the API's format: `10m` ago, `now`, a date or a timestamp. Undefined for anything else.
  *
  * @param now in milliseconds since 1970
  */
@@ -49,7 +49,7 @@ export function momentOf(text: string, now: number): string | undefined {
 }
 
 /**
- * The same, where nothing else will do.
+ * Like `momentOf`, but requires a valid moment.
  *
  * @throws ClientError naming the option
  */
@@ -64,7 +64,7 @@ export function requiredMoment(text: string, option: string): string {
   return moment
 }
 
-/** A value as somebody types it: JSON where it is, else the text itself. */
+/** Parses a typed value: as JSON if it is valid JSON, else as text. */
 export function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -74,10 +74,10 @@ export function jsonOrText(text: string): unknown {
 }
 
 /**
- * Texts of the form `name=value`, the value JSON where it is, else text.
+ * Parses texts of the form `name=value`; the value is JSON if valid, else text.
  *
- * @param example of one that is understood
- * @throws ClientError for one that is no assignment
+ * @param example a valid assignment
+ * @throws ClientError for a text that is not an assignment
  */
 export function assignments(texts: readonly string[], example: string): Record<string, unknown> {
   const assigned: Record<string, unknown> = {}

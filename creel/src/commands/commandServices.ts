@@ -12,8 +12,8 @@ import { readServiceFile } from '../serviceFile.ts'
 import { VERSION } from '../version.ts'
 
 /**
- * core's services for one command: as the service has them, but the queue is opened only when something is enqueued,
- * and nothing waits for changes.
+ * core's services for one command, like those of the service, except that the queue is opened on its first job, and
+ * change notifications are off.
  */
 export async function openCommandServices(
   config: Config,
@@ -28,7 +28,7 @@ export async function openCommandServices(
     await started
     await insert(...job)
   }
-  // Where the service beside us really listens, also on a port that it chose itself.
+  // The actual address of the running service, whose port may have been chosen at start.
   const running = config.DATABASE_URL === undefined ? await readServiceFile(config.CREEL_DATA_DIR) : undefined
   const baseUrl =
     config.CREEL_BASE_URL ?? running ?? `http://${hostInUrl(config.CREEL_HOST)}:${config.CREEL_PORT}`
@@ -67,7 +67,7 @@ export async function openCommandServices(
   }
 }
 
-/** The user of the machine who runs the command, or its number where it has no name. */
+/** The user of the machine who runs the command; the user's number if it has no name. */
 function operatorName(): string {
   try {
     return userInfo().username

@@ -2,7 +2,7 @@ import type { Argument, Command, Option } from 'commander'
 import type { ProgramTools } from '../programTools.ts'
 import { printText } from './print.ts'
 
-/** `creel complete -- <words…>`: what completion scripts ask, the last word being the one that is typed. */
+/** `creel complete -- <words…>`, called by completion scripts. The last word is the incomplete one. */
 export function addCompleteCommand(command: Command, tools: ProgramTools): void {
   command.argument('[words...]', 'the command line so far').action(async (words: string[]) => {
     const found = await candidates(await tools.whole(words[0]), words, tools)
@@ -10,14 +10,14 @@ export function addCompleteCommand(command: Command, tools: ProgramTools): void 
   })
 }
 
-/** A command line that is read up to the word that is typed. */
+/** The command line up to the incomplete word. */
 interface Typed {
   readonly command: Command
   /** Values of the command's arguments. */
   readonly values: readonly string[]
   /** Values of its options, by their long names. */
   readonly options: Readonly<Record<string, string>>
-  /** The option whose value is typed. */
+  /** The option that expects a value next. */
   readonly pending: Option | undefined
 }
 
@@ -42,7 +42,7 @@ function read(program: Command, words: readonly string[]): Typed {
   return { command, values, options, pending }
 }
 
-/** The words that may stand in the place of the last one, those that the service knows included. */
+/** Completions of the last word, including names from the service. */
 async function candidates(
   program: Command,
   words: readonly string[],
@@ -70,13 +70,13 @@ const subcommandsOf = (command: Command): string[] =>
     .visibleCommands(command)
     .map((sub) => sub.name())
 
-/** The argument of a place; a variadic one takes all that follow it. */
+/** The argument at a position; a variadic one takes all further positions. */
 function argumentAt({ registeredArguments }: Command, place: number): Argument | undefined {
   const last = registeredArguments.at(-1)
   return registeredArguments[place] ?? (last?.variadic === true ? last : undefined)
 }
 
-/** What an argument or the value of an option is called: `endpoint` for `--to <endpoint>`. */
+/** Name of an argument or of an option's value: `endpoint` for `--to <endpoint>`. */
 function nameOf(place: Argument | Option): string {
   return 'flags' in place ? (/<(\w+)>/.exec(place.flags)?.[1] ?? '') : place.name()
 }

@@ -12,7 +12,7 @@ const BASH = `_creel() {
 }
 complete -F _creel creel`
 
-/** What a shell runs at its start: the program itself says what may follow. */
+/** Script for each shell's startup. It asks the program for completions. */
 const SCRIPTS: Readonly<Record<Shell, string>> = {
   bash: BASH,
   zsh: `autoload -U +X bashcompinit && bashcompinit\n${BASH}`,

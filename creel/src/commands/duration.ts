@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander'
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
 /**
- * The seconds that an option's value means: `90s`, `15m`, `12h`, `30d`.
+ * Parses a duration to seconds: `90s`, `15m`, `12h`, `30d`.
  *
  * @throws InvalidArgumentError for any other text
  */

@@ -8,7 +8,7 @@ import { StartupError } from '../startupError.ts'
 import { SafeText } from '../terminal/safeText.ts'
 import { printHint } from './print.ts'
 
-/** What helps after a refusal, by its code. */
+/** Hint for the user after a refusal, by its code. */
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   not_found: '`creel workspace list`, `creel key list` and `creel contact list` show what there is.',
   limit_reached:
@@ -17,9 +17,9 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
 }
 
 /**
- * Says what went wrong, in words for who typed the command, on stderr. Only what nobody expected comes with a stack.
+ * Prints an error to stderr, for the user of the command. Only unexpected errors are printed with a stack.
  *
- * @returns the code that the program ends with
+ * @returns the exit code of the program
  */
 export function reportFailure(thrown: unknown): number {
   if (thrown instanceof ConfigError) {

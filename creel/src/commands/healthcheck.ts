@@ -26,7 +26,7 @@ export function addHealthcheckCommand(command: Command): void {
     })
 }
 
-/** Why no answer came, in words. */
+/** Why there was no answer, as text. */
 function silence(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error.name === 'TimeoutError') return `nothing came within ${TIMEOUT_SECONDS} s`

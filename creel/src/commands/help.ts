@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import type { ProgramTools } from '../programTools.ts'
 
-/** `creel help [command…]`, in place of commander's, which knows the first word of a chain only. */
+/** `creel help [command…]`. It replaces commander's command, which supports only one word. */
 export function addHelpCommand(help: Command, tools: ProgramTools): void {
   help.argument('[command...]', 'which one').action(async (chain: string[]) => {
     let command = await tools.whole(chain[0])

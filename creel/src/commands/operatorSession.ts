@@ -8,16 +8,16 @@ import { StartupError } from '../startupError.ts'
 import { openCommandServices } from './commandServices.ts'
 import type { ProgramParts } from './programParts.ts'
 
-/** Operator procedures as functions of this process; no API key is asked for. */
+/** Operator procedures as functions of this process; no API key is needed. */
 export type Operator = ReturnType<typeof createOperatorCaller>
 
 /**
- * Lets a command call operator procedures, in process, on the database of the configuration: the running embedded one
- * is found through the data folder, or through the user's registry where there is none here; one that does not run is started for as
- * long as the command takes.
+ * Lets a command call operator procedures, in process, on the configured database. A running embedded one is found
+ * through the data folder, or through the user's registry if there is no data folder here. One that does not run is
+ * started for the duration of the command.
  *
- * @param environment in place of the process's own
- * @throws ConfigError, StartupError, and what the procedure throws
+ * @param environment replaces the environment of the process
+ * @throws ConfigError, StartupError, and the procedure's error
  */
 export async function asOperator<Answer>(
   parts: ProgramParts,
@@ -25,7 +25,7 @@ export async function asOperator<Answer>(
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<Answer> {
   const { config } = decodeConfig(await environmentBesideService(environment))
-  // Only trouble is worth a line beside a command's answer.
+  // Below errors, log lines would only disturb the command's output.
   const log = pino({ level: config.CREEL_LOG_LEVEL === 'silent' ? 'silent' : 'error' }, pino.destination(2))
   const connected = await connectAsGuest({ config, log, runtime: parts.runtime, maxConnections: 2 })
   try {

@@ -1,22 +1,25 @@
 import { SafeText, type Text } from '../terminal/safeText.ts'
 import { writeJson, writeLines } from '../terminal/write.ts'
 
-/** Every command that answers something takes `--json`. */
+/** Option of every command with output. */
 export interface JsonOption {
   readonly json?: boolean
 }
 
-/** One JSON value on one line, and nothing else on stdout. Hidden characters of its strings are `\u` escapes. */
+/**
+ * Prints one JSON value on one line; a command prints nothing else to stdout then. Hidden characters of strings are
+ * `\u` escapes.
+ */
 export function printJson(value: unknown): void {
   writeJson(value)
 }
 
-/** Lines for a person. Strings are escaped: control characters show, a line break too. */
+/** Prints lines to stdout. Strings are escaped: control characters become visible, line breaks too. */
 export function printText(...lines: Text[]): void {
   writeLines(process.stdout, lines)
 }
 
-/** A hint for a person that must not get into what a script reads. Escaped like {@link printText}. */
+/** Prints a hint to stderr, where it does not disturb scripts. Escaped like {@link printText}. */
 export function printHint(...lines: Text[]): void {
   writeLines(process.stderr, lines)
 }
@@ -24,7 +27,7 @@ export function printHint(...lines: Text[]): void {
 const isTerminal = () => process.stdout.isTTY === true
 
 /**
- * Rows for a person: a table on a terminal, tab-separated lines elsewhere. Cells are escaped before they are measured.
+ * Prints rows: a table on a terminal, tab-separated lines elsewhere. Cells are escaped before they are measured.
  *
  * @param columns heading and cell of each column
  */

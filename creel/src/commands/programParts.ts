@@ -1,11 +1,11 @@
 import type { RuntimeSource } from '../embeddedPostgres/index.ts'
 
-/** What differs between the checkout and the single executable. */
+/** Differences between the checkout and the single executable. */
 export interface ProgramParts {
-  /** Where the embedded PostgreSQL comes from; undefined: the installed npm package. */
+  /** Source of the embedded PostgreSQL; undefined: the installed npm package. */
   readonly runtime: RuntimeSource | undefined
-  /** Reads the console's files, packed; undefined: there are none, and the service is without its pages. */
+  /** Loads the console's pack. Undefined if there is none; then the service has no console pages. */
   readonly consolePack?: (() => Promise<Uint8Array | undefined>) | undefined
-  /** A reason to drain besides signals, in words. */
+  /** A further reason to drain, as text; signals are the usual one. */
   readonly stopWhen?: Promise<string>
 }

@@ -5,13 +5,15 @@ export interface Ready {
   readonly baseUrl: string
   readonly captureUrl: string
   readonly key: string
-  /** Signs a browser in, once; null where there is none, or where a browser has it already. */
+  /**
+   * A link that signs a browser in, once; null if there is no console, or if the browser was opened with it already.
+   */
   readonly signInUrl: string | null
-  /** Whether the key is shown now and never again. */
+  /** Whether the key is shown for the first and only time. */
   readonly isKeyNew: boolean
 }
 
-/** One block for people: the capture URL, lines to paste into a shell, and the link; each of them once. */
+/** The greeting: the capture URL, lines to paste into a shell, and the link; each of them once. */
 export function readyBlock({ baseUrl, captureUrl, key, signInUrl, isKeyNew }: Ready): SafeText[] {
   return [
     '',
@@ -31,6 +33,6 @@ export function readyBlock({ baseUrl, captureUrl, key, signInUrl, isKeyNew }: Re
   ].map((line) => SafeText.of(line))
 }
 
-/** A value that is pasted into a shell: it stays one word without a meaning of its own. */
+/** Quotes a value for a shell, so that it stays one word. */
 const shellWord = (value: string): string =>
   /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`

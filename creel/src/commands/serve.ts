@@ -9,7 +9,7 @@ import type { ProgramParts } from './programParts.ts'
 import { readyBlock } from './readyBlock.ts'
 import { openServing } from './serving.ts'
 
-/** Options of a service that win over the variables of the same meaning. */
+/** Options of a service that override variables. */
 export interface PlaceOptions {
   readonly port?: string
   readonly data?: string
@@ -26,7 +26,7 @@ export function withPlaceOptions(command: Command): Command {
     .option('--data <folder>', 'its data folder; default CREEL_DATA_DIR, else .creel')
 }
 
-/** The environment with what `--port` and `--data` say. */
+/** The environment, overridden by `--port` and `--data`. */
 export const environmentWith = (
   environment: Readonly<Record<string, string | undefined>>,
   { port, data }: PlaceOptions,
@@ -80,8 +80,8 @@ async function serve(
 }
 
 /**
- * The lines for scripts go to stdout whatever the log level; the greeting for people goes to stderr. A terminal gets one block in
- * place of both.
+ * Prints that the service is ready. The lines for scripts go to stdout at every log level; the greeting goes to stderr.
+ * A terminal gets one block instead of both.
  */
 async function announce(
   service: RunningService,
@@ -106,7 +106,7 @@ function announceToScripts({ key, captureUrl, requestsUrl, signInUrl }: FirstBoo
     'The key above is shown only this once. Send a webhook to your first endpoint, and read it back:',
     '',
     `  curl -d '{"hello":"world"}' -H 'Content-Type: application/json' ${captureUrl}`,
-    // The key itself is on stdout only: stderr often ends in a log.
+    // The key itself is printed to stdout only, because stderr often goes to a log.
     `  curl -H 'Authorization: Bearer <the key>' ${requestsUrl}`,
     '',
   )

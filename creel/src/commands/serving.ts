@@ -13,7 +13,7 @@ import { storageMaxOf } from '../storageMax.ts'
 import { VERSION } from '../version.ts'
 import type { ProgramParts } from './programParts.ts'
 
-/** Configuration and surroundings of a service of this process. */
+/** Options of a service in this process. */
 export interface ServingOptions {
   readonly config: Config
   readonly log: Logger
@@ -21,24 +21,24 @@ export interface ServingOptions {
   readonly parts: ReadonlySet<ServicePart>
   /** Takes a free port if the configured one is in use; false by default. */
   readonly takesAnotherPort?: boolean
-  /** Given what ends an embedded PostgreSQL at once, as soon as one may run. */
+  /** Called with a function that terminates an embedded PostgreSQL at once, as soon as one may run. */
   readonly onConnected?: (abandon: () => void) => void
 }
 
-/** A service in this process, on a database that is up to date. */
+/** A running service in this process, on a migrated database. */
 export interface Serving {
   readonly service: RunningService
   /** Listening address as a URL for this machine. */
   readonly localUrl: string
-  /** Drains, and closes the database. Commands stop finding it at once. */
+  /** Drains the service, and closes the database. Commands stop finding it at once. */
   close(): Promise<void>
 }
 
 /**
- * Opens the database, brings it up to date and starts the service on it. On an embedded PostgreSQL, commands find the service through
- * its data folder and through the user's registry.
+ * Opens the database, migrates it and starts the service on it. With an embedded PostgreSQL, commands find the service
+ * through its data folder and through the user's registry.
  *
- * @throws StartupError with what an operator can do about it
+ * @throws StartupError with a message that an operator can act on
  */
 export async function openServing(options: ServingOptions): Promise<Serving> {
   const { config, log, program, onConnected } = options

@@ -8,22 +8,24 @@ import { VERSION } from '../version.ts'
 import { type JsonOption, printJson, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
 
-/** What a start of this version would do here. */
+/** Effects of starting this version here. */
 interface UpgradeReport {
   readonly version: string
-  /** Migrations that would run, in their order; `stop` says why older processes must not go on after it. */
+  /**
+   * Pending migrations, in their order; `stop` is the reason why older processes must be stopped before it, or null.
+   */
   readonly pending: readonly { readonly name: string; readonly stop: string | null }[]
-  /** Migrations of a newer version: this one does not start on the database. */
+  /** Migrations of a newer version, which prevent this one from starting. */
   readonly unknown: readonly string[]
-  /** Whether processes of older versions must be stopped before. */
+  /** Whether processes of older versions must be stopped first. */
   readonly needsStop: boolean
-  /** Whether limits of plans differ from those of the last start: suspensions are then made or lifted. */
+  /** Whether limits of plans differ from those of the last start, which makes or lifts suspensions. */
   readonly plansChanged: boolean
   /** Variables that have no effect in this version. */
   readonly settings: readonly string[]
 }
 
-/** `creel upgrade-check`: changes nothing. Ends with 1 when this version would not start. */
+/** `creel upgrade-check`: changes nothing. Exit code 1 when this version would not start. */
 export function addUpgradeCheckCommand(command: Command, parts: ProgramParts): void {
   command
     .option(
@@ -39,14 +41,14 @@ export function addUpgradeCheckCommand(command: Command, parts: ProgramParts): v
 }
 
 async function reportOf(parts: ProgramParts): Promise<UpgradeReport> {
-  // Wrong variables end the command with all of them named, as they would end the start.
+  // Invalid variables end the command with a list of all of them, like a start.
   const { config, warnings } = decodeConfig(process.env)
   const log = createLog(config.CREEL_LOG_LEVEL)
   const connected = await connectAsGuest({ config, log, runtime: parts.runtime, maxConnections: 2 })
   try {
     const { db } = connected.database
     const { pending, unknown, isEmpty } = await migrationState(db)
-    // An empty database has no older process, and no plans that were applied.
+    // An empty database has no older processes, and no plans were applied to it.
     const named = pending.map((name) => ({ name, stop: isEmpty ? null : (STOPS[name] ?? null) }))
     return {
       version: VERSION,

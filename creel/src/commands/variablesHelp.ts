@@ -1,4 +1,4 @@
-/** Every variable with its meaning, and the exit codes, as `creel help config` shows them. */
+/** Text of `creel help config`: every variable with its meaning, and the exit codes. */
 export const VARIABLES_HELP = `
 Environment of developers' commands:
   CREEL_URL, CREEL_KEY      the service and the API key; default: of \`creel login\`, else one on this machine

@@ -5,13 +5,13 @@ import { CLIENT_VARIABLES, SECRET_NAMES, VARIABLE_NAMES, Variables } from './var
 
 type Values = z.infer<typeof Variables>
 
-/** The settings of the program, decoded once at start. */
+/** Configuration of the program, decoded once at start. */
 export interface Config extends Values {
-  /** The shipped plans with the numbers of `CREEL_PLANS_FILE` laid over them. */
+  /** The shipped plans, overridden by the numbers of `CREEL_PLANS_FILE`. */
   readonly plans: Plans
 }
 
-/** The environment is wrong; every wrong variable is named. The program ends with code 2. */
+/** The environment is invalid; every invalid variable is named. The exit code is 2. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError'
 
@@ -21,7 +21,7 @@ export class ConfigError extends Error {
   }
 }
 
-/** Decoded configuration, and what is odd about the environment but no mistake. */
+/** Decoded configuration, and warnings about the environment. */
 export interface Decoded {
   readonly config: Config
   readonly warnings: readonly string[]
@@ -30,7 +30,7 @@ export interface Decoded {
 /**
  * Decodes the environment. Absent and empty variables take their defaults.
  *
- * @throws ConfigError naming every wrong variable at once
+ * @throws ConfigError naming every invalid variable at once
  */
 export function decodeConfig(environment: Readonly<Record<string, string | undefined>>): Decoded {
   const mistakes: string[] = []
@@ -45,7 +45,7 @@ export function decodeConfig(environment: Readonly<Record<string, string | undef
   if (!values.success)
     mistakes.push(...values.error.issues.map(({ path, message }) => `${path.join('.')} ${message}`))
 
-  // Looked at also when others are wrong, so that one start names them all.
+  // Checked even if other variables are invalid, so that one start names them all.
   if (given.CREEL_SECRET_KEY !== undefined && given.CREEL_SECRET_KEYS !== undefined) {
     mistakes.push('CREEL_SECRET_KEYS stands in place of CREEL_SECRET_KEY: set one of them')
   }
@@ -65,7 +65,7 @@ export function decodeConfig(environment: Readonly<Record<string, string | undef
   return { config: { ...values.data, plans }, warnings: unknownVariables(environment) }
 }
 
-/** What stands in the files that `<name>_FILE` variables name, by the name of the variable. */
+/** Contents of the files that `<name>_FILE` variables name, by the name of the variable. */
 function readSecretFiles(
   environment: Readonly<Record<string, string | undefined>>,
   mistakes: string[],
@@ -89,7 +89,7 @@ function readSecretFiles(
   return texts
 }
 
-/** Files that the URLs of databases name, which the driver would look for with every connection. */
+/** Messages about unreadable files in the URLs of databases. The driver would read the files for each connection. */
 function unreadableFiles(given: Readonly<Record<string, string>>): string[] {
   return ['DATABASE_URL', 'CREEL_DATABASE_READ_URL'].flatMap((name) => {
     const text = given[name] ?? ''
@@ -126,7 +126,7 @@ function readPlans(file: string | undefined, mistakes: string[]): Plans {
   }
 }
 
-/** Likely typing mistakes: a misspelt variable would otherwise be silently without effect. */
+/** Warnings about unknown variables, which are likely misspelt and would be ignored silently. */
 function unknownVariables(environment: Readonly<Record<string, string | undefined>>): string[] {
   const files = SECRET_NAMES.map((name) => `${name}_FILE`)
   const known: readonly string[] = [...VARIABLE_NAMES, ...files, ...CLIENT_VARIABLES]

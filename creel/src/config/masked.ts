@@ -3,7 +3,7 @@ import type { Limits, PlanKey } from '@creel/core/plans'
 import type { Config } from './config.ts'
 import { VARIABLE_NAMES, type VariableName } from './variables.ts'
 
-/** How variables are shown that must not be shown as they are. */
+/** Masks for variables that may hold secrets. */
 const MASKS: { readonly [Name in VariableName]?: (value: string) => string } = {
   DATABASE_URL: withoutPassword,
   CREEL_DATABASE_READ_URL: withoutPassword,
@@ -18,7 +18,9 @@ export interface MaskedConfig {
   readonly plans: Readonly<Record<PlanKey, Limits>>
 }
 
-/** Every variable with its effective value, as its own parser takes it, secrets masked; absent ones are null. */
+/**
+ * Every variable with its effective value, in the form that its parser accepts, secrets masked; absent ones are null.
+ */
 export function maskedConfig(config: Config): MaskedConfig {
   const shown = VARIABLE_NAMES.map((name) => {
     const value = name === 'CREEL_RETRY_SCHEDULE' ? retryScheduleText(config[name]) : (config[name] ?? null)
@@ -37,7 +39,7 @@ export function maskedConfig(config: Config): MaskedConfig {
   }
 }
 
-/** Credentials stand before the `@`, or in the query (`?password=…`); what cannot be read is masked whole. */
+/** Credentials are before the `@`, or in the query (`?password=…`). A text that is not a URL is masked completely. */
 function withoutPassword(url: string): string {
   if (!URL.canParse(url)) return '***'
   const parsed = new URL(url)

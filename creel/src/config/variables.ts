@@ -4,7 +4,7 @@ import { PLAN_KEYS } from '@creel/core/plans'
 import { parseAllowList } from '@creel/core/platform/outbound'
 import { z } from 'zod'
 
-/** The values of `CREEL_LOG_LEVEL`, gravest first; with `silent` nothing is logged. */
+/** The values of `CREEL_LOG_LEVEL`, most severe first; `silent` logs nothing. */
 const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /** The parts of a comma-separated list, without blanks. */
@@ -55,8 +55,8 @@ function bytesOf(text: string): number {
 const Network = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()])
 
 /**
- * Every environment variable that the program reads, as text in and as its meaning out. An empty variable
- * counts as absent. Messages complete the sentence "<variable> …" and never quote the value: it may be a secret.
+ * Every environment variable that the program reads, with its parser. An empty variable counts as absent. Messages
+ * complete the sentence "<variable> …" and never quote the value, which may be a secret.
  */
 export const Variables = z.object({
   DATABASE_URL: z
@@ -144,7 +144,7 @@ export const SECRET_NAMES = [
   'CREEL_SMTP_URL',
 ] as const satisfies readonly VariableName[]
 
-/** What developers' commands read; the service passes over them without a warning. */
+/** Variables of developers' commands; the service ignores them without a warning. */
 export const CLIENT_VARIABLES = ['CREEL_URL', 'CREEL_KEY'] as const
 
 function isPublicUrl(text: string): boolean {
@@ -175,7 +175,7 @@ function readableDestinations(...[entries, context]: Parameters<Refinement>): vo
   }, 'a CIDR, an address or a host name')(entries, context)
 }
 
-/** Kinds of alert channel whose address is not part of the credential or the settings. */
+/** Kinds of alert channel with an API address that is neither in the credential nor in the settings. */
 const API_KINDS = ['telegram', 'pagerduty', 'opsgenie']
 
 /** `telegram=https://bots.example.com` → the kind and its base address. */

@@ -14,26 +14,29 @@ import { requireServer } from './serverVersion.ts'
 
 const TURN_SECONDS_MAX = 15
 
-/** The way to the database, and what must be stopped with it. */
+/** An open database, with its own server process if there is one. */
 export interface Connected {
   readonly database: OpenDatabase
   readonly url: string
   /** Closes the pool, then stops the embedded PostgreSQL if this process runs it. */
   close(): Promise<void>
-  /** Ends an embedded PostgreSQL of ours at once, without waiting: for the second signal. */
+  /** Terminates our embedded PostgreSQL at once, without waiting; for the second signal. */
   abandon(): void
 }
 
-/** How to reach the database. `maxConnections` bounds the pool; default 16. */
+/** Options of a connection. `maxConnections` bounds the pool; default 16. */
 export interface ConnectOptions {
   readonly config: Config
   readonly log: Logger
-  /** Where the embedded PostgreSQL comes from; undefined: the npm package. */
+  /** Source of the embedded PostgreSQL; undefined: the npm package. */
   readonly runtime: RuntimeSource | undefined
   readonly maxConnections?: number
 }
 
-/** For the service: `DATABASE_URL`, else the embedded PostgreSQL of the data folder, which becomes ours. */
+/**
+ * Connects the service: to `DATABASE_URL`, else to the embedded PostgreSQL of the data folder, which it starts or
+ * adopts.
+ */
 export async function connectAsOwner(options: ConnectOptions): Promise<Connected> {
   const { config, log, runtime } = options
   if (config.DATABASE_URL !== undefined) return connect(config.DATABASE_URL, options)
@@ -58,10 +61,10 @@ export async function connectAsOwner(options: ConnectOptions): Promise<Connected
 }
 
 /**
- * For a command: the database of a service that runs, or one that is started for as long as the command takes. Where
- * another command or a service is starting or stopping one, this waits for it. Only a service makes a data folder.
+ * Connects a command: to the database of a running service, or to one that is started for the duration of the command.
+ * Waits while another command or a service is starting or stopping one. Only a service creates a data folder.
  *
- * @throws StartupError where there is none
+ * @throws StartupError when there is none
  */
 export async function connectAsGuest(options: ConnectOptions): Promise<Connected> {
   const { config } = options

@@ -7,7 +7,7 @@ const OLDEST_MAJOR_VERSION = 15
 const WAIT_SECONDS_MAX = 30
 const RETRY_MILLISECONDS = 500
 
-/** What PostgreSQL says, or the system for it, while it is about to be there (in compose, after a reboot). */
+/** Errors while PostgreSQL is still starting (in compose, after a reboot). */
 const PASSING_CODES = new Set(['ECONNREFUSED', 'ENOENT', 'EAI_AGAIN', 'ETIMEDOUT', '57P03', '53300'])
 
 const TLS_WORDS: readonly [pattern: RegExp, words: string][] = [
@@ -21,16 +21,16 @@ const TLS_WORDS: readonly [pattern: RegExp, words: string][] = [
   [/does not support SSL connections/, 'it does not speak TLS, which sslmode asks for'],
 ]
 
-/** What is wrong with TLS, for who reads the URL; undefined when it is something else. */
+/** Explains a TLS error to the author of the URL; undefined for another error. */
 function tlsWords(code: string, message: string): string | undefined {
   return TLS_WORDS.find(([pattern]) => pattern.test(code) || pattern.test(message))?.[1]
 }
 
 /**
- * Waits for the database to answer, and makes sure that it is new enough.
+ * Waits for the database to answer, and checks its version.
  *
- * @param warn hears once why we wait
- * @throws StartupError when it is too old, does not store UTF8, refuses us, or is not there within 30 s
+ * @param warn called once with the reason for waiting
+ * @throws StartupError when it is too old, does not store UTF8, refuses us, or does not answer within 30 s
  */
 export async function requireServer(db: Db, warn: (words: string) => void): Promise<void> {
   const deadline = performance.now() + WAIT_SECONDS_MAX * 1000
@@ -67,7 +67,10 @@ export async function requireServer(db: Db, warn: (words: string) => void): Prom
   }
 }
 
-/** Node bundles the errors of several addresses of one name, and leaves the message of the bundle empty. */
+/**
+ * Code and message of an error. Node bundles the errors of several addresses of one name, and leaves the bundle's
+ * message empty.
+ */
 function describe(error: unknown): { code: string; message: string } {
   const [first = error] = error instanceof AggregateError ? error.errors : []
   const code = first instanceof Error && 'code' in first ? String(first.code) : ''

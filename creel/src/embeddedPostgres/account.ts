@@ -2,21 +2,21 @@ import { readFile, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StartupError } from '../startupError.ts'
 
-/** A user and group that processes and files can belong to. */
+/** A user and group for processes and files. */
 export interface Account {
   readonly uid: number
   readonly gid: number
 }
 
-/** Accounts that own nothing of their own on an ordinary machine, the most fitting first. */
+/** Accounts without files of their own on an ordinary machine, most suitable first. */
 const SERVICE_ACCOUNTS = ['postgres', '_postgres', 'nobody', 'daemon']
 
 /** `-2` of macOS's `nobody`, as the kernel writes it. */
 const asUnsigned = (id: number) => id >>> 0
 
 /**
- * The account that PostgreSQL runs under, or undefined when that is simply our own. PostgreSQL refuses to run
- * as root, so root lends it another one; `initdb` insists that the account has an entry in `/etc/passwd`.
+ * The account for PostgreSQL, or undefined for our own. PostgreSQL refuses to run as root, so root starts it under
+ * another account. `initdb` requires that the account has an entry in `/etc/passwd`.
  */
 export async function postgresAccount(): Promise<Account | undefined> {
   if (process.getuid?.() !== 0) return undefined
@@ -36,7 +36,7 @@ export async function postgresAccount(): Promise<Account | undefined> {
   )
 }
 
-/** Whether the account may pass through a folder and every folder above it. Access lists are not looked at. */
+/** Whether the account may pass through a folder and every folder above it. Access control lists are ignored. */
 export async function canReach(account: Account, folder: string): Promise<boolean> {
   const { uid, gid, mode } = await stat(folder)
   const bit = uid === account.uid ? 0o100 : gid === account.gid ? 0o010 : 0o001

@@ -4,10 +4,10 @@ import { join } from 'node:path'
 import { StartupError } from '../startupError.ts'
 import type { RuntimeSource } from './runtime.ts'
 
-/** What the build wrote down about the archive that it put into the executable. */
+/** Facts about the archive inside the executable, recorded by the build. */
 export interface ArchiveLabel {
   readonly version: string
-  /** Of the archive's bytes, in hex. */
+  /** Hash of the archive's bytes, in hex. */
   readonly sha256: string
 }
 
@@ -26,7 +26,7 @@ export function archiveRuntime(label: ArchiveLabel, readArchive: () => Promise<A
         throw new StartupError('The PostgreSQL inside this executable is damaged: get the executable again.')
       }
       await new Bun.Archive(await Bun.zstdDecompress(archive)).extract(into)
-      // The archive keeps contents only.
+      // The archive stores no modes.
       const programs = join(into, 'bin')
       for (const name of await readdir(programs)) await chmod(join(programs, name), 0o755)
     },
@@ -36,7 +36,7 @@ export function archiveRuntime(label: ArchiveLabel, readArchive: () => Promise<A
 /**
  * Packs the binaries of a source for {@link archiveRuntime}.
  *
- * @param folder what `unpack` of the package's source has filled
+ * @param folder filled by `unpack` of the package's source
  */
 export async function packRuntime(folder: string): Promise<Uint8Array<ArrayBuffer>> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -51,10 +51,10 @@ export async function packRuntime(folder: string): Promise<Uint8Array<ArrayBuffe
 }
 
 const BLOCK = 512
-/** Where a tar's header keeps its fields, in bytes. */
+/** Byte ranges of fields in a tar header. */
 const FIELD = { size: [124, 136], time: [136, 148], checksum: [148, 156] } as const
 
-/** The same tar with every file of the year 1970: packed twice, the same files make the same bytes. */
+/** The same tar with all times set to 1970, so that packing the same files twice makes the same bytes. */
 function withoutTimes(tar: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   const bytes = Buffer.from(tar)
   for (let at = 0; at + BLOCK <= bytes.length && bytes[at] !== 0; ) {

@@ -7,12 +7,12 @@ import { StartupError } from '../startupError.ts'
 import type { PostgresHome } from './home.ts'
 
 /**
- * Makes the cluster when the home has none: UTF-8 with the locale that is built into PostgreSQL, so that sorting is the
- * same on every machine and no locale of the system is needed. It appears whole or not at all: killed half-way, the next
- * start begins anew.
+ * Creates the cluster if the home has none. It uses UTF-8 with PostgreSQL's built-in locale, so that sorting is the
+ * same on every machine and no locale of the system is needed. The creation is atomic: after a crash, the next start
+ * begins from scratch.
  *
- * @returns whether it was made now
- * @throws StartupError with what `initdb` said
+ * @returns whether it was created
+ * @throws StartupError with the output of `initdb`
  */
 export async function makeCluster(home: PostgresHome, runtimeFolder: string): Promise<boolean> {
   if ((await stat(join(home.clusterFolder, 'PG_VERSION')).catch(() => undefined)) !== undefined) return false
@@ -47,7 +47,7 @@ export async function makeCluster(home: PostgresHome, runtimeFolder: string): Pr
   return true
 }
 
-/** Makes the database of that name when the cluster has none. */
+/** Creates the database if the cluster has none of that name. */
 export async function makeDatabase(maintenanceUrl: string, name: string): Promise<void> {
   const client = new Client({ connectionString: maintenanceUrl })
   await client.connect()

@@ -4,28 +4,28 @@ import { dirname, join } from 'node:path'
 import { StartupError } from '../startupError.ts'
 import { type Account, canReach, postgresAccount } from './account.ts'
 
-/** Where root keeps databases whose data folder PostgreSQL's account cannot reach. */
+/** Parent folder of databases whose data folder PostgreSQL's account cannot reach; used by root. */
 const STATE_FOLDER = '/var/lib/creel'
 
 /** `sun_path` holds 103 bytes on macOS and 107 on Linux; `/.s.PGSQL.5432` takes 14 of them. */
 const SOCKET_FOLDER_BYTES_MAX = 88
 
-/** The folder that holds everything of one embedded PostgreSQL, and who owns it. */
+/** The folder of one embedded PostgreSQL, and its owner. */
 export interface PostgresHome {
   /** Real path, free of symbolic links, that the owning account can reach. */
   readonly folder: string
-  /** The cluster: what PostgreSQL calls its data directory. The major version is part of the path. */
+  /** The cluster, which PostgreSQL calls its data directory. The path contains the major version. */
   readonly clusterFolder: string
   readonly socketFolder: string
   readonly logFile: string
-  /** Undefined: the account that we run under ourselves. */
+  /** Undefined for the account of this process. */
   readonly account: Account | undefined
 }
 
 /**
- * Finds, or makes, the home of the embedded PostgreSQL in a data folder: its folder `postgres`. Started by root
- * in a place that nobody else can reach (below `/root`, in a `mktemp -d`), that is a symbolic link to a folder
- * of its own in `/var/lib/creel`, since PostgreSQL does not run as root.
+ * Finds or creates the home of the embedded PostgreSQL in a data folder: its folder `postgres`. PostgreSQL does not run
+ * as root. If root starts it in a place that no other account can reach (below `/root`, in a `mktemp -d`), `postgres`
+ * is therefore a symbolic link to a folder in `/var/lib/creel`.
  *
  * @throws StartupError when the folder belongs to another user, its owner cannot reach it, or no reachable place can be
  *   written
@@ -43,7 +43,7 @@ export async function openHome(dataDir: string): Promise<PostgresHome> {
   return describeHome(link, account)
 }
 
-/** The home in a data folder that already has one; undefined when it has none. Changes nothing. */
+/** The home in a data folder; undefined if it has none. Changes nothing. */
 export async function findHome(dataDir: string): Promise<PostgresHome | undefined> {
   const link = join(dataDir, 'postgres')
   if ((await stat(link).catch(() => undefined)) === undefined) return undefined
@@ -64,10 +64,10 @@ async function describeHome(link: string, account: Account | undefined): Promise
         'or name another folder in CREEL_DATA_DIR.',
     )
   }
-  // Whoever owns the database keeps it: a folder that an ordinary user made stays theirs under root.
+  // The owner of the database stays: a folder that an ordinary user created is still used as that user under root.
   const owner = account === undefined || uid === 0 ? account : { uid, gid }
   if (owner !== undefined && !(await canReach(owner, dirname(folder)))) {
-    // As after a restore below /root: a copy has the folder itself where a link was.
+    // Happens after a restore below /root: the copy has the folder itself in place of the link.
     throw new StartupError(
       `The embedded database in ${folder} belongs to uid ${owner.uid}, who cannot reach it there: move the data folder ` +
         `to where it can be passed through, e.g. /srv/creel, and name that in CREEL_DATA_DIR.`,
@@ -93,7 +93,7 @@ async function makeHome(link: string, account: Account | undefined): Promise<voi
   }
   const dataDir = dirname(link)
   const { uid, mode } = await stat(dataDir)
-  // The data folder is ours to open a crack: passing through shows no names, and what is secret in it is 0600.
+  // The data folder is our own, so others may pass through it: that shows no names, and files with secrets are 0600.
   if (uid === 0 && (await canReach(account, dirname(dataDir)))) await chmod(dataDir, (mode & 0o777) | 0o011)
   if (await canReach(account, dataDir)) {
     await mkdir(link, { mode: 0o700 })
@@ -116,7 +116,7 @@ async function makeHome(link: string, account: Account | undefined): Promise<voi
   await symlink(folder, link)
 }
 
-/** In the home when the socket's path fits the kernel's limit, else in /tmp under a name that is the home's. */
+/** In the home if the socket's path fits the kernel's limit, else in /tmp under a name derived from the home. */
 function socketFolderOf(folder: string, uid: number): string {
   const inside = join(folder, 'socket')
   if (Buffer.byteLength(inside) <= SOCKET_FOLDER_BYTES_MAX) return inside
@@ -125,10 +125,9 @@ function socketFolderOf(folder: string, uid: number): string {
 }
 
 /**
- * Makes the socket's folder, open to its owner alone: whoever can enter it can read the database, since the
- * cluster trusts local connections.
+ * Creates the socket's folder. Only its owner may enter it, because the cluster trusts local connections.
  *
- * @throws StartupError when somebody else has put a folder or link of that name there
+ * @throws StartupError when another user has put a folder or link of that name there
  */
 export async function makeSocketFolder(home: PostgresHome): Promise<void> {
   const uid = home.account?.uid ?? process.getuid?.()

@@ -7,15 +7,15 @@ import { StartupError } from '../startupError.ts'
 /** Another process owns the data folder. */
 export class DataFolderInUse extends StartupError {}
 
-/** Holds a data folder for one owner. */
+/** An exclusive lock on a data folder. */
 export interface OwnerLock {
   release(): void
 }
 
 /**
- * Takes the data folder for this process. SQLite's exclusive transaction is the lock: it works on every system
- * that Bun runs on, also between two owners in one process, and the kernel drops it with the process, however
- * that dies. Nothing is ever written in that database.
+ * Takes the data folder for this process. The lock is SQLite's exclusive transaction: it works on every system that Bun
+ * runs on, also between two owners in one process, and the kernel releases it when the process dies in any way. Nothing
+ * is ever written to that database.
  *
  * @throws DataFolderInUse naming the process that holds it; StartupError when the folder cannot be written
  */
@@ -39,7 +39,7 @@ export async function lockDataFolder(dataDir: string): Promise<OwnerLock> {
 
 function openLockFile(file: string): Database {
   try {
-    // Whoever can open the file can lock it, and so keep the service from starting.
+    // Mode 0600, because every user that can open the file could lock it and keep the service from starting.
     const descriptor = openSync(file, 'a', 0o600)
     fchmodSync(descriptor, 0o600)
     closeSync(descriptor)

@@ -10,10 +10,10 @@ const START_SECONDS_MAX = 120
 const STOP_SECONDS_MAX = 30
 const POLL_MILLISECONDS = 10
 const ORPHAN_PAUSE_MILLISECONDS = 200
-/** Beyond it the log of PostgreSQL begins anew at the next start. */
+/** Above this size, PostgreSQL's log is truncated at the next start. */
 const LOG_BYTES_MAX = 10 * 1024 * 1024
 
-/** What `postmaster.pid` says, the file by which PostgreSQL marks a cluster as running. */
+/** Contents of `postmaster.pid`, by which PostgreSQL marks a cluster as running. */
 export interface PidFile {
   readonly pid: number
   readonly socketFolder: string
@@ -21,7 +21,7 @@ export interface PidFile {
   readonly status: string
 }
 
-/** Reads the mark of a running cluster; undefined when there is none or it is not whole yet. */
+/** Reads `postmaster.pid`; undefined when there is none or it is incomplete. */
 export async function readPidFile(clusterFolder: string): Promise<PidFile | undefined> {
   const text = await readFile(join(clusterFolder, 'postmaster.pid'), 'utf8').catch(() => undefined)
   if (text === undefined) return undefined
@@ -36,11 +36,12 @@ export function socketUrl(socketFolder: string, database: string): string {
   return `postgresql://creel@${encodeURIComponent(socketFolder)}:5432/${database}`
 }
 
-/** Whether the process is the postmaster of this cluster, and not another that has its number by now. */
+/** Whether the process is the postmaster of this cluster, and not another one that reuses its number. */
 export async function isPostmaster(pid: number, clusterFolder: string): Promise<boolean> {
   if (!isAlive(pid)) return false
   if (process.platform === 'linux') {
-    // The postmaster works in its data directory; nothing else has reason to. A zombie's cannot be read.
+    // The postmaster's working directory is its data directory; no other process has a reason to use it. A zombie has
+    // none.
     return (await readlink(`/proc/${pid}/cwd`).catch(() => '')) === clusterFolder
   }
   return commandOf(pid).includes(clusterFolder)
@@ -53,7 +54,7 @@ export async function runsFrom(pid: number, runtimeFolder: string): Promise<bool
   return program.startsWith(`${runtimeFolder}/`)
 }
 
-/** The command line of a process, where there is no /proc. */
+/** The command line of a process, for systems without /proc. */
 function commandOf(pid: number): string {
   return Bun.spawnSync(['/bin/ps', '-p', String(pid), '-o', 'command=']).stdout.toString()
 }
@@ -63,7 +64,7 @@ function isAlive(pid: number): boolean {
     process.kill(pid, 0)
     return true
   } catch (error) {
-    // EPERM: it lives, under an account that is not ours to signal.
+    // EPERM: the process is alive, under another account.
     return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
@@ -83,28 +84,28 @@ export async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** Options that go with the program and not with the cluster, so that an upgrade changes them. */
+/** Options that belong to the program and not to the cluster, so that an upgrade changes them. */
 function settings(home: PostgresHome, durable: boolean): Record<string, string> {
   return {
     listen_addresses: '',
     unix_socket_directories: home.socketFolder,
     unix_socket_permissions: '0700',
     port: '5432',
-    // The suite runs many services at once on its one that is not durable.
+    // The test suite runs many services on its one cluster, which is not durable.
     max_connections: durable ? '100' : '500',
     shared_buffers: '192MB',
     wal_buffers: '16MB',
-    // What is not durable may stand in memory.
+    // A cluster that is not durable may be in memory.
     max_wal_size: durable ? '2GB' : '512MB',
     checkpoint_timeout: '15min',
     synchronous_commit: durable ? 'on' : 'off',
     fsync: durable ? 'on' : 'off',
     full_page_writes: durable ? 'on' : 'off',
-    // Short statements, two cores, and the 64 MB of shared memory that a container gets: neither helps.
+    // Both are useless with short statements, two cores, and the 64 MB of shared memory that a container gets.
     jit: 'off',
     max_parallel_workers_per_gather: '0',
     random_page_cost: '1.1',
-    // Captures are inserted and evicted all day: small and frequent beats rare and long.
+    // Captures are inserted and evicted all day: small, frequent runs are better than rare, long ones.
     autovacuum_naptime: '15s',
     autovacuum_vacuum_cost_limit: '1000',
     timezone: 'UTC',
@@ -115,8 +116,8 @@ function settings(home: PostgresHome, durable: boolean): Record<string, string> 
 }
 
 /**
- * Starts the postmaster and waits until it takes connections, recovery after a crash included. Sessions of a dead
- * postmaster may take a moment to notice its end; PostgreSQL refuses to start until then, and is started again.
+ * Starts the postmaster and waits until it accepts connections, after recovery if it had crashed. Sessions of a dead
+ * postmaster may take a moment to end. PostgreSQL refuses to start until then, so this retries.
  *
  * @returns the process number
  * @throws StartupError with the end of its log
@@ -128,7 +129,7 @@ export async function startPostmaster(
 ): Promise<number> {
   const deadline = performance.now() + START_SECONDS_MAX * 1000
   for (;;) {
-    // Nobody else may use this folder, so what a dead postmaster left in it only stands in the way.
+    // No other process may use this folder, so anything that a dead postmaster has left there is removed.
     await rm(home.socketFolder, { recursive: true, force: true })
     await makeSocketFolder(home)
     const outcome = await startOnce(home, runtimeFolder, durable, deadline)
@@ -145,8 +146,8 @@ export async function startPostmaster(
 }
 
 /**
- * One try. The postmaster gets a session of its own, so that Ctrl-C in a terminal reaches us alone and we end it after
- * the drain, and a file for its log, so that it outlives us if we are killed.
+ * Starts the postmaster once. It gets a session of its own, so that Ctrl-C in a terminal reaches only us and we can
+ * stop it after the drain. It logs to a file, so that it survives if we are killed.
  */
 async function startOnce(
   home: PostgresHome,
@@ -188,8 +189,8 @@ async function startOnce(
 }
 
 /**
- * Stops a postmaster: `fast` first (sessions are cut, everything is written), `immediate` and then the kernel's way
- * when it does not come. Also one that is not our child. Returns when it is gone.
+ * Stops a postmaster, also one that is not our child: `fast` first (sessions are cut, everything is written), then
+ * `immediate`, then SIGKILL. Returns when it is gone.
  */
 export async function stopPostmaster(pid: number, clusterFolder: string): Promise<void> {
   for (const signal of ['SIGINT', 'SIGQUIT', 'SIGKILL'] as const) {
@@ -209,14 +210,15 @@ export async function stopPostmaster(pid: number, clusterFolder: string): Promis
 }
 
 /**
- * Makes PostgreSQL see through the mark of a dead postmaster whose process number somebody has: another program by now
- * (after a reboot, in a container), or the dead itself while nobody has reaped it. It overlooks its parent's number, and
- * that is ours. The rest of the mark stays: by it PostgreSQL finds sessions of the dead that still live, and waits.
+ * Lets PostgreSQL start although `postmaster.pid` names a process number that is in use: by another program (after a
+ * reboot, in a container), or by the dead postmaster itself, still a zombie. PostgreSQL ignores the number of its
+ * parent, which is ours, so our number replaces it. The rest of the file is kept: by it PostgreSQL finds sessions of
+ * the dead postmaster that are still alive, and waits for them.
  */
 export async function disownPidFile(clusterFolder: string): Promise<void> {
   const file = join(clusterFolder, 'postmaster.pid')
   const text = await readFile(file, 'utf8').catch(() => undefined)
   if (text === undefined) return
-  // Overwritten in place, so that it stays its owner's.
+  // Overwritten in place, which keeps the file's owner.
   await writeFile(file, [String(process.pid), ...text.split('\n').slice(1)].join('\n'))
 }

@@ -5,17 +5,17 @@ import { StartupError } from '../startupError.ts'
 import type { Account } from './account.ts'
 import type { PostgresHome } from './home.ts'
 
-/** Where the binaries of PostgreSQL come from: the npm package, or the archive inside the executable. */
+/** Source of PostgreSQL's binaries: the npm package, or the archive inside the executable. */
 export interface RuntimeSource {
-  /** Names exactly these binaries; part of a folder's name. */
+  /** Unique name of these binaries; part of a folder's name. */
   readonly version: string
-  /** Why there are none, for the operator. */
+  /** Why there are no binaries, for the operator. */
   readonly missing?: string
-  /** Fills an empty folder with `bin`, `lib` and `share`, and with `pg-symlinks.json` where the package has one. */
+  /** Fills an empty folder with `bin`, `lib` and `share`, and with `pg-symlinks.json` if the package has one. */
   unpack(into: string): Promise<void>
 }
 
-/** What of the package is only needed to build against PostgreSQL. */
+/** Files of the package that are only needed to build against PostgreSQL. */
 const isForBuilding = (path: string) =>
   path.endsWith('.a') || path.includes('/pgxs') || path.includes('/pkgconfig')
 
@@ -57,22 +57,21 @@ export async function runtimeOfPackage(root: string, platform: string): Promise<
 
 const MISSING = 'This build of creel has no PostgreSQL inside: set DATABASE_URL to a PostgreSQL 15 or newer.'
 
-/** Of builds for systems that there are no binaries for: nothing can be unpacked. */
+/** The source of a build without binaries for its system. Unpacking always fails. */
 export const withoutRuntime: RuntimeSource = {
   version: 'none',
   missing: MISSING,
   unpack: () => Promise.reject(new StartupError(MISSING)),
 }
 
-/** Where a home has these binaries, or will have them. */
+/** The folder of these binaries in a home, which need not exist. */
 export function runtimeFolderOf(home: PostgresHome, source: RuntimeSource): string {
   return join(home.folder, `runtime-${source.version}`)
 }
 
 /**
- * The folder of the binaries in a home, unpacked there when this version is not there yet or is not whole.
- * PostgreSQL's account owns it. Older versions are removed: their cluster, if it is of the same major version,
- * runs under the new one.
+ * Returns the folder of the binaries in a home, and unpacks them if this version is missing or incomplete. PostgreSQL's
+ * account owns the folder. Older versions are removed; a cluster of the same major version runs under the new one.
  */
 export async function installRuntime(home: PostgresHome, source: RuntimeSource): Promise<string> {
   const folder = runtimeFolderOf(home, source)
@@ -94,7 +93,7 @@ export async function installRuntime(home: PostgresHome, source: RuntimeSource):
   return folder
 }
 
-/** npm packages cannot hold symbolic links: the package lists them, and installing is to make them. */
+/** Creates the package's symbolic links. npm packages cannot contain links, so the package lists them. */
 async function makeSymlinks(folder: string): Promise<void> {
   const listed = await readFile(join(folder, 'pg-symlinks.json'), 'utf8').catch(() => '[]')
   const links = z.array(z.object({ source: z.string(), target: z.string() })).parse(JSON.parse(listed))
@@ -117,7 +116,9 @@ async function sizesOf(folder: string): Promise<Record<string, number>> {
   return Object.fromEntries(files.map((file, index) => [file.slice(folder.length + 1), sizes[index] ?? 0]))
 }
 
-/** Whether every file that was unpacked is still there in full: a cleaned or half-copied folder is made anew. */
+/**
+ * Whether every unpacked file still has its full size. A folder that was cleaned up or half copied is unpacked again.
+ */
 async function isWhole(folder: string): Promise<boolean> {
   const listed = await readFile(join(folder, 'sizes.json'), 'utf8').catch(() => undefined)
   if (listed === undefined) return false

@@ -19,37 +19,37 @@ import { keepWalRoom } from './walRoom.ts'
 
 const DATABASE = 'creel'
 
-/** How long a postmaster of a dead parent may take to answer (it may be recovering) before it is stopped. */
+/** Time for a postmaster with a dead parent to answer (it may be recovering) before it is stopped. */
 const ADOPTION_SECONDS_MAX = 20
 
-/** Which data folder to run PostgreSQL on, and how. */
+/** Options of an embedded PostgreSQL. */
 export interface EmbeddedPostgresOptions {
-  /** The service's data folder; made when absent. */
+  /** The service's data folder; created if absent. */
   readonly dataDir: string
   readonly log: Pick<Logger, 'info' | 'warn' | 'error'>
-  /** False gives up safety for speed (no fsync): for tests that may lose everything. Default true. */
+  /** False trades safety for speed (no fsync), for tests that may lose everything. Default true. */
   readonly durable?: boolean
-  /** Where the binaries come from; default the installed npm package. */
+  /** Source of the binaries; default the installed npm package. */
   readonly runtime?: RuntimeSource
 }
 
-/** A PostgreSQL that takes connections; its data folder belongs to this process until `stop` resolves. */
+/** A running PostgreSQL; its data folder belongs to this process until `stop` resolves. */
 export interface EmbeddedPostgres {
-  /** Connects to the service's database over the unix socket; node-postgres understands it. */
+  /** URL of the service's database over the unix socket, in node-postgres' form. */
   readonly url: string
-  /** Whether it was running already, left behind by an owner that was killed. */
+  /** Whether it was already running, left by an owner that was killed. */
   readonly adopted: boolean
-  /** The postmaster's process number now; it changes when it died and was started again. */
+  /** The postmaster's current process number; it changes when the postmaster is restarted. */
   readonly pid: () => number
-  /** Stops it (`fast`) and gives the data folder up. Safe to call twice. */
+  /** Stops it (`fast`) and releases the data folder. May be called twice. */
   stop(): Promise<void>
-  /** Ends it at once and without waiting (`immediate`): the next start recovers from its log. */
+  /** Terminates it at once and without waiting (`immediate`): the next start recovers from its log. */
   kill(): void
 }
 
 /**
- * Starts the PostgreSQL 18 of a data folder, or adopts the one that a killed owner left running there, and
- * keeps it running: one that dies is started again. Everything it had acknowledged is recovered from its log.
+ * Starts the PostgreSQL 18 of a data folder, or adopts the one that a killed owner left running there. Restarts it when
+ * it dies; all acknowledged data is recovered from its log.
  *
  * One process owns a data folder. As root, PostgreSQL runs under another account (`home.ts`).
  *
@@ -107,8 +107,8 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
 }
 
 /**
- * The URL of the embedded PostgreSQL that runs in a data folder, for commands beside a running service;
- * undefined when none runs there.
+ * The URL of the embedded PostgreSQL that runs in a data folder, for commands next to a running service; undefined when
+ * none runs there.
  */
 export async function findEmbeddedPostgres(dataDir: string): Promise<string | undefined> {
   const home = await findHome(dataDir)
@@ -119,14 +119,14 @@ export async function findEmbeddedPostgres(dataDir: string): Promise<string | un
   return (await answers(url)) ? url : undefined
 }
 
-/** Whether a service has begun to keep a database in the data folder. Changes nothing. */
+/** Whether the data folder contains a database. Changes nothing. */
 export async function hasEmbeddedPostgres(dataDir: string): Promise<boolean> {
   return (await findHome(dataDir)) !== undefined
 }
 
 /**
- * A postmaster that outlived its owner goes on for the new one, if it answers where we would look for it and runs the
- * binaries that we would run. Others are stopped.
+ * Adopts a postmaster that outlived its owner, if it answers at the expected address and runs the expected binaries.
+ * Any other one is stopped.
  */
 async function adopt(
   home: PostgresHome,

@@ -10,11 +10,11 @@ interface Supervised {
   readonly pid: number
   readonly home: PostgresHome
   readonly log: Pick<Logger, 'warn' | 'error'>
-  /** Starts it anew and answers its process number. */
+  /** Restarts it and returns its process number. */
   readonly start: () => Promise<number>
 }
 
-/** Watches a postmaster, ours or adopted, and starts it again when it dies: the service waits meanwhile. */
+/** Watches a postmaster, started or adopted, and restarts it when it dies; meanwhile the service waits. */
 export function keepRunning({ pid: firstPid, home, log, start }: Supervised) {
   let pid = firstPid
   let stopping = false
@@ -54,13 +54,13 @@ export function keepRunning({ pid: firstPid, home, log, start }: Supervised) {
         // Gone already.
       }
     },
-    /** Stops watching, lets a restart under way finish, stops the postmaster, and removes the folder of its socket. */
+    /** Stops watching, lets a pending restart finish, stops the postmaster, and removes its socket's folder. */
     stop: async () => {
       stopping = true
       clearTimeout(timer)
       await check
       await stopPostmaster(pid, home.clusterFolder)
-      // It may lie outside of the home, where nobody would take it away.
+      // It may be outside of the home, where it would be left behind.
       await rm(home.socketFolder, { recursive: true, force: true })
     },
   }

@@ -1,8 +1,8 @@
 import { createServer } from 'node:net'
 
 /**
- * A port of the host that was free a moment ago. The public addresses hold the port and everything is built with them,
- * so it must be known before anything listens.
+ * A port of the host that was free a moment ago. Many parts need the public addresses, which contain the port, so it
+ * must be known before anything listens.
  */
 export function freePort(host: string): Promise<number> {
   return new Promise((resolve, reject) => {

@@ -1,9 +1,9 @@
 import { StartupError } from '../startupError.ts'
 
-/** Another program listens there. */
+/** Another program listens on the port. */
 export class PortTaken extends StartupError {}
 
-/** Where something is to listen, and the variable that says so. */
+/** Address to listen on, and the variable that configures it. */
 interface Place {
   readonly host: string
   readonly port: number
@@ -11,9 +11,9 @@ interface Place {
 }
 
 /**
- * Waits for a port to open, and says in words why it does not.
+ * Waits for a port to open, and explains a failure.
  *
- * @throws PortTaken; StartupError for an address that is not this machine's and for a port that we may not have
+ * @throws PortTaken; StartupError for an address that is not this machine's and for a port without permission
  */
 export async function whenListening<Listener>(opening: Promise<Listener>, place: Place): Promise<Listener> {
   const { host, port, variable } = place
@@ -27,7 +27,7 @@ export async function whenListening<Listener>(opening: Promise<Listener>, place:
         { cause },
       )
     }
-    // Bun gives no code where the name of the host is unknown.
+    // Bun gives no code when the host name is unknown.
     const isUnknownName = cause instanceof Error && cause.message.startsWith('Failed to listen')
     if (code === 'EACCES' || code === 'EADDRNOTAVAIL' || isUnknownName) {
       throw new StartupError(

@@ -12,10 +12,13 @@ import type { Operations } from '@creel/gateway'
 import { checkQueue, readQueueLoad } from '@creel/jobs'
 import type { OpenServices } from './services.ts'
 
-/** Strangers may ask for `/readyz`: the sum over all endpoints is made so often at most. */
+/** Minimum interval of summing over all endpoints, since `/readyz` is public. */
 const STORAGE_EVERY_MS = 5000
 
-/** How this process is watched: database and queue must answer; the queue's and the storage's figures are read at each scrape. */
+/**
+ * Readiness and metrics of this process. Database and queue must answer; the figures of queue and storage are read at
+ * each scrape.
+ */
 export function operationsOf({
   services,
   boss,

@@ -8,10 +8,10 @@ import type { Logger } from 'pino'
 /** Which half of the service a process runs. */
 export type ServicePart = 'gateway' | 'jobs'
 
-/** Entries of the audit log are kept for so long unless told. */
+/** Default retention of audit log entries. */
 export const AUDIT_RETENTION_DAYS = 365
 
-/** Everything that a running service depends on, decoded and opened by who starts it. */
+/** Dependencies of a running service, decoded and opened by its caller. */
 export interface ServiceOptions {
   readonly database: OpenDatabase
   /** A read-only replica of it, for lists and searches; none by default. Its opener closes it. */
@@ -20,48 +20,48 @@ export interface ServiceOptions {
   readonly databaseUrl: string
   readonly parts: ReadonlySet<ServicePart>
   readonly host: string
-  /** 0 = any free one. */
+  /** 0 = any free port. */
   readonly port: number
-  /** {base_url} and {capture_url}; undefined: made of host and port. */
+  /** {base_url} and {capture_url}; undefined: derived from host and port. */
   readonly baseUrl: string | undefined
   readonly captureUrl: string | undefined
   /** Hosts that answer 301 to {base_url}; none by default. */
   readonly formerHosts?: readonly string[]
-  /** `/metrics` is served here, beside health, and no longer on `port`; 0 = any free one. */
+  /** Port that serves `/metrics`, next to health; then `port` does not serve it. 0 = any free port. */
   readonly metricsPort?: number | undefined
   /** 32 bytes. */
   readonly secretKey: Uint8Array
-  /** Keys that sealed what is not sealed anew yet, newest first. */
+  /** Keys of secrets that are not resealed yet, newest first. */
   readonly formerSecretKeys?: readonly Uint8Array[]
   readonly plans: Plans
-  /** Of a workspace that is made without a word of its plan; `team` by default. */
+  /** Plan for workspaces created without one; `team` by default. */
   readonly defaultPlan?: PlanKey
-  /** What captures may take in all, in bytes; null, the default: no bound. */
+  /** Limit of all captures together, in bytes; null, the default: no limit. */
   readonly storageMaxBytes?: number | null
   readonly allowDestinations: readonly string[]
-  /** Where alert mail goes out; without `smtpUrl` the history says that it was not sent. */
+  /** Settings of alert mail; without `smtpUrl` the history says that it was not sent. */
   readonly mail: MailerOptions
   /** Base addresses of alert providers' APIs that differ from the public ones, by channel kind. */
   readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
   /** Seconds between one attempt of a delivery and the next, before the jitter; the shipped schedule by default. */
   readonly retryDelaysSeconds?: readonly number[] | undefined
-  /** CIDRs whose `X-Forwarded-For` counts; none by default. */
+  /** CIDRs of proxies whose `X-Forwarded-For` is believed; none by default. */
   readonly trustedProxies?: readonly string[]
   /** Whether browsers can sign in; true by default. */
   readonly hasConsole?: boolean
   /** The console's files, packed; without them only its API is served. */
   readonly consolePack?: Uint8Array | undefined
-  /** Laid over the usual limits of connections. */
+  /** Overrides of the usual limits of connections. */
   readonly connectionLimits?: Partial<HttpLimits>
-  /** For so long entries of the audit log are kept; a year by default. */
+  /** Retention of audit log entries; a year by default. */
   readonly auditRetentionDays?: number
-  /** The most connections of the job queue's own; 6 by default, in a process that works. */
+  /** Limit of the job queue's own connections; 6 by default, in a process that works. */
   readonly queueConnections?: number
-  /** False: nothing is sent, neither deliveries nor alerts; they wait in their queues. True by default. */
+  /** False: neither deliveries nor alerts are sent; they wait in their queues. True by default. */
   readonly dispatches?: boolean
   readonly log: Logger
   readonly clock: Clock
-  /** The clock of the job queue, where it is not the system's. */
+  /** The clock of the job queue; the system's by default. */
   readonly jobClock?: JobClock
   /** Shown in the API's description, and sent as `User-Agent`. */
   readonly version: string

@@ -3,9 +3,9 @@ import { hostInUrl } from '../hostInUrl.ts'
 import type { ServiceOptions } from './options.ts'
 
 /**
- * {base_url} and {capture_url} of the spec: as configured, else from where the gateway listens.
+ * {base_url} and {capture_url}: as configured, else derived from the gateway's address.
  *
- * @param port the one that is really listened on, also when 0 was asked for
+ * @param port the actual port, also when 0 was requested
  */
 export function publicUrls(
   options: Pick<ServiceOptions, 'host' | 'baseUrl' | 'captureUrl'>,

@@ -13,13 +13,13 @@ import type { ServiceOptions } from './options.ts'
 import { publicUrls } from './publicUrls.ts'
 import { type OpenServices, openServices } from './services.ts'
 
-/** How long what is in flight may take when the service stops: longer than the longest send (15 s). */
+/** Limit of the drain when the service stops: longer than the longest send (15 s). */
 const DRAIN_SECONDS = 20
 
-/** How often another free port is tried when somebody takes it between finding and listening. */
+/** Attempts to find a free port, in case another program takes it between finding and listening. */
 const PORT_TRIES = 5
 
-/** A service that has started: its ports are open and its workers take jobs, as far as it has these parts. */
+/** A running service: its ports are open and its workers take jobs, depending on its parts. */
 export interface RunningService {
   readonly services: Services
   readonly boss: PgBoss
@@ -35,16 +35,16 @@ export interface RunningService {
    */
   handle(request: Request): Promise<Response>
   /**
-   * Drains: stops accepting, answers awaits, lets captures and sends in flight end, up to 20 s, and closes
-   * what the service opened. The database stays open.
+   * Drains: stops accepting, answers awaits, lets captures and sends in flight end, up to 20 s, and closes everything
+   * that the service opened. The database stays open.
    */
   stop(): Promise<void>
 }
 
 /**
- * Runs gateway, jobs or both on an open, migrated database. The program and the test suite start it alike.
+ * Runs gateway, jobs or both on an open, migrated database. Used by the program and by the test suite.
  *
- * @throws StartupError when a port cannot be had or the secret key is not the database's
+ * @throws StartupError when a port cannot be opened or the secret key does not match the database
  */
 export async function startService(options: ServiceOptions): Promise<RunningService> {
   for (let attempt = 1; ; attempt += 1) {
@@ -68,7 +68,7 @@ async function startOnce(options: ServiceOptions): Promise<RunningService> {
   let workers: RunningWorkers | undefined
   try {
     await applyChangedPlans(opened.services)
-    // The gateway is there first; until the workers are, deliveries wait for their jobs.
+    // The gateway starts first. Until the workers run, deliveries wait in the queue.
     const firstAttempts: FirstAttempts = { hold: (one) => workers?.firstAttempts.hold(one) }
     if (hasGateway) gateway = await openGateway(options, opened, { port, firstAttempts })
     metricsListener = await openMetrics(options, opened)

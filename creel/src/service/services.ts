@@ -17,26 +17,26 @@ import type { PgBoss } from 'pg-boss'
 import { StartupError } from '../startupError.ts'
 import { AUDIT_RETENTION_DAYS, type ServiceOptions } from './options.ts'
 
-/** core's services and the queue behind them, opened. */
+/** core's services and the queue, opened. */
 export interface OpenServices {
   readonly services: Services
   readonly boss: PgBoss
   readonly hasReplica: boolean
   readonly dispatches: boolean
-  /** Requests that are handed in are captured by these from now on. */
+  /** Sets the captures that requests handed in by calls are stored with. */
   takeCaptures(captures: Captures): void
-  /** Tells everything that waits to answer now. */
+  /** Makes everything that waits answer now. */
   beginStopping(): void
-  /** Closes what was opened here; the database is its opener's. */
+  /** Closes what was opened here; the database is closed by its opener. */
   close(): Promise<void>
 }
 
 /**
- * Opens what core needs for the life of the process.
+ * Opens the dependencies of core for the life of the process.
  *
  * @param urls public addresses
- * @param listensOn where this process can be reached: forwards to it are loops
- * @throws StartupError when the secret key is not the database's
+ * @param listensOn this process's own address: forwards to it are loops
+ * @throws StartupError when the secret key does not match the database
  */
 export async function openServices(
   options: ServiceOptions,
@@ -64,7 +64,7 @@ export async function openServices(
   const outbound = createOutbound({
     allowDestinations: options.allowDestinations,
     ownHosts: () => ownHosts,
-    // Who reaches the API at a loopback address is on the operator's own machine.
+    // A caller that reaches the API at a loopback address is on the operator's own machine.
     namesSetting: isLoopback(urls.baseUrl),
   })
   const mailer = createMailer(options.mail)

@@ -1,16 +1,16 @@
 import { createLogUpdate } from 'log-update'
 import type { SafeText } from './safeText.ts'
 
-/** The other buffer of a terminal: what was on the screen before comes back when it is left. */
+/** The alternate buffer of a terminal; leaving it restores the former screen. */
 const ENTER_ALTERNATE = '\u001b[?1049h\u001b[H'
 const LEAVE_ALTERNATE = '\u001b[?1049l'
 
-/** The whole of a terminal, drawn frame by frame. */
+/** The whole terminal, drawn frame by frame. */
 export interface FullScreen {
   enter(): void
   leave(): void
   draw(lines: readonly SafeText[]): void
-  /** Forgets the last frame: the next one is drawn whole. */
+  /** Discards the last frame, so that the next one is drawn completely. */
   clear(): void
   /** Shows the cursor again. */
   done(): void

@@ -11,29 +11,29 @@ export function writeJson(value: unknown): void {
   process.stdout.write(`${jsonText(value)}\n`)
 }
 
-/** Stdout for bytes that are passed on. */
+/** Stdout for bytes from elsewhere. */
 export interface ByteOutput {
-  /** Resolves when there is room for more. */
+  /** Resolves when stdout accepts more. */
   write(bytes: Uint8Array): Promise<void>
-  /** Writes what was held back of the last character. */
+  /** Flushes the rest of an incomplete character. */
   end(): void
 }
 
 /**
- * Opens stdout for somebody else's bytes. In a pipe or a file they arrive byte for byte; a terminal gets their text as UTF-8 with
- * hidden characters shown.
+ * Opens stdout for untrusted bytes. A pipe or a file receives them byte for byte; a terminal shows their text as UTF-8
+ * with hidden characters escaped.
  */
 export function byteOutput(): ByteOutput {
   const { stdout } = process
   const isTerminal = stdout.isTTY === true
   const decoder = new TextDecoder()
-  /** A CR and its line feed may come in different pieces. */
+  /** Held back because a CR and its line feed may come in different pieces. */
   let heldBack = ''
   const shown = (text: string) => SafeText.lines(text).join('\n')
   return {
     async write(bytes) {
       if (!isTerminal) {
-        // A full pipe is waited for, so that nothing piles up here.
+        // Back-pressure: waits for a full pipe, so that nothing piles up here.
         if (!stdout.write(bytes)) await once(stdout, 'drain')
         return
       }

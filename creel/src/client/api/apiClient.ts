@@ -4,28 +4,31 @@ import { ClientError } from '../clientError.ts'
 import type { Connection } from '../connection/connection.ts'
 import { Problem } from './shapes.ts'
 
-/** How long one call may take; awaits and streams bring a signal of their own. */
+/** Timeout of one call. Awaits and streams pass a signal of their own. */
 const CALL_MILLISECONDS = 30_000
 
-/** The longest that a spent budget is waited for, over all waits of one call. */
+/** Limit of the total wait for a spent budget in one call. */
 const BUDGET_MILLISECONDS = 120_000
 
 /** Members of a query string; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
-/** What a call sends besides its path. */
+/** Options of a call. */
 export interface CallOptions {
   readonly query?: Query
   /** Sent as JSON. */
   readonly body?: unknown
-  /** Lines of NDJSON, sent as they are read. They can be sent once: a spent budget is not waited for. */
+  /**
+   * Lines of NDJSON, sent as they are read. They can be sent only once, so such a call is not retried when the budget
+   * is spent.
+   */
   readonly lines?: ReadableStream<Uint8Array>
-  /** In place of the time-out of 30 s. */
+  /** Replaces the timeout of 30 s. */
   readonly signal?: AbortSignal
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What helps after a refusal, by its code. */
+/** Hint for the user after a refusal, by its code. */
 const NEXT_STEPS: Readonly<Record<string, string>> = {
   forwarding_disabled: 'To send it from this machine, name a port or a URL: `creel replay <id> --to 3000`.',
   limit_reached: 'Delete one that is not needed, or raise the plan.',
@@ -40,7 +43,7 @@ const NEXT_STEPS: Readonly<Record<string, string>> = {
   rate_limited: '`creel whoami --json` shows the limits of the plan.',
 }
 
-/** What helps where a member is refused, by its pointer. */
+/** Hint for the user after the refusal of a member, by its pointer. */
 const MEMBER_STEPS: Readonly<Record<string, string>> = {
   '#/provider': '`creel providers` lists them, `creel providers <text>` those that hold a text.',
 }

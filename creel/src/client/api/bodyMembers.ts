@@ -3,7 +3,7 @@ import { usageError } from '../clientError.ts'
 import { closestWords } from '../closest.ts'
 import type { ApiClient } from './apiClient.ts'
 
-/** The service's description, as far as it tells the members of a body. */
+/** The part of the service's description that lists the members of bodies. */
 const Description = z.looseObject({
   paths: z.record(
     z.string(),
@@ -32,8 +32,8 @@ export interface Operation {
 }
 
 /**
- * Refuses a member that the body of an operation has not. The API passes over such members, so that newer clients can talk to older
- * services; a member that somebody typed is a mistake.
+ * Refuses a member that the operation's body does not have. The API ignores such members, so that newer clients can
+ * talk to older services; a member that the user typed is a mistake.
  *
  * @throws ClientError naming it, with close ones or all
  */
@@ -46,7 +46,7 @@ export async function requireMembers(
   const { paths } = await api.get('/openapi/v1.json', Description)
   const body = paths[route]?.[method.toLowerCase()]?.requestBody?.content['application/json']
   const known = Object.keys(body?.schema.properties ?? {})
-  // A document of its own, which the service reads strictly.
+  // The body is a document that the service validates strictly itself.
   if (known.length === 0) return
   const unknown = members.find((member) => !known.includes(member))
   if (unknown === undefined) return

@@ -4,7 +4,7 @@ import { type ApiClient, ApiProblem } from './apiClient.ts'
 import { pagesOf } from './requests.ts'
 import { Endpoint, RequestSummary } from './shapes.ts'
 
-/** How many names an error lists. */
+/** Names in one error message. */
 const NAMES_MAX = 5
 
 /** Every endpoint of the workspace, newest first. */
@@ -15,10 +15,10 @@ export async function allEndpoints(api: ApiClient): Promise<Endpoint[]> {
 }
 
 /**
- * The endpoint that somebody means: by name, id, the beginning of its id, or its capture URL. Without a word the only one
- * there is.
+ * Finds an endpoint by name, id, the beginning of its id, or its capture URL. Without a text, the workspace's only
+ * endpoint.
  *
- * @throws ClientError naming close ones when none or several fit
+ * @throws ClientError naming close ones when none or several match
  */
 export async function chooseEndpoint(api: ApiClient, wanted: string | undefined): Promise<Endpoint> {
   const endpoints = await allEndpoints(api)
@@ -49,9 +49,9 @@ export async function chooseEndpoint(api: ApiClient, wanted: string | undefined)
 }
 
 /**
- * The endpoint of a request: the one that somebody names, else the one that has captured it.
+ * The endpoint of a request: the named one, else the one that has captured it.
  *
- * @throws ClientError when no endpoint fits or none has captured it
+ * @throws ClientError when no endpoint matches or none has captured it
  */
 export async function endpointIdOf(
   api: ApiClient,
@@ -63,14 +63,14 @@ export async function endpointIdOf(
   const found = await api
     .get(`/api/v1/requests/${requestId}`, RequestSummary, query)
     .catch((error: unknown) => {
-      // A service before 0.2.0 has no such route: it asks for the endpoint.
+      // A service before 0.2.0 has no such route, so the user must name the endpoint.
       if (error instanceof ApiProblem && error.code === 'unknown') return undefined
       throw error
     })
   return found?.endpointId ?? (await chooseEndpoint(api, wanted)).id
 }
 
-/** The endpoints that a word fits, by the first way in which it fits any. */
+/** The endpoints that match a text, by the first way of matching that finds any. */
 function fitting(endpoints: readonly Endpoint[], wanted: string): readonly Endpoint[] {
   const captureId = /\/hook\/([0-9a-f-]+)/i.exec(wanted)?.[1]?.toLowerCase()
   const id = captureId ?? wanted
@@ -95,7 +95,7 @@ const listed = (endpoints: readonly Endpoint[]) => [
     : []),
 ]
 
-/** Endpoints whose name holds the word or is few letters away from it, the nearest first. */
+/** Endpoints with a name that contains the text or differs by few letters, the nearest first. */
 function closest(endpoints: readonly Endpoint[], wanted: string): Endpoint[] {
   const word = wanted.toLowerCase()
   return endpoints

@@ -8,14 +8,14 @@ export function requestsPath(endpointId: string, requestId?: number): string {
   return requestId === undefined ? requests : `${requests}/${requestId}`
 }
 
-/** A captured request, whole. */
+/** Reads a captured request with its headers and body. */
 export function requestOf(api: ApiClient, endpointId: string, requestId: number): Promise<RequestDetail> {
   return api.get(requestsPath(endpointId, requestId), RequestDetail)
 }
 
 /**
- * Every item of a list, page by page, each once: by cursor, which also goes on where a search was ended because it took long. Where
- * the service gives no cursors, what arrives meanwhile shifts the pages and is passed over.
+ * Every item of a list, page by page, each once. Pages follow a cursor, which also resumes a search that was ended
+ * because it took long. If the service gives no cursors, new items shift the pages; duplicates are skipped then.
  */
 export async function* pagesOf<Item extends z.ZodType<{ readonly id: number | string }>>(
   api: ApiClient,
@@ -38,7 +38,7 @@ export async function* pagesOf<Item extends z.ZodType<{ readonly id: number | st
   }
 }
 
-/** The value of a captured header as it goes on the wire: a latin1 string, in which each character is one byte. */
+/** The value of a captured header as sent: a latin1 string, in which each character is one byte. */
 export function headerBytes({ value, encoding }: RequestDetail['rawHeaders'][number]): string {
   return encoding === 'latin1' ? value : Buffer.from(value, 'utf8').toString('latin1')
 }

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 
 /*
- * What commands read of the API's answers. Members that are not listed are passed on as they came, so that `--json` shows
- * everything that a newer service says.
+ * The members of the API's answers that commands read. Members that are not listed are kept unchanged, so that `--json`
+ * shows everything that a newer service returns.
  */
 
-/** An id as it is put into paths: a UUID, or another word without a meaning in URLs. */
+/** An id for use in paths: a UUID, or another word that needs no escaping in URLs. */
 const Id = z.string().regex(/^[\w-]{1,64}$/)
 
 /** An RFC 9457 problem of the API. */
@@ -20,7 +20,7 @@ export const Problem = z.looseObject({
     .optional(),
 })
 
-/** A page of a list. `next` is the cursor of what follows; services before 0.2.0 give none. */
+/** A page of a list. `next` is the cursor of the next page; services before 0.2.0 have none. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.looseObject({
     items: z.array(item),
@@ -42,7 +42,9 @@ export const Me = z.looseObject({
   plan: z.looseObject({ displayName: z.string() }),
 })
 
-/** An endpoint. Times are ISO 8601; `lastRequestAt` is null before its first capture, `provider` where none is set. */
+/**
+ * An endpoint. Times are ISO 8601; `lastRequestAt` is null before its first capture, `provider` is null if none is set.
+ */
 export const Endpoint = z.looseObject({
   id: Id,
   name: z.string(),
@@ -53,7 +55,7 @@ export const Endpoint = z.looseObject({
   storedRequestCount: z.int(),
   provider: z.string().nullable(),
 })
-/** An endpoint that passed the check of its schema, with unlisted members as they came. */
+/** A validated endpoint, with unlisted members unchanged. */
 export type Endpoint = z.infer<typeof Endpoint>
 
 const summary = {
@@ -66,7 +68,7 @@ const summary = {
   sizeBytes: z.int(),
   ip: z.string().nullable(),
   label: z.string().nullable(),
-  /** Services from before event ids were read say nothing of them. */
+  /** Older services return neither event ids nor sender attempts. */
   eventId: z.string().nullable().default(null),
   senderAttempt: z.int().nullable().default(null),
   bodyTruncated: z.boolean(),
@@ -78,7 +80,7 @@ const summary = {
 
 /** A captured request without headers and body, as lists show it. Times are ISO 8601, sizes bytes. */
 export const RequestSummary = z.looseObject(summary)
-/** A listed request that passed the check of its schema, with unlisted members as they came. */
+/** A validated request of a list, with unlisted members unchanged. */
 export type RequestSummary = z.infer<typeof RequestSummary>
 
 /** A captured request with headers in the order received. `body` is text, or base64 when `bodyIsBinary`; null when empty. */
@@ -91,10 +93,10 @@ export const RequestDetail = z.looseObject({
   ),
   body: z.string().nullable(),
 })
-/** A whole request that passed the check of its schema, with unlisted members as they came. */
+/** A validated request, with unlisted members unchanged. */
 export type RequestDetail = z.infer<typeof RequestDetail>
 
-/** One attempt at a delivery; `durationMs` is in milliseconds. Null members are those that it has not, or not yet. */
+/** One attempt at a delivery; `durationMs` is in milliseconds. Members are null when they do not apply, or not yet. */
 export const Attempt = z.looseObject({
   id: z.int(),
   requestId: z.int(),
@@ -108,10 +110,10 @@ export const Attempt = z.looseObject({
   durationMs: z.int().nullable(),
   attemptNumber: z.int(),
 })
-/** An attempt that passed the check of its schema, with unlisted members as they came. */
+/** A validated attempt, with unlisted members unchanged. */
 export type Attempt = z.infer<typeof Attempt>
 
-/** An action of an endpoint, by id and name; `kind` may be one that this version does not know. */
+/** An action of an endpoint, by id and name; `kind` may be unknown to this version. */
 export const Action = z.looseObject({
   id: Id,
   name: z.string(),
@@ -132,7 +134,7 @@ const ReplayOutcome = z.looseObject({
   durationMs: z.int().nullable(),
 })
 
-/** What a replay came to, one outcome per action. Only replays to listeners have a `listenerCount`. */
+/** Result of a replay, one outcome per action. Only replays to listeners have a `listenerCount`. */
 export const ReplayResult = z.looseObject({
   requestId: z.int(),
   state: z.string(),
@@ -162,7 +164,7 @@ export const SampleList = z.looseObject({
   ),
 })
 
-/** The capture that a sample became. `signed` is false without a secret, and where only the provider can sign. */
+/** The capture of a sent sample. `signed` is false without a secret, or if only the provider can sign. */
 export const SentSample = z.looseObject({
   requestId: z.int(),
   provider: z.string(),
@@ -173,7 +175,7 @@ export const SentSample = z.looseObject({
 /** A link that signs a browser in, once. */
 export const SignInLink = z.looseObject({ url: z.string() })
 
-/** The provider catalog. `verification` is null where the provider does not sign. */
+/** The provider catalog. `verification` is null for providers that do not sign. */
 export const ProviderList = z.looseObject({
   items: z.array(
     z.looseObject({
@@ -187,5 +189,5 @@ export const ProviderList = z.looseObject({
   ),
 })
 
-/** How many requests went to the recycle bin. */
+/** Result of a deletion: the number of requests moved to the recycle bin. */
 export const Deleted = z.looseObject({ deletedCount: z.int() })

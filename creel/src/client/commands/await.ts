@@ -11,7 +11,7 @@ import { spanText } from '../output/text.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import { spanOption } from '../words.ts'
 
-/** What the API waits for at most in one call. */
+/** Longest wait in one call of the API. */
 const CALL_SECONDS_MAX = 60
 const DEFAULT_MILLISECONDS = 30_000
 

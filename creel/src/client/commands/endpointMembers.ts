@@ -14,7 +14,7 @@ export interface MemberOptions {
   readonly set?: readonly string[]
 }
 
-/** Adds the members that people set most as options, and `--set` for all the others. */
+/** Adds options for the most common members, and `--set` for all the others. */
 export function withMemberOptions(command: Command, { isNew }: { isNew: boolean }): Command {
   command
     .option('--name <name>', 'shown to people, 1-100 characters')
@@ -28,10 +28,10 @@ export function withMemberOptions(command: Command, { isNew }: { isNew: boolean 
 }
 
 /**
- * The members that the options name, as the API takes them.
+ * The members that the options set, as the API's input.
  *
- * @param operation that they are for
- * @throws ClientError for a `--set` that is no assignment or names no member of the operation
+ * @param operation the operation that takes them
+ * @throws ClientError for a `--set` that is not an assignment or names no member of the operation
  */
 export async function membersOf(
   options: MemberOptions,

@@ -84,7 +84,7 @@ export function addListenCommand(command: Command, tools: ProgramTools): void {
   })
 }
 
-/** Where none of the user's services runs, one runs in this process for as long as the command does. */
+/** Starts a service in this process, for the duration of the command, when no service of the user runs. */
 async function serviceOfOurOwn(tools: ProgramTools): Promise<QuickService> {
   printHint('None of your services runs on this machine: starting one until this command ends.')
   const quick = await startQuickService(process.env, tools, { logLevel: 'fatal', handlesSignals: false })
@@ -117,7 +117,7 @@ async function run(
     checkpoint: options.write ? checkpoint : null,
     concurrency: options.concurrency ?? 1,
     retry: options.retry === true,
-    // Who only looks takes no replays.
+    // A viewer takes no replays.
     ...(options.write ? { listenerName } : {}),
     onAnswered: reporter.take,
   }

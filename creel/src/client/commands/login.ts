@@ -36,7 +36,7 @@ async function login(options: ClientOptions): Promise<void> {
   )
 }
 
-/** One line of stdin; asked for where somebody sits. */
+/** Reads one line of stdin; prompts for it on a terminal. */
 async function asked(question: string): Promise<string> {
   const lines = createInterface({ input: process.stdin, output: process.stderr, terminal: false })
   try {

@@ -22,11 +22,11 @@ interface NounOptions extends ClientOptions {
   readonly yes?: boolean
 }
 
-/** One of them. Members that are not listed are passed on as they came. */
+/** An item of a noun. Members that are not listed are kept unchanged. */
 const Item = z.looseObject({ id: z.string().regex(/^[\w-]{1,64}$/), name: z.string().nullish() })
 type Item = z.infer<typeof Item>
 
-/** Where the items are that a command is about. */
+/** The list that a command works on. */
 interface Place {
   readonly endpointId: string | undefined
   readonly query: Query
@@ -150,13 +150,13 @@ async function chosen(
   noun: Noun,
   { wanted, options }: { readonly wanted: string; readonly options: NounOptions },
 ): Promise<Item & { readonly place: Place }> {
-  // The endpoint of one that is found in the workspace is nothing to choose.
+  // An item of the workspace needs no choice of an endpoint.
   const place =
     noun.endpoint === 'path' ? await placeOf(api, noun, options) : { endpointId: undefined, query: {} }
   return { ...called(await itemsOf(api, noun, place), wanted, noun.one), place }
 }
 
-/** The one item with the id or the name, in whatever case. */
+/** The one item with this id or name, ignoring case. */
 function called<Named extends { readonly id: string; readonly name?: string | null | undefined }>(
   items: readonly Named[],
   wanted: string,

@@ -1,22 +1,22 @@
-/** Things that commands list, make, change and delete in the same way; their members are those of the API. */
+/** An object of the API with commands to list, create, change and delete it; its members are those of the API. */
 export interface Noun {
-  /** One of them, in words. */
+  /** Singular name, for texts. */
   readonly one: string
-  /** Route of the list, and of making one. */
+  /** Route to list and to create. */
   readonly list: string
-  /** Route of one; its last segment is the id. */
+  /** Route of one item; its last segment is the id. */
   readonly item: string
-  /** Member of the list's answer that holds them; undefined: pages. */
+  /** Member of the list's answer that holds the items; undefined if the list has pages. */
   readonly listedIn?: string
-  /** Where the endpoint is named: in the path, or in the body when one is made. */
+  /** Place of the endpoint: in the path, or in the body at creation. */
   readonly endpoint?: 'path' | 'body'
-  /** Whether they belong to an action, the first one by default. */
+  /** Whether the items belong to an action, the first one by default. */
   readonly hasAction?: true
-  /** Member that a file holds when one is changed; undefined: the whole body. */
+  /** Member of the body that `--file` sets in an update; undefined: the whole body. */
   readonly fileMember?: string
-  /** Members that a list shows. */
+  /** Members shown in a list. */
   readonly columns: readonly string[]
-  /** Options that make one, as an example. */
+  /** Example of options to create one. */
   readonly example: string
 }
 

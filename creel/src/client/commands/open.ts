@@ -32,7 +32,10 @@ export function addOpenCommand(command: Command, tools: ProgramTools): void {
   })
 }
 
-/** A link that signs in once: as the owner beside a local service, elsewhere as the key, where that may make one. */
+/**
+ * A link that signs in once: as the owner on a local service; elsewhere with the rights of the key, if the key may
+ * create links.
+ */
 export async function consoleUrl(
   api: ApiClient,
   wanted: string | undefined,
@@ -41,7 +44,7 @@ export async function consoleUrl(
   const page = wanted === undefined ? '/' : `/e/${(await chooseEndpoint(api, wanted)).id}`
   const link = await signInLink(api, tools).catch((error: unknown) => {
     if (!(error instanceof ApiProblem) || (error.status !== 403 && error.status !== 404)) throw error
-    // A key that only reads, or an older service: the console asks for the key itself.
+    // A read-only key, or an older service: the console asks for the key itself.
     printHint('This key cannot make a sign-in link: the console asks for a key.')
     return undefined
   })

@@ -39,7 +39,7 @@ export function addQuickStartCommand(command: Command, tools: ProgramTools): voi
     })
 }
 
-/** The service of this machine, whatever the variables of developers' commands name. */
+/** Connects to the service of this machine and ignores `CREEL_KEY`, which may belong to another service. */
 async function openLocal(
   url: string,
   environment: Readonly<Record<string, string | undefined>>,
@@ -69,7 +69,7 @@ async function show(
   }
 }
 
-/** The endpoint that was used last, else the newest; one is made where there is none. */
+/** The endpoint with the latest capture, else the newest; creates one if there is none. */
 async function quickEndpoint(api: ApiClient): Promise<Endpoint> {
   const [first, ...others] = await allEndpoints(api)
   if (first === undefined) {

@@ -18,7 +18,7 @@ interface ReplayOptions extends ClientOptions {
   readonly skipVerify?: boolean
 }
 
-/** What became of one request, for people and as JSON. */
+/** Result of one replay, as text and as JSON. */
 interface Replayed {
   readonly isGood: boolean
   readonly lines: readonly string[]

@@ -20,12 +20,12 @@ interface ExportOptions extends EndpointOption, FilterOptions {
 
 const ENDPOINT = ['-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one'] as const
 
-/** A service that sends nothing for so long in the middle of an export has gone. */
+/** Silence in the middle of an export after which the service counts as gone. */
 const SILENCE_MILLISECONDS = 60_000
 
 const Imported = z.looseObject({ importedCount: z.int() })
 
-/** `creel requests export`: the service's stream, passed on as it comes. */
+/** `creel requests export`: copies the service's stream to stdout. */
 export function addExportCommand(requests: Command, tools: ProgramTools): void {
   withClientOptions(
     withFilterOptions(
@@ -101,7 +101,7 @@ export function addImportCommand(requests: Command, tools: ProgramTools): void {
     if (file !== undefined && !(await source.exists())) throw usageError(`There is no file ${file}.`)
     const imported = await api.expect(Imported, 'POST', `${requestsPath(endpoint.id)}/import`, {
       lines: file === undefined ? Bun.stdin.stream() : source.stream(),
-      // However long it takes: the service ends what comes too slowly.
+      // No timeout: the service ends an upload that is too slow.
       signal: new AbortController().signal,
     })
     if (options.json === true) return printJson(imported)
@@ -115,6 +115,6 @@ function newLinesIn(bytes: Uint8Array): number {
   return count
 }
 
-/** `| head` has read enough. */
+/** The reader of stdout, such as `| head`, has closed the pipe. */
 const isReaderGone = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'EPIPE'

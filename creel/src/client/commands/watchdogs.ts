@@ -8,7 +8,7 @@ import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import { addNounChanges } from './nounCommands.ts'
 import { WATCHDOGS } from './nouns.ts'
 
-/** `creel watchdogs`, which lists them, and `creel watchdogs create` and the like. */
+/** `creel watchdogs`, which lists them, with its subcommands `create`, `update` and `delete`. */
 export function addWatchdogsCommand(command: Command, tools: ProgramTools): void {
   command.enablePositionalOptions()
   addNounChanges(command, WATCHDOGS, tools)

@@ -24,7 +24,7 @@ export function addWhoamiCommand(command: Command, tools: ProgramTools): void {
   })
 }
 
-/** What the key may, where and until when. A service from before there were scopes tells none: its keys may everything. */
+/** Scope, endpoint and expiry of the key. Services before scopes existed return none: their keys may do everything. */
 function may({ scope = 'admin', endpointId, expiresAt }: z.output<typeof Me>['key']): string {
   const where = endpointId ? `, of the endpoint ${endpointId} alone` : ''
   return `${scope}${where}${expiresAt ? `, until ${expiresAt}` : ''}`

@@ -10,34 +10,35 @@ export interface ConnectionOptions {
   readonly key?: string
 }
 
-/** Which service a command calls, with which key, and where each of the two was found. */
+/** The service and the key of a command, and their sources. */
 export interface Connection {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   readonly url: string
   readonly key: string
-  /** In words: `--url`, `CREEL_URL`, the file of the profile, or that of the data folder. */
+  /** Source as text: `--url`, `CREEL_URL`, the file of the profile, or that of the data folder. */
   readonly urlSource: string
   readonly keySource: string
-  /** Makes another key where the present one is refused; only beside a local service. */
+  /** Creates a new key when the current one is refused; only for a local service. */
   readonly renewKey?: () => Promise<string>
-  /** The data folder of the local service that the key was made for. */
+  /** The data folder of the local service that the key belongs to. */
   readonly dataDir?: string
 }
 
-/** What `resolveConnection` looks at besides the options. */
+/** Inputs of `resolveConnection`, in addition to the command's options. */
 export interface Surroundings {
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly parts: ProgramParts
 }
 
-/** No service is named, and none of the user's runs on this machine. */
+/** No service is named, and no service of the user runs on this machine. */
 export class NoService extends ClientError {}
 
 /**
- * Finds the service and the key: options win over `CREEL_URL` and `CREEL_KEY`, these over the profile of `creel login`, and
- * that over a service that runs on this machine. A kept key is used for the service that it was kept for, and no other.
+ * Finds the service and the key. Options take precedence over `CREEL_URL` and `CREEL_KEY`, these over the profile of
+ * `creel login`, and that over a service that runs on this machine. A stored key is used only for the service that it
+ * was stored for.
  *
- * @throws NoService when there is no service to be found, ClientError when there is no key
+ * @throws NoService when no service is found, ClientError when there is no key
  */
 export async function resolveConnection(
   options: ConnectionOptions,
@@ -74,7 +75,7 @@ export async function resolveConnection(
   ])
 }
 
-/** The local service of an address, or the first of all. */
+/** The local service with this address, or the first one. */
 async function localServiceAt(
   url: string | undefined,
   environment: Surroundings['environment'],
@@ -106,9 +107,9 @@ function firstOf(
 }
 
 /**
- * The base address of a service as somebody wrote it: `127.0.0.1:4400`, or with path and slash.
+ * Normalizes the base address of a service: accepts `127.0.0.1:4400`, or a path and trailing slashes.
  *
- * @throws ClientError when it is no http address
+ * @throws ClientError when it is not an http address
  */
 export function baseUrlOf(text: string, source: string): string {
   const url = /^https?:\/\//.test(text) ? text : `http://${text}`

@@ -8,13 +8,16 @@ import { answers, runningServices } from '../../serviceRegistry.ts'
 import { ClientError } from '../clientError.ts'
 import { writePrivately } from './profile.ts'
 
-/** Where the key of commands beside a local service is kept: the folder holds the whole database anyway. */
+/** File of the key for a local service. It is kept in the data folder, which holds the whole database anyway. */
 const keyFile = (dataDir: string): string => join(dataDir, 'terminal.key')
 
-/** What the key is called in the list of keys. */
+/** Name of that key in the list of keys. */
 const KEY_NAME = 'terminal'
 
-/** A service on this machine whose data folder the user may read. `file` is in it and says where the service listens. */
+/**
+ * A service on this machine with a data folder that the user may read. `file` is in that folder and has the service's
+ * address.
+ */
 export interface LocalService {
   readonly url: string
   readonly dataDir: string
@@ -22,8 +25,8 @@ export interface LocalService {
 }
 
 /**
- * The services that answer on this machine: that of this folder or of `CREEL_DATA_DIR` first, then, unless that variable is set, those of
- * the user's registry.
+ * The services that answer on this machine. First the one of this folder or of `CREEL_DATA_DIR`; then those of the
+ * user's registry, unless that variable is set.
  */
 export async function* localServices(
   environment: Readonly<Record<string, string | undefined>>,
@@ -37,7 +40,7 @@ export async function* localServices(
   }
 }
 
-/** The key that an earlier command made beside the local service, and the file it is kept in. */
+/** The key that an earlier command stored for the local service, and its file. */
 export async function keptKey(dataDir: string): Promise<{ key: string | undefined; file: string }> {
   const file = keyFile(dataDir)
   const text = await readFile(file, 'utf8').catch(() => undefined)
@@ -46,10 +49,10 @@ export async function keptKey(dataDir: string): Promise<{ key: string | undefine
 }
 
 /**
- * Makes a key in the database of a local service, for its oldest workspace, and keeps it in the data folder. Who may read
- * the folder may do so: the database and its secrets are in it.
+ * Creates a key in the database of a local service, for its oldest workspace, and stores it in the data folder. This
+ * gives no new rights to the folder's readers: the database and its secrets are in it.
  *
- * @throws ClientError when the service has no workspace; what the operator's procedures throw
+ * @throws ClientError when the service has no workspace; the errors of the operator's procedures
  */
 export async function renewLocalKey(dataDir: string, parts: ProgramParts): Promise<string> {
   const { asOperator } = await import('../../commands/operatorSession.ts')
@@ -67,7 +70,7 @@ export async function renewLocalKey(dataDir: string, parts: ProgramParts): Promi
   return key
 }
 
-/** Keeps a key for commands beside the service of a data folder. */
+/** Stores a key for commands in the data folder of their service. */
 export async function keepKey(dataDir: string, key: string): Promise<void> {
   await writePrivately(keyFile(dataDir), `${key}\n`)
 }

@@ -8,7 +8,7 @@ type Environment = Readonly<Record<string, string | undefined>>
 
 const Profile = z.object({ url: z.string(), key: z.string() })
 
-/** The service and the key that `creel login` kept. */
+/** The service and the key that `creel login` stored. */
 export interface Profile extends z.infer<typeof Profile> {
   readonly file: string
 }
@@ -20,9 +20,9 @@ function profileFile(environment: Environment): string {
 }
 
 /**
- * The profile, undefined when nobody has logged in.
+ * The profile; undefined without a login.
  *
- * @throws ClientError when the file is there and cannot be used
+ * @throws ClientError when the file exists and cannot be used
  */
 export async function readProfile(environment: Environment): Promise<Profile | undefined> {
   const file = profileFile(environment)
@@ -48,7 +48,7 @@ function jsonOf(text: string): unknown {
   }
 }
 
-/** Keeps a profile, readable by its owner alone, in place of the one before. Returns the file. */
+/** Replaces the profile. Only its owner can read the file. Returns the file. */
 export async function writeProfile(
   environment: Environment,
   profile: { url: string; key: string },
@@ -66,7 +66,7 @@ export async function removeProfile(environment: Environment): Promise<boolean> 
   return true
 }
 
-/** Writes a file of mode 0600 at once: a reader sees the old text or the new one. */
+/** Writes a file of mode 0600 atomically: a reader sees the old text or the new one. */
 export async function writePrivately(file: string, text: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 })
   const unfinished = `${file}.${process.pid}`

@@ -4,33 +4,33 @@ import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 
-/** A record is padded to whole blocks of so many bytes, so that a shorter one covers the one before. */
+/** A record is padded to a multiple of this, so that a shorter one overwrites the previous one completely. */
 const BLOCK_BYTES = 512
 
 const Stored = z.object({ done: z.int(), beyond: z.array(z.int()) })
 
-/** Up to where requests have been answered by the local server. */
+/** The requests that the local server has answered. */
 export interface Progress {
   /** Every request up to this one. */
   readonly done: number
-  /** And these beyond it: with several at once, a later one may be answered first. */
+  /** Answered requests after `done`. With several requests in flight, a later one may be answered first. */
   readonly beyond: readonly number[]
 }
 
 /** The progress of one endpoint towards one target, on disk. */
 export interface Checkpoint {
   readonly file: string
-  /** Undefined when nothing was sent there yet. */
+  /** Undefined if nothing was sent there yet. */
   read(): Progress | undefined
   /**
-   * Writes the progress in one call of the system: whoever kills the process sees the record before or after it. It does not
-   * wait for the disk; after a loss of power some requests may come once more.
+   * Writes the progress in one system call, so that killing the process leaves either the old record or the new one.
+   * Does not wait for the disk: after a power failure some requests may be sent again.
    */
   write(progress: Progress): void
   close(): void
 }
 
-/** Opens the checkpoint of an endpoint and a target; its folder is the user's state folder. */
+/** Opens the checkpoint of an endpoint and a target, in the user's state folder. */
 export function openCheckpoint(
   environment: Readonly<Record<string, string | undefined>>,
   of: { readonly serviceUrl: string; readonly endpointId: string; readonly target: string },

@@ -5,9 +5,9 @@ import type { RequestDetail } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
 
 /**
- * A condition of the API's language, ready to be evaluated here, by the code that the service evaluates it with.
+ * Parses a condition of the API's language. It is evaluated in this process, by the same code as in the service.
  *
- * @throws ClientError naming every wrong part
+ * @throws ClientError naming every invalid part
  */
 export function readCondition(text: string): (request: RequestDetail) => boolean {
   let value: unknown
@@ -28,7 +28,7 @@ export function readCondition(text: string): (request: RequestDetail) => boolean
   return (request) => matches(parsed.condition, capturedRequest(request))
 }
 
-/** The request as the condition language reads it. */
+/** The request in the form that conditions take. */
 function capturedRequest(request: RequestDetail): Parameters<typeof matches>[1] {
   const { verification } = request
   return {

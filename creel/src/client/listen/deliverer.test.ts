@@ -41,7 +41,7 @@ const ANSWER: LocalAnswer = {
   received: null,
 }
 
-/** A deliverer whose local server answers when the test says so. */
+/** A deliverer with a local server that answers when the test says so. */
 function started(concurrency: number, start: Progress) {
   const waiting = new Map<number, (answer: LocalAnswer) => void>()
   const progress: Progress[] = []
@@ -58,7 +58,7 @@ function started(concurrency: number, start: Progress) {
   const answer = async (id: number) => {
     waiting.get(id)?.(ANSWER)
     waiting.delete(id)
-    // What follows from an answer is a few microtasks away.
+    // Callbacks of an answer run some microtasks later.
     await new Promise((resolve) => setImmediate(resolve))
   }
   return { deliverer, waiting, progress, answer }

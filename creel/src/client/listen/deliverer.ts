@@ -3,34 +3,34 @@ import type { RequestDetail } from '../api/shapes.ts'
 import type { Progress } from './checkpoint.ts'
 import type { LocalAnswer, LocalSender } from './localSender.ts'
 
-/** How soon a port without a server is tried again. */
+/** Delays before a port without a server is tried again. */
 const HELD_MILLISECONDS = { first: 250, max: 2_000 } as const
 
-/** A request on its way to the local server. */
+/** A request for the local server. */
 export interface Item {
   readonly request: RequestDetail
-  /** Set when it was asked for: it is sent besides the order of the captures. */
+  /** Set for a replay, which is sent out of order. */
   readonly replayId?: number
 }
 
-/** How requests are sent, and where answers and progress are reported. `concurrency` must be at least 1. */
+/** Options of a deliverer. `concurrency` must be at least 1. */
 export interface DelivererOptions {
   readonly sender: Pick<LocalSender, 'send'>
-  /** How many are under way at once. With one, each is answered before the next is sent. */
+  /** Requests in flight at once. With one, each is answered before the next is sent. */
   readonly concurrency: number
-  /** Sends again until an answer comes, whatever went wrong, but for requests that can never be sent. */
+  /** Retries until there is an answer, except for requests that can never be sent. */
   readonly retry: boolean
   readonly start: Progress
-  /** Called after each answer, before the request is called done. */
+  /** Called after each answer, before the request counts as done. */
   readonly onAnswer: (item: Item, answer: LocalAnswer) => void
-  /** Called when the port has no server, once until it has one again. */
+  /** Called when the port has no server; once, until a server is back. */
   readonly onHeld: (answer: LocalAnswer) => void
   readonly onProgress: (progress: Progress) => void
-  /** Ends what is held or waits to be sent again; a send under way may end. */
+  /** Stops waiting and retrying; a send in flight may finish. */
   readonly signal: AbortSignal
 }
 
-/** Sends requests in order, so many at once, and knows up to where all are answered. */
+/** Sends requests in order, up to `concurrency` at once, and tracks which of them are answered. */
 export class Deliverer {
   private readonly open = new Map<number, 'sent' | 'done'>()
   private readonly beyond: Set<number>
@@ -44,17 +44,20 @@ export class Deliverer {
     this.beyond = new Set(options.start.beyond)
   }
 
-  /** Where it stands. */
+  /** The current progress. */
   get progress(): Progress {
     return { done: this.done, beyond: [...this.beyond].sort((left, right) => left - right) }
   }
 
-  /** Whether nothing is under way. */
+  /** Whether nothing is in flight. */
   get isIdle(): boolean {
     return this.running === 0
   }
 
-  /** Sends a request as soon as there is room, and resolves when it has begun. One that was answered already is passed over. */
+  /**
+   * Sends a request as soon as there is room, and resolves when the send has begun. A no-op if the request was answered
+   * already.
+   */
   async take(item: Item): Promise<void> {
     const isReplay = item.replayId !== undefined
     if (!isReplay && (item.request.id <= this.done || this.beyond.has(item.request.id))) return
@@ -68,15 +71,15 @@ export class Deliverer {
     )
   }
 
-  /** Calls a request done that is not to be sent, and everything up to it that was never taken. */
+  /** Marks a request as done that is not to be sent, together with all earlier ones that were never taken. */
   passOver(requestId: number): void {
-    // What is on its way is answered by the local server, and by nobody else.
+    // A request in flight is done only when the local server answers it.
     if (requestId <= this.done || this.open.has(requestId)) return
     if (this.open.size === 0) this.advance(requestId)
     else this.open.set(requestId, 'done')
   }
 
-  /** Resolves when nothing is under way. */
+  /** Resolves when nothing is in flight. */
   async idle(): Promise<void> {
     while (this.running > 0) await this.freed.promise
   }
@@ -110,7 +113,7 @@ export class Deliverer {
     this.freed = Promise.withResolvers()
   }
 
-  /** Moves on over everything that is answered without a gap, and notes the rest. */
+  /** Advances past all requests that are answered without a gap, and reports the progress. */
   private settle(): void {
     let newest = this.done
     for (const [id, state] of this.open) {

@@ -4,8 +4,8 @@ import { createHash } from 'node:crypto'
 const NAMESPACE = Buffer.from('b61d3a7e4c0f4f6d9a27e85c11d05f32', 'hex')
 
 /**
- * The `creel-delivery-id` of a captured request on its way to a local server: a UUID of version 5 (RFC 9562 §5.5) over
- * endpoint and request, so that it is the same whenever the request comes again.
+ * The `creel-delivery-id` of a captured request for a local server: a UUID of version 5 (RFC 9562 §5.5) from endpoint
+ * and request, so that it is the same each time the request is sent.
  */
 export function listenDeliveryId(endpointId: string, requestId: number): string {
   const bytes = createHash('sha1')

@@ -1,18 +1,18 @@
 import { within } from '@creel/core/platform/time'
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
 
-/** A server that is silent for longer has gone: it sends a comment every 15 s. */
+/** Silence after which the server counts as gone: it sends a comment every 15 s. */
 export const SILENCE_MILLISECONDS = 40_000
 
-/** One event of a stream, or a sign of life. */
+/** One event of a stream, or a heartbeat. */
 export type Frame =
   | { readonly kind: 'event'; readonly event: EventSourceMessage }
   | { readonly kind: 'alive' }
 
 /**
- * The frames of an event stream as they come. Ends when the server ends the stream.
+ * The frames of an event stream as they arrive. Ends when the server ends the stream.
  *
- * @throws Error when the connection breaks, or is silent for 40 s while somebody waits for the next frame
+ * @throws Error when the connection breaks, or is silent for 40 s while the caller waits for the next frame
  */
 export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerator<Frame> {
   const frames: Frame[] = []
@@ -32,7 +32,7 @@ export async function* framesOf(body: ReadableStream<Uint8Array>): AsyncGenerato
       yield* frames.splice(0)
     }
   } finally {
-    // Not awaited: a connection that is gone need not answer.
+    // Not awaited: a broken connection may never answer.
     reader.cancel().catch(() => undefined)
   }
 }

@@ -3,7 +3,7 @@ import type { RequestDetail } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
 import { requiredMoment } from '../words.ts'
 
-/** Words of the list's search, and the filters of the API that they stand for. */
+/** The filter words of the list's search, by the API's name of each filter. */
 const WORDS: Readonly<Record<string, string>> = {
   method: 'method',
   label: 'label',
@@ -16,17 +16,17 @@ const WORDS: Readonly<Record<string, string>> = {
   q: 'q',
 }
 
-/** What is followed: by the service's own filters, and by a condition that is evaluated here. */
+/** A filter of captures: the service's own filters, and a condition that is evaluated in this process. */
 export interface Filter {
   readonly query: Query
   matches(request: RequestDetail): boolean
 }
 
 /**
- * Reads `--filter`: words as the list takes them (`method:POST label:order.paid "some text"`), or a condition as actions
- * have it (`{"path":"body.type","op":"startsWith","value":"order."}`). Several of them combine with AND.
+ * Parses `--filter`: the words of the list's search (`method:POST label:order.paid "some text"`), or a condition like
+ * those of actions (`{"path":"body.type","op":"startsWith","value":"order."}`). Several filters combine with AND.
  *
- * @throws ClientError naming what is wrong
+ * @throws ClientError naming the error
  */
 export async function readFilter(texts: readonly string[]): Promise<Filter> {
   const query: Record<string, string> = {}

@@ -8,25 +8,25 @@ import { framesOf } from './eventFrames.ts'
 
 const RECONNECT_MILLISECONDS = { first: 250, max: 5_000 } as const
 
-/** What happens on the way between the service and a follower. */
+/** Events of a follower's connection to the service. */
 export type FeedEvent =
   | { readonly kind: 'connected' }
-  /** The connection is gone; the next attempt starts in `waitMs`. */
+  /** The connection is lost; the next attempt starts in `waitMs`. */
   | { readonly kind: 'lost'; readonly reason: string; readonly waitMs: number }
-  /** The service is there and has nothing new. */
+  /** A heartbeat: connected, and nothing new. */
   | { readonly kind: 'alive' }
-  /** Requests that match, oldest first. Every request up to `lastId` was looked at. */
+  /** Requests that match, oldest first. Every request up to `lastId` has been checked. */
   | { readonly kind: 'arrived'; readonly requests: readonly RequestDetail[]; readonly lastId: number }
-  /** Somebody asks the listeners to send a request again. */
+  /** A user asks the listeners to send a request again. */
   | { readonly kind: 'replay'; readonly requestId: number; readonly replayId: number }
 
-/** What is followed. */
+/** Parameters of a follower. */
 export interface Followed {
   readonly endpointId: string
   /** The stream begins after this request. */
   readonly afterId: number
   readonly filters: Query
-  /** Joins those who take replays, under this name. */
+  /** Registers as a listener that takes replays, under this name. */
   readonly listener?: string
 }
 
@@ -35,10 +35,10 @@ const Captured = z.looseObject({ requests: z.array(RequestDetail) })
 const Replay = z.looseObject({ requestId: z.int(), replayId: z.int() })
 
 /**
- * Follows an endpoint until `signal` aborts, without gaps: whatever breaks the connection, it is opened again behind the
- * last request that was handed out.
+ * Follows an endpoint until `signal` aborts, without gaps. When the connection breaks, it reconnects and resumes after
+ * the last request that was yielded.
  *
- * @throws ClientError when the service refuses for good: the key, the endpoint or the filters
+ * @throws ClientError when the service refuses permanently: the key, the endpoint or the filters
  */
 export async function* follow(
   api: ApiClient,
@@ -83,7 +83,7 @@ export async function* follow(
   }
 }
 
-/** What arrived since, oldest first, one by one: at the pace of whoever takes them. */
+/** Requests that arrived meanwhile, oldest first, one by one at the consumer's pace. */
 async function* readMissed(
   api: ApiClient,
   endpointId: string,
@@ -103,7 +103,7 @@ async function* readMissed(
   }
 }
 
-/** Coming back helps after anything but a refusal. */
+/** Whether reconnecting is useless: only a refusal is final. */
 function isFinal(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false
   return error instanceof ApiProblem && error.status < 500 && error.status !== 429 && error.status !== 408
@@ -124,6 +124,6 @@ function eventOf({
     return { kind: 'arrived', requests, lastId: Math.max(last, Number(id ?? 0)) }
   }
   if (event === 'replay') return { kind: 'replay', ...Replay.parse(JSON.parse(data)) }
-  // Kinds that a newer service knows, and changes of deliveries: signs of life.
+  // Unknown kinds from a newer service, and changes of deliveries, count as heartbeats.
   return { kind: 'alive' }
 }

@@ -10,33 +10,33 @@ import type { LocalSender } from './localSender.ts'
 import { countMatching, type Start } from './start.ts'
 import type { LinkState, ListenView, Shown } from './view.ts'
 
-/** The state is said again so often, so that nobody takes silence for peace. */
+/** Interval at which an unchanged state is shown again, so that silence is not mistaken for a working connection. */
 const HEARTBEAT_MILLISECONDS = 15_000
 
-/** What is followed, where its captures are sent and how that is shown. */
+/** Options of a listener: source, destination and view of the captures. */
 export interface ListenerOptions {
   readonly api: ApiClient
   readonly endpoint: Endpoint
   readonly start: Start
   readonly filter: Filter
-  /** Null: only look. */
+  /** Null to show captures without sending them. */
   readonly sender: LocalSender | null
-  /** Null: nothing is remembered. */
+  /** Null to store no progress. */
   readonly checkpoint: Checkpoint | null
   readonly concurrency: number
   readonly retry: boolean
   readonly view: ListenView
-  /** Joins those who take replays, under this name. */
+  /** Registers as a listener that takes replays, under this name. */
   readonly listenerName?: string
-  /** Called with what the local server answered, or why it did not. */
+  /** Called with the local server's answer, or the error. */
   readonly onAnswered?: (shown: Shown) => void
   readonly signal: AbortSignal
 }
 
 /**
- * Follows an endpoint and brings its captures to the local server, until `signal` aborts.
+ * Follows an endpoint and sends its captures to the local server, until `signal` aborts.
  *
- * @throws ClientError when the service refuses for good
+ * @throws ClientError when the service refuses permanently
  */
 export async function listen(options: ListenerOptions): Promise<void> {
   await new Listener(options).run()
@@ -49,7 +49,7 @@ class Listener {
   private lost: { since: number; reason: string } | undefined
   private isConnected = false
   private readonly deliverer: Deliverer
-  /** Replays that were taken: after a broken connection the service names recent ones again. */
+  /** Ids of replays that were taken. After a reconnect the service repeats recent ones. */
   private readonly replays = new Set<number>()
 
   constructor(private readonly options: ListenerOptions) {
@@ -86,7 +86,7 @@ class Listener {
       from: start.from,
       behind: this.behind,
     })
-    // A kill before the first answer must not change where the next start begins.
+    // If the process is killed before the first answer, the next start must begin at the same place.
     this.options.checkpoint?.write(this.deliverer.progress)
     const heartbeat = setInterval(() => void this.beat(), HEARTBEAT_MILLISECONDS)
     try {
@@ -112,7 +112,7 @@ class Listener {
     switch (event.kind) {
       case 'connected':
         this.isConnected = true
-        // What arrived while the connection was gone.
+        // Requests may have arrived while the connection was lost.
         if (this.lost !== undefined) await this.recount()
         this.lost = undefined
         return this.tellState()
@@ -151,7 +151,7 @@ class Listener {
     this.deliverer.passOver(lastId)
   }
 
-  /** A request that was deleted in the meantime is none any more. */
+  /** Sends a replay. A request that was deleted meanwhile is skipped. */
   private async replay({ requestId, replayId }: Extract<FeedEvent, { kind: 'replay' }>): Promise<void> {
     const { api, endpoint, view, sender } = this.options
     if (sender === null || this.replays.has(replayId)) return
@@ -171,7 +171,7 @@ class Listener {
     this.tell(true)
   }
 
-  /** Asks how many wait; a number that is not to be had stays as it was. */
+  /** Updates the number of waiting requests; if the call fails, the old number stays. */
   private async recount(): Promise<void> {
     const { api, endpoint, filter } = this.options
     const after = { ...filter.query, afterId: this.deliverer.progress.done }

@@ -4,10 +4,10 @@ import fc from 'fast-check'
 import type { RequestDetail } from '../api/shapes.ts'
 import { createLocalSender, type LocalSender } from './localSender.ts'
 
-/** A listening socket that keeps every byte, answers requests, and sends its clients somewhere else. */
+/** A server that records every byte, answers requests, and redirects its clients. */
 interface Wire {
   readonly port: number
-  /** What arrived since the last call, as latin1. */
+  /** Bytes received since the last call, as latin1. */
   taken(): string
   connectionCount(): number
 }
@@ -24,7 +24,7 @@ async function startWire(answer: (port: number) => string): Promise<Wire> {
     socket.on('error', () => socket.destroy())
     socket.on('data', (chunk) => {
       bytes += chunk.toString('latin1')
-      // One answer for each piece: a request of these tests fits into one.
+      // One answer a chunk: a request of these tests fits into one chunk.
       socket.write(answer(port))
     })
   })
@@ -90,7 +90,7 @@ const request = (members: Partial<RequestDetail>): RequestDetail => ({
   ...members,
 })
 
-/** The only request that may be among the bytes: its line, and the lines of its head. */
+/** Parses the bytes, which must be exactly one request: its line, and the lines of its head. */
 function onlyRequest(wire: string): { target: string; head: readonly string[]; body: string } {
   const end = wire.indexOf('\r\n\r\n')
   const [line = '', ...head] = wire.slice(0, end).split('\r\n')
@@ -99,7 +99,7 @@ function onlyRequest(wire: string): { target: string; head: readonly string[]; b
   return { target, head, body: wire.slice(end + 4) }
 }
 
-/** What the most liberal of servers makes of a path. */
+/** The path as the most lenient server would read it. */
 function asRead(target: string): string {
   let path = target.split('?')[0] ?? ''
   for (let layer = 0; layer < 12; layer += 1) {
@@ -107,7 +107,7 @@ function asRead(target: string): string {
       String.fromCharCode(Number.parseInt(hex, 16)),
     )
   }
-  // The parser of URLs takes tabs and line breaks out, turns backslashes, and folds dots.
+  // The URL parser removes tabs and line breaks, turns backslashes into slashes, and folds dots.
   return new URL(`http://local${path.replace(/;[^/\\]*/g, '').replace(/[?#]/g, '_')}`).pathname
 }
 
@@ -189,7 +189,7 @@ describe('a local sender', () => {
               continue
             }
             sentCount.plain += 1
-            // A redirect is an answer.
+            // A redirect counts as an answer.
             expect(answer.statusCode).toBe(307)
             const { target, head, body } = onlyRequest(wire)
             expect(body).toBe('')
@@ -222,7 +222,7 @@ describe('a local sender', () => {
     )
     const value = fc.oneof(
       often(fc.constantFrom('chunked', '0', '5', 'close', 'upgrade, x', 'trap', '100-continue')),
-      // The last four hold a CR or LF, some where a writer keeps only the low byte of a character.
+      // The last four contain a CR or LF, some only if a writer keeps just the low byte of a character.
       fc.constantFrom(
         'a\u0000b',
         'a\nHost: trap',
@@ -253,7 +253,7 @@ describe('a local sender', () => {
         const isWellFormed = rawHeaders.every(
           (one) => /^[\w-]+$/.test(one.name) && /^[ -~]*$/.test(one.value),
         )
-        // Fields of the capture's own connection are no reason to refuse the rest.
+        // Fields of the capture's own connection must not make the request unsendable.
         if (isWellFormed && word === 'POST') expect(answer.isUnsendable).toBe(false)
         if (answer.isUnsendable) return expect(wire).toBe('')
         sentCount += 1

@@ -4,12 +4,12 @@ import type { RequestDetail } from '../api/shapes.ts'
 import { listenDeliveryId } from './deliveryId.ts'
 import { type CapturedTarget, localTarget } from './localTarget.ts'
 
-/** How long a local server may take to answer unless the user says otherwise. */
+/** Default timeout for the local server's answer. */
 const ANSWER_MILLISECONDS = 60_000
 
 const OUTSIDE_TARGET = 'unsendable: its path could lead out of the base path of the target'
 
-/** Fields that belong to the connection that the capture came over; the new connection brings its own. */
+/** Fields that belong to the capture's connection; the new connection has its own. */
 const OF_CONNECTION = new Set([
   'connection',
   'content-length',
@@ -23,7 +23,7 @@ const OF_CONNECTION = new Set([
   'upgrade',
 ])
 
-/** What the local server made of a request. */
+/** Result of sending a request to the local server. */
 export interface LocalAnswer {
   readonly method: string
   readonly url: string
@@ -31,18 +31,18 @@ export interface LocalAnswer {
   readonly at: string
   readonly durationMs: number
   readonly statusCode: number | null
-  /** Why there is no status, in words; null when there is one. */
+  /** Why there is no status, as text; null when there is one. */
   readonly error: string | null
-  /** Nothing was sent: there is no server at the port. */
+  /** Nothing was sent: no server listens on the port. */
   readonly isRefused: boolean
-  /** Nothing was sent, and it never can be: no request of HTTP/1.1 to this target is like it. */
+  /** Nothing was sent, and a retry is useless: HTTP/1.1 cannot express this request to this target. */
   readonly isUnsendable: boolean
   readonly deliveryId: string
   readonly sent: LocalMessage
   readonly received: LocalMessage | null
 }
 
-/** One side of the exchange. Header values are text. */
+/** The request or the response of a send. Header values are text. */
 export interface LocalMessage {
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: Uint8Array
@@ -50,11 +50,11 @@ export interface LocalMessage {
 
 /** Sends captured requests to a server that this machine can reach. */
 export interface LocalSender {
-  /** Where requests go, as a URL without path suffix and query of captures. */
+  /** The target as a URL, without path suffix and query of captures. */
   readonly url: string
   /** The URL that a captured request is sent to; undefined when it is not sent. See `LocalTarget`. */
   urlOf(captured: CapturedTarget): string | undefined
-  /** Sends one, to the target and nowhere else, following no redirect. What goes wrong is part of the answer; nothing is thrown. */
+  /** Sends one request to the target only; redirects are not followed. Errors are part of the answer; never throws. */
   send(request: RequestDetail, signal?: AbortSignal): Promise<LocalAnswer>
   close(): Promise<void>
 }
@@ -62,7 +62,7 @@ export interface LocalSender {
 interface LocalSenderOptions {
   /** A port, `host:port`, or an http or https URL. */
   readonly target: string
-  /** Takes any TLS certificate. */
+  /** Accepts any TLS certificate. */
   readonly skipVerify: boolean
   readonly answerMilliseconds?: number
 }
@@ -74,7 +74,7 @@ export function createLocalSender({
   answerMilliseconds,
 }: LocalSenderOptions): LocalSender {
   const { url, urlOf } = localTarget(target)
-  // Read while the command asks the service: a tenth of a second that nobody waits for.
+  // Loaded while the command calls the service, which hides a tenth of a second.
   const opening = openOutbound(skipVerify)
   return {
     url,
@@ -102,7 +102,8 @@ export function createLocalSender({
           signal,
         })
       let result = await once()
-      // A kept connection that the server has just closed breaks like this; a new one shows whether it is more.
+      // Typical for a kept-alive connection that the server has just closed. A new connection shows whether the problem
+      // is another one.
       if (result.outcome === 'reset') result = await once()
       const facts = {
         method: request.method,
@@ -129,14 +130,14 @@ export function createLocalSender({
 async function openOutbound(skipVerify: boolean): Promise<Outbound> {
   const { createOutbound } = await import('@creel/core/platform/outbound')
   return createOutbound({
-    // The user names the destination, on the user's own machine: nothing of it is out of bounds.
+    // The user chooses the destination, on the user's own machine, so every address is allowed.
     allowDestinations: ['0.0.0.0/0', '::/0', 'localhost'],
     ownHosts: () => [],
     trustsAnyCertificate: skipVerify,
   })
 }
 
-/** The captured fields in their order and spelling, without those of the connection, and then ours. */
+/** The captured fields in their order and spelling, without those of the connection, then our own. */
 function headersOf(request: RequestDetail, deliveryId: string): (readonly [string, string])[] {
   const named = new Set(
     request.rawHeaders
@@ -153,7 +154,7 @@ function headersOf(request: RequestDetail, deliveryId: string): (readonly [strin
     ...kept.map((header) => [header.name, headerBytes(header)] as const),
     ['creel-delivery-id', deliveryId],
     ['creel-request-id', String(request.id)],
-    // A byte a character, as fields are sent.
+    // One byte a character, the form in which fields are sent.
     ...(request.eventId === null
       ? []
       : [['creel-event-id', Buffer.from(request.eventId).toString('latin1')] as const]),

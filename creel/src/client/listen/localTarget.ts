@@ -1,9 +1,9 @@
 import { usageError } from '../clientError.ts'
 
-/** Percent-encodings within percent-encodings are looked through to this depth. A path that has more is not sent. */
+/** Depth of nested percent-encodings that is checked. A path with deeper nesting is not sent. */
 const ENCODING_LAYERS_MAX = 4
 
-/** Percent-encoding of one byte, or of an ASCII character in the form that IIS takes. */
+/** Percent-encoding of one byte, or of an ASCII character in the form that IIS accepts. */
 const ENCODED_BYTE = /%(?:u00)?([0-9a-f]{2})/gi
 /** Dot, slash and backslash in two bytes: overlong UTF-8, which some servers decode. */
 const OVERLONG: ReadonlyMap<string, string> = new Map([
@@ -11,44 +11,44 @@ const OVERLONG: ReadonlyMap<string, string> = new Map([
   ['\u00c0\u00af', '/'],
   ['\u00c1\u009c', '\\'],
 ])
-/** A segment that some server takes for `..`: control characters and blanks in it are passed over, parameters cut off. */
+/** A segment that a server could read as `..`: control characters and blanks in it are ignored, parameters cut off. */
 const PARENT_SEGMENT = /(?:^|[/\\])[\p{Cc}\s]*\.[\p{Cc}\s]*\.(?:[/\\;?#\p{Cc}\s]|$)/u
 
-/** Characters that a request target holds as they are. All others are percent-encoded. */
+/** Characters that cannot be in a request target and are percent-encoded. */
 const NOT_IN_TARGET = /[^!-"$-[\]-~]/gu
 const NOT_IN_PATH = /[^!-"$->@-[\]-~]/gu
 
 /** The part of a captured request that is appended to the target. */
 export interface CapturedTarget {
-  /** Empty, or with a slash at its beginning. */
+  /** Empty, or begins with a slash. */
   readonly path: string
   /** Without the question mark. */
   readonly queryString: string | null
 }
 
-/** The place that `--to` names: one host, one port, one base path. */
+/** The target of `--to`: one host, one port, one base path. */
 export interface LocalTarget {
-  /** As the user wrote it, with a scheme and without slashes at its end. */
+  /** As the user typed it, with a scheme and without trailing slashes. */
   readonly url: string
   /**
-   * The URL of a captured request. Host, port and base path are those of the target, whatever was captured; path and query follow
-   * as they were sent, and what a request line cannot hold is percent-encoded.
+   * The URL of a captured request. Host, port and base path are always those of the target. Path and query follow as
+   * they were sent; characters that a request line cannot hold are percent-encoded.
    *
-   * @returns undefined when the path has no slash at its beginning, or when some server might read it as leading out of the base
-   *   path (`..` in any encoding)
+   * @returns undefined when the path does not begin with a slash, or when a server might read it as leading out of the
+   *   base path (`..` in any encoding)
    */
   urlOf(captured: CapturedTarget): string | undefined
 }
 
-/** Whether a word names a place to send to: a port, `host:port`, or a URL. */
+/** Whether a text names a target: a port, `host:port`, or a URL. */
 export function isTarget(text: string): boolean {
   return /^:?\d{1,5}(\/|$)/.test(text) || /^https?:\/\//.test(text) || /^[\w.-]+:\d{1,5}(\/|$)/.test(text)
 }
 
 /**
- * The place that a word names: `3000` is `http://localhost:3000`.
+ * Parses a target: `3000` is `http://localhost:3000`.
  *
- * @throws ClientError when it is none
+ * @throws ClientError when it is invalid
  */
 export function localTarget(target: string): LocalTarget {
   const text =
@@ -65,7 +65,7 @@ export function localTarget(target: string): LocalTarget {
   return {
     url: written.replace(/\/+$/, ''),
     urlOf({ path, queryString }) {
-      // A path that begins with a slash ends the authority: nothing after it can change the host.
+      // A path that begins with a slash ends the authority, so nothing after it can change the host.
       if (path !== '' && !path.startsWith('/')) return undefined
       if (basePath !== '' && mayClimb(path)) return undefined
 
@@ -80,7 +80,7 @@ export function localTarget(target: string): LocalTarget {
 const percentEncoded = (character: string): string =>
   [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
 
-/** Whether any of the ways in which servers decode and fold paths finds a `..` in it. Takes time in proportion to the path. */
+/** Whether any common way to decode and fold paths finds a `..` in it. Takes linear time. */
 function mayClimb(path: string): boolean {
   let text = path
   for (let layer = 0; layer <= ENCODING_LAYERS_MAX; layer += 1) {

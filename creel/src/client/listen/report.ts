@@ -6,31 +6,31 @@ import { ClientError } from '../clientError.ts'
 import type { LocalMessage } from './localSender.ts'
 import type { Shown } from './view.ts'
 
-/** As much of an answer's body is reported. */
+/** Bytes of an answer's body in a report. */
 const REPORTED_BYTES = 65_536
 
-/** So many answers wait to be reported; what comes beyond is dropped. */
+/** Answers that may wait to be reported; further ones are dropped. */
 const WAITING_MAX = 1_000
-/** How long one report may take. */
+/** Timeout of one report. */
 const REPORT_MILLISECONDS = 30_000
-/** Reports that are still to be made when listening ends are waited for so long. */
+/** Wait for pending reports when listening ends. */
 const FINISH_MILLISECONDS = 5_000
 
-/** Tells the service what the local server answered. */
+/** Reports the local server's answers to the service. */
 export interface Reporter {
-  /** Reports an answer soon, after those before it. */
+  /** Queues an answer to be reported. */
   readonly take: (shown: Shown) => void
   /**
-   * Waits for what is still to be reported, for a few seconds.
+   * Waits for pending reports, for a few seconds.
    *
-   * @returns how many answers were dropped
+   * @returns the number of dropped answers
    */
   finish(): Promise<number>
 }
 
 /**
- * Reports answers one after the other. A report is only a record: one that cannot be made, or that would wait behind a thousand
- * others, is dropped, and listening goes on.
+ * Creates a reporter that sends one report at a time. Reports are best effort: one that fails, or that would wait
+ * behind a thousand others, is dropped, and listening goes on.
  *
  * @param options `captures`: reports answers to captures too, not only those to replays
  */
@@ -68,7 +68,7 @@ export function createReporter(
   }
 }
 
-/** @returns whether the service took it */
+/** @returns whether the service accepted it */
 async function reportAnswer(
   api: ApiClient,
   { listener, ended }: { readonly listener: string; readonly ended: AbortSignal },

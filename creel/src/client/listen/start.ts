@@ -7,20 +7,20 @@ import type { Progress } from './checkpoint.ts'
 
 const Page = pageOf(RequestSummary)
 
-/** Where listening begins, and why there. */
+/** Start position of a listener. */
 export interface Start extends Progress {
-  /** In words: `where it stopped`, `now`, `#12`, a time. */
+  /** The position as text: `where it stopped`, `now`, `#12`, a time. */
   readonly from: string
-  /** How many requests wait already. */
+  /** Number of requests that are waiting already. */
   readonly waiting: number
 }
 
 /**
- * Finds where to begin: where the checkpoint stands, or what `--since` says.
+ * Finds the start position: the checkpoint, or `--since`.
  *
  * @param since a request's id, a span (`10m`), a date, `now`, `last` (the checkpoint) or `start`; undefined: the
  *   checkpoint, or now without one
- * @param filters what is counted as waiting
+ * @param filters filters of the requests that count as waiting
  * @throws ClientError when it is none of these
  */
 export async function findStart(
@@ -37,7 +37,7 @@ export async function findStart(
     return await after(stored, 'where it stopped')
   }
   if (since === undefined || since === 'last' || since === 'now') {
-    // Nothing waits: one call less before the first line.
+    // Nothing can be waiting, which saves a call before the first line.
     return { done: await newestId(api, endpointId), beyond: [], from: 'now', waiting: 0 }
   }
   if (since === 'start') return await after({ done: 0, beyond: [] }, 'the first')
@@ -55,7 +55,7 @@ export async function findStart(
   return await after({ done, beyond: [] }, moment)
 }
 
-/** The largest id that the endpoint has; 0 without any. */
+/** The largest id of the endpoint; 0 if it has no requests. */
 async function newestId(api: ApiClient, endpointId: string): Promise<number> {
   const { items } = await api.get(requestsPath(endpointId), Page, { pageSize: 1 })
   return items[0]?.id ?? 0
@@ -64,13 +64,13 @@ async function newestId(api: ApiClient, endpointId: string): Promise<number> {
 async function oldestIdSince(api: ApiClient, endpointId: string, since: string): Promise<number | undefined> {
   const { totalCount } = await api.get(requestsPath(endpointId), Page, { since, pageSize: 1 })
   if (totalCount === 0) return undefined
-  // What arrives meanwhile moves the oldest to a later page: the page that was the last holds one that is younger.
+  // A new capture moves the oldest one to a later page, and the former last page has a younger one. Then search again.
   const { items } = await api.get(requestsPath(endpointId), Page, { since, pageSize: 1, page: totalCount })
   const { totalCount: now } = await api.get(requestsPath(endpointId), Page, { since, pageSize: 1 })
   return now === totalCount ? items[0]?.id : oldestIdSince(api, endpointId, since)
 }
 
-/** How many requests match, e.g. those after one: `{ afterId }`. */
+/** The number of requests that match, e.g. those after one: `{ afterId }`. */
 export async function countMatching(api: ApiClient, endpointId: string, filters: Query): Promise<number> {
   return (await api.get(requestsPath(endpointId), Page, { ...filters, pageSize: 1 })).totalCount
 }

@@ -3,10 +3,10 @@ import { exitCodeOf } from '../../exitCodes.ts'
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
 /**
- * Runs something until it ends or a signal asks it to: the first signal lets what is under way end, the second ends the
- * process at once. A reader that goes away (`| head`) asks for an end too.
+ * Runs something until it ends or a signal stops it. The first signal lets work in flight finish, the second ends the
+ * process at once. A reader that goes away (`| head`) stops it, too.
  *
- * @param work gets the signal that aborts when an end was asked for
+ * @param work gets the signal that aborts on a stop
  */
 export async function untilStopped(
   work: (signal: AbortSignal, stop: () => void) => Promise<void>,

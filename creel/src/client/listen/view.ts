@@ -1,19 +1,19 @@
 import type { RequestDetail } from '../api/shapes.ts'
 import type { LocalAnswer } from './localSender.ts'
 
-/** What a listener shows at its start. */
+/** Facts that a listener shows at its start. */
 export interface ListenerFacts {
   readonly endpointName: string
   readonly captureUrl: string
-  /** Null for one that only looks. */
+  /** Null for a viewer, which sends nothing. */
   readonly target: string | null
-  /** In words: `now`, `where it stopped`, `#12`. */
+  /** Start position as text: `now`, `where it stopped`, `#12`. */
   readonly from: string
-  /** How many requests wait already. */
+  /** Number of requests that are waiting already. */
   readonly behind: number
 }
 
-/** How it stands between the service, the listener and the local server. */
+/** State of the connections to the service and to the local server. */
 export type LinkState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected' }
@@ -21,27 +21,27 @@ export type LinkState =
   /** Connected, but the local port has no server. */
   | { readonly kind: 'held'; readonly since: number; readonly reason: string }
 
-/** One captured request as it was handled. */
+/** One captured request and its result. */
 export interface Shown {
   readonly request: RequestDetail
-  /** Null where it was not sent: nothing is sent, or the body was too long to be kept. */
+  /** Null if it was not sent: the listener is a viewer, or the body was too long to be stored. */
   readonly answer: LocalAnswer | null
-  /** Set where it is not the capture itself but a replay. */
+  /** Set for a replay. */
   readonly replayId?: number
-  /** Why it was not sent, in words. */
+  /** Why it was not sent, as text. */
   readonly note?: string
 }
 
-/** Where a listener shows what happens: plain lines, JSON lines, or a screen. */
+/** Output of a listener: plain lines, JSON lines, or a full screen. */
 export interface ListenView {
   started(facts: ListenerFacts): void
-  /** The state has changed; or it has lasted, and `lasting` says so. */
+  /** Reports a changed state, or with `lasting` an unchanged one. */
   link(state: LinkState, details: { readonly behind: number; readonly lasting: boolean }): void
   shown(item: Shown): void
-  /** So many requests wait now; for views that show it all the time. */
+  /** Reports the number of waiting requests, for views that always show it. */
   progress?(behind: number): void
-  /** A word to the user beside the list. */
+  /** Shows a message outside of the list. */
   note(text: string): void
-  /** The listener has stopped; `waiting` requests have not been sent. */
+  /** The listener has stopped after `done` requests. */
   stopped(details: { readonly done: number }): void
 }

@@ -6,8 +6,8 @@ import { untilStopped } from './stopping.ts'
 import type { ListenView } from './view.ts'
 
 /**
- * Shows what a listener does until it stops: JSON lines where they were asked for, a screen where stdin and stdout are a
- * terminal, plain lines elsewhere.
+ * Shows a listener until it stops: JSON lines with `--json`, a full screen if stdin and stdout are a terminal, else
+ * plain lines.
  */
 export async function withView(
   { json, plain }: { readonly json?: boolean; readonly plain?: boolean },

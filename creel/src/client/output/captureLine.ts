@@ -9,12 +9,12 @@ const VERDICT_STYLES: ReadonlyMap<string, Style> = new Map([
   ['unverifiable', 'yellow'],
 ])
 
-/** Columns for what a sender chose, so that the answer stays in sight. */
+/** Column limits for texts chosen by senders, so that the answer stays visible. */
 const METHOD_COLUMNS_MAX = 12
 const LABEL_COLUMNS_MAX = 32
 const VERDICT_COLUMNS_MAX = 12
 
-/** What the local server said, in a few characters: `200`, or why there was nothing. */
+/** The local server's answer in a few characters: `200`, or the error. */
 function answerText({ answer, note }: Shown): string {
   if (answer === null) return note ?? ''
   return answer.statusCode === null ? (answer.error ?? '') : String(answer.statusCode)
@@ -30,7 +30,7 @@ function answerStyle({ answer }: Shown): Style {
 /**
  * One line a capture: time, method, path, label, verdict, size, local status, milliseconds.
  *
- * @param width in columns; on a narrow screen the path, then label and verdict give way
+ * @param width in columns; on a narrow screen the path is shortened, then label and verdict
  */
 export function captureLine(shown: Shown, width: number): SafeText {
   const { request, answer, replayId } = shown

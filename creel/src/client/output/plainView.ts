@@ -5,13 +5,13 @@ import type { LinkState, ListenView } from '../listen/view.ts'
 import { captureLine } from './captureLine.ts'
 import { spanText } from './text.ts'
 
-/** What is no capture goes to stderr, so that the lines can be piped on. */
+/** Everything but captures goes to stderr, so that the lines can be piped. */
 const toStderr = (line: string) => writeLines(process.stderr, [SafeText.styled('dim', line, process.stderr)])
 
-/** Width of a line where nobody says how wide it may be. */
+/** Line width when stdout is not a terminal. */
 const PIPED_COLUMNS = 160
 
-/** One line a capture, and one whenever the connection changes. */
+/** Creates a view with one line a capture, and one whenever the connection changes. */
 export function plainView(): ListenView {
   return {
     started({ endpointName, captureUrl, target, from, behind }) {
@@ -30,7 +30,7 @@ export function plainView(): ListenView {
   }
 }
 
-/** The state of the connection in words. */
+/** The state of the connection as text. */
 export function linkText(state: LinkState, behind: number): string {
   const waiting = behind > 0 ? `, behind by ${behind}` : ''
   switch (state.kind) {

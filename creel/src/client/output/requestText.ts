@@ -2,11 +2,11 @@ import { SafeText } from '../../terminal/safeText.ts'
 import type { RequestDetail } from '../api/shapes.ts'
 import { clockText, sizeText } from './text.ts'
 
-/** How much of a body is shown where no more was asked for. */
+/** Characters of a body shown by default. */
 const BODY_CHARACTERS = 20_000
 
 /**
- * A captured request for people: what it is, its headers as they came, and its body, JSON indented.
+ * A captured request as text: summary, headers in their order, and body, with JSON indented.
  *
  * @param width of the screen in columns; longer header lines are cut
  */
@@ -39,7 +39,7 @@ export function requestText(request: RequestDetail, { width }: { width: number }
   ]
 }
 
-/** The body for people. */
+/** The body as text. */
 export function bodyText({ body, bodyIsBinary, bodyTruncated, sizeBytes }: RequestDetail): SafeText[] {
   if (body === null) return [SafeText.of('(no body)')]
   const note = bodyTruncated ? [SafeText.of(`(only the beginning of ${sizeText(sizeBytes)} was kept)`)] : []
@@ -50,7 +50,7 @@ export function bodyText({ body, bodyIsBinary, bodyTruncated, sizeBytes }: Reque
   return [...SafeText.lines(shown.slice(0, BODY_CHARACTERS)), ...rest, ...note]
 }
 
-/** JSON with a line a member, its numbers as they were written; other text as it is. */
+/** JSON with a line for each member and its numbers unchanged; other text is unchanged. */
 function indented(text: string): string {
   try {
     JSON.parse(text)
@@ -59,7 +59,7 @@ function indented(text: string): string {
   }
   let depth = 0
   let result = ''
-  // Strings, brackets, commas and colons, and everything else as it came: parsing would change the digits of numbers.
+  // Works on tokens, because parsing would change the digits of numbers.
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g)) {
     const newLine = `\n${'  '.repeat(depth)}`
     if (token === '{' || token === '[') {

@@ -11,7 +11,7 @@ export function sizeText(bytes: number): string {
   return ''
 }
 
-/** A span of time for people: `12 s`, `4 min`, `3 h`, `2 d`. */
+/** A duration for display: `12 s`, `4 min`, `3 h`, `2 d`. */
 export function spanText(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`
@@ -19,13 +19,13 @@ export function spanText(seconds: number): string {
   return `${Math.round(seconds / 86_400)} d`
 }
 
-/** How long ago a moment was, e.g. `4 min ago`; `` for null. */
+/** Time since a moment, e.g. `4 min ago`; empty for null. */
 export function agoText(timestamp: string | null, now: number): string {
   if (timestamp === null) return ''
   return `${spanText(Math.max(0, (now - Date.parse(timestamp)) / 1000))} ago`
 }
 
-/** The clock of a moment in the user's own time zone: `14:03:07`. */
+/** The time of day in the user's own time zone: `14:03:07`. */
 export function clockText(timestamp: string): string {
   const date = new Date(timestamp)
   return [date.getHours(), date.getMinutes(), date.getSeconds()]

@@ -12,9 +12,9 @@ import { messageText, readMessage } from './messageText.ts'
 import type { ScreenActions } from './screenView.ts'
 
 /**
- * What the keys of the screen do to a capture.
+ * Creates the actions of the screen's keys.
  *
- * @param sender null for one that only looks
+ * @param sender null for a viewer
  */
 export function screenActions(api: ApiClient, sender: LocalSender | null): ScreenActions {
   return {
@@ -48,12 +48,12 @@ export function screenActions(api: ApiClient, sender: LocalSender | null): Scree
   }
 }
 
-/** Editors end a file with a line break of their own: where there was none, none was meant. */
+/** Removes a final line break that the editor has added. */
 function withoutAddedEnd(edited: string, original: string): string {
   return original.endsWith('\n') ? edited : edited.replace(/\r?\n$/, '')
 }
 
-/** The request as the user's editor left it; undefined when it was not changed. */
+/** Opens the request in the user's editor. Returns the edited request; undefined if it was not changed. */
 async function editedRequest(request: RequestDetail): Promise<RequestDetail | undefined> {
   if (request.bodyIsBinary) throw new ClientError('Its body is binary and cannot be edited as text.')
   const folder = await mkdtemp(join(tmpdir(), 'creel-edit-'))
@@ -62,7 +62,7 @@ async function editedRequest(request: RequestDetail): Promise<RequestDetail | un
     const text = messageText(request)
     await writeFile(file, text, { mode: 0o600 })
     const editor = process.env.VISUAL ?? process.env.EDITOR ?? 'vi'
-    // As git does: the variable may hold options.
+    // Run by a shell, like git does: the variable may hold options.
     const { exitCode } = Bun.spawnSync(['sh', '-c', `${editor} "$1"`, editor, file], {
       stdio: ['inherit', 'inherit', 'inherit'],
     })

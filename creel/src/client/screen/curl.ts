@@ -3,15 +3,18 @@ import { headerBytes } from '../api/requests.ts'
 import type { RequestDetail } from '../api/shapes.ts'
 import { ClientError } from '../clientError.ts'
 
-/** Characters that a shell's line editor obeys when they are pasted. Line feeds and tabs stay within the quotes. */
+/**
+ * Control characters that a shell's line editor interprets when they are pasted. Line feeds and tabs are safe within
+ * quotes.
+ */
 const OBEYED = /(?![\t\n])\p{Cc}/u
 
 /**
- * A curl command that sends the request again, as an export writes it. Pasted into a shell, it is one command and nothing else: a body
- * with control characters is in base64.
+ * A curl command that sends the request again, in the form of an export. Pasted into a shell, it is exactly one
+ * command: a body with control characters is in base64.
  *
  * @param url of the whole request, http or https
- * @throws ClientError when the URL is another one, or another part than the body holds control characters
+ * @throws ClientError when the URL has another scheme, or when control characters are anywhere but in the body
  */
 export function curlCommand(request: RequestDetail, url: string): string {
   const isText = !request.bodyIsBinary && !OBEYED.test(request.body ?? '')

@@ -3,15 +3,15 @@ import { chosenItem, moved, type ScreenState } from './state.ts'
 /** A key as node's readline names it. */
 export interface Key {
   readonly name?: string | undefined
-  /** The characters that it sent. */
+  /** The characters that the terminal sent. */
   readonly sequence?: string | undefined
   readonly ctrl?: boolean | undefined
 }
 
-/** What a key asks for that is more than another view of the same. */
+/** An action of a key beyond changing the view. */
 export type Request = 'replay' | 'edit' | 'copy' | 'open' | 'quit'
 
-/** What a key does. */
+/** Result of a key. */
 export interface Pressed {
   readonly state: ScreenState
   readonly request?: Request
@@ -29,7 +29,7 @@ const REQUESTS: Readonly<Record<string, Request>> = {
   q: 'quit',
 }
 
-/** The screen after a key. */
+/** Applies a key to the screen's state. */
 export function press(state: ScreenState, key: Key): Pressed {
   if (key.ctrl === true && key.name === 'c') return { state, request: 'quit' }
   if (state.mode === 'filter') return { state: typed(state, key) }
@@ -70,7 +70,7 @@ function stepOf({ name, sequence }: Key): number | undefined {
   return undefined
 }
 
-/** The filter while it is typed. */
+/** Applies a key while the filter is typed. */
 function typed(state: ScreenState, { name, sequence = '' }: Key): ScreenState {
   if (name === 'return' || name === 'enter') return { ...state, mode: 'list' }
   if (name === 'escape') return { ...state, mode: 'list', filter: '' }

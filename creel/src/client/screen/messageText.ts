@@ -1,7 +1,7 @@
 import type { RequestDetail } from '../api/shapes.ts'
 import { ClientError } from '../clientError.ts'
 
-/** A request as text that can be edited: its first line, its headers, an empty line, its body. */
+/** A request as editable text: its first line, its headers, an empty line, its body. */
 export function messageText({ method, path, queryString, rawHeaders, body }: RequestDetail): string {
   const target = `${path === '' ? '/' : path}${queryString === null ? '' : `?${queryString}`}`
   return [
@@ -13,9 +13,9 @@ export function messageText({ method, path, queryString, rawHeaders, body }: Req
 }
 
 /**
- * Reads what {@link messageText} wrote and somebody edited.
+ * Parses a text of {@link messageText} after the user has edited it.
  *
- * @throws ClientError naming the line that cannot be read
+ * @throws ClientError naming the invalid line
  */
 export function readMessage(text: string, original: RequestDetail): RequestDetail {
   const end = text.search(/\r?\n\r?\n/)

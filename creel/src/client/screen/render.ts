@@ -26,7 +26,7 @@ const HELP = [
 
 const BLANK = SafeText.of('')
 
-/** The whole screen as lines, at most as many as it has rows, none wider than it is. */
+/** The whole screen as lines that fit its size. */
 export function render(state: ScreenState, size: ScreenSize): SafeText[] {
   const head = header(state, size)
   const foot = footer(state, size)
@@ -53,7 +53,10 @@ function header({ facts, link, behind }: ScreenState, { columns }: ScreenSize): 
   ]
 }
 
-/** The keys, or a message, whole: one without a browser is the address to open by hand. It takes at most half of the rows. */
+/**
+ * The keys, or a message. A message is not cut, because it may be an address to open by hand; it takes at most half of
+ * the rows.
+ */
 function footer({ mode, filter, message }: ScreenState, { columns, rows }: ScreenSize): SafeText[] {
   if (mode === 'filter') return [SafeText.of(`/${filter}█`).cut(columns)]
   const keys =
@@ -68,7 +71,7 @@ function footer({ mode, filter, message }: ScreenState, { columns, rows }: Scree
   return [SafeText.styled('dim', SafeText.of(about).cut(columns))]
 }
 
-/** The part of the list that the cursor is in. */
+/** The part of the list around the cursor. */
 function list(state: ScreenState, { columns }: ScreenSize, room: number): SafeText[] {
   const items = listed(state)
   if (items.length === 0) {
@@ -86,7 +89,7 @@ function line(item: Shown, isChosen: boolean, columns: number): SafeText {
   return SafeText.joined([mark, captureLine(item, columns - 2)], ' ')
 }
 
-/** Lines of the chosen capture, and of what the local server said. */
+/** Lines about the chosen capture and the local server's answer. */
 function details(state: ScreenState, { columns }: ScreenSize): SafeText[] {
   const item = chosenItem(state)
   if (item === undefined) return [SafeText.of('Nothing is chosen.')]
@@ -99,7 +102,7 @@ function details(state: ScreenState, { columns }: ScreenSize): SafeText[] {
   return lines.flatMap((text) => text.wrapped(columns))
 }
 
-/** As much of an answer's body is shown. */
+/** Characters of an answer's body that are shown. */
 const ANSWER_CHARACTERS = 4000
 
 function answered({ answer, note }: Shown, columns: number): SafeText[] {

@@ -33,7 +33,7 @@ const request = (id: number, members: Partial<RequestDetail> = {}): RequestDetai
 const screenOf = (...ids: number[]): ScreenState =>
   ids.reduce((state, id) => withItem(state, { request: request(id), answer: null }), EMPTY_SCREEN)
 
-/** The screen after keys, each named or a character. */
+/** The screen's state after keys, each a name or a character. */
 const after = (state: ScreenState, ...keys: string[]): ScreenState =>
   keys.reduce((now, key) => press(now, key.length === 1 ? { sequence: key } : { name: key }).state, state)
 
@@ -139,7 +139,7 @@ test('the curl command sends the same bytes', async () => {
   })
   const sent = request(1, { method: 'PUT', body: `it's "$HOME" \\ and\nmore`, queryString: 'a=%20&b' })
   const binary = request(2, { body: Buffer.from([0, 255, 10]).toString('base64'), bodyIsBinary: true })
-  // What would name a file, and what no word of a command line can hold.
+  // `@` would name a file, and the other bodies do not fit into a word of a command line.
   const file = request(3, { body: `@${import.meta.path}` })
   const long = request(4, { body: 'l'.repeat(300_000) })
   for (const one of [sent, binary, file, long]) {

@@ -5,16 +5,16 @@ import { type Key, press, type Request } from './keys.ts'
 import { render } from './render.ts'
 import { chosenItem, EMPTY_SCREEN, type ScreenState, withItem } from './state.ts'
 
-/** Drawn at most so often. */
+/** Minimum time between frames. */
 const FRAME_MILLISECONDS = 40
 const SECOND_MILLISECONDS = 1_000
 
-/** What keys ask for; each answers with one line for the screen. */
+/** Actions of keys; each returns one line for the screen. */
 export type ScreenActions = Readonly<Record<Exclude<Request, 'quit'>, (item: Shown) => Promise<string>>>
 
-/** A view that fills the terminal and is worked with keys. */
+/** A full-screen view, controlled by keys. */
 export interface ScreenView extends ListenView {
-  /** Gives the terminal back. */
+  /** Restores the terminal. */
   close(): void
 }
 
@@ -43,7 +43,7 @@ export function screenView({ actions, quit }: { actions: ScreenActions; quit: ()
   const act = async (request: Exclude<Request, 'quit'>) => {
     const item = chosenItem(state)
     if (item === undefined) return
-    // The editor has the terminal for itself.
+    // The editor takes over the terminal.
     if (request === 'edit') pause()
     try {
       say(await actions[request](item))
@@ -80,7 +80,7 @@ export function screenView({ actions, quit }: { actions: ScreenActions; quit: ()
     drawNow()
   }
 
-  // A lasting state shows how long it lasts.
+  // Redrawn, because an unchanged state shows its duration.
   const clock = setInterval(() => {
     if (state.link.kind !== 'connected') drawNow()
   }, SECOND_MILLISECONDS)

@@ -1,12 +1,12 @@
 import type { LinkState, ListenerFacts, Shown } from '../listen/view.ts'
 
-/** So many captures are remembered; older ones can still be read with `creel requests`. */
+/** Captures kept in memory; older ones can still be read with `creel requests`. */
 const ITEMS_MAX = 1_000
 
-/** What fills the screen. */
+/** Main content of the screen. */
 export type Mode = 'list' | 'details' | 'help' | 'filter'
 
-/** Everything that the screen shows. */
+/** State of the screen. */
 export interface ScreenState {
   readonly mode: Mode
   readonly facts: ListenerFacts | undefined
@@ -14,17 +14,17 @@ export interface ScreenState {
   readonly behind: number
   /** Oldest first. */
   readonly items: readonly Shown[]
-  /** The key of the chosen item; undefined: the newest, as they come. */
+  /** The key of the chosen item; undefined follows the newest. */
   readonly chosen: string | undefined
-  /** Only items that hold this text are listed. */
+  /** Only items that contain this text are listed. */
   readonly filter: string
-  /** The first line of the details that is shown. */
+  /** First visible line of the details. */
   readonly scroll: number
-  /** One line about what the last key did. */
+  /** One line about the result of the last key. */
   readonly message: string
 }
 
-/** The screen before anything has happened. */
+/** The initial state. */
 export const EMPTY_SCREEN: ScreenState = {
   mode: 'list',
   facts: undefined,
@@ -37,12 +37,12 @@ export const EMPTY_SCREEN: ScreenState = {
   message: '',
 }
 
-/** Tells an item from every other: a replay is an item of its own. */
+/** Key of an item, unique also among replays. */
 export function keyOf({ request, replayId }: Shown): string {
   return replayId === undefined ? String(request.id) : `${request.id}/${replayId}`
 }
 
-/** The items that the filter lets through, oldest first. */
+/** The items that match the filter, oldest first. */
 export function listed({ items, filter }: ScreenState): readonly Shown[] {
   if (filter === '') return items
   const wanted = filter.toLowerCase()
@@ -59,12 +59,12 @@ export function chosenItem(state: ScreenState): Shown | undefined {
   return items.find((item) => keyOf(item) === state.chosen) ?? items.at(-1)
 }
 
-/** The state with one more item. */
+/** The state with a further item. */
 export function withItem(state: ScreenState, item: Shown): ScreenState {
   return { ...state, items: [...state.items.slice(1 - ITEMS_MAX), item] }
 }
 
-/** The cursor moved by so many items; at the newest one it follows what comes. */
+/** The state with the cursor moved; at the newest item it follows new ones. */
 export function moved(state: ScreenState, by: number): ScreenState {
   const items = listed(state)
   const chosen = chosenItem(state)
