@@ -88,6 +88,18 @@ describe('the embedded PostgreSQL', () => {
     await again.stop()
   })
 
+  test('is not found while its mark is half written', async () => {
+    const dataDir = join(await preparedFolder(), '.creel')
+    const postgres = await start(dataDir)
+    const mark = join(dataDir, 'postgres', 'cluster-18', 'postmaster.pid')
+    const whole = await readFile(mark, 'utf8')
+    await writeFile(mark, whole.split('\n').slice(0, 2).join('\n'))
+    expect(await findEmbeddedPostgres(dataDir)).toBeUndefined()
+    await writeFile(mark, whole)
+    expect(await findEmbeddedPostgres(dataDir)).toBe(postgres.url)
+    await postgres.stop()
+  })
+
   test('outlives an owner that is killed, and is adopted by the next', async () => {
     const dataDir = join(await preparedFolder(), '.creel')
     const owner = spawnOwner(dataDir)
