@@ -1,9 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Logger } from 'pino'
-import { EXIT, exitCodeOf } from './exitCodes.ts'
-
-/** Ctrl-C reaches us twice under npx or `bun run`: from the terminal, and forwarded by them. */
-const ECHO_MILLISECONDS = 100
+import { EXIT, exitCodeOf, SIGNAL_ECHO_MS } from './exitCodes.ts'
 
 /** Reason and exit code of a stop. */
 export interface Stop {
@@ -35,7 +32,7 @@ export function listenForStop({ log, stopWhen, abandon }: StopOptions): Promise<
         if (askedAt === undefined) {
           askedAt = performance.now()
           resolve({ reason: signal, exitCode: EXIT.ok })
-        } else if (performance.now() - askedAt > ECHO_MILLISECONDS) {
+        } else if (performance.now() - askedAt > SIGNAL_ECHO_MS) {
           abandon()
           process.exit(exitCodeOf(signal))
         }

@@ -121,6 +121,22 @@ describe('creel listen', () => {
     expect(numbers.toSorted((left, right) => left - right)).toEqual(Array.from({ length: 200 }, (_, n) => n))
   })
 
+  test('asked twice at once, as by Ctrl-C below npx, it lets what is under way end', async () => {
+    await using local = await startReceiver()
+    const endpoint = await service.alice.endpoint({ name: 'echo' })
+    const listener = startCommand(['listen', 'echo', '--to', String(local.port)], env)
+    await listener.says(/connected/)
+    const held = Promise.withResolvers<void>()
+    local.answer = (_request, response) => void held.promise.then(() => response.end())
+    await endpoint.send({ body: '1' })
+    await local.take(1)
+    listener.signal('SIGINT')
+    listener.signal('SIGTERM')
+    await Bun.sleep(50)
+    held.resolve()
+    expect(await listener.exited).toBe(0)
+  })
+
   test('ends with the reason when its endpoint is deleted', async () => {
     const endpoint = await service.alice.endpoint({ name: 'gone' })
     const listener = startCommand(['listen', 'gone', '--to', '9'], env)

@@ -1,4 +1,4 @@
-import { exitCodeOf } from '../../exitCodes.ts'
+import { exitCodeOf, SIGNAL_ECHO_MS } from '../../exitCodes.ts'
 
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
 
@@ -13,8 +13,12 @@ export async function untilStopped(
 ): Promise<void> {
   const stopping = new AbortController()
   const stop = () => stopping.abort()
+  let askedAt: number | undefined
   const onSignal = (signal: (typeof SIGNALS)[number]) => {
-    if (stopping.signal.aborted) process.exit(exitCodeOf(signal))
+    if (askedAt !== undefined && performance.now() - askedAt > SIGNAL_ECHO_MS) {
+      process.exit(exitCodeOf(signal))
+    }
+    askedAt ??= performance.now()
     stop()
   }
   for (const signal of SIGNALS) process.on(signal, onSignal)
