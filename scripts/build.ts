@@ -12,9 +12,11 @@ import { installMissing } from './install.ts'
 
 installMissing()
 // Not before: they import packages.
+const { signMacho } = await import('./signMacho.ts')
 const { packRuntime, packageRuntime, runtimeOfPackage } = await import(
   '../creel/src/embeddedPostgres/index.ts'
 )
+const { writeChecksums } = await import('./release/checksums.ts')
 const packageJson = await import('../creel/package.json', { with: { type: 'json' } })
 
 const ROOT = join(import.meta.dir, '..')
@@ -64,7 +66,7 @@ try {
   }
   const { sbomText } = await import('./sbom.ts')
   await writeFile(join(outdir, SBOM), await sbomText())
-  await writeChecksums([...built, SBOM])
+  await writeChecksums(outdir, [...built, SBOM])
 } catch (error) {
   if (!(error instanceof BuildError)) throw error
   process.stderr.write(`build: ${error.message}\n`)
@@ -73,16 +75,6 @@ try {
   await rm(ARCHIVE, { force: true })
   await rm(CONSOLE_PACK, { force: true })
   await rm(STAGE, { recursive: true, force: true })
-}
-
-/** `SHA256SUMS`, as `sha256sum --check` reads it. */
-async function writeChecksums(names: readonly string[]): Promise<void> {
-  const lines = []
-  for (const name of names) {
-    const digest = createHash('sha256').update(await readFile(join(outdir, name)))
-    lines.push(`${digest.digest('hex')}  ${name}\n`)
-  }
-  await writeFile(join(outdir, 'SHA256SUMS'), lines.join(''))
 }
 
 /** @returns the name of the file that was made */
@@ -117,6 +109,8 @@ async function build(target: Target): Promise<string> {
     const executable = await readFile(staged)
     await rm(outfile, { force: true })
     await copyFile(staged, outfile)
+    // The compiler's own signature is of the program before the sources were put in, on some targets.
+    if (target.startsWith('darwin-')) await writeFile(outfile, signMacho(executable))
     if (!executable.includes(archive)) throw new BuildError(`${outfile} was made without its PostgreSQL.`)
     const megabytes = (executable.length / 1024 / 1024).toFixed(0)
     process.stdout.write(

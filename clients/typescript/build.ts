@@ -1,6 +1,6 @@
 /**
  * `bun clients/typescript/build.ts [folder]`: makes the package as it is packed, in `clients/typescript/dist` unless told:
- * JavaScript and declarations for Node, Bun, Deno and browsers, and a manifest that points at them. `npm pack <folder>`
+ * JavaScript and declarations for Node, Bun, Deno and browsers, and a manifest that points at them. `bun run client:pack`
  * makes the tarball.
  */
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
@@ -73,7 +73,13 @@ async function fixDeclarations(folder: string): Promise<void> {
 /** The workspace's manifest, with its entries where the build put them, and without what only we need. */
 async function manifest(): Promise<Record<string, unknown>> {
   const own = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'))
-  const { private: _private, devDependencies: _development, exports: sources, ...kept } = own
+  const {
+    private: _private,
+    devDependencies: _development,
+    scripts: _refusal,
+    exports: sources,
+    ...kept
+  } = own
   const entries = Object.entries<string>(sources).map(([name, source]) => {
     const file = source.replace('./src/', './').replace(/\.ts$/, '')
     return [name, { types: `${file}.d.ts`, default: `${file}.js` }]

@@ -3,6 +3,8 @@ import { cp, mkdir, realpath, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { gzipSync } from 'bun'
 import { buildClient } from '../../clients/typescript/build.ts'
+import packageJson from '../../clients/typescript/package.json' with { type: 'json' }
+import { clientTarball } from '../../scripts/release/npmPackages.ts'
 import { temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -58,19 +60,18 @@ beforeAll(async () => {
   await install()
 })
 
-/** With npm where it is there, as most do; Bun packs and installs the same. */
+/** With npm where it is there, as most do; Bun installs the same. */
 async function install(): Promise<void> {
   const helpers = await realpath(join(await installed('openapi-fetch'), '../openapi-typescript-helpers'))
   const others = [await installed('openapi-fetch'), helpers]
   const trpc = [await installed('@trpc/client'), await installed('@trpc/server')]
   const npm = NPM === null ? [process.execPath] : [NPM]
-  const tarball = (
-    await run(built, ...npm, ...(NPM === null ? ['pm', 'pack', '--quiet'] : ['pack', '--silent']))
-  ).trim()
+  const tarball = await clientTarball({ version: packageJson.version, repository: undefined }, built)
+  await writeFile(join(built, tarball.name), tarball.contents)
   // Without the compiler that tRPC names as a peer: it would come from the registry.
   const options =
     NPM === null ? [] : ['--install-links', '--offline', '--legacy-peer-deps', '--no-audit', '--no-fund']
-  await run(project, ...npm, 'install', ...options, join(built, tarball), ...others, ...trpc)
+  await run(project, ...npm, 'install', ...options, join(built, tarball.name), ...others, ...trpc)
 }
 
 /** Settings of strict projects; nothing is skipped. */

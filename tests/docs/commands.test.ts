@@ -50,7 +50,7 @@ describe('no command of a document escapes the suite', () => {
       .flatMap(({ code }) => code.split('\n'))
       .map((line) => line.replace(/\s+#.*$/, ''))
       // Programs of others are their own business.
-      .filter((line) => /^(?:\.\/dist\/creel|creel|bun|npx -y bun@\S+)(?= )/.test(line))
+      .filter((line) => /^(?:\.\/dist\/creel|creel|bun|npx -y bun@\S+|npx creel)(?= )/.test(line))
     expect(lines.filter((line) => !isSound(line))).toEqual([])
   })
 })
@@ -80,6 +80,7 @@ function isSound(span: string): boolean {
   const words = span
     .replace(/^(?:\w+=\S* )+/, '')
     .replace(/^npx -y bun@[\d.]+/, 'bun')
+    .replace(/^npx (?=creel\b)/, '')
     .replace(/^\.\/dist\//, '')
     .split(' ')
   if (words[0] === 'creel') return PRINTED.test(span) || isCommand(words.slice(1))

@@ -4,6 +4,8 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { YAML } from 'bun'
 import { z } from 'zod'
+import packageJson from '../../package.json' with { type: 'json' }
+import { NPM_PLATFORMS } from '../../scripts/release/npmPackages.ts'
 import { ROOT, textOf } from '../docs/markdown.ts'
 import { createTestDatabase } from '../support/database.ts'
 import { eventually } from '../support/eventually.ts'
@@ -70,6 +72,55 @@ describe('deploy/docker', () => {
       { cwd: ROOT, env: { ...process.env, CREEL_SECRET_KEY: 'x', POSTGRES_PASSWORD: 'x' } },
     )
     expect(checked.stderr.toString()).toBe('')
+  })
+})
+
+describe('the workflow of a release', () => {
+  const Step = z.looseObject({ run: z.string().optional(), uses: z.string().optional() })
+  const Job = z.looseObject({
+    permissions: z.record(z.string(), z.string()).optional(),
+    strategy: z
+      .object({
+        matrix: z.object({ include: z.array(z.object({ platform: z.string(), runner: z.string() })) }),
+      })
+      .optional(),
+    steps: z.array(Step),
+  })
+  const workflow = z
+    .looseObject({
+      permissions: z.record(z.string(), z.string()),
+      env: z.object({ BUN_VERSION: z.string() }),
+      jobs: z.record(z.string(), Job),
+    })
+    .parse(YAML.parse(textOf('.github/workflows/release.yml')))
+  const { jobs } = workflow
+  const scriptOf = (job: string) => (jobs[job]?.steps ?? []).map(({ run }) => run ?? '').join('\n')
+
+  test('builds with the Bun of the sources, by scripts that there are', () => {
+    expect(`bun@${workflow.env.BUN_VERSION}`).toBe(packageJson.packageManager)
+    const scripts = Object.keys(jobs).flatMap((job) => [...scriptOf(job).matchAll(/bun@\S+ run (\S+)/g)])
+    expect(scripts.map(([, name]) => name)).toEqual(['release', 'test'])
+    expect(Object.keys(packageJson.scripts)).toContain('release')
+  })
+
+  test('tries and publishes the package of every system', () => {
+    const tried = jobs.try?.strategy?.matrix.include.map(({ platform }) => platform)
+    expect(tried?.toSorted()).toEqual([...NPM_PLATFORMS].sort())
+    const published = /for platform in (.*); do/.exec(scriptOf('publish'))?.[1]?.split(' ')
+    expect(published?.toSorted()).toEqual([...NPM_PLATFORMS].sort())
+    expect(scriptOf('publish').match(/--provenance(?! mode)/g)).toHaveLength(1)
+  })
+
+  test('lets only the job that publishes write or sign', () => {
+    expect(workflow.permissions).toEqual({ contents: 'read' })
+    expect(Object.keys(jobs).filter((job) => jobs[job]?.permissions !== undefined)).toEqual(['publish'])
+  })
+
+  test('is of shell that bash can read', () => {
+    for (const job of Object.keys(jobs)) {
+      const checked = Bun.spawnSync(['bash', '-n'], { stdin: Buffer.from(scriptOf(job)) })
+      expect(checked.stderr.toString()).toBe('')
+    }
   })
 })
 
