@@ -3,24 +3,24 @@ import { KEY_SCOPES, type KeyScope } from '../engine/words/index.ts'
 import type { Caller } from './context.ts'
 import { DomainError, notFound } from './errors.ts'
 
-/** What a declaration says of who may call. */
+/** The part of a declaration that decides which callers are admitted. */
 export interface AccessDeclaration {
   readonly input: z.ZodObject
-  /** The least scope; left out, what reads needs `read` and everything else `write`. */
+  /** Minimum scope. Default: `read` for operations that read, `write` for all others. */
   readonly scope?: KeyScope
   /**
-   * Set where a key of one endpoint may call although the input names none: the procedure shows that endpoint alone, or
-   * nothing of any.
+   * Set if a key of one endpoint may call although the input names no endpoint: the procedure shows only that endpoint,
+   * or nothing of any.
    */
   readonly narrows?: true
 }
 
 /**
- * Refuses a caller whose key may not do this, before anything is looked up. The one place where scopes are enforced: every
- * procedure passes it, whichever way it is called.
+ * Refuses a caller whose key lacks the permission, before anything is looked up. This is the only place that enforces
+ * scopes: every procedure passes it, over every transport.
  *
  * @param least the scope that the procedure needs
- * @param named the endpoint that the raw input names, if it names one
+ * @param named the endpoint that the raw input names, if any
  * @throws DomainError `forbidden`; `not_found` for another endpoint than the key's, as for one that does not exist
  */
 export function admit(

@@ -7,19 +7,19 @@ import type { Finds, PathIds, RouteContract } from './contract.ts'
 import { validationFailed } from './errors.ts'
 import { issuesOf, nulIssues } from './issues.ts'
 
-/** What is looked at before a procedure runs. */
+/** Checks that run before a procedure. */
 export interface Checks<Shape extends z.core.$ZodLooseShape, Found extends object> extends AccessDeclaration {
   readonly input: z.ZodObject<Shape>
   readonly finds?: Finds<Found>
   readonly gate?: (context: Context) => void
   /**
-   * In place of `finds`, where the procedure's own statement finds what the path names, which saves a round trip: runs
-   * only when the input is wrong, so that 404 comes before 400 here too.
+   * Replaces `finds` when the procedure's own statement finds the object in the path, which saves a round trip. It runs
+   * only when the input is wrong, so that 404 still comes before 400.
    */
   readonly findsWhenWrong?: Finds<object>
   /**
-   * Evaluates what the schema alone cannot (stored values, addresses), so that one answer names every wrong part.
-   * It sees the members that the schema accepted, each on its own.
+   * Runs checks that the schema cannot express (stored values, addresses), so that one answer names every wrong part.
+   * It gets the members that the schema accepted, each on its own.
    */
   readonly check?: (
     context: Context & Found,
@@ -27,7 +27,10 @@ export interface Checks<Shape extends z.core.$ZodLooseShape, Found extends objec
   ) => readonly InputIssue[] | Promise<readonly InputIssue[]>
 }
 
-/** For calls whose input cannot be read: who may call, and what the path names, come before it. */
+/**
+ * Finds the object in the path for calls with unreadable input: access checks and 404 come before the refusal of the
+ * input.
+ */
 export function findsOf(
   declaration: Pick<RouteContract, 'method' | 'input' | 'scope' | 'narrows' | 'finds'> & {
     readonly findsWhenWrong?: Finds<object>
@@ -41,10 +44,10 @@ export function findsOf(
 }
 
 /**
- * Looks at the caller's scope, then runs `finds`, `gate` and `check`.
+ * Checks the caller's scope, then runs `finds`, `gate` and `check`.
  *
- * @returns what was found, to be added to the context; nothing where nothing is looked for, because adding costs tRPC as much
- *   as the rest of a short call
+ * @returns the found objects, to be added to the context; empty if there is nothing to find, because adding costs tRPC
+ *   as much as the rest of a short call
  */
 export async function passChecks<Shape extends z.core.$ZodLooseShape, Found extends object>(
   declaration: Checks<Shape, Found>,
@@ -63,7 +66,7 @@ export async function passChecks<Shape extends z.core.$ZodLooseShape, Found exte
   if (check !== undefined || unstorable.length > 0) {
     const { accepted, wrong, issues } = acceptedMembers(input, raw)
     const evaluated = (await check?.({ ...ctx, ...found }, accepted)) ?? []
-    // A member of the wrong type looks absent to the check, which may then miss it in the whole.
+    // A member of the wrong type looks absent to the check, which may then wrongly report it as missing.
     const isTrue = ({ path: [first] }: InputIssue) =>
       first === undefined ? wrong.size === 0 : !wrong.has(first)
     const all = inDocumentOrder(onePerPart([...issues, ...evaluated.filter(isTrue), ...unstorable]), raw)
@@ -73,8 +76,9 @@ export async function passChecks<Shape extends z.core.$ZodLooseShape, Found exte
 }
 
 /**
- * The members that pass on their own, and what is wrong with the rest. A list or an object of which some parts are wrong
- * is there too, without them: the check evaluates the others. A list has holes in their places, so that each keeps its index.
+ * The members that are valid on their own, and the issues of the rest. A list or an object with some wrong parts is
+ * included without these parts, so that the check can evaluate the others. A list then has holes, so that items keep
+ * their index.
  */
 function acceptedMembers<Shape extends z.core.$ZodLooseShape>(input: z.ZodObject<Shape>, raw: unknown) {
   const issues = issuesOf(input.safeParse(raw).error, raw)
@@ -94,7 +98,7 @@ function acceptedMembers<Shape extends z.core.$ZodLooseShape>(input: z.ZodObject
   return { accepted, wrong, issues, raw }
 }
 
-/** Undefined unless nothing but items is wrong. */
+/** The valid items; undefined if anything but items is wrong. */
 function rightItems(
   schema: z.core.$ZodType,
   value: readonly unknown[],
@@ -113,7 +117,7 @@ function rightItems(
   return list
 }
 
-/** Undefined unless the value is an object in which nothing but members is wrong, and which may lack those. */
+/** The valid members of an object; undefined if anything but members is wrong, or if a wrong member is required. */
 function rightParts(schema: z.core.$ZodType, value: unknown, issues: readonly InputIssue[]): unknown {
   if (typeof value !== 'object' || value === null) return undefined
   const wrongNames = new Set(issues.map(({ path }) => path[1]))

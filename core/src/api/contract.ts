@@ -3,42 +3,44 @@ import type { AccessDeclaration } from './access.ts'
 import type { Context } from './context.ts'
 import type { ErrorCode } from './errors.ts'
 
-/** The whole contract of one REST operation: the gateway, OpenAPI, the docs and the contract tests read only this. */
+/**
+ * The complete contract of one REST operation. The gateway, OpenAPI, the docs and the contract tests read only this.
+ */
 export interface RouteContract extends AccessDeclaration {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With `{parameters}`, e.g. `/api/v1/endpoints/{endpointId}`. */
   readonly path: `/${string}`
   readonly summary: string
-  /** More than the summary says; Markdown, for OpenAPI. */
+  /** Details beyond the summary; Markdown, for OpenAPI. */
   readonly description?: string
   /** Path, query and body members as one object. */
   readonly input: z.ZodObject
-  /** Input without the path's parameters, as a reader would send it first: for the description. */
+  /** A typical first input without the path's parameters, for the description. */
   readonly example?: object
   /** The answer; `z.null()` answers 204. */
   readonly output: z.ZodType
-  /** Codes besides those every route may answer. Answering an undeclared one fails the tests. */
+  /** Codes beyond those that every route may answer. The tests fail on an undeclared code. */
   readonly errors?: readonly ErrorCode[]
   /** Default 200; 202 for queued work. A null result always answers 204. */
   readonly status?: 200 | 201 | 202
-  /** Input members read from the query string although the method has a body (replay's `actionId`). */
+  /** Input members that are read from the query string although the method has a body (replay's `actionId`). */
   readonly query?: readonly string[]
   /** The one input member that is the whole body (a rule document). */
   readonly body?: string
-  /** `Cache-Control` of the answer; an ETag is added and `If-None-Match` answered with 304. */
+  /** `Cache-Control` of the answer. An ETag is added, and `If-None-Match` is answered with 304. */
   readonly cacheControl?: string
   /** Media type of the answer when it is not `application/json`. */
   readonly contentType?: string
-  /** Set where bodies are not JSON. */
+  /** Set if bodies are not JSON. */
   readonly media?: RouteMedia
   /** Offers the route to agents as a tool. */
   readonly tool?: AgentTool
   /**
-   * Set for a short read that depends on its caller and its input only: calls for the same at the same time are one. These are
-   * the input members that it may have; a call with others is made by itself.
+   * Set for a short read that depends only on its caller and its input: identical concurrent calls are coalesced. Lists
+   * the input members that such a call may have; a call with others is not coalesced.
    */
   readonly shared?: readonly string[]
-  /** Refuses who may not call, and finds the objects that the path names, before anything else of the input is looked at. */
+  /** Checks the caller and finds the objects in the path, before the rest of the input is checked. */
   readonly finds?: Finds<object>
   /** Refuses a plan that lacks the operation, after the 404s and before the 400s. */
   readonly gate?: (context: Context) => void
@@ -71,13 +73,13 @@ export interface AgentTool<Member extends string = string> {
 
 /** The bodies of a route whose bodies are not JSON. */
 export interface RouteMedia {
-  /** Media type of the request's body, which the procedure reads from `ctx.body` as it comes. */
+  /** Media type of the request's body, which the procedure reads from `ctx.body` as it arrives. */
   readonly takes?: string
   /** Media types of the answer over REST; the route's output is a {@link Download} or a {@link DownloadStream}. */
   readonly gives?: readonly [string, ...string[]]
 }
 
-/** An answer that is no JSON: REST sends its content, `/trpc` the whole object. */
+/** An answer that is not JSON. REST sends its content, `/trpc` the whole object. */
 export const Download = z.object({
   contentType: z.string(),
   fileName: z.string().meta({ description: 'What it may be saved as' }),
@@ -85,7 +87,7 @@ export const Download = z.object({
   encoding: z.enum(['utf8', 'base64']).meta({ description: 'How `content` holds the bytes' }),
 })
 
-/** An answer of any size that is no JSON: each part is made when the client has read the one before. REST only. */
+/** An answer of any size that is not JSON. Each part is made after the client has read the one before. REST only. */
 export interface DownloadStream {
   readonly contentType: string
   readonly fileName: string
@@ -101,23 +103,24 @@ export const DownloadStream = z.custom<DownloadStream>(
 export type PathIds = Readonly<Record<string, string>>
 
 /**
- * Looks up what the path names and hands it on to the procedure's context.
- * @throws DomainError `not_found`, also for ids that are not well-formed
+ * Finds the object in the path and adds it to the procedure's context.
+ *
+ * @throws DomainError `not_found`, also for malformed ids
  */
 export type Finds<Found extends object> = (context: Context, ids: PathIds) => Promise<Found>
 
-/** The whole contract of one stream: a GET that answers `text/event-stream` until either side ends it. */
+/** The complete contract of one stream: a GET that answers `text/event-stream` until either side ends it. */
 export interface StreamContract
   extends Pick<
     RouteContract,
     'path' | 'summary' | 'description' | 'input' | 'scope' | 'narrows' | 'errors' | 'finds' | 'gate'
   > {
   readonly method: 'GET'
-  /** What each event carries, by its name. */
+  /** Data of each event, by its name. */
   readonly events: Readonly<Record<string, z.ZodObject>>
 }
 
-/** One event over tRPC: what it carries, and which it is. Over REST `kind` is the event's name. */
+/** One event over tRPC: its data and its kind. Over REST `kind` is the event's name. */
 export type EventOf<Events extends StreamContract['events']> = {
   [Kind in keyof Events]: { readonly kind: Kind } & z.output<Events[Kind]>
 }[keyof Events]

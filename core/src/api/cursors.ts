@@ -2,28 +2,28 @@ import { type SqlBool, sql } from 'kysely'
 import { z } from 'zod'
 import { optional } from './values.ts'
 
-/** Where an item stands in a list that is ordered by id alone. */
+/** Place of an item in a list that is ordered by id. */
 export type IdPlace = number
 
-/** Where an item stands in a list that is ordered by a time, and by id where times are equal. */
+/** Place of an item in a list that is ordered by a time, then by id. */
 export interface TimePlace {
   readonly at: Date
   /** As text: a uuid or an int64. */
   readonly id: string
 }
 
-/** Between which places of a list a page lies; both ends are left out. */
+/** Range of a page, exclusive at both ends. */
 export interface Between<Place> {
-  /** Only what is older, that is: further down the list. */
+  /** Only older items, which are further down the list. */
   readonly before?: Place | undefined
-  /** Only what is newer. */
+  /** Only newer items. */
   readonly after?: Place | undefined
 }
 
 const ID = /^(?:0|[1-9]\d{0,15})$/
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
 const MILLISECONDS = /^\d{1,15}$/
-/** The last moment that a timestamp of PostgreSQL and of ours both know: the end of the year 9999. */
+/** The last moment that both PostgreSQL's timestamps and ours support: the end of the year 9999. */
 const LAST_MOMENT = 253_402_300_799_999
 
 const encode = (text: string) => Buffer.from(text, 'latin1').toString('base64url')
@@ -83,7 +83,7 @@ export const timeCursorInput = cursorInput(ofTime(UUID))
 export const timeAndIdCursorInput = cursorInput(ofTime(ID))
 
 /**
- * What a list ordered by `(time, id)`, both descending, is narrowed to.
+ * Condition for a page's range in a list ordered by `(time, id)`, both descending.
  *
  * @param at the column of the time
  * @param id the column of the id
@@ -97,7 +97,7 @@ export function isBetween(at: string, id: string, { before, after }: Between<Tim
   return parts.length === 0 ? sql<SqlBool>`true` : sql<SqlBool>`${sql.join(parts, sql` and `)}`
 }
 
-/** What a list ordered by id alone, descending, is narrowed to. */
+/** Condition for a page's range in a list ordered by id, descending. */
 export function isBetweenIds(id: string, { before, after }: Between<IdPlace>) {
   const parts = [
     ...(before === undefined ? [] : [sql`${sql.ref(id)} < ${before}::bigint`]),

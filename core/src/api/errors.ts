@@ -1,9 +1,9 @@
 import type { InputIssue } from '../engine/issues.ts'
 
 /**
- * Every code a caller can see, with its status and title, what happened and what to do about it. Codes are never removed and
- * never change their meaning; `title` is the status phrase, because `type` is always `about:blank` (RFC 9457, section 4.2.1).
- * The API's description and docs/errors.md are made from this table.
+ * Every code that a caller can get, with its status, title, meaning and remedy. Codes are never removed and never
+ * change their meaning; `title` is the status phrase, because `type` is always `about:blank` (RFC 9457, section 4.2.1).
+ * The API's description and docs/errors.md are generated from this table.
  */
 export const ERRORS = {
   unauthorized: {
@@ -114,7 +114,7 @@ export const ERRORS = {
 /** A code of a problem: a key of {@link ERRORS}. */
 export type ErrorCode = keyof typeof ERRORS
 
-/** An expected refusal. `detail` reaches the client; what only operators may see goes into `cause`. */
+/** An expected refusal. `detail` reaches the client; details for operators only belong in `cause`. */
 export class DomainError extends Error {
   override readonly name = 'DomainError'
 
@@ -123,7 +123,7 @@ export class DomainError extends Error {
     readonly detail: string,
     readonly more: {
       readonly cause?: unknown
-      /** Seconds a client must wait, for `rate_limited`: becomes the `Retry-After` header. */
+      /** Seconds that the client must wait, for `rate_limited`; sent as `Retry-After`. */
       readonly retryAfterSeconds?: number
       /** Every wrong part, in document order, for `validation_failed`. */
       readonly issues?: readonly InputIssue[]
@@ -133,11 +133,11 @@ export class DomainError extends Error {
   }
 }
 
-/** The most `errors` items one problem carries. */
+/** Items in one problem's `errors`. */
 export const MAX_PROBLEM_ITEMS = 50
 
 /**
- * The refusal for input that is wrong in one or more parts.
+ * The refusal for input with one or more wrong parts.
  *
  * @param issues at least one, in document order; `detail` counts them and quotes the first
  */
@@ -152,7 +152,7 @@ export function validationFailed(issues: readonly InputIssue[]): DomainError {
   return new DomainError('validation_failed', detail, { issues: issues.slice(0, MAX_PROBLEM_ITEMS) })
 }
 
-/** The one answer for what is absent, deleted or another workspace's: the three cannot be told apart. */
+/** The same answer for objects that are absent, deleted or another workspace's, so that callers cannot tell which. */
 export function notFound(noun: string): DomainError {
   return new DomainError('not_found', `No such ${noun} in this workspace.`)
 }

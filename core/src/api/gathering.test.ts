@@ -2,12 +2,12 @@ import { afterAll, describe, expect, test } from 'bun:test'
 import { openDatabase } from '../platform/db/index.ts'
 import { gathering } from './gathering.ts'
 
-// Nothing here asks it anything: it stands for what the work would be done on.
+// Never connects: the work only gets it as an argument.
 const database = openDatabase('postgres://nobody@localhost/none')
 const { db } = database
 afterAll(() => database.close())
 
-/** Work that ends when it is told to, and what it was given. */
+/** Work that ends when the test says so, with the items that it got. */
 function workAtHand() {
   const batches: { items: readonly number[]; end: PromiseWithResolvers<void> }[] = []
   const ask = gathering<number, number>(async (_db, items) => {

@@ -1,6 +1,6 @@
 import type { Db } from '../platform/db/index.ts'
 
-/** Does the work of all who ask under a key: a result for each, in their order. */
+/** The work of one batch: takes the items of all callers of a key and returns a result for each, in their order. */
 export type SharedWork<Item, Result> = (
   db: Db,
   items: readonly [Item, ...Item[]],
@@ -12,11 +12,12 @@ interface Asking<Item, Result> {
 }
 
 /**
- * Lets those who ask the database the same at the same time share its work: while a batch of a key is under way, who asks under
- * that key is of the next one. So nobody waits who asks alone, and nobody is answered by work that began before he asked.
+ * Coalesces concurrent callers that ask the database for the same kind of thing. While a batch of a key is in flight,
+ * further callers with that key join the next batch. So a single caller is not delayed, and no caller gets a result of
+ * work that began before its call.
  *
- * @param work must give as many results as there are items; what it throws, all of them hear
- * @returns asks under a key, which must name everything in which the items of a batch have to agree
+ * @param work must return as many results as there are items; its error goes to all callers of the batch
+ * @returns takes a caller's item under a key, which must name everything that the items of a batch have in common
  */
 export function gathering<Item, Result>(
   work: SharedWork<Item, Result>,
@@ -26,7 +27,7 @@ export function gathering<Item, Result>(
 
   const serve = async (db: Db, line: Line, isServed: () => void) => {
     for (;;) {
-      // Those who are woken together ask together: within this turn of the event loop.
+      // Callers that are woken together within this turn of the event loop join one batch.
       await Promise.resolve()
       const together = line.splice(0)
       const [first, ...others] = together

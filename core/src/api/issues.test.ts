@@ -38,7 +38,7 @@ describe('inDocumentOrder', () => {
         input,
       )[0]?.path,
     ).toEqual(['m0'])
-    // Quadratic, it took minutes.
+    // A quadratic algorithm took minutes.
     expect(performance.now() - startedAt).toBeLessThan(5000)
   })
 })

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type InputIssue, ITEM_CODES, type ItemCode, inDocumentOrder, valueAt } from '../engine/issues.ts'
 
 /**
- * The parts of an input that zod found wrong, by the API's error codes (docs/errors.md) and in document order.
+ * Zod's issues about an input as issues of the API (docs/errors.md), in document order.
  *
  * @param input the raw input: zod's issues do not say whether a member was missing or of the wrong type
  */
@@ -29,8 +29,8 @@ function translate(issue: z.core.$ZodIssue, input: unknown): InputIssue[] {
 }
 
 /**
- * A null member is a missing one. A null in a list is an item of the wrong type, and inside a
- * sample it is a JSON value.
+ * A null member counts as missing. A null in a list is an item of the wrong type, and inside a sample it is a JSON
+ * value.
  */
 function isOmission(path: readonly (string | number)[]): boolean {
   return typeof path.at(-1) !== 'number' && !(path.length > 1 && path[0] === 'sample')
@@ -54,7 +54,7 @@ function codeOf(issue: z.core.$ZodIssue, value: unknown): ItemCode {
   }
 }
 
-/** What is wrong with one part of an input, in a sentence that names the part. */
+/** Describes the issue of one part of an input in a sentence that names the part. */
 export function detailOf(issue: z.core.$ZodIssue, name: string): string {
   switch (issue.code) {
     case 'too_small':
@@ -80,7 +80,7 @@ function unit(origin: string, bound: number, words: string): string {
   return `${words} ${bound}`
 }
 
-/** `steps[1].op`, as people write it. */
+/** A path in readable form: `steps[1].op`. */
 function words(path: readonly (string | number)[]): string {
   if (path.length === 0) return 'The input'
   return path
@@ -89,8 +89,8 @@ function words(path: readonly (string | number)[]): string {
 }
 
 /**
- * Text that PostgreSQL cannot store: members of the input, and of its lists and objects, that hold NUL. Deeper
- * ones are parts of documents, which are stored as JSON text.
+ * Issues for text that PostgreSQL cannot store: members of the input, and of its lists and objects, that contain NUL.
+ * Deeper ones are parts of documents, which are stored as JSON text.
  */
 export function nulIssues(input: unknown): InputIssue[] {
   return membersOf(input).flatMap(([name, member]) => [

@@ -2,7 +2,7 @@ import type { Caller } from './context.ts'
 import { DomainError } from './errors.ts'
 
 /**
- * Lets only a browser through that signed in by a link: so a key that leaked can neither make keys nor outlive its own
+ * Admits only a browser that signed in by a link. A leaked key can therefore neither create keys nor outlive its own
  * revocation.
  *
  * @throws DomainError `forbidden`

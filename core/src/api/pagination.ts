@@ -10,7 +10,7 @@ export const pageInput = {
   pageSize: z.int().min(1).max(100).default(50).meta({ description: 'Items a page' }),
 }
 
-/** Which page of a list: `page` is 1-based, `pageSize` is 1 to 100. */
+/** A page of a list: `page` is 1-based, `pageSize` is 1 to 100. */
 export interface Page {
   readonly page: number
   readonly pageSize: number
@@ -25,7 +25,7 @@ const nextAndPrevious = {
   }),
 }
 
-/** The pagination envelope around an item schema; named after it. `more`: further members of the envelope. */
+/** The pagination envelope around an item schema, named after it. `more`: further members of the envelope. */
 export function envelope<Item extends z.ZodType, More extends z.core.$ZodLooseShape = Record<never, never>>(
   item: Item,
   more?: More,
@@ -56,13 +56,13 @@ export interface Rows<Row> {
   readonly totalCount: number
 }
 
-/** How a row is shown, and the cursor of its place. */
+/** The view of a row, and the cursor of its place. */
 export interface Shown<Row, Item> {
   readonly view: (row: Row) => Item
   readonly cursorOf: (row: Row) => string
 }
 
-/** Wraps one page of rows. `totalPages` is 0 when nothing matches; a page that is not full is the last. */
+/** Builds the envelope of one page. `totalPages` is 0 when nothing matches; a page that is not full is the last. */
 export function paged<Row, Item>(
   { rows, totalCount }: Rows<Row>,
   { page, pageSize }: Page,

@@ -1,7 +1,7 @@
 import type { Limits, Plan } from '../plans/index.ts'
 import { DomainError } from './errors.ts'
 
-/** What a plan may lack altogether, and the limit that switches it. */
+/** Features that a plan may lack, each with the limit that switches it. */
 const FEATURES = {
   transformations: { limit: 'rulesMax', words: 'transformation rules' },
   bulkReplay: { limit: 'bulkReplay', words: 'bulk replay' },

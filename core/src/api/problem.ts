@@ -47,18 +47,18 @@ export const Problem = z
 /** A problem document, as it is sent. */
 export type Problem = z.infer<typeof Problem>
 
-/** Where a member of the input came from; `body` members are pointed at below `prefix`. */
+/** Finds the origin of an input member; members of the body are addressed below `prefix`. */
 export type Locate = (path: readonly (string | number)[]) => {
   pointer: string | null
   parameter: string | null
 }
 
-/** All members came from one JSON body: how tRPC callers send them. */
+/** Locates members when all come from one JSON body, as in calls over tRPC. */
 export const locateInBody: Locate = (path) => ({ pointer: pointerTo(path), parameter: null })
 
 /**
- * A JSON Pointer as URI fragment (RFC 6901 §6): `#/steps/1/op`; the root is `#`. A half of a surrogate pair in a member's
- * name, which JSON may hold and no URI can, is written as U+FFFD.
+ * A JSON Pointer as URI fragment (RFC 6901 §6): `#/steps/1/op`; the root is `#`. An unpaired surrogate in a member's
+ * name, which JSON allows but a URI cannot contain, becomes U+FFFD.
  */
 export function pointerTo(path: readonly (string | number)[]): string {
   const token = (part: string | number) =>
@@ -66,7 +66,7 @@ export function pointerTo(path: readonly (string | number)[]): string {
   return `#${path.map((part) => `/${token(part)}`).join('')}`
 }
 
-/** What went wrong before there was a context that knows the call's traceId. */
+/** An error from before there was a context with the call's traceId. */
 export class TracedError extends Error {
   override readonly name = 'TracedError'
 
@@ -78,14 +78,14 @@ export class TracedError extends Error {
   }
 }
 
-/** The traceId inside whatever tRPC wrapped around it; empty when nobody knew. */
+/** The traceId inside tRPC's wrapping; empty if there is none. */
 export function traceIdIn(error: unknown): string {
   if (error instanceof TracedError) return error.traceId
   return error instanceof TRPCError ? traceIdIn(error.cause) : ''
 }
 
 /**
- * The expected refusal inside whatever tRPC wrapped around it.
+ * The expected refusal inside tRPC's wrapping.
  *
  * @param input the raw input, to tell a missing member from a wrong one
  * @returns null for anything unexpected: that is `internal_error`
@@ -115,10 +115,13 @@ export function refusalOf(error: unknown, input?: unknown): DomainError | null {
   return unavailability(error)
 }
 
-/** The longest `Retry-After` of work that had no turn. */
+/** Limit of `Retry-After` for work that got no turn. */
 const TURN_SECONDS_MAX = 60
 
-/** What the caller may know of work that was given up: its client hung up, it had no turn in time, or the database did not answer. */
+/**
+ * The refusal for abandoned work: the client disconnected, the work got no turn in time, or the database did not
+ * answer.
+ */
 function unavailability(error: unknown): DomainError | null {
   if (error instanceof LineTooLong) {
     const seconds = Math.max(1, Math.ceil(error.waitMs / 1000))
@@ -141,8 +144,8 @@ function unavailability(error: unknown): DomainError | null {
 }
 
 /**
- * Turns any error into the problem that the client sees. What is not an expected refusal becomes
- * `internal_error` and says nothing of its cause.
+ * Turns any error into the problem that the client gets. An unexpected error becomes `internal_error`, without its
+ * cause.
  */
 export function toProblem(
   error: unknown,

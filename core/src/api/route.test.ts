@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { withExample } from './examples.ts'
 import { route, stream } from './route.ts'
 
-/** Most of a declaration is checked by its types: `@ts-expect-error` fails the build where such a check is gone. */
+/** Most of a declaration is checked by its types: `@ts-expect-error` fails the build if such a check is missing. */
 
 const input = z.object({ endpointId: z.string(), name: z.string() })
 const STREAM_PATH = '/api/v1/things/stream'
@@ -24,7 +24,7 @@ describe('route()', () => {
     route({ ...called, input, example: { name: 1 } })
     // @ts-expect-error: a member is missing
     route({ ...called, input, example: {} })
-    // @ts-expect-error: a member that is not taken
+    // @ts-expect-error: an unknown member
     route({ ...called, input, example: { name: 'orders', title: 'Orders' } })
   })
 })

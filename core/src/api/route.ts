@@ -40,11 +40,11 @@ interface StreamDeclaration<
   readonly finds?: Finds<Found>
 }
 
-/** A stream that has nothing to say says so this often. */
+/** Interval of the heartbeat on a quiet stream. */
 export const STREAM_PING_MS = 15_000
 const STREAM_SILENCE_MS = 40_000
 
-/** What tRPC calls a status: its links look at it, and open a stream again only after what may pass. */
+/** tRPC's names of statuses. Its links read them, and reopen a stream only after temporary ones. */
 const CODES_OF_TRPC: Readonly<Record<(typeof ERRORS)[ErrorCode]['status'], TRPC_ERROR_CODE_KEY>> = {
   400: 'BAD_REQUEST',
   401: 'UNAUTHORIZED',
@@ -61,7 +61,7 @@ const t = initTRPC
   .context<Context>()
   .meta<{ contract?: RouteContract; stream?: StreamContract }>()
   .create({
-    // Proxies cut silent connections, and a client that hears nothing for so long opens its stream anew.
+    // Proxies cut silent connections. A client that receives nothing for this long reconnects its stream.
     sse: {
       ping: { enabled: true, intervalMs: STREAM_PING_MS },
       client: { reconnectAfterInactivityMs: STREAM_SILENCE_MS },
@@ -79,16 +79,16 @@ const t = initTRPC
     },
   })
 
-/** Makes a router of API procedures. */
+/** Creates a router of API procedures. */
 export const router = t.router
-/** Makes one flat router of several; their procedures must have different names. */
+/** Merges routers into one flat router; their procedures must have different names. */
 export const mergeRouters = t.mergeRouters
-/** Makes a function that calls the procedures of a router in process. */
+/** Creates a function that calls the procedures of a router in process. */
 export const createCallerFactory = t.createCallerFactory
 
 /**
- * Declares a route, once: the tRPC procedure and its REST contract. Every `{parameter}` of the path must be a
- * member of `input`, or it does not compile. Checks run in this order: scope, `finds`, `gate`, input.
+ * Declares a route once: the tRPC procedure and its REST contract. Every `{parameter}` of the path must be a member of
+ * `input`, or the declaration does not compile. Checks run in this order: scope, `finds`, `gate`, input.
  */
 export function route<
   const Path extends `/${string}`,
@@ -107,19 +107,19 @@ export function route<
 }
 
 /**
- * The schema without its asynchronous side, which tRPC would prefer: zod compiles its parsers for synchronous use only, and
- * a page of a list then takes a fifth of the time. No schema of ours waits for anything.
+ * The schema without its asynchronous parser, which tRPC would prefer. Zod compiles only the synchronous one, which
+ * parses a page of a list in a fifth of the time. None of our schemas is asynchronous.
  */
 function inOneTurn<Schema extends z.ZodType>(schema: Schema): Schema {
   return Object.create(schema, { parseAsync: { value: undefined } })
 }
 
-/** Typed callers may leave the whole input out where no member is required. */
+/** Typed callers may omit the whole input if no member is required. */
 function inputGiven(raw: unknown): unknown {
   return raw === undefined ? {} : raw
 }
 
-/** How tRPC reads the input of a procedure: `undefined` stands for an input without members. */
+/** tRPC's view of a procedure's input: `undefined` is an input without members. */
 interface InputParser<Schema extends z.ZodType> {
   readonly _input: Record<never, never> extends z.input<Schema>
     ? z.input<Schema> | undefined
@@ -133,9 +133,9 @@ function inputParser<Schema extends z.ZodType>(schema: Schema): InputParser<Sche
 }
 
 /**
- * Declares a stream, once: the tRPC subscription and its REST contract (`text/event-stream`). Its checks are those of a
- * route, in the same order, and are over before the stream begins. The resolver yields `tracked` events, each
- * an {@link EventOf} the declared ones, or it does not compile: their id is what a client resumes with.
+ * Declares a stream once: the tRPC subscription and its REST contract (`text/event-stream`). Its checks are those of a
+ * route, in the same order, and finish before the stream begins. The resolver yields `tracked` events, each an {@link
+ * EventOf} the declared ones, or it does not compile. Clients resume by the events' ids.
  */
 export function stream<
   const Path extends `/${string}`,
@@ -153,7 +153,10 @@ export function stream<
     .output(inOneTurn(eventsOf<Events>()))
 }
 
-/** Holds a resolver to the declared events, by its type. Events are not parsed again: resolvers parse the rows that they send. */
+/**
+ * Restricts a resolver to the declared events, by its type. Events are not parsed again: resolvers parse the rows that
+ * they send.
+ */
 function eventsOf<Events extends StreamContract['events']>() {
   return z.custom<AsyncIterable<TrackedEnvelope<EventOf<Events>>, void>>(
     (value) => typeof value === 'object' && value !== null && Symbol.asyncIterator in value,
@@ -161,8 +164,8 @@ function eventsOf<Events extends StreamContract['events']>() {
 }
 
 /**
- * Declares a procedure that only typed callers have: what the console asks, and no promise of the REST surface. Its checks
- * are those of a route, in the same order.
+ * Declares a procedure for typed callers only: the console uses it, and it is not part of the REST API. Its checks are
+ * those of a route, in the same order.
  */
 export function typedOnly<
   Shape extends z.core.$ZodLooseShape,
@@ -179,8 +182,8 @@ export function typedOnly<
 }
 
 /**
- * Declares a stream that only typed callers have: a tRPC subscription. Its checks are those of a route, in the same order, and
- * are over before the stream begins.
+ * Declares a stream for typed callers only: a tRPC subscription. Its checks are those of a route, in the same order,
+ * and finish before the stream begins.
  */
 export function typedStream<Shape extends z.core.$ZodLooseShape, Found extends object = Record<never, never>>(
   declaration: Checks<Shape, Found>,

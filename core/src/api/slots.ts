@@ -4,14 +4,14 @@ import { DomainError } from './errors.ts'
 import { gathering } from './gathering.ts'
 import type { Services } from './services.ts'
 
-/** How long a freed slot is kept for a caller that was refused with a time to come back. */
+/** Time for which a freed slot is reserved for a caller that was refused with `Retry-After`. */
 const KEPT_MS = 2000
 const RETRY_AFTER_MAX_SECONDS = 60
 
-/** A slot in use; `free` gives it back. Whoever dies without that frees it at its end. */
+/** A slot in use. If its holder dies without calling `free`, the slot ends at its deadline. */
 export interface Slot {
   free(): Promise<void>
-  /** Keeps it for so long from now: for holders that nobody can say the end of. Without effect once it is freed. */
+  /** Moves the deadline to this long from now, for holders without a known end. A no-op after `free`. */
   extend(milliseconds: number): Promise<void>
 }
 
@@ -21,12 +21,12 @@ interface SlotRow {
   readonly endsAt: Date
 }
 
-/** A statement of its own: what is counted must be seen after the lock is held. */
+/** A separate statement, because the count must be read after the lock is held. */
 const LOCK = statement('lock slots', 'select pg_advisory_xact_lock(hashtextextended($1, 0))')
 
 /**
- * Of the scope `$1` at `$2`: forgets what has ended and takes the slots `$4` until `$5`, in their order, as long as fewer than `$3`
- * are left, or in place of those that were kept and are due.
+ * Deletes ended slots of the scope `$1` at `$2`, then takes the slots `$4` until `$5`, in their order, while fewer than
+ * `$3` are left. A reserved slot that is due may be taken, too.
  */
 const TAKE = statement(
   'take slots',
@@ -50,12 +50,12 @@ const TAKE = statement(
 )
 
 /**
- * Takes one of a bounded number of slots, counted in Postgres over all processes.
+ * Takes one of a limited number of slots, counted in Postgres across all processes.
  *
- * @param scope what is bounded, e.g. `await:<key id>`
- * @param longestMs after this long the holder has ended for certain
- * @throws DomainError `rate_limited`; its `Retry-After` is when a slot must be free, and that slot is then kept
- *   for 2 s, so that sleeping that long and retrying recovers
+ * @param scope name of the limit, e.g. `await:<key id>`
+ * @param longestMs time after which the holder has certainly ended
+ * @throws DomainError `rate_limited`; its `Retry-After` is the time when a slot must be free. That slot is then
+ *   reserved for 2 s, so that a caller that waits for that time and retries succeeds
  */
 export async function takeSlot(
   { db, clock }: Services,
@@ -80,7 +80,7 @@ export async function takeSlot(
 
 const FREE = statement('free slots', 'delete from concurrency_slots where id = any($1::uuid[])')
 
-/** A change may wake a thousand waiters at once. */
+/** Coalesced, because one change may wake a thousand waiting calls at once. */
 const freeTogether = gathering<string, void>(async (db, ids) => {
   await run(db, FREE, [ids])
   return ids.map(() => undefined)
@@ -93,7 +93,7 @@ interface WantedSlot extends Pick<Services, 'clock'> {
   readonly longestMs: number
 }
 
-/** Answers null where the slot is taken, else after how many milliseconds one must be free. */
+/** Returns null if the slot is taken, else the milliseconds until one must be free. */
 const take = gathering<WantedSlot, number | null>((db, wanted) =>
   db.transaction().execute((trx) => takeTogether(trx, wanted)),
 )
@@ -117,7 +117,7 @@ async function takeTogether(
   return [...taken.map(() => null), ...waits]
 }
 
-/** How many slots of a scope are in use. */
+/** The number of slots of a scope in use. */
 export async function countSlots(
   { db, clock }: Pick<Services, 'db' | 'clock'>,
   scope: string,
@@ -133,10 +133,10 @@ export async function countSlots(
 }
 
 /**
- * For each of those who were refused, keeps the first slot that is not yet promised to anybody; with all promised, they wait for
- * the last.
+ * Reserves for each refused caller the first slot that is not reserved yet. If all are reserved, the caller waits for
+ * the last one.
  *
- * @returns after how many milliseconds it must be free, for each
+ * @returns the milliseconds until that slot must be free, for each caller
  */
 async function keepSlots(
   trx: Trx,

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { millisecondsOf, parseInstant } from '../engine/conditions/index.ts'
 
-/** A member that may be left out; `null` means the same. */
+/** An optional member; `null` counts as absent. */
 export function optional<Schema extends z.ZodType>(schema: Schema) {
   return schema.nullish().transform((value) => value ?? undefined)
 }
@@ -12,21 +12,23 @@ export const Timestamp = z
   .transform((date) => date.toISOString())
   .pipe(z.iso.datetime({ precision: 3 }))
 
-/** An object in answers whose names strangers chose, `__proto__` among them: zod's own record leaves that one out. */
+/** An object in answers with names from senders, including `__proto__`, which zod's own record omits. */
 export function byName<Value extends z.ZodType>(value: Value) {
   const record = z.record(z.string(), value)
   const { $schema: _dialect, ...described } = z.toJSONSchema(record)
   return z.custom<z.output<typeof record>>((input) => record.safeParse(input).success).meta(described)
 }
 
-/** A moment in a query: RFC 3339, a date alone (midnight UTC), or minutes without seconds; as a Date of whole ms, rounded up. */
+/**
+ * A moment in a query: RFC 3339, a date alone (midnight UTC), or without seconds; as a Date of whole ms, rounded up.
+ */
 export const InstantInput = z
   .string()
   .max(64)
   .transform((text, context) => {
     const instant = parseInstant(text)
     const date = instant === undefined ? undefined : new Date(millisecondsOf(instant))
-    // Before the first year begins a period that would end in it; after the last no answer could show it.
+    // The years that both a stored timestamp and an answer can express.
     if (date !== undefined && date.getUTCFullYear() >= 1 && date.getUTCFullYear() <= 9999) return date
     context.addIssue({
       code: 'custom',
@@ -37,12 +39,12 @@ export const InstantInput = z
     return z.NEVER
   })
 
-/** Marks an input member that is known only to be refused; the description of the API leaves it out. */
+/** Marks an input member that exists only to be refused; the API's description omits it. */
 export const REFUSED = 'x-refused'
 
 /**
- * An int64 that ids are compared with: 0 to 2^63-1. Our ids stay below 2^53, so a greater one stands for the greatest.
- * As JSON numbers go, 2^63 cannot be told from 2^63-1.
+ * An int64 for comparisons with ids: 0 to 2^63-1. Our ids are below 2^53, so a greater value is replaced by the
+ * greatest. In JSON numbers, 2^63 and 2^63-1 are the same.
  */
 export const Int64Filter = z
   .number()
