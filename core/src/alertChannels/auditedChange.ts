@@ -2,7 +2,7 @@ import type { Change } from '../audit/index.ts'
 import type { Channel } from './channel.ts'
 import { channelView } from './view.ts'
 
-/** What the audit log tells of a change of a channel: its settings, not how its sends went. */
+/** A channel's change for the audit log: its settings, without the results of sends. */
 export function channelChange(action: string, before: Channel | null, after: Channel | null): Change {
   const { id = '', name = '', workspaceId = null } = after ?? before ?? {}
   return {

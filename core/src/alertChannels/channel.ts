@@ -7,10 +7,10 @@ import { HEALTHS } from './health.ts'
 import { type ChannelKindName, channelKind, isChannelKind } from './kinds/index.ts'
 import type { ChannelSettings } from './settings.ts'
 
-/** A channel as it is stored: settings and events are JSON text, the secret is encrypted. */
+/** A stored channel: settings and events are JSON text, the secret is encrypted. */
 export type ChannelRow = Selectable<AlertChannelsTable>
 
-/** A channel as the domain sees it: settings and subscriptions read, the credential in the clear. */
+/** A channel in the domain: settings and subscriptions are parsed, the credential is decrypted. */
 export interface Channel extends HealthState {
   readonly id: string
   readonly workspaceId: string
@@ -18,7 +18,7 @@ export interface Channel extends HealthState {
   readonly name: string
   readonly enabled: boolean
   readonly settings: ChannelSettings
-  /** In the clear: never shown, logged or stored. */
+  /** Decrypted: never shown, logged or stored. */
   readonly secret: string | null
   readonly secretSetAt: Date | null
   readonly events: readonly Subscription[]
@@ -26,7 +26,7 @@ export interface Channel extends HealthState {
   readonly createdAt: Date
 }
 
-/** @throws Error when the row's kind is none of this build's, or the secret key is another one */
+/** @throws Error when this build does not know the row's kind, or the secret key is another one */
 export function channelOf(row: ChannelRow, secrets: SecretBox): Channel {
   if (!isChannelKind(row.kind)) throw new Error(`The channel ${row.id} has the unknown kind ${row.kind}.`)
   return {
@@ -39,7 +39,7 @@ export function channelOf(row: ChannelRow, secrets: SecretBox): Channel {
   }
 }
 
-/** Whether everything is there that a send needs: a required credential and every required setting. */
+/** Whether a send is possible: a required credential and every required setting are present. */
 export function isConnected({
   kind,
   secret,
@@ -50,12 +50,12 @@ export function isConnected({
   return fields.every((field) => !field.required || (settings[field.name] ?? null) !== null)
 }
 
-/** Whether it is muted at that time. */
+/** Whether the channel is muted at that time. */
 export function isMuted({ mutedUntil }: Pick<Channel, 'mutedUntil'>, now: Date): boolean {
   return mutedUntil !== null && mutedUntil > now
 }
 
-/** Where it goes, without secrets; null while that is not known. */
+/** Destination of the channel, without secrets; null while it is unknown. */
 export function destinationOf({ kind, secret, settings }: Channel): string | null {
   return channelKind(kind).destination({ secret, settings })
 }

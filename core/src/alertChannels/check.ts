@@ -12,14 +12,14 @@ const timestamp = z.iso.datetime({ offset: true })
 
 type CheckServices = Pick<Services, 'outbound' | 'clock'>
 
-/** What the schema alone cannot evaluate of a new channel. A missing required credential is none of it. */
+/** Checks of a new channel that the schema cannot express. A missing required credential is accepted. */
 export function checkNewChannel(services: CheckServices, input: Partial<CreateInput>): Promise<InputIssue[]> {
   return input.kind === undefined
     ? checkMembers(services, input, null)
     : checkAll(services, input, input.kind, null)
 }
 
-/** What the schema alone cannot evaluate of a change. What is equal to what is stored is not evaluated anew. */
+/** Checks of a change that the schema cannot express. Values equal to the stored ones are not checked again. */
 export async function checkChannelChange(
   services: CheckServices,
   channel: Channel,
@@ -36,7 +36,7 @@ export async function checkChannelChange(
   return issues
 }
 
-/** Whether a test can be sent. */
+/** Checks that a test can be sent. */
 export function checkConnected(channel: Channel): InputIssue[] {
   if (isConnected(channel)) return []
   const { credentialLabel } = channelKind(channel.kind)
@@ -84,7 +84,7 @@ async function checkAll(
   return issues
 }
 
-/** The members that mean the same for every kind. */
+/** Checks the members with the same meaning for every kind. */
 async function checkMembers(
   { clock }: CheckServices,
   { events, mutedUntil }: Members,
@@ -122,8 +122,8 @@ function duplicateIssues(events: readonly SubscriptionInput[]): InputIssue[] {
 }
 
 /**
- * The SSRF guard's answer for an address. Alerts tell about a workspace's traffic and their addresses are often
- * credentials: https, unless the operator lists the host or the kind takes any address.
+ * The SSRF guard's issues for an address. Alerts describe a workspace's traffic, and their addresses are often
+ * credentials. So https is required, unless the operator allows the host or the kind accepts plain http.
  */
 async function addressIssues(
   { outbound }: CheckServices,

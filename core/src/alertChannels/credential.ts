@@ -6,10 +6,10 @@ const SIGNING_SECRET_MIN = 16
 const SIGNING_SECRET_MAX = 512
 
 /**
- * What is wrong with the form of a `secret`; null when nothing is. The answer never quotes it. Credentials that
+ * The issue with the format of a `secret`; null if it is valid. The message never quotes the secret. Credentials that
  * are addresses are checked by the SSRF guard as well.
  *
- * @param secret not empty: `""` clears the credential and is no secret
+ * @param secret not empty: `""` clears the credential
  */
 export function credentialIssue(kind: ChannelKind, secret: string): InputIssue | null {
   const wrong = (code: InputIssue['code'], words: string): InputIssue => ({
@@ -27,19 +27,19 @@ export function credentialIssue(kind: ChannelKind, secret: string): InputIssue |
   }
   if (kind.credential === 'url') return null
   if (secret.length > TOKEN_MAX) return wrong('too_long', `must have at most ${TOKEN_MAX} characters.`)
-  // It goes into a path or a header: nothing that could end either.
+  // The secret becomes part of a path or a header, so characters that could end either are refused.
   return /^[\w.:~+/=-]+$/.test(secret)
     ? null
     : wrong('bad_format', 'must be letters, digits and . : ~ + / = - _ only.')
 }
 
 const PART_MIN = 6
-/** A plain word of a path (`services`, `webhooks`): no secret, and a provider may well use it in its answer. */
+/** A plain word of a path (`services`, `webhooks`): not a secret, and likely to occur in a provider's answer. */
 const PLAIN_WORD = /^[a-z]{1,10}$/
 
 /**
- * Hides a credential in text that comes from outside: providers quote addresses and tokens in their answers.
- * Of an address, its path, its longer path segments and its query values are hidden too.
+ * Masks a credential in text from outside, because providers quote addresses and tokens in their answers. For an
+ * address, its path, its longer path segments and its query values are masked, too.
  */
 export function maskSecret(text: string, secret: string | null): string {
   if (secret === null) return text
@@ -48,7 +48,7 @@ export function maskSecret(text: string, secret: string | null): string {
   return masked
 }
 
-/** Longest first, so that a part never hides just a piece of a longer one. */
+/** Longest first, so that a part never masks only a piece of a longer one. */
 function secretParts(secret: string): string[] {
   const parts = [secret]
   const url = URL.parse(secret)

@@ -19,7 +19,7 @@ export const findsChannel: Finds<{ channel: Channel }> = async (ctx, ids) => {
   return { channel }
 }
 
-/** The channel, unless it is absent or another workspace's. */
+/** The channel; undefined if it is absent or another workspace's. */
 export async function findChannel(
   { db, secrets }: Pick<Services, 'db' | 'secrets'>,
   workspaceId: string,
@@ -29,17 +29,17 @@ export async function findChannel(
   return row === undefined ? undefined : channelOf(row, secrets)
 }
 
-/** A channel as actions see it. */
+/** A channel as actions use it. */
 export interface ChannelState {
   readonly id: string
   readonly name: string
   readonly kind: ChannelKindName
   readonly isEnabled: boolean
-  /** Everything is there that a send needs. */
+  /** Whether everything that a send needs is present. */
   readonly isConfigured: boolean
-  /** On, configured and in plan: what `channelUnavailable` of a notify action denies. */
+  /** On, configured and in plan. If false, a notify action has `channelUnavailable`. */
   readonly isAvailable: boolean
-  /** What the attempts of a notify action show as `url`. */
+  /** The `url` that attempts of a notify action show. */
   readonly destination: string | null
 }
 

@@ -1,25 +1,25 @@
-/** `untested` until the first send, then what the sends say. */
+/** Health states: `untested` until the first send, then by the results of sends. */
 export const HEALTHS = ['untested', 'verified', 'failing'] as const
 
 /** One of {@link HEALTHS}. */
 export type Health = (typeof HEALTHS)[number]
 
-/** The part of a channel that sends change. */
+/** The part of a channel that its sends change. */
 export interface HealthState {
   readonly health: Health
   readonly lastSuccessAt: Date | null
   readonly lastFailureAt: Date | null
   readonly lastError: string | null
-  /** Sends that failed since the last that succeeded; each attempt is a send. */
+  /** Failed sends since the last success; each attempt counts. */
   readonly consecutiveFailures: number
 }
 
-/** What one send came to. */
+/** Result of one send. */
 export interface SendOutcome {
   readonly delivered: boolean
-  /** The provider refused in a way that no further try can change. */
+  /** The provider's refusal is final: a retry cannot succeed. */
   readonly permanent: boolean
-  /** Why not; null when it was delivered. Secrets masked. */
+  /** The reason; null when it was delivered. Secrets are masked. */
   readonly detail: string | null
 }
 
@@ -27,14 +27,14 @@ export interface SendOutcome {
 const FAILURES_MAX = 3
 const LAST_ERROR_MAX = 300
 
-/** A new channel, and one whose credential or a setting was changed. */
+/** State of a new channel, and of one with a changed credential or setting. */
 export const UNTESTED = { health: 'untested', consecutiveFailures: 0 } as const
 
 /**
- * The health after one send: any success verifies; a rejected test, a permanent rejection, or the
- * third failure in a row makes it failing. A failing channel stays so until a send succeeds.
+ * The health after one send. A success makes it verified. A rejected test, a permanent rejection, or the third failure
+ * in a row makes it failing, until a send succeeds.
  *
- * @param isTest a person tested and was refused: that alone says that the channel does not work
+ * @param isTest the send was a user's test; its refusal alone makes the channel failing
  */
 export function healthAfter(state: HealthState, send: SendOutcome, isTest: boolean, now: Date): HealthState {
   if (send.delivered) return { ...state, health: 'verified', lastSuccessAt: now, consecutiveFailures: 0 }

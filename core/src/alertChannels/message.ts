@@ -3,12 +3,12 @@ import { renderTemplate, type Template } from '../engine/templates/index.ts'
 import { type ChannelKindName, channelKind } from './kinds/index.ts'
 import { cut } from './kinds/text.ts'
 
-/** The most characters that one value adds to a message. */
+/** Characters that one value may add to a message. */
 const VALUE_MAX = 500
 
 /**
- * Fills in a notify action's template in the markup of its channel: values are escaped for it, the template's own
- * text is not, and the whole is cut to what the provider takes, before anything is escaped.
+ * Fills in a notify action's template in its channel's markup. Values are escaped, the template's own text is not. The
+ * message is cut to the provider's limit before anything is escaped.
  */
 export function renderMessage(template: Template, root: ReadRoot, kind: ChannelKindName): string {
   const { markup } = channelKind(kind)

@@ -5,7 +5,7 @@ import type { AlertChannelsTable, Db, Trx } from '../platform/db/index.ts'
 import type { ChannelRow } from './channel.ts'
 import type { HealthState } from './health.ts'
 
-/** The channel, unless it is absent or another workspace's. */
+/** The channel; undefined if it is absent or another workspace's. */
 export function findChannelRow(db: Db, workspaceId: string, id: string): Promise<ChannelRow | undefined> {
   return db
     .selectFrom('alertChannels')
@@ -15,7 +15,7 @@ export function findChannelRow(db: Db, workspaceId: string, id: string): Promise
     .executeTakeFirst()
 }
 
-/** Like `findChannelRow`, and holds the row until the transaction ends: for writes that depend on what it says. */
+/** Like `findChannelRow`, and locks the row until the transaction ends, for writes that depend on it. */
 export function lockChannelRow(trx: Trx, workspaceId: string, id: string): Promise<ChannelRow | undefined> {
   return trx
     .selectFrom('alertChannels')
@@ -42,7 +42,7 @@ export async function listChannelRows(db: Db, workspaceId: string, page: Page & 
   return { rows, totalCount: await countChannels(db, workspaceId) }
 }
 
-/** All of them, oldest first: those beyond the plan's number stand last. */
+/** All channels, oldest first: those beyond the plan's limit come last. */
 export function allChannelRows(db: Db, workspaceId: string): Promise<ChannelRow[]> {
   return db
     .selectFrom('alertChannels')
@@ -53,7 +53,7 @@ export function allChannelRows(db: Db, workspaceId: string): Promise<ChannelRow[
     .execute()
 }
 
-/** Counts every channel of the workspace, those that are switched off or over the plan included. */
+/** Counts every channel of the workspace, including those that are switched off or over the plan's limit. */
 export async function countChannels(db: Db, workspaceId: string): Promise<number> {
   const { count } = await db
     .selectFrom('alertChannels')
@@ -63,7 +63,9 @@ export async function countChannels(db: Db, workspaceId: string): Promise<number
   return count
 }
 
-/** How many channels of the workspace are older: one with at least as many as the plan has room for is over it. */
+/**
+ * The number of older channels of the workspace. A channel is over the plan's limit if this number reaches the limit.
+ */
 export async function countOlderChannels(
   db: Db,
   { workspaceId, createdAt, id }: Pick<ChannelRow, 'workspaceId' | 'createdAt' | 'id'>,
@@ -77,12 +79,12 @@ export async function countOlderChannels(
   return count
 }
 
-/** Adds one row as it is; the plan's limit is not checked here. */
+/** Adds one row; the plan's limit is not checked here. */
 export async function insertChannel(trx: Trx, row: Insertable<AlertChannelsTable>): Promise<void> {
   await trx.insertInto('alertChannels').values(row).execute()
 }
 
-/** Writes only the given columns. Does nothing when no channel has the id. */
+/** Updates only the given columns. A no-op when no channel has the id. */
 export async function updateChannel(
   trx: Trx,
   id: string,
@@ -91,7 +93,7 @@ export async function updateChannel(
   await trx.updateTable('alertChannels').set(changes).where('id', '=', id).execute()
 }
 
-/** Writes what a send changed. */
+/** Stores the health after a send. */
 export async function updateHealth(trx: Trx, id: string, health: HealthState): Promise<void> {
   const { health: state, lastSuccessAt, lastFailureAt, lastError, consecutiveFailures } = health
   await updateChannel(trx, id, {
@@ -103,7 +105,7 @@ export async function updateHealth(trx: Trx, id: string, health: HealthState): P
   })
 }
 
-/** Deletes one row. Does nothing when no channel has the id. */
+/** Deletes one row. A no-op when no channel has the id. */
 export async function deleteChannel(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('alertChannels').where('id', '=', id).execute()
 }

@@ -4,9 +4,9 @@ import { type Resealed, resealTable } from '../platform/secrets/index.ts'
 const COLUMNS = ['secret'] as const
 
 /**
- * Seals the stored secrets of alert channels anew with the newest key, in batches, while the service runs.
+ * Encrypts the stored secrets of alert channels with the newest key, in batches, while the service runs.
  *
- * @param counts are added to
+ * @param counts totals to add to
  */
 export async function resealChannels(
   services: Pick<Services, 'db' | 'secrets'>,

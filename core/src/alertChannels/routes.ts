@@ -46,7 +46,7 @@ const listEvents = () => ({
   }),
 })
 
-/** Manage and test alert channels; list their kinds, the events they can take and what was sent. */
+/** Manage and test alert channels; list their kinds, the events and the history of sends. */
 export const alertChannelRoutes = router({
   list: route({
     method: 'GET',
@@ -91,7 +91,7 @@ export const alertChannelRoutes = router({
 
   events: route({ ...eventList, path: '/api/v1/alert-channels/events' }).query(listEvents),
 
-  /** The same list under its other name. */
+  /** Alias of the `events` list. */
   eventKinds: route({
     ...eventList,
     path: '/api/v1/alert-channels/event-kinds',
@@ -163,7 +163,7 @@ export const alertChannelRoutes = router({
   }).mutation(({ ctx }) => testChannel(ctx, ctx.channel)),
 })
 
-/** What can be added; nothing on a plan without channels. */
+/** The kinds that can be added; none on a plan without channels. */
 function kindsOf(plan: Plan): z.input<typeof AlertChannelKind>[] {
   if (!hasFeature(plan, 'alertChannels')) return []
   return CHANNEL_KIND_NAMES.map((kind) => {

@@ -18,8 +18,8 @@ import { channelView } from './view.ts'
 /**
  * Creates a channel, untested.
  *
- * @param input evaluated by `checkNewChannel`
- * @throws DomainError `limit_reached` when the plan's channels are all there
+ * @param input checked by `checkNewChannel`
+ * @throws DomainError `limit_reached` at the plan's limit of channels
  */
 export async function createChannel(ctx: Context, input: CreateInput) {
   const now = ctx.clock.now()
@@ -49,11 +49,11 @@ export async function createChannel(ctx: Context, input: CreateInput) {
 }
 
 /**
- * Changes what is named. Another credential or setting makes the channel untested; name, events, mute and the
+ * Changes the given members. A changed credential or setting makes the channel untested; name, events, mute and the
  * switch do not.
  *
- * @param input evaluated by `checkChannelChange`
- * @throws DomainError `not_found` when the channel went meanwhile
+ * @param input checked by `checkChannelChange`
+ * @throws DomainError `not_found` when the channel was deleted meanwhile
  */
 export async function changeChannel(ctx: Context, id: string, input: UpdateInput) {
   const now = ctx.clock.now()
@@ -94,7 +94,7 @@ function credentialColumns(
 const subscriptions = (events: readonly SubscriptionInput[]): Channel['events'] =>
   events.map(({ kind, minSeverity }) => ({ kind, minSeverity: minSeverity ?? 'info' }))
 
-/** Undefined: leave as it is; null: not muted. A time that has passed unmutes. */
+/** Undefined: unchanged; null: not muted. A time in the past unmutes. */
 function muteOf(mutedUntil: string | undefined, now: Date): Date | null | undefined {
   if (mutedUntil === undefined) return undefined
   const until = new Date(mutedUntil)

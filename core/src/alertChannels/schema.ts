@@ -5,7 +5,7 @@ import { optional, Timestamp } from '../api/values.ts'
 import { HEALTHS } from './health.ts'
 import { CHANNEL_KIND_NAMES } from './kinds/index.ts'
 
-/** How far ahead a mute may reach. */
+/** Maximum duration of a mute. */
 export const MUTE_DAYS_MAX = 30
 
 const subscription = z.object({
@@ -34,7 +34,7 @@ const writable = {
 /** Input of the create route; `settings` and `events` are checked against the kind after parsing. */
 export const createInput = z.object({ kind: z.enum(CHANNEL_KIND_NAMES), ...writable })
 
-/** Input of the update route: a member that is left out stays as it is, and the kind cannot change. */
+/** Input of the update route: absent members are unchanged, and the kind cannot change. */
 export const updateInput = z.object({
   id: z.string(),
   kind: optional(z.string()).meta({ description: 'Cannot change; accepted when equal' }),
@@ -48,7 +48,7 @@ export type UpdateInput = z.output<typeof updateInput>
 /** One item of `events` after parsing. */
 export type SubscriptionInput = z.output<typeof subscription>
 
-/** The public words of a channel. */
+/** The public schema of a channel. */
 export const AlertChannel = z
   .object({
     id: z.uuid(),
@@ -103,7 +103,7 @@ export const AlertEvent = z
   })
   .meta({ id: 'AlertEvent' })
 
-/** What a test came to. */
+/** Result of a test. */
 export const TestResult = z
   .object({
     delivered: z.boolean(),
@@ -113,7 +113,7 @@ export const TestResult = z
   })
   .meta({ id: 'AlertChannelTestResult' })
 
-/** How a send in the history ended. `muted` and `suppressed` were never sent. */
+/** Outcomes of sends in the history. `muted` and `suppressed` were never sent. */
 export const OUTCOMES = ['delivered', 'failed', 'muted', 'suppressed'] as const
 /** One of {@link OUTCOMES}. */
 export type Outcome = (typeof OUTCOMES)[number]

@@ -3,28 +3,28 @@ import type { InputIssue } from '../engine/issues.ts'
 /** Header names and values that a webhook channel adds. */
 export type ExtraHeaders = Readonly<Record<string, string>>
 
-/** The value of one setting; null where an optional one is not set. */
+/** The value of one setting; null for an optional one that is not set. */
 export type SettingValue = string | number | null | ExtraHeaders
 
-/** The settings of a channel: every member of its kind's fields, defaults filled in. */
+/** The settings of a channel: every field of its kind, with defaults filled in. */
 export type ChannelSettings = Readonly<Record<string, SettingValue>>
 
-/** A setting, as `GET /alert-channels/kinds` shows it and as it is checked on save. */
+/** Definition of a setting, for `GET /alert-channels/kinds` and for the checks on save. */
 export interface SettingField {
   readonly name: string
   readonly label: string
   readonly type: 'string' | 'integer' | 'url' | 'select' | 'headers'
   readonly required: boolean
-  /** The value of a setting that is not given; null for none. */
+  /** The value of an absent setting; null for none. */
   readonly default: string | null
-  /** For `select`: what may be chosen. */
+  /** For `select`: the choices. */
   readonly options: readonly string[] | null
   readonly help: string | null
   /** For `string`. */
   readonly maxCharacters?: number
-  /** For `url`: whether plain http will do, as for a forward. */
+  /** For `url`: whether plain http is allowed, as for a forward. */
   readonly plainHttp?: boolean
-  /** For `string`: what it must look like, and those words for a person. */
+  /** For `string`: the required format, and its description. */
   readonly pattern?: { readonly regex: RegExp; readonly words: string }
 }
 
@@ -35,17 +35,15 @@ const HEADERS_MAX = 10
 const HEADER_VALUE_MAX = 1024
 
 /**
- * Reads the settings of a create or update: checks each member against its field and merges it over what is
- * stored. Null and absent members are unchanged, `""` takes an optional one back to its default.
+ * Parses the settings of a create or update: checks each member against its field and merges it over the stored ones.
+ * Null and absent members are unchanged, `""` resets an optional one to its default. Addresses are only checked to be
+ * text here; `checkAddresses` runs the SSRF guard.
  *
  * @param input the `settings` object as sent; undefined when absent
- * @param stored what the channel has; an empty object on create
- * @param credentialLabel name of the kind's credential, for a refusal
- * Addresses are only checked to be text here: whether they may be reached is for the SSRF guard to say, see
- * `checkAddresses`.
- *
- * @returns the whole settings and every wrong part, in document order. A member equal to what is stored is not
- *   validated anew; a required one that is missing stands at the end
+ * @param stored the channel's current settings; an empty object on create
+ * @param credentialLabel name of the kind's credential, for messages
+ * @returns all settings and every wrong part, in document order. A member equal to the stored one is not validated
+ *   again; missing required ones come last
  */
 export function readSettings(
   fields: readonly SettingField[],
@@ -85,7 +83,7 @@ export function readSettings(
   return { settings, issues }
 }
 
-/** Where else a value belongs: a URL that is a credential is often taken for a setting. */
+/** Hint about the right place of a value: a URL that is a credential is often mistaken for a setting. */
 function placesOf(fields: readonly SettingField[], credentialLabel: string): string {
   const names = fields.map(({ name }) => `settings.${name}`).join(', ')
   const has = names === '' ? 'It has no settings' : `It has ${names}`

@@ -9,7 +9,7 @@ import type { Outcome } from './schema.ts'
 import { sendToChannel } from './sending/channelSend.ts'
 import { insertDeliveries } from './sending/queries.ts'
 
-/** What a test came to, as the API answers it. */
+/** Result of a test, in the API's format. */
 interface Tested {
   readonly delivered: boolean
   readonly detail: string | null
@@ -18,10 +18,10 @@ interface Tested {
 }
 
 /**
- * Sends a real message, also to a channel that is off or muted, and writes it to the history.
- * A rejected send is an answer, not an error.
+ * Sends a real message, also to a channel that is off or muted, and records it in the history. A rejected send is a
+ * result, not an error.
  *
- * @param channel connected: evaluated by `checkConnected`
+ * @param channel connected, as checked by `checkConnected`
  */
 export async function testChannel(ctx: Context, channel: Channel): Promise<Tested> {
   if ((await countOlderChannels(ctx.db, channel)) >= ctx.plan.limits.alertChannelsMax) {
@@ -50,7 +50,7 @@ export async function testChannel(ctx: Context, channel: Channel): Promise<Teste
   return { delivered, detail, statusCode, durationMs }
 }
 
-/** The alert is written as fanned out: it goes to this channel, here and now. */
+/** Writes the alert as already fanned out, because the caller sends it itself. */
 async function writeAlert({ db, clock }: Context, { id, workspaceId, name }: Channel): Promise<string> {
   const kind = 'channel.test'
   const alertId = randomUUID()

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { type Channel, destinationOf, isConnected } from './channel.ts'
 import type { AlertChannel } from './schema.ts'
 
-/** A channel as the API shows it: every field, no secret. */
+/** A channel in the API's format, without its secret. */
 export function channelView(channel: Channel): z.input<typeof AlertChannel> {
   const { id, kind, name, enabled, health, settings, mutedUntil, events, createdAt } = channel
   const { lastSuccessAt, lastFailureAt, lastError, consecutiveFailures } = channel

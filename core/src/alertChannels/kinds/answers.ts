@@ -1,16 +1,16 @@
 import { isPlainObject } from '../../engine/plainObject.ts'
 import type { ProviderAnswer, Reading } from './kind.ts'
 
-/** Statuses that may go away by themselves although they are 4xx: timeout, too early, too many requests. */
+/** Temporary 4xx statuses: timeout, too early, too many requests. */
 const PASSING = new Set([408, 425, 429])
 
-/** The reading of an answer that accepts the message. */
+/** Result of an answer that accepts the message. */
 export const DELIVERED: Reading = { delivered: true, permanent: false, detail: null }
 
 /**
- * A refusal: permanent for any 4xx that another attempt cannot change.
+ * Result of a refusal. It is permanent for every 4xx status that a retry cannot change.
  *
- * @param words the provider's; when empty, the status stands in for them
+ * @param words the provider's message; if empty, the status is used
  */
 export function refused(answer: ProviderAnswer, words: string): Reading {
   const { statusCode } = answer
@@ -21,15 +21,15 @@ export function refused(answer: ProviderAnswer, words: string): Reading {
   }
 }
 
-/** 2xx is delivered; anything else is refused in the words that `words` finds in the body. */
+/** 2xx is delivered; anything else is refused with the message that `words` finds in the body. */
 export function readByStatus(answer: ProviderAnswer, words: (body: string) => string): Reading {
   return isSuccess(answer) ? DELIVERED : refused(answer, words(answer.body))
 }
 
-/** Whether the status is 200 to 299; the body is not looked at. */
+/** Whether the status is 200 to 299; the body is ignored. */
 export const isSuccess = ({ statusCode }: ProviderAnswer): boolean => statusCode >= 200 && statusCode < 300
 
-/** A body as a JSON object; undefined when it is none. */
+/** A body as a JSON object; undefined if it is not one. */
 export function jsonObject(body: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(body)
@@ -39,13 +39,13 @@ export function jsonObject(body: string): Readonly<Record<string, unknown>> | un
   }
 }
 
-/** A member of an object as text; `''` when it is something else. */
+/** A member of an object as text; `''` if it is not text. */
 export function textMember(value: unknown, name: string): string {
   const member = isPlainObject(value) ? value[name] : undefined
   return typeof member === 'string' ? member : ''
 }
 
-/** A body's words: those that `find` picks from its JSON, else the body itself without tags. */
+/** A body's message: the one that `find` picks from its JSON, else the body itself without tags. */
 export function wordsOfBody(body: string, find: (json: Readonly<Record<string, unknown>>) => string): string {
   const json = jsonObject(body)
   const found = json === undefined ? '' : find(json)

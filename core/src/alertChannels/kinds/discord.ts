@@ -6,7 +6,7 @@ import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
 
 const EMBED_TITLE_MAX = 256
 
-/** Mentions are what could do harm, and `allowed_mentions` switches them off: values need no escaping. */
+/** Only mentions could do harm, and `allowed_mentions` switches them off, so values need no escaping. */
 const markup: Markup = { escape: (text) => text, maxCharacters: 2000 }
 
 const COLORS: { readonly [S in Severity]: number } = {

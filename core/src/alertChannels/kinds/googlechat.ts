@@ -3,7 +3,7 @@ import { readByStatus, textMember, wordsOfBody } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
 import { contextLine, cut, messageIn } from './text.ts'
 
-/** `<users/all>` and `<url|text>` begin with a bracket; Chat has no escape, so a zero-width space breaks them. */
+/** Breaks `<users/all>` and `<url|text>` with a zero-width space after the bracket, because Chat has no escape. */
 const breakTags = (text: string) => text.replaceAll('<', '<\u200b')
 
 const markup: Markup = { escape: breakTags, maxCharacters: 4096 }

@@ -9,7 +9,7 @@ import { teams } from './teams.ts'
 import { telegram } from './telegram.ts'
 import { webhook } from './webhook.ts'
 
-/** Every kind of channel that can be added, in the order in which they are listed. E-mail is none of them. */
+/** Every kind of channel that can be added, in the order of lists. E-mail is not among them. */
 export const CHANNEL_KINDS = {
   slack,
   discord,
@@ -25,13 +25,13 @@ export const CHANNEL_KINDS = {
 /** The name of a kind: a key of {@link CHANNEL_KINDS}. */
 export type ChannelKindName = keyof typeof CHANNEL_KINDS
 
-/** The names of all kinds, in the order in which they are listed. */
+/** The names of all kinds, in the order of lists. */
 export const CHANNEL_KIND_NAMES = Object.keys(CHANNEL_KINDS) as [ChannelKindName, ...ChannelKindName[]]
 
-/** Tells whether text from outside names a kind. */
+/** Whether text from outside is the name of a kind. */
 export const isChannelKind = (text: string): text is ChannelKindName => Object.hasOwn(CHANNEL_KINDS, text)
 
-/** The kind of a stored channel. Its annotation widens the nine literal types to the one that they share. */
+/** The kind of a stored channel. The annotation widens the nine literal types to their common one. */
 export const channelKind = (name: ChannelKindName): ChannelKind => CHANNEL_KINDS[name]
 
 export type {

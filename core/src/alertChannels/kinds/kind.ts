@@ -1,7 +1,7 @@
 import type { Alert } from '../../alerts/index.ts'
 import type { ChannelSettings, SettingField } from '../settings.ts'
 
-/** A message as it goes over the wire, before the guarded client adds what belongs to the transport. */
+/** A message as sent to the provider, before the guarded client adds transport headers. */
 export interface ProviderRequest {
   readonly method: 'POST'
   readonly url: string
@@ -9,62 +9,62 @@ export interface ProviderRequest {
   readonly body: string
 }
 
-/** What the provider answered. */
+/** The provider's answer. */
 export interface ProviderAnswer {
   readonly statusCode: number
-  /** As text, cut where the guarded client cuts. */
+  /** As text, cut at the guarded client's limit. */
   readonly body: string
 }
 
-/** What an answer means. */
+/** Result of a send, read from the provider's answer. */
 export interface Reading {
   readonly delivered: boolean
-  /** True when the same message would be refused again: no further try, and the channel is failing. */
+  /** True if the same message would be refused again: no retry, and the channel is failing. */
   readonly permanent: boolean
-  /** The provider's words; null when it was delivered. */
+  /** The provider's message; null when it was delivered. */
   readonly detail: string | null
 }
 
-/** What a kind needs to know of a channel. */
+/** The configuration of a channel that its kind needs. */
 export interface ChannelConfiguration {
   readonly settings: ChannelSettings
-  /** In the clear; null when none is stored. */
+  /** Decrypted; null when none is stored. */
   readonly secret: string | null
 }
 
-/** What the installation says about sending. */
+/** Facts about the installation that sending needs. */
 export interface SendingContext {
   readonly now: Date
   /** Base addresses of providers' APIs that differ from the public ones, e.g. a local Telegram Bot API server. */
   readonly apiUrls: Readonly<Partial<Record<string, string>>>
 }
 
-/** How a kind writes text. */
+/** Text format of a kind. */
 export interface Markup {
-  /** Makes a value from outside harmless in this kind's messages. */
+  /** Escapes a value from outside for this kind's messages. */
   escape(text: string): string
-  /** The longest message that the provider takes, counted before escaping, in characters. */
+  /** Longest message that the provider accepts, counted before escaping, in characters. */
   readonly maxCharacters: number
 }
 
-/** One place where alerts can go: all that is particular to it. */
+/** Definition of one kind of channel. */
 export interface ChannelKind {
   readonly displayName: string
-  /** What `secret` holds. */
+  /** Label of `secret`. */
   readonly credentialLabel: string
   readonly credentialRequired: boolean
-  /** What the `secret` must look like: an address of the provider, or a token. */
+  /** Format of the `secret`: an address of the provider, or a token. */
   readonly credential: 'url' | 'token' | 'signingSecret'
   readonly fields: readonly SettingField[]
   readonly markup: Markup
-  /** Whether the provider keeps incidents itself: then a closing event goes wherever the opening one went. */
+  /** Whether the provider tracks incidents itself. Then a closing event is sent wherever the opening one was sent. */
   readonly keepsIncidents: boolean
-  /** Where it goes, in words that give no secret away; null while that is not known. */
+  /** Destination as text without secrets; null while it is unknown. */
   destination(channel: ChannelConfiguration): string | null
   /**
-   * The message as the provider documents it.
+   * Builds the message in the provider's documented format.
    *
-   * @param channel must be connected: a required credential and every required setting present
+   * @param channel must be connected: a required credential and every required setting are present
    */
   build(alert: Alert, channel: ChannelConfiguration, context: SendingContext): ProviderRequest
   read(answer: ProviderAnswer): Reading

@@ -5,7 +5,7 @@ import { readByStatus, textMember, wordsOfBody } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
 import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
 
-/** A message over 4 096 bytes becomes an attachment; UTF-8 takes three bytes a unit at most. */
+/** A message over 4 096 bytes becomes an attachment; a UTF-16 unit takes at most three bytes in UTF-8. */
 const markup: Markup = { escape: (text) => text, maxCharacters: 1365 }
 
 const PRIORITIES: { readonly [S in Severity]: number } = { critical: 5, error: 4, warning: 3, info: 3 }

@@ -63,7 +63,7 @@ export const pagerduty: ChannelKind = {
   read: (answer) => readByStatus(answer, errorWords),
 }
 
-/** `errors` says what is wrong; `message` only that something is. */
+/** Finds the message: `errors` has the details, `message` only the fact that there is an error. */
 function errorWords(body: string): string {
   const errors = jsonObject(body)?.errors
   const listed = Array.isArray(errors) ? errors.filter((error) => typeof error === 'string').join('; ') : ''

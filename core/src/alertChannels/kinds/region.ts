@@ -1,6 +1,6 @@
 import type { SettingField } from '../settings.ts'
 
-/** The choice that PagerDuty and Opsgenie accounts are made with. */
+/** The region of a PagerDuty or Opsgenie account, chosen at its creation. */
 export const REGION_FIELD: SettingField = {
   name: 'region',
   label: 'Service region',

@@ -5,10 +5,10 @@ import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
 
 const ENTITIES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
 
-/** Slack reserves these three, and asks that nothing else be escaped. */
+/** Slack reserves these three characters, and asks that no others be escaped. */
 const escapeReserved = (text: string) => text.replace(/[&<>]/g, (found) => ENTITIES[found] ?? found)
 
-/** Slack takes 40 000 characters of `text`, and escaping makes one character five at most. */
+/** Slack accepts 40 000 characters of `text`, and escaping makes at most five of one. */
 const markup: Markup = { escape: escapeReserved, maxCharacters: 8000 }
 
 /**

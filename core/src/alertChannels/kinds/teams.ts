@@ -3,14 +3,14 @@ import { isSuccess, readByStatus, refused, textMember, wordsOfBody } from './ans
 import type { ChannelKind, Markup } from './kind.ts'
 import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
 
-/** A whole message may have 28 KB: 8 000 characters of three bytes, and the card around them. */
+/** A whole message is limited to 28 KB: 8 000 characters of three bytes, and the card around them. */
 const TEXT_MAX = 8000
-/** Every line is a block of its own, which costs bytes too. */
+/** Every line is a separate block, which costs bytes as well. */
 const LINES_MAX = 40
 
 /**
- * Text runs are shown as they are (Adaptive Cards read Markdown in `TextBlock` only), so nothing needs escaping;
- * control characters go, because JSON writes six bytes for each.
+ * Text runs are displayed literally (Adaptive Cards interpret Markdown in `TextBlock` only), so nothing needs escaping.
+ * Control characters are removed, because JSON needs six bytes for each.
  */
 const markup: Markup = {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is removed.

@@ -5,7 +5,7 @@ import { DELIVERED, jsonObject, refused, textMember } from './answers.ts'
 import type { ChannelKind, Markup } from './kind.ts'
 import { contextLine, cut, JSON_HEADERS, messageIn } from './text.ts'
 
-/** The limit counts what is left after entities are parsed. */
+/** The limit applies to the text after entities are parsed. */
 const markup: Markup = { escape: escapeHtml, maxCharacters: 4096 }
 
 /**

@@ -2,8 +2,8 @@ import { type Alert, isMarkup } from '../../alerts/index.ts'
 import type { Markup } from './kind.ts'
 
 /**
- * Cuts text to at most `max` UTF-16 units without splitting a character, ending in `…` when something was lost.
- * Cut before escaping, never after, or an entity could be split.
+ * Cuts text to at most `max` UTF-16 units without splitting a character; a cut text ends in `…`. Cut before escaping,
+ * never after, or an entity could be split.
  */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text
@@ -12,15 +12,18 @@ export function cut(text: string, max: number): string {
   return `${text.slice(0, splitsPair ? end - 1 : end)}…`
 }
 
-/** The most that an alert's own message may take, so that it fits wherever a kind puts it, title and all. */
+/** Limit of an alert's message, so that message and title fit into every kind's formats. */
 const ALERT_MESSAGE_MAX = 590
 
-/** An alert's message in a kind's markup; a notify action's is that already, and cut to the kind's limit. */
+/**
+ * An alert's message in a kind's markup. A notify action's message is in that markup already, and cut to the kind's
+ * limit.
+ */
 export function messageIn(markup: Markup, alert: Alert): string {
   return isMarkup(alert) ? alert.message : markup.escape(cut(alert.message, ALERT_MESSAGE_MAX))
 }
 
-/** One line that says what else there is to know: endpoint, request, count. Plain text. */
+/** One line with further facts: severity, endpoint, request, workspace. Plain text. */
 export function contextLine(alert: Alert): string {
   const parts = [`severity ${alert.severity}`]
   if (alert.endpoint !== null) parts.push(`endpoint ${alert.endpoint.name}`)

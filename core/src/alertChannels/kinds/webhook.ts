@@ -7,7 +7,7 @@ import { JSON_HEADERS } from './text.ts'
 
 const markup: Markup = { escape: (text) => text, maxCharacters: 65_536 }
 
-/** The body of a webhook channel's message: snake_case, as `subject_id` in the spec. */
+/** The body of a webhook channel's message, in snake_case. */
 function webhookPayload(alert: Alert) {
   return {
     id: alert.id,
@@ -32,7 +32,7 @@ function webhookPayload(alert: Alert) {
   }
 }
 
-/** Any HTTP receiver: our own payload, signed like a forward when the channel has a secret. */
+/** Any HTTP receiver: our own payload, signed like a forward if the channel has a secret. */
 export const webhook: ChannelKind = {
   displayName: 'Webhook',
   credentialLabel: 'Signing secret (optional)',

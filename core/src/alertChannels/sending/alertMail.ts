@@ -10,13 +10,13 @@ const COLORS: { readonly [S in Severity]: string } = {
 }
 const CLOSED_COLOR = '#1e8449'
 
-/** Header text: no line breaks, no control characters, short enough to be read in a list. */
+/** Text for a header: no line breaks, no control characters, short enough for a list. */
 const oneLine = (text: string) => text.replace(/\p{Cc}+/gu, ' ').slice(0, 200)
 
 /**
- * An alert as a mail: the same facts as text and as HTML that needs no images, scripts or styles from elsewhere.
+ * An alert as a mail: the same facts as text and as HTML without images, scripts or styles from elsewhere.
  *
- * @param note why it came by mail, when a channel should have carried it; null otherwise
+ * @param note why it came by mail, if a channel should have carried it; else null
  */
 export function alertMail(alert: Alert, note: string | null): Pick<Mail, 'subject' | 'text' | 'html'> {
   const word = alert.status === 'closed' ? 'recovered' : alert.severity

@@ -1,26 +1,26 @@
-/** Seconds from one attempt of a send to the next: attempts at 0, 30 s and 5 min. */
+/** Delays between attempts of a send, in seconds: attempts at 0, 30 s and 5 min. */
 const DELAYS_SECONDS = [30, 270]
 
-/** How often an alert is tried at a place that works, or may. */
+/** Attempts of a send, unless its channel is failing. */
 export const ATTEMPTS_MAX = DELAYS_SECONDS.length + 1
 
-/** How long an attempt may take before its worker counts as dead: the send's own 10 s and what is around it. */
+/** Lease of an attempt: the send's own 10 s and the work around it. */
 export const CLAIM_SECONDS = 30
 
 /**
- * Attempts beyond `attemptsMax` that are made because a worker died in one. After these the send is given up: it may be
- * what they die of.
+ * Additional attempts after a worker died during one. After these the send is given up, because it may be the cause of
+ * the deaths.
  */
 export const LOST_ATTEMPTS_MAX = 5
 
-/** A job that comes this much early is on time: the queue goes by the database's clock, we by ours. */
+/** Tolerance for a job that runs early: the queue uses the database's clock, we use ours. */
 export const EARLY_SECONDS = 5
 
 /**
- * When to try again after a failed attempt; null for never.
+ * Time of the next attempt after a failed one; null for none.
  *
  * @param attemptsMade including the one that failed
- * @param attemptsMax 1 for a channel that was failing already, and for inline replays
+ * @param attemptsMax 1 for a channel that was already failing, and for inline replays
  */
 export function nextAttemptAt(
   now: Date,
@@ -33,7 +33,10 @@ export function nextAttemptAt(
   return new Date(now.getTime() + delay * 1000)
 }
 
-/** When to look again whether a send that goes first is over: soon, for it may end long before its next attempt. */
+/**
+ * Time to check again whether an earlier send has ended. It is soon, because the send may end long before its next
+ * attempt.
+ */
 export function waitFor(due: Date, now: Date): Date {
   const seconds = Math.min(Math.max((due.getTime() - now.getTime()) / 1000, 1), 5)
   return new Date(now.getTime() + seconds * 1000)

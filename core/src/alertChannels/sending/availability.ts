@@ -4,21 +4,21 @@ import type { Db } from '../../platform/db/index.ts'
 import { type Channel, channelOf, isConnected, isMuted } from '../channel.ts'
 import { countOlderChannels, findChannelRow } from '../queries.ts'
 
-/** Why nothing is sent to a channel now. */
+/** Reason why nothing is sent to a channel now. */
 export interface Unavailable {
   readonly outcome: 'failed' | 'muted' | 'suppressed'
   readonly detail: string
 }
 
-/** A channel with whether something can be sent to it now. */
+/** A channel, and whether it can be sent to now. */
 export interface Availability {
   /** Null when it was deleted. */
   readonly channel: Channel | null
-  /** Why nothing is sent; null when something is. */
+  /** The reason why nothing is sent; null if sending is possible. */
   readonly unavailable: Unavailable | null
 }
 
-/** Looks at a channel again before every attempt: it may have been muted, switched off or deleted since the alert. */
+/** Checks a channel before every attempt: it may have been muted, switched off or deleted since the alert. */
 export async function availabilityOf(
   { db, clock, plans, secrets }: Pick<Services, 'db' | 'clock' | 'plans' | 'secrets'>,
   workspaceId: string,
@@ -45,7 +45,7 @@ export async function availabilityOf(
   return { channel, unavailable: null }
 }
 
-/** The plan of a workspace, for jobs: they have no caller. */
+/** The plan of a workspace, for jobs, which have no caller. */
 export async function planOfWorkspace(db: Db, plans: Services['plans'], workspaceId: string): Promise<Plan> {
   const { plan } = await db
     .selectFrom('workspaces')

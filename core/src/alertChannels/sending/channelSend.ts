@@ -7,21 +7,21 @@ import { maskSecret } from '../credential.ts'
 import type { SendOutcome } from '../health.ts'
 import { channelKind } from '../kinds/index.ts'
 
-/** From the first byte dialled to the last one read. */
+/** Timeout from connecting to the end of the answer. */
 const TIMEOUT_MS = 10_000
-/** No provider's answer needs more to be understood. */
+/** Bytes of an answer that are read; no provider needs more. */
 const RESPONSE_BYTES_MAX = 65_536
 const DETAIL_MAX = 300
 
-/** What a send to a channel came to, with what went over the wire, secrets masked. */
+/** Result of a send to a channel, with the request and the response, secrets masked. */
 export interface ChannelSend extends SendOutcome {
-  /** A stable word, as in an attempt's `error`: `http_404`, `timeout`, `dns`…; null when it was delivered. */
+  /** A stable code, as in an attempt's `error`: `http_404`, `timeout`, `dns`…; null when it was delivered. */
   readonly error: string | null
   readonly statusCode: number | null
   readonly durationMs: number
   readonly sent: {
     readonly method: string
-    /** The channel's destination: the address itself may be a credential. */
+    /** The channel's destination, because the address itself may be a credential. */
     readonly url: string
     readonly headers: readonly WireHeader[]
     readonly body: string
@@ -34,10 +34,10 @@ export interface ChannelSend extends SendOutcome {
   } | null
 }
 
-/** What a send needs of the process. */
+/** The services that a send needs. */
 export type SendServices = Pick<Services, 'outbound' | 'clock' | 'alertApiUrls' | 'version'>
 
-/** Sends one alert to one channel, once. A send that fails is a result, never an exception. */
+/** Sends one alert to one channel, once. A failed send is a result, never an exception. */
 export async function sendToChannel(
   { outbound, clock, alertApiUrls, version }: SendServices,
   channel: Channel,
@@ -74,7 +74,7 @@ export async function sendToChannel(
     return {
       ...common,
       delivered: false,
-      // An address that may not be reached stays so until somebody changes something.
+      // A forbidden address stays forbidden until a setting changes.
       permanent: ['blocked_address', 'loop', 'unsendable'].includes(result.outcome),
       detail: mask(`${result.outcome}: ${result.detail}`).slice(0, DETAIL_MAX),
       error: result.outcome,

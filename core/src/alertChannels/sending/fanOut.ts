@@ -21,8 +21,8 @@ import { type Candidate, type PlannedDelivery, recipientsOf } from './recipients
 const ContactIds = z.array(z.string())
 
 /**
- * Works out who gets an alert and queues a send to each: once, whatever happens. The alert stays locked until the
- * sends are written; a second run finds it fanned out. The opening alert of an incident goes before its closing one.
+ * Determines the recipients of an alert and queues a send to each, exactly once. The alert stays locked until the sends
+ * are written; a second run finds it fanned out. The opening alert of an incident is fanned out before its closing one.
  */
 export async function fanOutAlert(services: Services, { alertId }: { alertId: string }): Promise<void> {
   await services.db.transaction().execute(async (trx) => {
@@ -57,7 +57,7 @@ async function fanOut(services: Services, trx: Trx, alert: Selectable<AlertsTabl
   await markFannedOut(trx, id, now)
 }
 
-/** The row of a planned delivery: due at once, or over already when it is not to be sent. */
+/** The row of a planned delivery: due at once, or already finished if it is not to be sent. */
 function deliveryRow(
   { channel, recipient, outcome, detail }: PlannedDelivery,
   { alertId, workspaceId, now }: { alertId: string; workspaceId: string; now: Date },
@@ -78,7 +78,7 @@ function deliveryRow(
   }
 }
 
-/** @param closing the incident that the alert closes; null when it closes none */
+/** @param closing the incident that the alert closes; null if it closes none */
 async function candidates(
   { clock, plans, secrets }: Services,
   trx: Trx,

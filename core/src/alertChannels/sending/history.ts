@@ -5,7 +5,7 @@ import type { listHistory } from './queries.ts'
 
 type HistoryRow = Awaited<ReturnType<typeof listHistory>>['rows'][number]
 
-/** A row of the history as the API shows it. @throws Error when its kind or outcome is none of this build's */
+/** A row of the history in the API's format. @throws Error when this build does not know its kind or outcome */
 export function historyView(row: HistoryRow): z.input<typeof AlertDelivery> {
   const outcome = OUTCOMES.find((known) => known === row.outcome)
   if (!isEventKind(row.eventKind) || outcome === undefined) {

@@ -51,9 +51,9 @@ export async function mailAlert(
 }
 
 /**
- * Mails an alert that its channel did not take to every contact who has not been mailed it yet.
+ * Mails an alert that its channel did not accept to every contact who has not been mailed it yet.
  *
- * @param row of the channel; a mail that failed has nothing in its stead
+ * @param row the channel's send; a failed mail has no fallback
  */
 export async function mailInstead(services: Services, trx: Trx, row: AlertDeliveryRow): Promise<void> {
   const { alertId, workspaceId, channelId, channelName } = row

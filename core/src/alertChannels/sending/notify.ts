@@ -14,15 +14,15 @@ export interface NotifyMessage extends Occasion {
   readonly requestId: number
   /** The action's channel, found by `findChannel`. */
   readonly channel: Pick<Channel, 'id' | 'name' | 'kind'>
-  /** The attempt row that the sends report back to. */
+  /** The attempt row that gets the results of the sends. */
   readonly attemptId: number
   /** The rendered template, in the channel's markup. */
   readonly reason: string
 }
 
 /**
- * Puts a notify action's message in the outbox: to its own channel only, whatever that subscribes to. The first send finishes the attempt row, two further ones may follow and update it: each time
- * `onNotified` of the sending job is called.
+ * Puts a notify action's message in the outbox, for its own channel only, regardless of subscriptions. The first send
+ * finishes the attempt row; up to two retries update it. `onNotified` of the sending job is called each time.
  */
 export async function queueNotify(
   services: Pick<Services, 'clock' | 'enqueue'>,
@@ -34,11 +34,11 @@ export async function queueNotify(
 }
 
 /**
- * Sends a notify action's message at once and once, for an inline replay. Should this process die
- * meanwhile, the outbox sends it and finishes the attempt row.
+ * Sends a notify action's message immediately and once, for an inline replay. If this process dies meanwhile, the
+ * outbox sends it and finishes the attempt row.
  *
  * @param message its attempt row must be committed
- * @returns undefined when the process stops before it could be sent: the outbox will
+ * @returns undefined when the process stops before the send; then the outbox sends it
  */
 export async function notifyNow(
   services: Services,
@@ -53,7 +53,7 @@ export async function notifyNow(
   return await makeAttempt(services, claimed, signal, onNotified)
 }
 
-/** Writes the alert; the row of its one delivery is the caller's to insert. */
+/** Writes the alert; the caller inserts the row of its one delivery. */
 async function writeNotify({ clock }: Pick<Services, 'clock'>, trx: Trx, message: NotifyMessage) {
   const now = clock.now()
   const { channel, attemptId, workspaceId } = message

@@ -6,14 +6,14 @@ import type { AlertDeliveriesTable, Db, Trx } from '../../platform/db/index.ts'
 import type { Outcome } from '../schema.ts'
 import { CLAIM_SECONDS, EARLY_SECONDS } from './attempts.ts'
 
-/** One place that an alert goes to, as it is stored. */
+/** One stored send of an alert to one recipient. */
 export type AlertDeliveryRow = Selectable<AlertDeliveriesTable>
 /** The columns of an alert delivery before it is written. */
 export type NewAlertDelivery = Insertable<AlertDeliveriesTable>
 
 /**
- * Writes where an alert goes. A place that it goes to already is passed over: the unique indexes of the table
- * notify every place once.
+ * Writes the sends of an alert. Existing ones are skipped: the table's unique indexes ensure that each recipient is
+ * notified once.
  *
  * @returns the ids of those that are due
  */
@@ -28,7 +28,7 @@ export async function insertDeliveries(trx: Trx, rows: readonly NewAlertDelivery
   return inserted.filter(({ nextAttemptAt }) => nextAttemptAt !== null).map(({ id }) => id)
 }
 
-/** Writes a send that the caller itself makes now: claimed, its first attempt counted. */
+/** Writes a send that the caller makes itself: already claimed, with its first attempt counted. */
 export function insertClaimed(trx: Trx, row: NewAlertDelivery, now: Date): Promise<AlertDeliveryRow> {
   return trx
     .insertInto('alertDeliveries')
@@ -37,7 +37,7 @@ export function insertClaimed(trx: Trx, row: NewAlertDelivery, now: Date): Promi
     .executeTakeFirstOrThrow()
 }
 
-/** Queues attempts of some sends, in the transaction that made them due. */
+/** Queues attempts of sends, in the transaction that made them due. */
 export async function queueSends(
   { enqueue }: Pick<Services, 'enqueue'>,
   trx: Trx,
@@ -55,8 +55,8 @@ export async function queueSends(
 }
 
 /**
- * Takes a send that is due: of any number of workers one gets the row. It is due again when the claim ends, so a
- * worker that dies loses nothing.
+ * Claims a send that is due; only one worker gets the row. It is due again when the claim ends, so a worker's death
+ * loses nothing.
  *
  * @returns the row with this attempt counted; undefined when it is not due
  */
@@ -73,7 +73,7 @@ export function claimDelivery(trx: Trx, id: number, now: Date): Promise<AlertDel
     .executeTakeFirst()
 }
 
-/** When the send is due next; undefined when it is over. */
+/** Time at which the send is due next; undefined when it has ended. */
 export async function dueAt(db: Db, id: number): Promise<Date | undefined> {
   const row = await db
     .selectFrom('alertDeliveries')
@@ -83,7 +83,7 @@ export async function dueAt(db: Db, id: number): Promise<Date | undefined> {
   return row?.nextAttemptAt ?? undefined
 }
 
-/** What an attempt came to. */
+/** Result of an attempt. */
 export interface AttemptResult {
   readonly outcome: Outcome
   readonly detail: string | null
@@ -93,9 +93,9 @@ export interface AttemptResult {
 }
 
 /**
- * Writes what a claimed try came to.
+ * Records the result of a claimed attempt.
  *
- * @returns false when the claim had ended and another worker took over: then nothing was written
+ * @returns false when the claim had expired and another worker took over; then nothing was written
  */
 export async function recordAttempt(
   trx: Trx,
@@ -114,8 +114,8 @@ export async function recordAttempt(
 }
 
 /**
- * When the opening alert of the incident is due next at the same place; undefined when it is over there. What closes
- * an incident must not arrive before what opens it: a pager would be left ringing.
+ * Time at which the incident's opening alert is due next for the same recipient; undefined when that send has ended. A
+ * closing alert must not arrive before its opening one, or a pager would keep ringing.
  */
 export async function openingDueAt(
   db: Db,
@@ -135,7 +135,7 @@ export async function openingDueAt(
   return row?.nextAttemptAt ?? undefined
 }
 
-/** Gives a claimed try back, uncounted: it is due again at `at`. */
+/** Releases a claimed attempt without counting it: it is due again at `at`. */
 export async function releaseClaim(
   trx: Trx,
   { id, attemptCount }: Pick<AlertDeliveryRow, 'id' | 'attemptCount'>,
@@ -150,7 +150,7 @@ export async function releaseClaim(
     .execute()
 }
 
-/** Channels that were sent an opening alert of the incident. */
+/** Channels that got the opening alert of the incident. */
 export async function channelsNotified(db: Db, incidentId: string): Promise<ReadonlySet<string>> {
   const rows = await db
     .selectFrom('alertDeliveries as d')
@@ -166,7 +166,7 @@ export async function channelsNotified(db: Db, incidentId: string): Promise<Read
   return new Set(rows.flatMap(({ channelId }) => (channelId === null ? [] : [channelId])))
 }
 
-/** Sends that should have been made by now: their jobs were lost. Served by `alert_deliveries_due`. */
+/** Sends that are overdue because their jobs were lost. Served by `alert_deliveries_due`. */
 export function overdueSince(db: Db, before: Date) {
   return db
     .selectFrom('alertDeliveries')
@@ -177,14 +177,17 @@ export function overdueSince(db: Db, before: Date) {
     .execute()
 }
 
-/** Narrows the history; members combine with AND, and an undefined one does not narrow it. */
+/** Filters of the history, combined with AND; an undefined one is ignored. */
 export interface HistoryFilter {
   readonly channelId?: string | undefined
   readonly eventKind?: string | undefined
   readonly outcome?: string | undefined
 }
 
-/** One page of the history, newest first; served by `alert_deliveries_by_workspace`. A send not tried yet is none. */
+/**
+ * One page of the history, newest first; served by `alert_deliveries_by_workspace`. Sends without an attempt are
+ * excluded.
+ */
 export async function listHistory(
   db: Db,
   workspaceId: string,

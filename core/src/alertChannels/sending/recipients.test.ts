@@ -16,7 +16,7 @@ const channel = (changes: Partial<Candidate> = {}): Candidate => ({
   ...changes,
 })
 
-/** `slack` or `slack (muted)` for channels, `mail to a (for Ops)` for mails. */
+/** The recipients as text: `slack` or `slack (muted)` for channels, `mail to a (for Ops)` for mails. */
 const notified = (audience: Partial<Audience>) =>
   recipientsOf({
     alert: { kind: 'delivery.parked', severity: 'error' },

@@ -1,6 +1,6 @@
 import { type EventKind, passes, type Severity, type Subscription } from '../../alerts/index.ts'
 
-/** What a channel is at the moment when an alert is fanned out. */
+/** A channel's state when an alert is fanned out. */
 export interface Candidate {
   readonly id: string
   readonly name: string
@@ -12,39 +12,39 @@ export interface Candidate {
   /** Within the plan's number of channels. */
   readonly inPlan: boolean
   readonly events: readonly Subscription[]
-  /** It keeps incidents itself and was sent the opening event of this one. */
+  /** Whether the provider tracks incidents itself and got the opening event of this one. */
   readonly heldOpen: boolean
 }
 
-/** One place that an alert goes to. */
+/** One recipient of an alert. */
 export interface PlannedDelivery {
-  /** The channel; for a mail, the failing one that it stands in for, or null. */
+  /** The channel; for a mail, the failing channel that it replaces, or null. */
   readonly channel: Pick<Candidate, 'id' | 'name' | 'kind'> | null
   /** The address of a mail; null for a channel. */
   readonly recipient: string | null
-  /** Null when it is to be sent; else it is written down and not sent. */
+  /** Null if it is to be sent; else it is recorded and not sent. */
   readonly outcome: 'muted' | 'suppressed' | null
   /** Why it is not sent. */
   readonly detail: string | null
 }
 
-/** An alert, and everything that decides where it goes. */
+/** An alert, and everything that decides its recipients. */
 export interface Audience {
   readonly alert: { readonly kind: EventKind; readonly severity: Severity }
   /** Every channel of the workspace. */
   readonly channels: readonly Candidate[]
   /** Addresses of every contact of the workspace. */
   readonly contacts: readonly string[]
-  /** Addresses of the contacts that the watchdog names; empty for other alerts. */
+  /** Addresses of the watchdog's own contacts; empty for other alerts. */
   readonly namedContacts: readonly string[]
 }
 
 /**
- * Who is notified of an alert.
+ * Determines the recipients of an alert.
  *
- * Channels: every one that is on and subscribes at this severity; one that keeps incidents also gets the closing
- * of what it was sent. Contacts: all of them unless an enabled, unmuted channel in plan took it and none is
- * failing; a watchdog's own contacts always, and they alone when no channel took it.
+ * Channels: every one that is on and subscribes at this severity. One that tracks incidents also gets the closing event
+ * of an incident whose opening it got. Contacts: all, unless an enabled, unmuted channel in plan took the alert and
+ * none is failing. A watchdog's own contacts get it always, and if no channel took it, only they do.
  */
 export function recipientsOf({ alert, channels, contacts, namedContacts }: Audience): PlannedDelivery[] {
   const wanting = channels.filter(
@@ -60,7 +60,7 @@ export function recipientsOf({ alert, channels, contacts, namedContacts }: Audie
 
 const SENT = { outcome: null, detail: null } as const
 
-/** Why a channel that wants an alert does not get it; null when it does. */
+/** Why a subscribed channel does not get an alert; null when it does. */
 function reasonNot({ inPlan, connected, muted }: Candidate) {
   if (!inPlan) return { outcome: 'suppressed', detail: 'The channel is over the limit of the plan.' } as const
   if (!connected) return { outcome: 'suppressed', detail: 'The channel has no credential.' } as const

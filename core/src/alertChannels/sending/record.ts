@@ -11,32 +11,33 @@ import type { ChannelSend } from './channelSend.ts'
 import { mailInstead } from './mailAlert.ts'
 import { type AlertDeliveryRow, queueSends, recordAttempt } from './queries.ts'
 
-/** What became of a notify action's send, for the attempt row that waits for it. */
+/** Result of a notify action's send, for its attempt row. */
 export interface NotifyReport {
   readonly endpointId: string
   readonly requestId: number
   readonly attemptId: number
   readonly delivered: boolean
-  /** Null when nothing was sent because the channel was not available: `detail` says why. */
+  /** Null when nothing was sent because the channel was not available; `detail` has the reason. */
   readonly send: ChannelSend | null
   readonly detail: string | null
   readonly finishedAt: Date
-  /** When the outbox tries again, and reports again; null when this is the last word. */
+  /** When the outbox retries, and reports again; null when this result is final. */
   readonly nextAttemptAt: Date | null
 }
 
 /** Writes a report to its attempt row, in the transaction that records the attempt. */
 export type OnNotified = (trx: Trx, report: NotifyReport) => Promise<void>
 
-/** What an attempt at a channel came to: a send, or the reason why none was made. */
+/** Result of an attempt at a channel: a send, or the reason why there was none. */
 export type ChannelAttempt =
   | { readonly send: ChannelSend; readonly channel: Channel; readonly unavailable: null }
   | { readonly send: null; readonly channel: Channel | null; readonly unavailable: Unavailable | null }
 
 /**
- * Records an attempt at a channel: its row, the channel's health, the next attempt, or mail in its stead when there is none.
+ * Records an attempt at a channel: its row, the channel's health, and the next attempt, or mail as a fallback if there
+ * is none.
  *
- * @returns what the attempt row records; undefined when there is none, or the claim was lost to another worker
+ * @returns the result for the attempt row; undefined when there is none, or the claim was lost to another worker
  */
 export async function recordChannelAttempt(
   services: Services,
@@ -77,7 +78,7 @@ function resultOf(row: AlertDeliveryRow, { send, channel, unavailable }: Channel
     const { outcome, detail } = unavailable ?? { outcome: 'failed' as const, detail: null }
     return { outcome, detail, statusCode: null, durationMs: null, nextAttemptAt: null }
   }
-  // A channel that is failing already is tried once an alert.
+  // A channel that is already failing gets one attempt per alert.
   const attemptsMax = channel.health === 'failing' ? 1 : row.attemptsMax
   return {
     outcome: send.delivered ? ('delivered' as const) : ('failed' as const),
@@ -89,8 +90,8 @@ function resultOf(row: AlertDeliveryRow, { send, channel, unavailable }: Channel
 }
 
 /**
- * Writes what a send says about the channel, unless another credential or setting came meanwhile: it says nothing
- * about those.
+ * Updates the channel's health after a send, unless its credential or a setting has changed meanwhile: the result says
+ * nothing about the new ones.
  */
 async function recordHealth(
   { secrets }: Pick<Services, 'secrets'>,

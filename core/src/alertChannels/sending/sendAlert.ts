@@ -15,7 +15,7 @@ import {
 import { type NotifyReport, type OnNotified, recordChannelAttempt } from './record.ts'
 
 /**
- * Makes one attempt of a send that is due. Safe to run any number of times at once: the claim lets one worker through.
+ * Makes one attempt of a send that is due. May run any number of times at once: the claim admits one worker.
  *
  * @param onNotified called in the recording transaction when the send is a notify action's
  */
@@ -29,7 +29,7 @@ export async function sendAlert(
   const claimed = await db.transaction().execute(async (trx) => {
     const row = await claimDelivery(trx, id, clock.now())
     if (row !== undefined) return row
-    // Not due yet, by this clock, or another worker is at it: come back when it is, should that one die.
+    // Not due yet by this clock, or claimed by another worker. Queue it for then, in case that worker dies.
     const due = await dueAt(trx, id)
     if (due !== undefined) await queueSends(services, trx, [id], due)
     return undefined
@@ -38,10 +38,10 @@ export async function sendAlert(
 }
 
 /**
- * Makes a claimed try and records it.
+ * Makes a claimed attempt and records it.
  *
- * @returns what a notify action's attempt row was told; undefined for other alerts, and when the attempt was given
- *   back because the worker stops, the opening alert goes first, or the claim was lost
+ * @returns the report for a notify action's attempt row; undefined for other alerts, and when the attempt was released
+ *   because the worker stops, the opening alert goes first, or the claim was lost
  */
 export async function makeAttempt(
   services: Services,
@@ -86,7 +86,7 @@ export async function makeAttempt(
   return await recordChannelAttempt(services, row, found, { unavailable: null, send, channel }, onNotified)
 }
 
-/** Lets go of a claimed try and comes back to it. */
+/** Releases a claimed attempt and queues it again. */
 async function giveBack(services: Services, row: AlertDeliveryRow, at: Date): Promise<void> {
   await services.db.transaction().execute(async (trx) => {
     await releaseClaim(trx, row, at)

@@ -3,14 +3,14 @@ import type { Services } from '../../api/services.ts'
 import { DAY_MS } from '../../platform/time/index.ts'
 import { overdueSince, queueSends } from './queries.ts'
 
-/** How long the history is kept. */
+/** Retention of the history. */
 const HISTORY_DAYS = 30
-/** Younger ones have a job that is about to run. */
+/** Alerts and sends younger than this still have a job that is about to run. */
 const PATIENCE_MS = 15_000
 
 /**
- * Queues again what a crash left behind, and forgets what is too old. A job too many does no harm: the alert is
- * fanned out once, and a send claimed once.
+ * Queues alerts and sends again whose jobs were lost in a crash, and deletes old ones. A surplus job is harmless: an
+ * alert is fanned out once, and a send claimed once.
  */
 export async function sweepAlerts(services: Services): Promise<void> {
   const now = services.clock.now()
