@@ -1,13 +1,13 @@
 import type { Db } from '../platform/db/index.ts'
 import { type ExportRow, isTextBody, sliceOfBody } from './exportQueries.ts'
 
-/** Octets that are read at once: whole groups of three, so that pieces of base64 can stand one after the other. */
+/** Bytes read at once: a multiple of three, so that pieces of base64 can be concatenated. */
 const SLICE_BYTES = 768 * 1024
 
 /**
- * The inside of a JSON string that holds a body, piece by piece: its text with what JSON escapes, or base64.
+ * The content of a JSON string with a body, piece by piece: escaped text, or base64.
  *
- * @throws Error when the body is no longer there
+ * @throws Error when the body is no longer stored
  */
 export async function* bodyPieces(
   db: Db,
@@ -20,7 +20,7 @@ export async function* bodyPieces(
     if (slice === undefined) throw new Error('A request was purged while its body was exported.')
     if (decoder === undefined) yield slice
     else {
-      // A character that a slice ends within is kept for the next.
+      // The decoder keeps an incomplete character for the next slice.
       const isLast = from + SLICE_BYTES >= bodyBytes
       const text = decoder.decode(Buffer.from(slice, 'base64'), { stream: !isLast })
       yield JSON.stringify(text).slice(1, -1)

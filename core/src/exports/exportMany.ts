@@ -9,28 +9,28 @@ import { type ExportRow, endOfStep, findForExport, matchingSizes, newestId } fro
 import { HAR_END, HAR_START, harEntry } from './formats/index.ts'
 import { lineOf } from './line.ts'
 
-/** Stored requests that one statement looks through: however few match, none takes long. */
+/** Stored requests that one statement scans, so that none takes long even if few match. */
 const LOOK_ROWS = 2_000
-/** Bodies that are held at once; longer ones are read in pieces. */
+/** Bytes of bodies in memory at once; a longer body is read in pieces. */
 const CHUNK_BYTES = 1024 * 1024
 const CHUNK_ROWS = 100
-/** What a row weighs besides its body. */
+/** Memory of a row without its body. */
 const ROW_BYTES = 1024
 
-/** What is written, and how. */
+/** Options of an export. */
 export interface ExportOptions {
   readonly filters: RequestFilters
   readonly format: 'ndjson' | 'har'
-  /** Else the values of headers that are called like credentials are masked. */
+  /** If false, the values of headers with the name of a credential are masked. */
   readonly includeSecrets: boolean
   readonly urls: Urls
-  /** Ends the export between two chunks. */
+  /** Aborts the export between two chunks. */
   readonly signal: AbortSignal
 }
 
 /**
- * Every matching request, oldest first, in chunks of about a megabyte, however long bodies are: reads as fast as the reader takes
- * them, and holds no connection in between. What arrives after it began is left out, so that it ends.
+ * Every matching request, oldest first, in chunks of about a megabyte, regardless of body sizes. Reads as fast as the
+ * consumer, and holds no connection between chunks. Requests that arrive after the start are excluded, so that it ends.
  */
 export async function* exportMany(
   db: Db,
@@ -58,7 +58,7 @@ export async function* exportMany(
       const [first] = rows
       if (first === undefined) continue
       if (first.body !== null) yield bytesOf(rows.map((row) => written(row, row.body ?? '')))
-      // A long body stands alone in its chunk.
+      // A long body gets a chunk of its own.
       else yield* inPieces(db, first, { written, signal })
     }
     afterId = end
@@ -72,7 +72,7 @@ async function* inPieces(
   row: ExportRow,
   { written, signal }: { written: (row: ExportRow, text: string) => string; signal: AbortSignal },
 ): AsyncGenerator<Uint8Array<ArrayBuffer>, void, undefined> {
-  // Stands for the body. Nobody can know it, so it is nowhere else in what a stranger sent.
+  // Placeholder of the body. It is random, so it occurs nowhere else in a sender's data.
   const mark = randomUUID()
   const [before = '', after = ''] = written(row, mark).split(mark)
   yield bytesOf([before])
@@ -83,7 +83,7 @@ async function* inPieces(
   yield bytesOf([after])
 }
 
-/** Texts one after the other, written once: joining and encoding them would copy each twice more. */
+/** Concatenates texts with one copy; joining and then encoding would copy each twice more. */
 function bytesOf(texts: readonly string[]): Uint8Array<ArrayBuffer> {
   const length = texts.reduce((sum, text) => sum + Buffer.byteLength(text), 0)
   const bytes = Buffer.allocUnsafeSlow(length)

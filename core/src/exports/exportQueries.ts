@@ -8,7 +8,7 @@ import {
   visibleRequests,
 } from '../requests/index.ts'
 
-/** The largest id that is stored now: an export ends there. */
+/** The largest stored id, at which an export ends. */
 export async function newestId(db: Db, endpointId: string): Promise<number | undefined> {
   const row = await visibleRequests(db, endpointId)
     .select('r.id')
@@ -18,7 +18,7 @@ export async function newestId(db: Db, endpointId: string): Promise<number | und
   return row?.id
 }
 
-/** The id up to which there are so many stored requests after `afterId`; `untilId` where there are fewer. */
+/** The id of the last of `rows` stored requests after `afterId`; `untilId` if there are fewer. */
 export async function endOfStep(
   db: Db,
   endpointId: string,
@@ -35,7 +35,7 @@ export async function endOfStep(
   return row?.id ?? untilId
 }
 
-/** The ids that match, up to `untilId`, oldest first, and how large their bodies are. */
+/** The ids that match, up to `untilId`, oldest first, with the sizes of their bodies. */
 export function matchingSizes(
   db: Db,
   endpointId: string,
@@ -49,23 +49,23 @@ export function matchingSizes(
     .execute()
 }
 
-/** Base64 in one line; PostgreSQL breaks it. */
+/** Base64 without the line breaks that PostgreSQL inserts. */
 const base64 = (bytes: RawBuilder<Buffer>) => sql<string>`translate(encode(${bytes}, 'base64'), E'\n', '')`
 
-/** A request to be written down. */
+/** A request to export. */
 export interface ExportRow extends Omit<RequestRow, 'body'> {
   readonly bodyBytes: number
-  /** Text where {@link isTextBody}, else base64; null where it is longer than was asked for. */
+  /** Text if {@link isTextBody}, else base64; null if it is longer than the requested maximum. */
   readonly body: string | null
 }
 
-/** Whether the body of a row is written down as text: it is whole, in UTF-8, and has no NUL. */
+/** Whether the body of a row is exported as text: it is complete, in UTF-8, and has no NUL. */
 export const isTextBody = (row: Pick<RequestRow, 'bodyIsBinary' | 'bodyTruncated'>): boolean =>
   !row.bodyIsBinary && !row.bodyTruncated
 
 /**
- * These requests, oldest first; those that were deleted meanwhile are left out. PostgreSQL makes text or base64 of the bodies, which
- * crosses the wire in less than the octets would take, and is copied fewer times here.
+ * These requests, oldest first; those that were deleted meanwhile are left out. PostgreSQL converts the bytes to text
+ * or base64, which takes fewer bytes on the wire than its bytea format, and fewer copies here.
  */
 export function findForExport(
   db: Db,
@@ -87,9 +87,9 @@ export function findForExport(
 }
 
 /**
- * Octets of a body from one place on, in base64; also of a request that was deleted since its export began.
+ * A slice of a body, in base64; also of a request that was deleted since its export began.
  *
- * @param from counts from 0
+ * @param from offset, from 0
  */
 export async function sliceOfBody(
   db: Db,

@@ -12,7 +12,7 @@ interface Writing {
   readonly includeSecrets: boolean
 }
 
-/** What a row says, for the formats. */
+/** A row as input of the formats. */
 export function exportedRequest(row: RequestRow, writing: Writing): ExportedRequest {
   return { ...exportedHead(row, writing), body: row.body }
 }
@@ -36,7 +36,7 @@ export function exportedHead(
   }
 }
 
-/** The fields with the values of credentials masked; names and order stay. */
+/** The fields with the values of credentials masked; names and order are unchanged. */
 export function withoutSecrets(headers: readonly WireHeader[]): WireHeader[] {
   return headers.map(([name, value]) => [name, isCredentialName(name) ? MASK : value])
 }

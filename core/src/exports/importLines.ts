@@ -6,34 +6,35 @@ import { inSlices } from '../platform/turns/index.ts'
 import { ImportLine } from './line.ts'
 import { CUT_BODY, LineReader, type RawLine, type RefusedLine } from './lineReader.ts'
 
-/** A request as a line says it, checked by itself. */
+/** A valid line, checked on its own. */
 export interface CheckedLine {
   readonly number: number
   readonly line: ImportLine
-  /** Octets of the body. */
+  /** Decoded bytes of the body. */
   readonly body: Buffer
 }
 
-/** What is wrong with a line. */
+/** An invalid line. */
 export interface WrongLine {
   readonly number: number
   readonly issues: readonly InputIssue[]
 }
 
-/** Yields when some work was done, and returns the result. */
+/** Yields after some work, and returns the result. */
 type Steps<Result> = Generator<undefined, Result, undefined>
 
-/** Octets that a body of base64 is decoded in at a time; a multiple of 4. */
+/** Characters of base64 that are decoded in one step; a multiple of 4. */
 const BASE64_STEP_BYTES = 256 * 1024
 
-/** Bytes that the text of a body may have so that the body has no more than this, in either encoding. */
+/** Limit of a body's text in either encoding, in bytes, for a limit of the decoded body. */
 const textBytesMax = (bodyBytesMax: number) => Math.ceil(bodyBytesMax / 3) * 4
 
 /**
- * Lines of NDJSON as they arrive, each checked by itself. Lines are bounded before they are parsed, by the numbers of
- * lineReader.ts, and read and parsed in slices of the event loop's time. A line that is too long is the last one.
+ * Lines of NDJSON as they arrive, each checked on its own. Lines are limited before they are parsed, by the constants
+ * of lineReader.ts, and are read and parsed in slices, so that the event loop is not blocked. A line that is too long
+ * is the last one.
  *
- * @param bodyBytesMax octets that a body may have
+ * @param bodyBytesMax limit of a decoded body
  */
 export async function* linesOf(
   body: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -53,7 +54,7 @@ export async function* linesOf(
   if (last !== undefined) yield await inSlices(checkedLine(last))
 }
 
-/** The next line of what has arrived; undefined where none is left. */
+/** The next available line; undefined if there is none. */
 function* next<Line>(lines: Iterator<Line | undefined, void, undefined>): Steps<Line | undefined> {
   for (;;) {
     const step = lines.next()
@@ -100,7 +101,9 @@ function* checkedLine(raw: RawLine | RefusedLine): Steps<CheckedLine | WrongLine
   return { number, issues: [{ ...issue, detail: `Line ${number}: body must be base64.` }] }
 }
 
-/** In the spelling that we write; Node's own decoder takes anything. @returns null for another */
+/**
+ * Decodes base64 in the spelling that we write; Node's own decoder accepts anything. @returns null for another spelling
+ */
 function* decodedBase64(text: Buffer): Steps<Buffer | null> {
   if (text.length % 4 !== 0) return null
   const octets = Buffer.alloc((text.length / 4) * 3)

@@ -3,7 +3,7 @@ import type { CaptureRow } from '../capture/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
 
-/** How many requests the endpoint stores, by its counter. Exact where the caller holds the counters. */
+/** Number of requests that the endpoint stores, by its counter. Exact if the caller holds the counters' lock. */
 export async function storedCount(db: Db | Trx, endpointId: string): Promise<number> {
   const row = await db
     .selectFrom('endpointCounters')
@@ -20,7 +20,9 @@ export interface BatchName {
   readonly number: number
 }
 
-/** Columns of a request that an import sets, with their types in a staged head. `body` and `id` come besides. */
+/**
+ * Columns of a request that an import sets, with their types in a staged head. `body` and `id` are stored separately.
+ */
 const STAGED = {
   received_at: 'timestamptz',
   method: 'text',
@@ -42,7 +44,7 @@ const STAGED = {
   storage_bytes: 'integer',
 } as const
 
-/** A row of `requests` as it is staged: JSON without its body, which stands apart with those of its batch. */
+/** A row of `requests` as it is staged: JSON without its body, which is stored with the other bodies of its batch. */
 export function stagedHead(row: CaptureRow): string {
   const head: Readonly<Record<keyof typeof STAGED | 'body_bytes', unknown>> = {
     received_at: row.receivedAt,
@@ -69,10 +71,10 @@ export function stagedHead(row: CaptureRow): string {
 }
 
 /**
- * Puts a batch aside, and the import itself with its first one. It is forgotten at `dueAt` unless more comes.
+ * Stages a batch; the first one creates the import. The import is deleted at `dueAt` unless more batches arrive.
  *
- * @param heads as {@link stagedHead} makes them, in the order of the lines
- * @param bodies one after the other
+ * @param heads made by {@link stagedHead}, in the order of the lines
+ * @param bodies concatenated
  */
 export async function stageBatch(
   db: Db,
@@ -99,12 +101,12 @@ interface StagedBatch {
   readonly bodies: Buffer
 }
 
-/** Forgets an import with all its batches, if it is there. */
+/** Deletes an import with all its batches, if it exists. */
 export async function dropImport(db: Db | Trx, importId: string): Promise<void> {
   await db.deleteFrom('imports').where('id', '=', importId).execute()
 }
 
-/** What a batch stored. */
+/** Result of storing a batch. */
 export interface StoredBatch {
   readonly importedCount: number
   readonly firstId: number
@@ -121,10 +123,10 @@ const values = columns(names, (name) =>
 )
 
 /**
- * Stores a staged batch in the order of its lines and keeps the counters equal to the rows; followers look again. The caller holds
- * the counters. The rows never leave the database.
+ * Stores a staged batch in the order of its lines, keeps the counters equal to the rows, and notifies followers. The
+ * caller holds the counters' lock. The rows never leave the database.
  *
- * @returns undefined where the batch is stored already
+ * @returns undefined if the batch is already stored
  */
 export async function storeStaged(
   trx: Trx,

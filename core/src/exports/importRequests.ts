@@ -9,30 +9,30 @@ import { dropImport, stageBatch, stagedHead, storedCount } from './importQueries
 import { headersOf } from './line.ts'
 import { acceptImport, type Imported, storeImport } from './storeImport.ts'
 
-/** Lines that are staged, and stored, together. */
+/** Lines in one batch. */
 const IMPORT_BATCH_LINES = 500
-/** A batch of large requests is shorter: captures of the endpoint wait while it is stored, and memory stays flat. */
+/** Bytes in one batch. Captures of the endpoint wait while a batch is stored, and the limit also bounds memory. */
 const BATCH_BYTES = 4 * 1024 * 1024
-/** Octets that a body may have whatever the plan says; the gateway takes no longer one. */
+/** Limit of a decoded body, regardless of the plan; the gateway accepts no longer one. */
 const BODY_BYTES_MAX = 60 * 1024 * 1024
-/** Clocks of services differ a little; a time further ahead is a mistake. */
+/** Tolerance for times in the future, because clocks of services differ a little. */
 const FUTURE_MS_MAX = 5 * 60_000
-/** A staged import of which no more came for so long has lost its process. */
+/** Time without a new batch after which a staged import counts as abandoned by its process. */
 const ABANDONED_AFTER_MS = 60 * 60_000
 
-/** Longest wait of an import for those of its workspace that came before it, in milliseconds. */
+/** Longest wait of an import for earlier ones of its workspace, in milliseconds. */
 const WAIT_MS_MAX = 60_000
 
 const imports = new Turns({ atOnce: 1, patience: { ms: WAIT_MS_MAX, noun: 'imports' } })
 
 /**
- * Stores requests that another service exported: with their times, marked as imported, and never dispatched. All of them or none:
- * every line is checked and put aside before the first is stored. From then on the import comes to its end, by another process
- * if need be. Imports of a workspace take turns; those that wait are not read.
+ * Stores requests that another service exported: with their times, marked as imported, and never dispatched. The import
+ * is all or nothing: every line is checked and staged before the first is stored. From then on it completes, in another
+ * process if this one dies. Imports of a workspace take turns; a waiting one is not read.
  *
- * @throws DomainError `validation_failed` naming the first 50 parts that are wrong, by their lines; `limit_reached` when the
+ * @throws DomainError `validation_failed` naming the first 50 wrong parts, by their lines; `limit_reached` when the
  *   endpoint or the plan has no room for all of it
- * @throws LineTooLong when the imports of the workspace before it take longer than {@link WAIT_MS_MAX}
+ * @throws LineTooLong when earlier imports of the workspace take longer than {@link WAIT_MS_MAX}
  */
 export async function importRequests(
   ctx: Context,
@@ -61,7 +61,7 @@ async function importInTurn(
   return await storeImport(ctx, { importId, endpointId, workspaceId: ctx.workspace.id })
 }
 
-/** Checks every line, and puts them aside as long as none is wrong. @returns how many there are */
+/** Checks every line, and stages them until one is wrong. @returns their number */
 async function stage(
   ctx: Context,
   endpointId: string,
@@ -120,7 +120,7 @@ function refusal(issues: readonly InputIssue[]): DomainError {
   return validationFailed([{ ...first, detail: `${first.detail} Nothing was stored.` }, ...rest])
 }
 
-/** What the line alone cannot know: the plan and the present. */
+/** Checks against the plan and the current time. */
 function boundIssues(ctx: Context, { number, line, body }: CheckedLine, bodyBytesMax: number): InputIssue[] {
   const issues: InputIssue[] = []
   if (Date.parse(line.receivedAt) > ctx.clock.now().getTime() + FUTURE_MS_MAX) {

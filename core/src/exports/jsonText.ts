@@ -1,30 +1,32 @@
 const [QUOTE, BACKSLASH, LOWER_U] = [0x22, 0x5c, 0x75]
-/** Below it, characters must be escaped. */
+/** Characters below it must be escaped. */
 const SPACE = 0x20
 
-/** What a letter behind a backslash means. */
+/** Meaning of the letter after a backslash. */
 const ESCAPES: Readonly<Record<number, number>> = Object.fromEntries(
   Object.entries({ '"': '"', '\\': '\\', '/': '/', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t' }).map(
     ([letter, meant]) => [letter.charCodeAt(0), meant.charCodeAt(0)],
   ),
 )
 
-/** Takes the place of half a pair, as where text is encoded. */
+/** Replaces an unpaired surrogate, as text encoders do. */
 const REPLACEMENT = 0xfffd
 const isHigh = (code: number) => code >= 0xd800 && code <= 0xdbff
 const isLow = (code: number) => code >= 0xdc00 && code <= 0xdfff
 
-/** `within` a text; it has `ended`; it is `wrong`, no text of JSON; it is `too long`. */
+/** `within` a string; `ended`; `wrong`: not a JSON string; `too long`. */
 type State = 'within' | 'ended' | 'wrong' | 'too long'
 
-/** Bytes that are gathered before they are put with those before. */
+/** Size of the buffer that collects bytes before they are added to the others. */
 const PART_BYTES = 64 * 1024
-/** No unit of UTF-16 takes more, with the half pair before it. */
+/** Longest UTF-8 form of a UTF-16 unit, including a pending surrogate before it. */
 const UNIT_BYTES_MAX = 6
 /** A backslash, the letter u and four digits. */
 const ESCAPE_BYTES = 6
 
-/** A text of JSON, unescaped piece by piece as it arrives. No piece is kept: it may be used again when it was read. */
+/**
+ * A JSON string, unescaped piece by piece as it arrives. No reference to a piece is kept, so its memory may be reused.
+ */
 export class JsonText {
   readonly #bytesMax: number
   #parts: Buffer[] = []
@@ -32,12 +34,12 @@ export class JsonText {
   #length = 0
   #bytes = 0
   #state: State = 'within'
-  /** An escape of which not all has arrived, from its backslash on. */
+  /** An incomplete escape, from its backslash on. */
   #escape: number[] = []
-  /** First half of a pair whose second one may follow; 0 without. */
+  /** First surrogate of a pair whose second may follow; 0 without one. */
   #high = 0
 
-  /** @param bytesMax bytes that the text may have in UTF-8 */
+  /** @param bytesMax limit of the text in UTF-8 */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
   }
@@ -46,7 +48,7 @@ export class JsonText {
     return this.#state
   }
 
-  /** Takes the text, as far as it was read. Not checked to be UTF-8. */
+  /** Returns the text that was read so far. It is not validated as UTF-8. */
   take(): Buffer {
     const text = Buffer.concat([...this.#parts, this.#part.subarray(0, this.#length)])
     this.#parts = []
@@ -57,7 +59,7 @@ export class JsonText {
   /**
    * Reads `piece` from `from` up to `stop`.
    *
-   * @returns where it ended: behind the quotation mark that ends the text, or at what is wrong
+   * @returns where it ended: after the quotation mark that ends the string, or at an error
    */
   read(piece: Uint8Array, from: number, stop: number): number {
     let at = from
@@ -93,9 +95,9 @@ export class JsonText {
   }
 
   /**
-   * Reads the escape that begins at `from`. One that `to` cuts is kept until the rest has arrived.
+   * Reads the escape that begins at `from`. One that is cut at `to` is kept until the rest has arrived.
    *
-   * @returns how many bytes it took; 0 where it is wrong
+   * @returns the number of bytes read; 0 if it is invalid
    */
   #readEscape(bytes: ArrayLike<number>, from: number, to: number): number {
     const letter = bytes[from + 1]
@@ -127,7 +129,7 @@ export class JsonText {
     return ESCAPE_BYTES
   }
 
-  /** A unit of UTF-16, as an escape names it. */
+  /** Appends a unit of UTF-16 from an escape. */
   #putUnit(code: number): void {
     if (isLow(code) && this.#high !== 0) {
       this.#put(0x10000 + (this.#high - 0xd800) * 0x400 + (code - 0xdc00))
@@ -148,7 +150,7 @@ export class JsonText {
     this.#length = putCode(this.#make(UNIT_BYTES_MAX), this.#length, code)
   }
 
-  /** The part that has room for so many bytes more. */
+  /** Returns a buffer with room for this many more bytes. */
   #make(bytes: number): Buffer {
     if (this.#length + bytes > PART_BYTES) {
       this.#parts.push(this.#part.subarray(0, this.#length))
@@ -160,7 +162,7 @@ export class JsonText {
   }
 }
 
-/** Up to where bytes stand for themselves. */
+/** End of the run of bytes that need no unescaping. */
 function endOfPlain(piece: Uint8Array, from: number, stop: number): number {
   let at = from
   for (; at < stop; at += 1) {
@@ -176,7 +178,7 @@ function hexDigit(byte: number): number {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
-/** @returns where the next one begins */
+/** @returns the offset after the character */
 function putCode(out: Buffer, at: number, code: number): number {
   if (code < 0x80) {
     out[at] = code

@@ -7,10 +7,10 @@ import { withoutSecrets } from './exportedRequest.ts'
 import { type ExportRow, isTextBody } from './exportQueries.ts'
 
 /**
- * One request as a line of NDJSON, by the names of the API. Everything that arrived is in it, byte for byte: what is not
- * UTF-8 is in base64, and says so.
+ * One request as a line of NDJSON, with the API's member names. It contains everything that arrived, byte for byte:
+ * data that is not UTF-8 is in base64 and marked so.
  *
- * @param body text where {@link isTextBody} of the row, else base64
+ * @param body text if {@link isTextBody} of the row, else base64
  */
 export function lineOf(
   row: Omit<ExportRow, 'body'>,
@@ -47,7 +47,7 @@ function headerMember([name, value]: WireHeader) {
     : { name, value: bytes.toString('base64'), encoding: 'base64' }
 }
 
-// What the service never captures, no line may bring in: rows are the same wherever they came from.
+// Lines with data that the service never captures are refused, so that imported rows are like captured ones.
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
 const STORABLE_TEXT = /^[^\x00]*$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
@@ -55,7 +55,7 @@ const TARGET = /^[^\x00-\x20\x7f]*$/
 const TOKEN = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
 const FIELD_VALUE = /^[^\x00\r\n]*$/
-// A capture's head has at most so many characters; of fields as many again may stand behind its body.
+// Limit of characters in a capture's head; trailer fields have the same limit again.
 const HEAD_CHARACTERS_MAX = 160 * 1024
 const FIELDS_MAX = 2000
 const METHOD_CHARACTERS_MAX = 128
@@ -68,7 +68,7 @@ const Header = z.object({
   encoding,
 })
 
-/** What a line is decoded by; members that nobody knows are passed over, as those that the service makes itself. */
+/** Schema of a line. Unknown members are ignored, and so are those that the service derives itself. */
 export const ImportLine = z
   .object({
     receivedAt: z.iso.datetime({ offset: true }),
@@ -116,7 +116,7 @@ export const ImportLine = z
 /** A line after decoding, defaults filled in. */
 export type ImportLine = z.output<typeof ImportLine>
 
-/** In the spelling that we write; Node's own decoder takes anything. */
+/** Whether the text is base64 in the spelling that we write; Node's own decoder accepts anything. */
 function isBase64(text: string): boolean {
   return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)
 }

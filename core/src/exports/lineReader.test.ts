@@ -11,7 +11,7 @@ import {
 
 const BODY_BYTES_MAX = 1000
 
-/** What is read of a text that arrives in pieces that end at `cuts`. */
+/** The lines of a text that arrives in pieces that end at `cuts`. */
 function read(text: string | Buffer, cuts: readonly number[] = []): (RawLine | RefusedLine)[] {
   const bytes = Buffer.from(text)
   const reader = new LineReader(BODY_BYTES_MAX)
@@ -19,7 +19,7 @@ function read(text: string | Buffer, cuts: readonly number[] = []): (RawLine | R
   const lines: (RawLine | RefusedLine)[] = []
   let from = 0
   for (const end of ends) {
-    // A piece may be used again by its owner.
+    // The caller may reuse a piece's memory.
     const piece = Buffer.from(bytes.subarray(from, end))
     for (const line of reader.read(piece)) if (line !== undefined) lines.push(line)
     piece.fill(0)
@@ -29,7 +29,7 @@ function read(text: string | Buffer, cuts: readonly number[] = []): (RawLine | R
   return last === undefined ? lines : [...lines, last]
 }
 
-/** The value of a line, its body put back. */
+/** The value of a line with its body restored. */
 function parsed(line: RawLine | RefusedLine): unknown {
   if ('fault' in line) return line
   return JSON.parse(line.head.toString(), (name, value) =>
@@ -57,7 +57,7 @@ describe('lines that arrive in pieces', () => {
       .split('')
       .map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, '0')}`)
       .join('')
-  /** Some characters of the texts of JSON as escapes of their units. */
+  /** Escapes some characters in the strings of JSON by their UTF-16 units. */
   const escaped = (json: string, every: number) =>
     json.replaceAll(/"(?:[^"\\]|\\.)*"/g, (literal) =>
       literal.replaceAll(/\\u....|\\.|[^"]/gu, (character, at: number) =>

@@ -2,16 +2,19 @@ import { randomUUID } from 'node:crypto'
 import type { ItemCode } from '../engine/issues.ts'
 import { JsonText } from './jsonText.ts'
 
-/** Bytes of a line beside the text of its body. */
+/** Bytes of a line without the text of its body. */
 export const LINE_HEAD_BYTES_MAX = 512 * 1024
 /** Levels of lists and objects in a line. The service writes three. */
 export const LINE_DEPTH_MAX = 32
 /** Values and members of a line. A request with 2,000 header fields has 8,000 of them. */
 export const LINE_VALUES_MAX = 20_000
-/** Empty lines of an import beyond one for each line that holds something. */
+/** Limit of empty lines, on top of one for each line with content. */
 export const EMPTY_LINES_MAX = 10_000
 
-/** Value of the member `body` in {@link RawLine.head} where the body was cut out. No sender knows it. */
+/**
+ * Value of the member `body` in {@link RawLine.head} after the body was cut out. It is random, so no sender can guess
+ * it.
+ */
 export const CUT_BODY: string = randomUUID()
 
 /** A line of NDJSON with its number, from 1. */
@@ -19,11 +22,11 @@ export interface RawLine {
   readonly number: number
   /** The line without the text of its body. */
   readonly head: Buffer
-  /** Text of the body, unescaped, in UTF-8 or what the sender took for it; null where none was cut out. */
+  /** Text of the body, unescaped, in the sender's encoding, which should be UTF-8; null if none was cut out. */
   readonly body: Buffer | null
 }
 
-/** A line that is refused unread. */
+/** A line that is refused before parsing. */
 export interface RefusedLine {
   readonly number: number
   readonly code: ItemCode
@@ -31,7 +34,7 @@ export interface RefusedLine {
   readonly fault: string
 }
 
-/** Bytes that are looked at in one step. */
+/** Bytes in one step. */
 const STEP_BYTES = 16 * 1024
 const [LF, QUOTE, BACKSLASH, COLON, COMMA] = [0x0a, 0x22, 0x5c, 0x3a, 0x2c]
 const MARK = Buffer.from(JSON.stringify(CUT_BODY))
@@ -42,8 +45,8 @@ const isOpening = (byte: number) => byte === 0x7b || byte === 0x5b
 const isClosing = (byte: number) => byte === 0x7d || byte === 0x5d
 
 /**
- * Cuts NDJSON into lines as it arrives, and the text of each body out of its line. Knows enough of JSON to bound a line before it
- * is parsed: bytes, levels and values of its head, and bytes of its body.
+ * Splits NDJSON into lines as it arrives, and cuts the text of each body out of its line. Parses just enough JSON to
+ * limit a line before it is parsed: bytes, levels and values of its head, and bytes of its body.
  *
  * Takes linear time, and memory for one line.
  */
@@ -59,7 +62,7 @@ export class LineReader {
   #isText = false
   #isEscaped = false
   #textStart = 0
-  /** The last text of the outermost object may be `body`, and a colon may or did follow. */
+  /** Whether the last string of the outermost object is the name `body`, and whether a colon has followed. */
   #bodyName: 'no' | 'name' | 'colon' = 'no'
   #body: JsonText | null = null
   /** The body that is being read. */
@@ -67,17 +70,17 @@ export class LineReader {
   #refused: RefusedLine | null = null
   #isOver = false
 
-  /** @param bodyBytesMax bytes that the text of a body may have */
+  /** @param bodyBytesMax limit of a body's text */
   constructor(bodyBytesMax: number) {
     this.#bodyBytesMax = bodyBytesMax
   }
 
-  /** A line was refused for its length, or there are too many empty ones: nothing after it is read. */
+  /** Whether reading has stopped: a line exceeded its length, or there are too many empty ones. */
   get isOver(): boolean {
     return this.#isOver
   }
 
-  /** Reads what has arrived. Yields after short steps, with the lines that end in it. */
+  /** Reads a piece. Yields after short steps, with the lines that end in it. */
   *read(piece: Uint8Array): Generator<RawLine | RefusedLine | undefined, void, undefined> {
     for (let at = 0; at < piece.length && !this.#isOver; ) {
       const stop = Math.min(piece.length, at + STEP_BYTES)
@@ -94,12 +97,12 @@ export class LineReader {
     if (this.#isOver) this.#refused = null
   }
 
-  /** The last line, which no line feed ends. */
+  /** The last line, if no line feed ends it. */
   end(): RawLine | RefusedLine | undefined {
     return this.#isOver ? undefined : (this.#take() ?? this.#refused ?? undefined)
   }
 
-  /** Reads up to a line feed, the begin of a body, or `stop`. */
+  /** Reads up to a line feed, the start of a body, or `stop`. */
   #readHead(piece: Uint8Array, from: number, stop: number): number {
     let at = from
     for (; at < stop; at += 1) {
@@ -135,7 +138,7 @@ export class LineReader {
     return at
   }
 
-  /** Cuts out the text that begins at `at`, if it is that of the body. */
+  /** Cuts out the string that begins at `at`, if it is the body. */
   #beginBody(piece: Uint8Array, from: number, at: number): number {
     this.#append(piece.subarray(from, at))
     this.#bodyName = 'no'
@@ -146,7 +149,7 @@ export class LineReader {
     return at + 1
   }
 
-  /** @param length bytes of the piece before the quotation mark that are not kept yet */
+  /** @param length bytes of the piece before the quotation mark that are not in the head yet */
   #endText(length: number): void {
     this.#isText = false
     const bytes = this.#headBytes + length - this.#textStart - 1
@@ -165,12 +168,12 @@ export class LineReader {
     return at
   }
 
-  /** The rest of a line that is refused. */
+  /** Skips the rest of a refused line. */
   #skip(piece: Uint8Array, from: number, stop: number): number {
     const end = piece.subarray(from, stop).indexOf(LF)
     const at = end < 0 ? stop : from + end
     this.#headBytes += at - from
-    // A line that is wrong already is no reason to read on for ever.
+    // A refused line still has a limit, so that skipping ends.
     if (this.#headBytes > LINE_HEAD_BYTES_MAX + this.#bodyBytesMax) this.#isOver = true
     return at
   }
@@ -194,7 +197,7 @@ export class LineReader {
     this.#isOver = true
   }
 
-  /** The line that has ended; undefined where it is empty. Then the next one begins. */
+  /** Takes the line that has ended; undefined if it is empty. The next line begins then. */
   #take(): RawLine | RefusedLine | undefined {
     if (this.#open !== null) this.#refuse('type', 'is not JSON')
     if (this.#refused === null && !this.#isFilled) return this.#takeEmpty()

@@ -23,7 +23,7 @@ const Imported = z.object({
   lastId: Int64.nullable(),
 })
 
-/** Writing down one request. */
+/** Export of a single request. */
 export const exportRoutes = router({
   export: route({
     method: 'GET',
@@ -59,7 +59,7 @@ export const exportRoutes = router({
   }),
 })
 
-/** Operations of any size, which `/trpc` cannot carry. */
+/** Transfers of any size, which `/trpc` cannot carry. */
 export const transferRoutes = router({
   exportMany: route({
     method: 'GET',

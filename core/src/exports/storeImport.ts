@@ -5,25 +5,25 @@ import { recordChange } from '../audit/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { dropImport, storedCount, storeStaged } from './importQueries.ts'
 
-/** What was stored. */
+/** Result of an import. */
 export interface Imported {
   readonly importedCount: number
-  /** Of the first and the last request that was stored; null when none was. */
+  /** Id of the first stored request; null if there is none. `lastId` is that of the last one. */
   readonly firstId: number | null
   readonly lastId: number | null
 }
 
-/** An accepted import that no process has gone on with for so long has lost its own. */
+/** Time without progress after which an accepted import counts as abandoned by its process. */
 const RESUMED_AFTER_MS = 60_000
 
-/** An import that is wholly staged. */
+/** A completely staged import. */
 interface StagedImport {
   readonly importId: string
   readonly endpointId: string
 }
 
 /**
- * Decides that a staged import is stored, all of it.
+ * Accepts a staged import, so that all of it will be stored.
  *
  * @throws DomainError `limit_reached` when the endpoint has no room for it now
  */
@@ -43,12 +43,13 @@ export async function acceptImport(
   })
 }
 
-/** Who stores, and for whom the audit log notes it. */
+/** The services that store an import, and the actor for the audit log. */
 type Storing = Pick<Services, 'db' | 'clock' | 'actor'> & { readonly traceId?: string }
 
 /**
- * Stores the batches of an accepted import that are not stored yet, each in a short transaction. Two processes may do it at once.
- * Its requests are visible as their batches are; captures that come in between may fill the endpoint, and then evict the oldest.
+ * Stores the remaining batches of an accepted import, each in a short transaction. Two processes may do so at once.
+ * Requests become visible batch by batch. Captures that arrive in between may fill the endpoint and then evict the
+ * oldest requests.
  */
 export async function storeImport(
   who: Storing,
@@ -57,7 +58,7 @@ export async function storeImport(
   let imported: Imported = { importedCount: 0, firstId: null, lastId: null }
   for (;;) {
     const stored = await who.db.transaction().execute(async (trx) => {
-      // Ids are drawn under the lock, as captures draw theirs: they commit in order.
+      // Ids are drawn under the lock, like those of captures, so that they commit in order.
       await lockCounters(trx, endpointId)
       const next = await trx
         .selectFrom('importBatches')
@@ -93,7 +94,7 @@ export async function storeImport(
   }
 }
 
-/** Forgets imports whose process died before they were accepted, and stores the rest of those that were. */
+/** Deletes imports whose process died before they were accepted, and stores the rest of accepted ones. */
 export async function sweepImports(
   services: Pick<Services, 'db' | 'clock' | 'actor'>,
   signal: AbortSignal,

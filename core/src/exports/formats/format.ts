@@ -1,33 +1,33 @@
 import { CONNECTION_FIELDS, type WireHeader } from '../../engine/message/index.ts'
 
-/** A captured request as the formats write it down. */
+/** A captured request as input of the formats. */
 export interface ExportedRequest {
   readonly receivedAt: Date
   readonly method: string
-  /** Where it is sent again, with path and query as they were sent. */
+  /** Address to send it to, with path and query as they were sent. */
   readonly url: string
-  /** Wire order, spelling and repeats; values as latin1 byte strings. Secrets are masked unless they were asked for. */
+  /** In wire order, with spelling and repeats; values as latin1 byte strings. Secrets are masked by default. */
   readonly headers: readonly WireHeader[]
   readonly contentType: string | null
   readonly label: string | null
   readonly body: Buffer
-  /** The body is text in UTF-8, with no NUL in it. */
+  /** Whether the body is UTF-8 text without NUL. */
   readonly isText: boolean
-  /** Only a prefix of the body was kept. */
+  /** Whether only a prefix of the body was kept. */
   readonly bodyTruncated: boolean
 }
 
-/** One way to write a request down. */
+/** A format of an exported request. */
 export interface Format {
   readonly contentType: string
-  /** Of the file that it is saved as, without the full stop. */
+  /** Extension of the file, without the full stop. */
   readonly extension: string
-  /** What it is, for people. */
+  /** Description for users. */
   readonly about: string
   readonly write: (request: ExportedRequest) => string | Uint8Array
 }
 
-/** The fields that a program that sends the request again has to set. */
+/** The fields that a program has to set when it sends the request again. */
 export function endToEndHeaders({ headers }: ExportedRequest): WireHeader[] {
   return headers.filter(([name]) => !CONNECTION_FIELDS.has(name.toLowerCase()))
 }

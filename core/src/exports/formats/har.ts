@@ -1,16 +1,15 @@
 import { headerText, urlEncodedPairs } from '../../engine/message/index.ts'
 import type { ExportedRequest, Format } from './format.ts'
 
-/** A file of HAR 1.2 up to its entries, and what closes it. */
+/** The start of a HAR 1.2 file, up to its entries. */
 export const HAR_START = '{"log":{"version":"1.2","creator":{"name":"Creel","version":"1"},"entries":[\n'
 /** Closes a file that {@link HAR_START} began. */
 export const HAR_END = '\n]}}\n'
 
 /**
- * One entry of HAR 1.2. What was answered is not kept: the response says so with status 0, as HAR does for exchanges
- * that have none.
+ * One entry of HAR 1.2. Answers are not stored, so the response has status 0, which HAR uses for exchanges without one.
  *
- * @param body its text, or base64 where the request's is none; and how many octets it has
+ * @param body its text, or base64 if it is not text; and its number of bytes
  */
 export function harEntry(
   request: Omit<ExportedRequest, 'body'>,
@@ -64,7 +63,7 @@ export function harEntry(
   })
 }
 
-/** A whole HAR 1.2 file that holds one request. */
+/** A complete HAR 1.2 file with one request. */
 export const HAR: Format = {
   contentType: 'application/json',
   extension: 'har',

@@ -5,7 +5,7 @@ import { PYTHON } from './python.ts'
 import { HTTP } from './raw.ts'
 import { CURL, HTTPIE } from './shell.ts'
 
-/** Every way to write down one request, by the name that `?format=` takes. */
+/** Every format of a single request, by the name that `?format=` takes. */
 export const FORMATS = {
   curl: CURL,
   fetch: FETCH,
@@ -17,10 +17,10 @@ export const FORMATS = {
   vitest: VITEST,
 } as const satisfies Readonly<Record<string, Format>>
 
-/** What `?format=` may say: a key of {@link FORMATS}. */
+/** A value of `?format=`: a key of {@link FORMATS}. */
 export type FormatName = keyof typeof FORMATS
 
-/** Every name that `?format=` takes, in the order in which they are listed. */
+/** Every name that `?format=` takes, in the order of lists. */
 export const FORMAT_NAMES: readonly [FormatName, ...FormatName[]] = [
   'curl',
   'fetch',

@@ -4,13 +4,13 @@ import { type ExportedRequest, endToEndHeaders, type Format } from './format.ts'
 const literal = (text: string) =>
   JSON.stringify(text).replaceAll('\u2028', '\\u2028').replaceAll('\u2029', '\\u2029')
 
-/** A line of the program that is written; none of ours. */
+/** An import statement of the generated program. Split up, so that it does not look like one of ours. */
 const imported = (names: string, from: string) => `import ${names} from '${from}'`
 
-/** Methods whose requests `fetch` gives no body. */
+/** Methods without a body in `fetch`. */
 const BODILESS = new Set(['GET', 'HEAD'])
 
-/** The second argument of `fetch`, indented by so many spaces. */
+/** The second argument of `fetch`, indented. */
 function fetchInit(request: ExportedRequest, indent: string): string {
   const lines = [`method: ${literal(request.method)},`]
   const fields = endToEndHeaders(request)
@@ -55,7 +55,7 @@ test(${literal(`the handler takes ${what}`)}, async () => {
 }
 
 function k6(request: ExportedRequest): string {
-  // k6 takes an object: repeated fields are joined, as HTTP allows.
+  // k6 takes an object, so repeated fields are joined, as HTTP allows.
   const joined = new Map<string, { name: string; value: string }>()
   for (const [name, value] of endToEndHeaders(request)) {
     const known = joined.get(name.toLowerCase())
@@ -101,7 +101,7 @@ export const FETCH: Format = {
 /** A k6 script that sends the request once with one virtual user, until its options are edited. */
 export const K6: Format = { contentType: TYPE, extension: 'js', about: 'a k6 load script', write: k6 }
 
-/** A Vitest file that hands the request to a handler of the reader's own. */
+/** A Vitest file that sends the request to the user's own handler. */
 export const VITEST: Format = {
   contentType: TYPE,
   extension: 'test.mjs',

@@ -2,7 +2,7 @@ import { type ExportedRequest, endToEndHeaders, type Format } from './format.ts'
 
 const HEX = '0123456789abcdef'
 const [QUOTE, BACKSLASH, SMALL_X] = [0x22, 0x5c, 0x78]
-/** What a byte that is no printable character takes: `\xff`. */
+/** Length of an escaped byte: `\xff`. */
 const ESCAPE_BYTES = 4
 const isPlain = (byte: number) => byte >= 0x20 && byte < 0x7f
 const isEscaped = (byte: number) => byte === QUOTE || byte === BACKSLASH
@@ -31,11 +31,11 @@ function bytes(value: Uint8Array): string {
   return `b"${literal.toString('latin1')}"`
 }
 
-/** A text literal: every string of JSON is one of Python's, whose sources are UTF-8. */
+/** A text literal: every JSON string is a valid Python string, because Python sources are UTF-8. */
 const text = (value: string) => JSON.stringify(value)
 
 function python(request: ExportedRequest): string {
-  // requests takes a mapping: repeated fields are joined, as HTTP allows.
+  // requests takes a mapping, so repeated fields are joined, as HTTP allows.
   const joined = new Map<string, { name: string; value: string }>()
   for (const [name, value] of endToEndHeaders(request)) {
     const known = joined.get(name.toLowerCase())

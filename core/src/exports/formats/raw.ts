@@ -1,6 +1,6 @@
 import type { ExportedRequest, Format } from './format.ts'
 
-/** The body is kept decoded from chunks: the message says its length instead. */
+/** The stored body is already decoded from chunks, so the message has its length instead. */
 function httpMessage(request: ExportedRequest): Uint8Array {
   const { host, pathname, search } = partsOf(request.url)
   const chunked = request.headers.some(([name]) => name.toLowerCase() === 'transfer-encoding')
@@ -15,13 +15,13 @@ function httpMessage(request: ExportedRequest): Uint8Array {
   return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), request.body])
 }
 
-/** By hand: a URL object would fold dot segments and encode anew what the sender sent. */
+/** Parsed by hand: a URL object would fold dot segments and change the sender's encoding. */
 function partsOf(url: string): { host: string; pathname: string; search: string } {
   const [, host = '', pathname = '/', search = ''] = /^[a-z]+:\/\/([^/?#]*)([^?]*)(.*)$/is.exec(url) ?? []
   return { host, pathname: byteText(pathname), search: byteText(search) }
 }
 
-/** One character a byte, as the lines of the message are written. */
+/** One character a byte, the form in which the lines of the message are written. */
 const byteText = (text: string) => Buffer.from(text).toString('latin1')
 
 /** The request as an HTTP/1.1 message. */

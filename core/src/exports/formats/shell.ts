@@ -1,21 +1,21 @@
 import { headerText } from '../../engine/message/index.ts'
 import { type ExportedRequest, endToEndHeaders, type Format } from './format.ts'
 
-/** One word of a POSIX shell, whatever is in the text. */
+/** Quotes any text as one word of a POSIX shell. */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 }
 
-/** A longer word is refused by the system (128 KB on Linux), whatever the shell. */
+/** Longer words are refused by the system (128 KB on Linux), in every shell. */
 const WORD_BYTES_MAX = 100_000
 
-/** How a command gets the body: as a word of its own, or through a pipe where no word can hold it. */
+/** How a command gets the body: as a word, or through a pipe if a word cannot hold it. */
 function bodyWay({ body, isText }: ExportedRequest): 'none' | 'word' | 'pipe' {
   if (body.length === 0) return 'none'
   return isText && body.length <= WORD_BYTES_MAX ? 'word' : 'pipe'
 }
 
-/** Writes a body that goes through a pipe: the shell itself does, which takes words of any length. */
+/** The start of a pipe that writes the body. `printf` is built into the shell and takes words of any length. */
 function piped(request: ExportedRequest): string {
   if (bodyWay(request) !== 'pipe') return ''
   const { body, isText } = request
@@ -31,9 +31,9 @@ function curl(request: ExportedRequest): string {
   const { body, method } = request
   const fields = endToEndHeaders(request)
   const options = [`curl --globoff --path-as-is ${quoted(request.url)}`]
-  // curl waits for the body of an answer to HEAD unless it knows what it sends.
+  // With `--request HEAD`, curl would wait for a body in the answer.
   options.push(method === 'HEAD' ? '--head' : `--request ${quoted(method)}`)
-  // A field without a value is written with a semicolon.
+  // In curl, a semicolon marks a field without a value.
   for (const [name, value] of fields) {
     options.push(`--header ${quoted(value === '' ? `${name};` : `${name}: ${headerText(value)}`)}`)
   }
@@ -43,7 +43,7 @@ function curl(request: ExportedRequest): string {
     options.push(`--header ${quoted(`${name}:`)}`)
   }
   const way = bodyWay(request)
-  // Not `--data`: a body that starts with @ would name a file of the reader's.
+  // Not `--data`: a body that starts with @ would name a local file.
   if (way === 'word') options.push(`--data-raw ${quoted(body.toString())}`)
   if (way === 'pipe') options.push('--data-binary @-')
   return `${piped(request)}${options.join(' \\\n  ')}\n`
@@ -57,14 +57,14 @@ function httpie(request: ExportedRequest): string {
   const fields = endToEndHeaders(request)
   for (const [name, value] of fields) options.push(quoted(httpieField(name, headerText(value))))
   if (request.body.length > 0 && !fields.some(([name]) => name.toLowerCase() === 'content-type')) {
-    // Else HTTPie calls every body JSON.
+    // Otherwise HTTPie declares every body as JSON.
     options.push('Content-Type:')
   }
   if (way === 'word') options.push(`--raw ${quoted(request.body.toString())}`)
   return `${piped(request)}${options.join(' \\\n  ')}\n`
 }
 
-/** A field in HTTPie's words, in which `:@` would name a file of the reader's and `:=` would be JSON. */
+/** A field in HTTPie's syntax, in which `:@` would name a local file and `:=` would be JSON. */
 function httpieField(name: string, value: string): string {
   if (value === '') return `${name};`
   return `${name}:${/^[@=]/.test(value) ? '\\' : ''}${value}`
