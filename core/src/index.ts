@@ -50,6 +50,7 @@ export {
   QUEUES,
   type QueueName,
   type QueueSpec,
+  type RecoveryJobSql,
 } from './platform/queues.ts'
 export {
   checkSecretKey,

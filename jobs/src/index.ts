@@ -1,4 +1,5 @@
 export { createBoss, createQueues } from './boss.ts'
 export { createEnqueue } from './enqueue.ts'
 export { checkQueue, type QueueLoad, readQueueLoad } from './health.ts'
+export { RECOVERY_JOBS } from './recoveryJobs.ts'
 export { type RunningWorkers, startWorkers } from './workers.ts'

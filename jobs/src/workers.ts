@@ -7,9 +7,9 @@ import {
   type Services,
 } from '@creel/core'
 import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
-import { type FirstAttempts, finishNotify } from '@creel/core/deliveries'
+import { type FirstAttempts, finishNotify, recoverInterrupted, recoverOverdue } from '@creel/core/deliveries'
 import { sweepImports } from '@creel/core/exports'
-import { within } from '@creel/core/platform/time'
+import { sleep, within } from '@creel/core/platform/time'
 import { holdByteBounds, sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
@@ -32,9 +32,13 @@ const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Na
   'alerts.fanOut': fanOutAlert,
   'alerts.send': (services, payload, signal) => sendAlert(services, payload, signal, finishNotify),
   'alerts.sweep': sweepAlerts,
+  'deliveries.recover': async (services) => void (await recoverOverdue(services)),
+  'deliveries.sweep': async (services) => void (await recoverInterrupted(services)),
   'endpoints.sweep': (services, _payload, signal) => sweepEndpoints(services, signal),
   'imports.sweep': (services, _payload, signal) => sweepImports(services, signal),
   'retention.sweep': (services, _payload, signal) => sweepRetention(services, signal),
+  'statistics.analyze': (services) => analyzeOutgrown(services.db),
+  'storage.sweep': (services, _payload, signal) => holdByteBounds(services, signal),
   'watchdogs.check': (services, _payload, signal) => checkWatchdogs(services, signal),
 }
 
@@ -49,8 +53,8 @@ const TAKE = {
   notifyPollingIntervalSeconds: 2,
 } as const
 
-/** How often tables are looked at that may have outgrown their statistics. */
-const STATISTICS_EVERY_MS = 2000
+/** Pause before the next run of a chain is queued again that could not be. */
+const CHAIN_RETRY_MS = 1000
 
 /** The workers of this process. */
 export interface RunningWorkers {
@@ -74,18 +78,12 @@ export async function startWorkers(
   { dispatches = true }: { readonly dispatches?: boolean } = {},
 ): Promise<RunningWorkers> {
   const dispatcher = startDispatcher(services)
-  const statistics = setInterval(() => {
-    analyzeOutgrown(services.db).catch((err: unknown) =>
-      services.log.debug({ err }, 'could not look at the statistics of tables'),
-    )
-  }, STATISTICS_EVERY_MS)
   const stopping = new AbortController()
-  const byteBounds = holdByteBounds(services, stopping.signal)
   const worked = queueNames.filter((name) => dispatches || !SENDING_QUEUES.includes(name))
   for (const name of queueNames) {
     if (!worked.includes(name)) continue
     if (name === 'deliveries.attempt') await startAttemptWorker(boss, services, dispatcher, stopping.signal)
-    else await startWorker(boss, services, name)
+    else await startWorker(boss, services, name, stopping.signal)
     const { cron }: QueueSpec = QUEUES[name]
     if (cron === undefined) continue
     await boss.schedule(name, cron)
@@ -96,7 +94,6 @@ export async function startWorkers(
     // Without a dispatch the first attempt of a capture waits in its queue, too.
     firstAttempts: dispatches ? dispatcher.firstAttempts : { hold: () => undefined },
     async stop(timeoutMs) {
-      clearInterval(statistics)
       stopping.abort()
       // By ourselves: pg-boss's graceful stop looks only every half second whether they have ended.
       const others = Promise.all(
@@ -104,7 +101,6 @@ export async function startWorkers(
       )
       if (dispatches) await boss.offWork('deliveries.attempt')
       await Promise.all([dispatcher.drain(timeoutMs), within(others, timeoutMs)])
-      await byteBounds
     },
   }
 }
@@ -113,12 +109,15 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
   boss: PgBoss,
   services: Services,
   name: Name,
+  stopping: AbortSignal,
 ): Promise<void> {
   const run = WORKERS[name]
-  const { batches = 1, pollSeconds = TAKE.notifyPollingIntervalSeconds }: QueueSpec = QUEUES[name]
+  const spec: QueueSpec = QUEUES[name]
+  const { batches = 1, pollSeconds = TAKE.notifyPollingIntervalSeconds, everySeconds } = spec
   const settle = async ({ id, data, signal }: BossJob<Payload<Name>>): Promise<JobResult> => {
     try {
-      await run(services, data, signal)
+      if (everySeconds !== undefined) await queueNext(boss, services, { name, everySeconds, stopping })
+      await run(services, data, AbortSignal.any([signal, stopping]))
       return { id, status: 'completed' }
     } catch (error) {
       services.log.error({ err: error, queue: name, job: id }, 'a job failed')
@@ -135,4 +134,22 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
     },
     (jobs) => Promise.all(jobs.map(settle)),
   )
+}
+
+/** Queues the next run of a chain, as often as it takes: an outage of the database between two runs must not end the chain. */
+async function queueNext(
+  boss: PgBoss,
+  { log }: Pick<Services, 'log'>,
+  { name, everySeconds, stopping }: { name: QueueName; everySeconds: number; stopping: AbortSignal },
+): Promise<void> {
+  for (;;) {
+    try {
+      await boss.send(name, {}, { startAfter: everySeconds })
+      return
+    } catch (err) {
+      log.debug({ err, queue: name }, 'could not queue the next run')
+      if (stopping.aborted) return
+      await sleep(CHAIN_RETRY_MS)
+    }
+  }
 }

@@ -5,7 +5,7 @@ import type { EndpointChanges } from '../platform/changes/index.ts'
 import type { Db, Reads } from '../platform/db/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
 import type { Outbound } from '../platform/outbound/index.ts'
-import type { Enqueue } from '../platform/queues.ts'
+import type { Enqueue, RecoveryJobSql } from '../platform/queues.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 
 /** The only source of the time of day in core. Tests set it by hand. */
@@ -85,6 +85,7 @@ export interface Services {
   /** Seconds between one attempt of a delivery and the next, before the jitter. */
   readonly retryDelaysSeconds: readonly number[]
   readonly enqueue: Enqueue
+  readonly recoveryJobs: RecoveryJobSql
   /** The only outbound HTTP client: every request that we send goes through it. */
   readonly outbound: Outbound
   readonly mailer: Mailer

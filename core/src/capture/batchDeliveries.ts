@@ -5,6 +5,8 @@ import {
   beginFirstAttempts,
   type ClaimedFirst,
   type FirstAttempts,
+  RecoveryJob,
+  recoveryJobParameters,
   type StartedDelivery,
   startedDelivery,
   startParameters,
@@ -24,7 +26,7 @@ export interface Group {
 /** What deliveries need of the process. */
 export type DeliveryServices = Pick<
   Services,
-  'db' | 'plans' | 'secrets' | 'clock' | 'enqueue' | 'log' | 'workerId'
+  'db' | 'plans' | 'secrets' | 'clock' | 'enqueue' | 'recoveryJobs' | 'log' | 'workerId'
 > & {
   readonly firstAttempts: FirstAttempts
 }
@@ -40,11 +42,13 @@ interface Planned {
 
 /**
  * The deliveries of one batch, on their way from the plan to the first attempts: rows in the transaction of the captures, claimed
- * where a slot is free in this process, else with a job.
+ * where a slot is free in this process, else with a job. One recovery job owns what the batch claimed.
  */
 export class BatchDeliveries {
   readonly #services: DeliveryServices
   readonly #now: Date
+  /** Owns what is claimed; undefined while no slot is held. */
+  #recoveryJob: RecoveryJob | undefined
   readonly #planned = new Map<Group, readonly Planned[]>()
   #started: readonly StartedDelivery[] = []
 
@@ -84,6 +88,15 @@ export class BatchDeliveries {
       workerId: this.#services.workerId,
     })
     pipeline.execute('start deliveries', parameters)
+  }
+
+  /** Adds the job that owns the claimed attempts, if there are any. */
+  addRecoveryJob(pipeline: Pipeline): void {
+    if (this.#recoveryJob === undefined) return
+    const attempts = this.#all.filter(({ slot }) => slot !== undefined).length
+    const { workerId } = this.#services
+    const claim = { now: this.#now, workerId, attempts }
+    pipeline.execute('own attempts', recoveryJobParameters(this.#recoveryJob, claim))
   }
 
   /** @param rows what the statements of {@link add} returned */
@@ -127,20 +140,25 @@ export class BatchDeliveries {
   #plan(capture: EvaluatedCapture, action: LoadedAction, newer: number): Planned {
     const isForward = action.kind === 'forward' && action.url !== null
     const size = { actionId: action.id, bodyBytes: capture.row.body.length }
-    return { capture, action, newer, slot: isForward ? this.#services.firstAttempts.hold(size) : undefined }
+    const slot = isForward ? this.#services.firstAttempts.hold(size) : undefined
+    if (slot !== undefined) this.#recoveryJob ??= new RecoveryJob()
+    return { capture, action, newer, slot }
   }
 
   #claimed({ capture, action, slot }: Planned, started: StartedDelivery): ClaimedFirst | undefined {
     const { attemptId } = started
-    if (slot === undefined) return undefined
+    const recoveryJob = this.#recoveryJob
+    if (slot === undefined || recoveryJob === undefined) return undefined
     if (attemptId === null) {
       slot.release()
       return undefined
     }
+    recoveryJob.own(attemptId)
     const { workspaceId, endpointName, captureId, plan } = capture.settings
     const request = asStored(capture)
     const endpoint = { endpointName, captureId }
-    return { ...started, ...endpoint, slot, attemptId, request, workspaceId, plan, action, now: this.#now }
+    const claim = { slot, recoveryJob, attemptId, now: this.#now }
+    return { ...started, ...endpoint, ...claim, request, workspaceId, plan, action }
   }
 }
 

@@ -1,5 +1,5 @@
 import type pg from 'pg'
-import type { Logger } from 'pino'
+import type { Services } from '../api/services.ts'
 import { type Db, onConnection, Pipeline } from '../platform/db/index.ts'
 import { within } from '../platform/time/index.ts'
 import { prepareConnection } from './captureStatement.ts'
@@ -32,7 +32,11 @@ const CONNECT_SECONDS_MAX = 5
  * Takes a connection from the pool on the first `open` and prepares it; later calls return the same one until
  * it fails.
  */
-export function keepConnection(pool: pg.Pool, log: Pick<Logger, 'warn'>): ConnectionKeeper {
+export function keepConnection(
+  pool: pg.Pool,
+  services: Pick<Services, 'log' | 'recoveryJobs'>,
+): ConnectionKeeper {
+  const { log } = services
   let kept: CaptureConnection | undefined
 
   const drop = (connection: CaptureConnection, cause: unknown) => {
@@ -53,7 +57,7 @@ export function keepConnection(pool: pg.Pool, log: Pick<Logger, 'warn'>): Connec
       client.on('error', (error) => drop(connection, error))
       try {
         await prepareConnection(client)
-        await preparePlain(pipeline)
+        await preparePlain(pipeline, services)
       } catch (error) {
         client.release(true)
         throw error

@@ -52,7 +52,7 @@ const UNAVAILABLE: Unavailable = { state: 'unavailable' }
 export function createCaptureQueue(services: BatchServices, pool: pg.Pool): CaptureQueue {
   const { log } = services
   let waiting: Waiting[] = []
-  const connection = keepConnection(pool, log)
+  const connection = keepConnection(pool, services)
   const plain = new PlainBatches()
   let pausedUntil = 0
   let isScheduled = false

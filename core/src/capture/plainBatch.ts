@@ -1,5 +1,6 @@
 import pg from 'pg'
-import { START_DELIVERIES } from '../deliveries/index.ts'
+import type { Services } from '../api/services.ts'
+import { insertRecoveryJob, START_DELIVERIES } from '../deliveries/index.ts'
 import {
   type Db,
   encodeArray,
@@ -36,8 +37,12 @@ const STATEMENTS = {
 } as const
 
 /** Makes a connection fit for {@link PlainBatches}. */
-export async function preparePlain(pipeline: Pipeline): Promise<void> {
+export async function preparePlain(
+  pipeline: Pipeline,
+  { recoveryJobs }: Pick<Services, 'recoveryJobs'>,
+): Promise<void> {
   for (const [name, text] of Object.entries(STATEMENTS)) await pipeline.prepare(name, text)
+  await pipeline.prepare('own attempts', insertRecoveryJob(recoveryJobs))
 }
 
 /** How a batch is stored: by {@link PlainBatches}, below the cap or at it, or by the general statement. */
@@ -49,7 +54,7 @@ export type Way = 'plain' | 'evicting' | 'general'
  * whole batch or nothing.
  *
  * Where this process has slots for all first attempts, they are claimed in the same round trip and begin when it has returned.
- * Otherwise the jobs of the others are queued in the same transaction.
+ * Otherwise the jobs of the others are queued in the same transaction. One more statement gives the claimed attempts their recovery job.
  *
  * What it knows of an endpoint is remembered with the settings under which it was learned.
  */
@@ -80,6 +85,7 @@ export class PlainBatches {
           for (const { write } of REQUEST_COLUMNS) write(buffer, capture)
         })
         for (const group of groups) deliveries.add(pipeline, group)
+        deliveries.addRecoveryJob(pipeline)
         for (const group of groups) addNotes(pipeline, group)
       })
       deliveries.haveStarted(rows.slice(groups.length))

@@ -1,6 +1,7 @@
 import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
 import type { Response } from '../platform/outbound/index.ts'
 import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
+import type { RecoveryJob } from './recoveryJob.ts'
 import type { Trigger } from './states.ts'
 
 /** How long a claimed try may take until it counts as interrupted. */
@@ -26,6 +27,8 @@ export interface Attempt {
   readonly retentionEndsAt: Date
   /** Why nothing is to be sent, decided when it was claimed. */
   readonly refusal: Refusal | null
+  /** The job that recovers it should it be left without a result; null where only `deliveries.sweep` does. */
+  readonly recoveryJob: RecoveryJob | null
 }
 
 /** The forward action as it was when the attempt began. */

@@ -7,6 +7,7 @@ import type { RuleSet } from '../transformations/index.ts'
 import { type Attempt, type ForwardAction, LEASE_SECONDS, type Refusal } from './attempt.ts'
 import { type DueRow, type ForwardSettings, isOff } from './dueAttempts.ts'
 import { isLoop } from './forwardHeaders.ts'
+import type { RecoveryJob } from './recoveryJob.ts'
 import { TRIGGERS, type Trigger } from './states.ts'
 
 /** When an attempt that begins now counts as interrupted. */
@@ -27,6 +28,7 @@ interface Claim {
   readonly now: Date
   readonly action: ForwardAction
   readonly rules: RuleSet
+  readonly recoveryJob?: RecoveryJob
 }
 
 /** A claimed attempt, as the sending side takes it. */
@@ -34,7 +36,7 @@ export function attemptOf(
   services: Pick<Services, 'secrets' | 'plans'>,
   row: ClaimedDelivery,
   request: EvaluatedRequest,
-  { id, now, action, rules }: Claim,
+  { id, now, action, rules, recoveryJob }: Claim,
 ): Attempt {
   const keptMs = retentionMs(planOf(services.plans, row.plan).limits)
   return {
@@ -52,6 +54,7 @@ export function attemptOf(
     leaseUntil: leaseFrom(now),
     retentionEndsAt: new Date(request.receivedAt.getTime() + keptMs),
     refusal: isOff(row) ? 'action_off' : refusalOf(request, services.secrets),
+    recoveryJob: recoveryJob ?? null,
   }
 }
 

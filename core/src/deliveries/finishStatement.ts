@@ -1,3 +1,4 @@
+import type { Services } from '../api/services.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import type { AttemptState } from '../engine/words/index.ts'
 import {
@@ -9,12 +10,14 @@ import {
   INT8,
   type ItemType,
   run,
+  type Statement,
   statement,
   TEXT,
   TIMESTAMPTZ,
   type Trx,
   UUID,
 } from '../platform/db/index.ts'
+import type { RecoveryJobSql } from '../platform/queues.ts'
 import type { RulesApplied } from '../transformations/index.ts'
 import type { SentMessage } from './attempt.ts'
 import { headersToText, RECORDED_BODY_BYTES, type ReceivedAnswer, recorded } from './details.ts'
@@ -80,13 +83,24 @@ const COLUMNS: readonly Column[] = [
   column('received_cut', 'boolean', BOOL, (t) => t.received?.bodyTruncated ?? null),
 ]
 
+/** Of the recovery jobs that have nothing left to recover. */
+const ENDED_JOBS = `$${COLUMNS.length + 3}::uuid[]`
+
+/** The finish statement, by the SQL of jobs that it was made with. */
+const statements = new WeakMap<RecoveryJobSql, Statement>()
+
+function finishStatement(jobs: RecoveryJobSql): Statement {
+  const known = statements.get(jobs) ?? statement('finish attempts', finishText(jobs))
+  statements.set(jobs, known)
+  return known
+}
+
 /**
  * `$1` is now. `$2` names actions: when one of them has an open incident, nothing is done, and the one row that comes
  * back has no id.
  */
-const FINISH = statement(
-  'finish attempts',
-  `with ended as (
+function finishText(jobs: RecoveryJobSql): string {
+  return `with ended as (
     select * from unnest(${COLUMNS.map(({ type }, index) => `$${index + 3}::${type}[]`).join(', ')})
       as e (${COLUMNS.map(({ name }) => name).join(', ')})
   ), incident as (
@@ -117,6 +131,8 @@ const FINISH = statement(
       group by endpoint_id`)}
   ), removed as (
     delete from deliveries d using finished f where d.id = f.delivery_id and f.disposition = 'over'
+  ), disowned as (
+    ${jobs.remove(ENDED_JOBS)} and not exists (select from incident)
   ), moved as (
     update deliveries d set
       attempt_count = f.attempt_number,
@@ -127,43 +143,61 @@ const FINISH = statement(
   )
   select f.id from finished f
   union all
-  select null from incident`,
-)
+  select null from incident`
+}
+
+/** What finishing attempts needs of the process. */
+type FinishServices = Pick<Services, 'recoveryJobs'>
 
 /**
  * Finishes rows that are still Pending, keeps what was sent and received, and ends, dead-letters or reschedules their deliveries:
  * one statement for a whole batch, because every round trip of the recorder is time in which deliveries wait for slots. Whoever
  * waits for a state is for the caller to tell, once it is committed.
  *
+ * @param jobIds recovery jobs that go with them
  * @returns the attempts that were finished; the others ended otherwise in the meantime, and nothing of them changed
  */
 export async function finishAttempts(
+  services: FinishServices,
   trx: Trx,
   attempts: readonly FinishedAttempt[],
   now: Date,
+  jobIds: readonly string[] = [],
 ): Promise<Set<number>> {
-  const ids = await finish(trx, attempts, now, [])
+  const ids = await finish(services, trx, attempts, now, { actionIds: [], jobIds })
   return new Set(ids.filter((id) => id !== null))
 }
 
 /**
  * The same in a transaction of its own, where nothing else follows from it.
  *
- * @param actionIds of the attempts
+ * @param of the ids of their actions, and of the recovery jobs that go with them
  * @returns false, and nothing is done, when one of the actions has an open incident
  */
 export async function finishAlone(
+  services: FinishServices & Pick<Services, 'db'>,
+  attempts: readonly FinishedAttempt[],
+  now: Date,
+  of: RelatedIds,
+): Promise<boolean> {
+  return !(await finish(services, services.db, attempts, now, of)).includes(null)
+}
+
+interface RelatedIds {
+  readonly actionIds: readonly string[]
+  readonly jobIds: readonly string[]
+}
+
+async function finish(
+  { recoveryJobs }: FinishServices,
   db: Db,
   attempts: readonly FinishedAttempt[],
   now: Date,
-  actionIds: readonly string[],
-): Promise<boolean> {
-  return !(await finish(db, attempts, now, actionIds)).includes(null)
-}
-
-async function finish(db: Db, attempts: readonly FinishedAttempt[], now: Date, actionIds: readonly string[]) {
+  { actionIds, jobIds }: RelatedIds,
+) {
   const columns = COLUMNS.map(({ encode }) => encode(attempts))
-  const rows = await run<{ id: number | null }>(db, FINISH, [now, actionIds, ...columns])
+  const values = [now, actionIds, ...columns, jobIds]
+  const rows = await run<{ id: number | null }>(db, finishStatement(recoveryJobs), values)
   return rows.map(({ id }) => id)
 }
 

@@ -4,6 +4,7 @@ import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, forwardActions } from './attemptOf.ts'
 import type { ForwardSettings } from './dueAttempts.ts'
+import type { RecoveryJob } from './recoveryJob.ts'
 
 /** What a slot is asked for: an attempt through an action, with a body of so many bytes. */
 export interface SlotRequest {
@@ -34,6 +35,8 @@ export const NO_FIRST_ATTEMPTS: FirstAttempts = { hold: () => undefined }
 /** A first attempt that the transaction of its capture claimed, now committed. */
 export interface ClaimedFirst {
   readonly slot: AttemptSlot
+  /** Owns it, with the others of its transaction. */
+  readonly recoveryJob: RecoveryJob
   readonly attemptId: number
   readonly deliveryId: number
   readonly requestId: number
@@ -51,7 +54,7 @@ export interface ClaimedFirst {
 }
 
 /**
- * Hands attempts over to the slots that were held for them. What fails here is found when its lease ends, as Interrupted.
+ * Hands attempts over to the slots that were held for them. What fails here is found by its recovery job when its lease ends, as Interrupted.
  */
 export async function beginFirstAttempts(
   services: Pick<Services, 'db' | 'secrets' | 'plans' | 'log'>,
@@ -82,7 +85,7 @@ function begin(
   one: ClaimedFirst,
   rules: Attempt['rules'],
 ): void {
-  const { slot, request, action, now, ...claimed } = one
+  const { slot, request, action, now, recoveryJob, ...claimed } = one
   let attempt: Attempt
   try {
     const row = {
@@ -96,7 +99,8 @@ function begin(
       isActive: true,
       suspendedByPlan: false,
     }
-    attempt = attemptOf(services, row, request, { id: one.attemptId, now, action: actionOf(row), rules })
+    const claim = { id: one.attemptId, now, action: actionOf(row), rules, recoveryJob }
+    attempt = attemptOf(services, row, request, claim)
   } catch (err) {
     // A secret that no key opens harms no other delivery.
     services.log.error({ err, deliveryId: one.deliveryId }, 'could not begin a delivery')

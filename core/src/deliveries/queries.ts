@@ -68,7 +68,7 @@ export function lockOverdue(trx: Trx, now: Date, limit: number) {
   return trx
     .selectFrom('deliveryAttempts')
     .where('state', '=', 'Pending')
-    .where('leaseUntil', '<', now)
+    .where('leaseUntil', '<=', now)
     .orderBy('leaseUntil')
     .limit(limit)
     .select(['endpointId', 'id', 'deliveryId', 'attemptNumber', 'at', 'workspaceId', 'requestId'])

@@ -7,6 +7,7 @@ import { deliveryAttemptSeconds, deliveryAttempts } from '../platform/metrics/in
 import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
+import { jobsEndedBy } from './recoveryJob.ts'
 import { nextAttemptAt } from './retrySchedule.ts'
 import { endsForGood, eventOf, stateAfter } from './states.ts'
 
@@ -58,13 +59,15 @@ export async function recordAttempts(services: Services, ended: readonly Ended[]
   const evaluated = ended.map((one) => ({ ...one, verdict: evaluate(one, services.retryDelaysSeconds) }))
   if (!(await recordPlainSuccesses(services, evaluated))) {
     await services.db.transaction().execute(async (trx) => {
-      const kept = await finishAttempts(trx, evaluated.map(finishedAttempt), services.clock.now())
+      const finished = evaluated.map(finishedAttempt)
+      const kept = await finishAttempts(services, trx, finished, services.clock.now(), jobsOf(evaluated))
       const counted = evaluated.filter(({ attempt }) => kept.has(attempt.id))
       await queueRetries(services, trx, counted)
       await tellIncidents(services, trx, counted)
       await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
     })
   }
+  for (const { attempt } of evaluated) attempt.recoveryJob?.ended(attempt)
   services.endpointChanges.announce(evaluated.map(({ attempt }) => attempt.endpoint.id))
   for (const [state, group] of Map.groupBy(evaluated, ({ verdict }) => verdict.state))
     deliveryAttempts.inc({ state }, group.length)
@@ -99,7 +102,12 @@ async function recordPlainSuccesses(services: Services, evaluated: readonly Eval
   )
   if (!isPlain) return false
   const actionIds = [...new Set(evaluated.map(({ attempt }) => attempt.action.id))]
-  return await finishAlone(services.db, evaluated.map(finishedAttempt), services.clock.now(), actionIds)
+  const of = { actionIds, jobIds: jobsOf(evaluated) }
+  return await finishAlone(services, evaluated.map(finishedAttempt), services.clock.now(), of)
+}
+
+function jobsOf(evaluated: readonly Evaluated[]): string[] {
+  return jobsEndedBy(evaluated.map(({ attempt }) => attempt))
 }
 
 interface Evaluated extends Ended {

@@ -12,16 +12,24 @@ import { giveUpDeadWorkers } from './workers.ts'
 const BATCH = 500
 
 /**
- * Marks the attempts whose worker died (it fell silent, or their lease has passed without a result) and queues their
- * deliveries at once. An interrupted attempt counts as one; after the further one that the last is allowed, the delivery
+ * Gives up the attempts of processes that fell silent, and recovers them with all others that are overdue.
+ *
+ * @returns how many there were
+ */
+export async function recoverInterrupted(services: Services): Promise<number> {
+  if (services.workerId !== null) await giveUpDeadWorkers(services.db, services.workerId)
+  return await recoverOverdue(services)
+}
+
+/**
+ * Marks the attempts whose lease has passed without a result and queues their deliveries at once. An interrupted attempt counts as one; after the further one that the last is allowed, the delivery
  * becomes a dead letter. An inline replay is one attempt: its row says `Interrupted` and that is all. What was sent is worked out anew.
  *
  * Several processes may call it at the same time.
  *
  * @returns how many there were
  */
-export async function recoverInterrupted(services: Services): Promise<number> {
-  if (services.workerId !== null) await giveUpDeadWorkers(services.db, services.workerId)
+export async function recoverOverdue(services: Services): Promise<number> {
   let count = 0
   for (;;) {
     const { recovered, left } = await recoverSome(services)
@@ -52,6 +60,7 @@ async function recoverSome(
       !retriesAfterInterruption(row.attemptNumber, services.retryDelaysSeconds.length)
 
     const kept = await finishAttempts(
+      services,
       trx,
       overdue.map((row, index) => ({
         endpointId: row.endpointId,

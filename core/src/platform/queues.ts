@@ -26,7 +26,15 @@ export interface QueueSpec {
   readonly pollSeconds?: number
   /** UTC cron line for jobs that run by the clock. */
   readonly cron?: string
+  /**
+   * Each run queues the next one before it works, due after so many seconds, so that a worker that dies costs one run and not the
+   * chain. `policy: 'short'` keeps it to one chain; the cron line starts it again should it break.
+   */
+  readonly everySeconds?: number
 }
+
+/** Seconds from one run of `storage.sweep` to the next. */
+export const STORAGE_SWEEP_SECONDS = 10
 
 /** Every background job: its payload, its policy and the reason for both. */
 export const QUEUES = {
@@ -47,6 +55,56 @@ export const QUEUES = {
       notify: true,
       deleteAfterSeconds: 60,
     },
+  },
+  /**
+   * Owns the first attempts that one batch of captures claimed and handed over in memory. It is inserted in their transaction, due when
+   * their leases end, and deleted with the last of their results. So it only runs where their process has left some without a result,
+   * and recovers them. See {@link RecoveryJobSql}.
+   */
+  'deliveries.recover': {
+    payload: z.object({
+      /** The process that makes the attempts; null for one that is not watched. */
+      workerId: z.int().nullable(),
+      /** Number of the attempts that were claimed. */
+      attempts: z.int(),
+    }),
+    options: {
+      policy: 'standard',
+      retryLimit: 1000,
+      expireInSeconds: 120,
+      partition: true,
+      notify: false,
+      deleteAfterSeconds: 60,
+    },
+  },
+  /**
+   * Gives up the attempts of processes that fell silent, and recovers every attempt whose lease is over, whichever way it was claimed.
+   * A look every 2 s, as for watchdogs.
+   */
+  'deliveries.sweep': {
+    payload: z.object({}),
+    options: { policy: 'short', retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 },
+    pollSeconds: 1,
+    cron: '* * * * *',
+    everySeconds: 1,
+  },
+  /**
+   * Holds the limits of storage in bytes. One run looks once, or, where a limit is half reached, every second until the next run is due.
+   */
+  'storage.sweep': {
+    payload: z.object({}),
+    options: { policy: 'short', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 60 },
+    pollSeconds: 1,
+    cron: '* * * * *',
+    everySeconds: STORAGE_SWEEP_SECONDS,
+  },
+  /** Analyses tables that have outgrown their statistics. */
+  'statistics.analyze': {
+    payload: z.object({}),
+    options: { policy: 'short', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 60 },
+    pollSeconds: 1,
+    cron: '* * * * *',
+    everySeconds: 2,
   },
   /**
    * Deletes expired endpoints and the rows of deleted ones, and brings back what was suspended and has room. Singleton:
@@ -73,14 +131,15 @@ export const QUEUES = {
     cron: '* * * * *',
   },
   /**
-   * Raises the alarms of watchdogs that are due. Each run queues the next one before it looks, 1 s ahead; with the
-   * poll of a second that makes a look every 2 s, which a watchdog of a few seconds needs. Short: one queued is enough. The cron line mends a broken chain.
+   * Raises the alarms of watchdogs that are due. With the poll of a second that makes a look every 2 s, which a watchdog of a few
+   * seconds needs: no alarm is over 3 s late.
    */
   'watchdogs.check': {
     payload: z.object({}),
     options: { policy: 'short', retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 },
     pollSeconds: 1,
     cron: '* * * * *',
+    everySeconds: 1,
   },
   /** Works out who gets an alert of the outbox. A lost one is found by `alerts.sweep`. */
   'alerts.fanOut': {
@@ -125,3 +184,19 @@ export type Enqueue = <Name extends QueueName>(
   name: Name,
   jobs: readonly Job<Name>[],
 ) => Promise<void>
+
+/**
+ * SQL for jobs of `deliveries.recover` as parts of core's own statements: they come and go in the round trip of their attempts. Each
+ * argument is an SQL expression.
+ */
+export interface RecoveryJobSql {
+  /** An `insert` of one job, or of none where `attempts` is 0. Returns no rows. */
+  insert(job: {
+    readonly id: string
+    readonly startAfter: string
+    readonly workerId: string
+    readonly attempts: string
+  }): string
+  /** A `delete` of jobs, to be continued by further conditions. */
+  remove(ids: string): string
+}

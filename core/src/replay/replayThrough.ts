@@ -150,5 +150,6 @@ async function beginReplay(
     leaseUntil,
     retentionEndsAt: new Date(request.receivedAt.getTime() + retentionMs(plan.limits)),
     refusal: refusalOf(request, services.secrets),
+    recoveryJob: null,
   }
 }

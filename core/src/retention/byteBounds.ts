@@ -3,6 +3,7 @@ import type { Services } from '../api/services.ts'
 import { foldAttemptBytes } from '../deliveries/index.ts'
 import { planOf } from '../plans/index.ts'
 import { evictedRequests } from '../platform/metrics/index.ts'
+import { STORAGE_SWEEP_SECONDS } from '../platform/queues.ts'
 import { evictAttempts } from './evictAttempts.ts'
 import { emptyBin, evictHidden, evictOldest } from './evictOldest.ts'
 import { readHiddenBytes, readStorage, readStorageOf, type Storage } from './storedBytes.ts'
@@ -15,33 +16,35 @@ const HIDDEN_SHARE = 1 / 4
 export const NEARLY_FULL = 0.8
 /** While no bound is half reached, looks are rare. */
 const HALF = 0.5
-const LOOK_MS = { near: 1000, far: 10_000 } as const
+/** Pause between looks while a bound is half reached. */
+const LOOK_MS = 1000
 /** A warning that holds on is repeated so often. */
 const WARN_EVERY_MS = 600_000
+/** When each process last warned, by its handle of the database. */
+const warnedAt = new WeakMap<BoundServices['db'], number>()
 const REST_MS_MAX = 200
 
 /**
- * Holds `storedBytesMax` of every workspace and `CREEL_STORAGE_MAX` of the installation until the signal: what is over goes, the oldest
- * first. Looks every second, and every ten while all are less than half full. Several processes may do it at once.
+ * Holds `storedBytesMax` of every workspace and `CREEL_STORAGE_MAX` of the installation: what is over goes, the oldest first. Looks
+ * once where all are less than half full, else every second until the next run is due or the signal aborts. Several processes may do it
+ * at once.
  */
 export async function holdByteBounds(services: BoundServices, signal: AbortSignal): Promise<void> {
-  let warnedAt = Number.NEGATIVE_INFINITY
-  while (!signal.aborted) {
-    let pauseMs: number = LOOK_MS.near
-    try {
-      const storage = await sweepBytes(services, signal)
-      const { storageMaxBytes } = services
-      if (storageMaxBytes !== null && storage.totalBytes >= NEARLY_FULL * storageMaxBytes) {
-        if (performance.now() - warnedAt > WARN_EVERY_MS) {
-          warnedAt = performance.now()
-          warnOfStorage(services, storage)
-        }
-      } else warnedAt = Number.NEGATIVE_INFINITY
-      if (fullness(services, storage) < HALF) pauseMs = LOOK_MS.far
-    } catch (error) {
-      services.log.debug({ err: error }, 'could not look at the bytes that are stored')
-    }
-    await sleep(pauseMs, undefined, { signal }).catch(() => {})
+  const until = performance.now() + STORAGE_SWEEP_SECONDS * 1000
+  do {
+    const storage = await sweepBytes(services, signal)
+    warnWhenNearlyFull(services, storage)
+    if (fullness(services, storage) < HALF) return
+    await sleep(LOOK_MS, undefined, { signal }).catch(() => {})
+  } while (!signal.aborted && performance.now() < until)
+}
+
+function warnWhenNearlyFull(services: BoundServices, storage: Storage): void {
+  const { db, storageMaxBytes } = services
+  if (storageMaxBytes === null || storage.totalBytes < NEARLY_FULL * storageMaxBytes) warnedAt.delete(db)
+  else if (performance.now() - (warnedAt.get(db) ?? Number.NEGATIVE_INFINITY) > WARN_EVERY_MS) {
+    warnedAt.set(db, performance.now())
+    warnOfStorage(services, storage)
   }
 }
 

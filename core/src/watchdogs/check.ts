@@ -13,8 +13,6 @@ export type CheckServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 const BATCH = 100
 /** Captures that came later than this after an arming were evaluated by what it watches for. */
 const SETTLES_MS = 5000
-/** With the queue's poll of a second, no alarm is over 3 s late, those of watchdogs of a few seconds neither. */
-const CHECK_AFTER_MS = 1000
 
 /**
  * Raises the alarms that are due and announces the recoveries, each once however many workers run: a watchdog is
@@ -24,7 +22,6 @@ const CHECK_AFTER_MS = 1000
  * before anything is.
  */
 export async function checkWatchdogs(services: CheckServices, signal: AbortSignal): Promise<void> {
-  await queueNextCheck(services)
   if (!(await gatewayIsUp(services.db))) return
   await recheckHistories(services, signal)
   const outages = await listOutages(services.db)
@@ -38,12 +35,6 @@ export async function checkWatchdogs(services: CheckServices, signal: AbortSigna
     })
     if (looked < BATCH) return
   }
-}
-
-/** First of all, so that a worker that dies while it looks costs one look and not the chain. */
-async function queueNextCheck({ db, clock, enqueue }: CheckServices): Promise<void> {
-  const startAfter = new Date(clock.now().getTime() + CHECK_AFTER_MS)
-  await db.transaction().execute((trx) => enqueue(trx, 'watchdogs.check', [{ payload: {}, startAfter }]))
 }
 
 /**

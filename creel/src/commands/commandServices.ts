@@ -2,7 +2,7 @@ import { userInfo } from 'node:os'
 import { createSecretBox, type Enqueue, readsOf, type Services, systemClock } from '@creel/core'
 import { createMailer } from '@creel/core/platform/mail'
 import { createOutbound } from '@creel/core/platform/outbound'
-import { createBoss, createEnqueue, createQueues } from '@creel/jobs'
+import { createBoss, createEnqueue, createQueues, RECOVERY_JOBS } from '@creel/jobs'
 import type { Logger } from 'pino'
 import { type Config, mailOptions } from '../config/index.ts'
 import type { Connected } from '../database/index.ts'
@@ -50,6 +50,7 @@ export async function openCommandServices(
       urls: { baseUrl, captureUrl: config.CREEL_CAPTURE_URL ?? baseUrl },
       version: VERSION,
       enqueue,
+      recoveryJobs: RECOVERY_JOBS,
       outbound,
       mailer,
       alertApiUrls: config.CREEL_ALERT_API_URLS,

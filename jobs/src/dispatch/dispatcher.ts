@@ -5,7 +5,6 @@ import {
   claimForwards,
   type FirstAttempts,
   postponeAttempts,
-  recoverInterrupted,
   type SlotRequest,
   sendAttempt,
 } from '@creel/core/deliveries'
@@ -20,8 +19,6 @@ const PATIENCE_MS = 1000
 const LITTLE_PATIENCE_MS = 150
 const PATIENT_BATCHES = 2
 const GATHER_MS = 2
-/** How often attempts without a result are looked for, so that none waits much longer than its lease or a dead process. */
-const RECOVER_EVERY_MS = 2000
 
 /** The last records are waited for as long as the sends, and at least this long. */
 const RECORD_MS_MIN = 1000
@@ -52,11 +49,6 @@ export function startDispatcher(services: Services): Dispatcher {
   let freed = Promise.withResolvers<void>()
   let waitingBatches = 0
   let isDraining = false
-  const recovering = setInterval(() => {
-    recoverInterrupted(services).catch((err: unknown) =>
-      services.log.error({ err }, 'could not look for interrupted attempts'),
-    )
-  }, RECOVER_EVERY_MS)
 
   const release = (due: SlotRequest, held: Parameters<DestinationLimiter['release']>[1]) => {
     limiter.release(due, held, performance.now())
@@ -181,7 +173,6 @@ export function startDispatcher(services: Services): Dispatcher {
     },
 
     async drain(timeoutMs) {
-      clearInterval(recovering)
       isDraining = true
       const until = performance.now() + timeoutMs
       while (limiter.size > 0 && performance.now() < until)
