@@ -14,6 +14,7 @@ import { keyRoutes } from './keys/routes.ts'
 import { meRoutes } from './me/routes.ts'
 import { overviewRoutes } from './overview/routes.ts'
 import { providerRoutes } from './providers/routes.ts'
+import { reconcileRoutes } from './reconcile/routes.ts'
 import { recycleBinRoutes } from './recycleBin/routes.ts'
 import { listenReportRoutes } from './replay/listenReport.ts'
 import { replayRoutes } from './replay/routes.ts'
@@ -35,6 +36,7 @@ export const appRouter = router({
   requests: mergeRouters(requestRoutes, replayRoutes, exportRoutes),
   deliveries: mergeRouters(deliveryRoutes, listenReportRoutes),
   samples: sampleRoutes,
+  reconcile: reconcileRoutes,
   alertChannels: alertChannelRoutes,
   recycleBin: recycleBinRoutes,
   transformations: transformationRoutes,

@@ -10,6 +10,7 @@ import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
 import { type FirstAttempts, finishNotify, recoverInterrupted, recoverOverdue } from '@creel/core/deliveries'
 import { sweepImports } from '@creel/core/exports'
 import { sleep, within } from '@creel/core/platform/time'
+import { runReconciliation, sweepReconciliations } from '@creel/core/reconcile'
 import { holdByteBounds, sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { checkWatchdogs } from '@creel/core/watchdogs'
 import type { Job as BossJob, JobResult, PgBoss } from 'pg-boss'
@@ -36,6 +37,8 @@ const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Na
   'deliveries.sweep': async (services) => void (await recoverInterrupted(services)),
   'endpoints.sweep': (services, _payload, signal) => sweepEndpoints(services, signal),
   'imports.sweep': (services, _payload, signal) => sweepImports(services, signal),
+  'reconcile.run': runReconciliation,
+  'reconcile.sweep': (services) => sweepReconciliations(services),
   'retention.sweep': (services, _payload, signal) => sweepRetention(services, signal),
   'statistics.analyze': (services) => analyzeOutgrown(services.db),
   'storage.sweep': (services, _payload, signal) => holdByteBounds(services, signal),
@@ -65,7 +68,7 @@ export interface RunningWorkers {
 }
 
 /** Queues whose jobs call other servers. */
-const SENDING_QUEUES: readonly QueueName[] = ['deliveries.attempt', 'alerts.send']
+const SENDING_QUEUES: readonly QueueName[] = ['deliveries.attempt', 'alerts.send', 'reconcile.run']
 
 /**
  * Takes jobs of every queue until stopped; runs the clock-driven ones now and keeps them scheduled.

@@ -26,6 +26,7 @@ import * as storageBytes from './20261122T1900_storage_bytes.ts'
 import * as importBatches from './20261122T1910_import_batches.ts'
 import * as binEvictions from './20261122T1920_bin_evictions.ts'
 import * as eventIds from './20261122T1930_event_ids.ts'
+import * as reconciliations from './20261123T0300_reconciliations.ts'
 
 /**
  * Every migration, oldest first. Forward only and frozen in time: once released, a file is never edited, and
@@ -59,4 +60,5 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1910_import_batches': importBatches,
   '20261122T1920_bin_evictions': binEvictions,
   '20261122T1930_event_ids': eventIds,
+  '20261123T0300_reconciliations': reconciliations,
 }

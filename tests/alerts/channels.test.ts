@@ -100,6 +100,7 @@ describe('GET /api/v1/alert-channels/events', () => {
       'watchdog.alarmed',
       'watchdog.recovered',
       'capture.rejected',
+      'reconcile.gap',
       'action.notify',
     ])
   })
@@ -128,6 +129,7 @@ describe('POST /api/v1/alert-channels', () => {
         'watchdog.alarmed',
         'watchdog.recovered',
         'capture.rejected',
+        'reconcile.gap',
         'action.notify',
       ].map((kind) => ({ kind, minSeverity: 'info' })),
       lastSuccessAt: null,

@@ -51,6 +51,8 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   // An import stores what was captured elsewhere.
   requests: ['requests', 'recycleBin', 'capture', 'retention', 'exports'],
   listenerReplays: ['listeners'],
+  reconciliationEvents: ['reconcile'],
+  reconciliations: ['reconcile'],
   ruleFaults: ['transformations'],
   sessionWindows: ['sessions'],
   sessions: ['sessions'],

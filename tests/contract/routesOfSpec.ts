@@ -53,6 +53,11 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'GET /api/v1/samples',
   'POST /api/v1/endpoints/{}/samples',
 
+  'POST /api/v1/endpoints/{}/reconcile',
+  'GET /api/v1/endpoints/{}/reconcile',
+  'GET /api/v1/endpoints/{}/reconcile/{}',
+  'GET /api/v1/endpoints/{}/gaps',
+
   'GET /api/v1/endpoints/{}/requests/{}/body',
   'GET /api/v1/endpoints/{}/shape',
   'POST /api/v1/endpoints/{}/verification/preview',

@@ -69,6 +69,16 @@ const STEPS: Readonly<Record<string, Step>> = {
       world.client.patch(at(world), { name: 'renamed', provider: 'stripe', signingSecret: SECRET }),
   },
   'endpoints.rotateUrl': { run: (world) => world.client.post(at(world, '/rotate-url'), {}) },
+  'reconcile.start': {
+    run: async (world) => {
+      await world.client.patch(at(world), { provider: 'stripe' })
+      return await world.client.post(at(world, '/reconcile'), {
+        credentials: { apiKey: SECRET },
+        since: new Date(Date.now() - 3_600_000).toISOString(),
+        dryRun: true,
+      })
+    },
+  },
   'actions.create': {
     run: (world) =>
       world.client.post(at(world, '/actions'), {

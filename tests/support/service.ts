@@ -46,6 +46,8 @@ export interface TestServiceOptions {
   readonly baseUrl?: string
   /** Base addresses of alert providers' APIs, by channel kind. */
   readonly alertApiUrls?: Readonly<Record<string, string>>
+  /** Base addresses of senders' APIs, by provider. */
+  readonly providerApiUrls?: Readonly<Record<string, string>>
   /** Where a replica of the database is; none by default. */
   readonly replicaUrl?: string
   /** Whether browsers can sign in; true by default. */
@@ -125,6 +127,11 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     mail: { smtpUrl: options.smtpUrl, from: 'Creel <alerts@creel.example.test>' },
     storageMaxBytes: options.storageMaxBytes ?? null,
     alertApiUrls: options.alertApiUrls ?? {},
+    // Where nobody listens: no test calls the public ones.
+    providerApiUrls: options.providerApiUrls ?? {
+      stripe: 'http://127.0.0.1:9',
+      github: 'http://127.0.0.1:9',
+    },
     hasConsole: options.hasConsole ?? true,
     consolePack: options.consolePack,
     retryDelaysSeconds: options.retryDelaysSeconds,

@@ -41,6 +41,14 @@ export async function makeWorld(client: Client): Promise<World> {
       steps: [{ op: 'remove', paths: ['body.amount'] }],
     })
   }
+  if (has('reconcile.start')) {
+    await client.patch(endpoint.at(''), { provider: 'stripe' })
+    ids.reconciliationId = await made(endpoint.at('/reconcile'), {
+      credentials: { apiKey: 'rk_test_world' },
+      since: new Date(Date.now() - 3_600_000).toISOString(),
+    })
+    await client.patch(endpoint.at(''), { provider: '' })
+  }
   if (has('requests.replay')) await client.post(endpoint.at(`/requests/${request.id}/replay`))
   if (has('deliveries.list')) {
     const page = z.looseObject({ items: z.tuple([WithId], WithId) })

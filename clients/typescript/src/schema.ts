@@ -586,6 +586,76 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/endpoints/{endpointId}/reconcile": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List reconciliations of an endpoint, newest first
+         * @description The newest 50 that have ended, and those under way.
+         *
+         *     Needs a key with the scope `read`.
+         */
+        get: operations["reconcile_list"];
+        put?: never;
+        /**
+         * Compare captures with the list of their sender, and bring what never came
+         * @description For endpoints with the provider `stripe` or `github`. An event is missing when no capture of the endpoint has its `eventId`. GitHub is asked to send each missing one again; from Stripe it is captured as it was fetched: marked `reconciled`, `unverifiable`, and acted upon like any capture. The run goes on in the background, one at a time an endpoint. Give `types` where the sender does not send all types to this endpoint: its list has them all.
+         *
+         *     Needs a key with the scope `write`.
+         */
+        post: operations["reconcile_start"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/reconcile/{reconciliationId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a reconciliation, also while it runs
+         * @description Needs a key with the scope `read`.
+         */
+        get: operations["reconcile_get"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/gaps": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Show numbers that are missing in the sequence of the sender's event ids
+         * @description For providers whose ids are documented to be a sequence (`sequence` in `GET /api/v1/providers`). By the newest 10,000 stored captures.
+         *
+         *     Needs a key with the scope `read`.
+         */
+        get: operations["reconcile_gaps"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/alert-channels": {
         parameters: {
             query?: never;
@@ -1514,7 +1584,7 @@ export interface components {
             mutedUntil: string | null;
             events: {
                 /** @enum {string} */
-                kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify";
+                kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
                 /** @enum {string} */
                 minSeverity: "info" | "warning" | "error" | "critical";
             }[];
@@ -1587,7 +1657,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            eventKind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify" | "channel.test";
+            eventKind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
             /** @enum {string} */
             severity: "info" | "warning" | "error" | "critical";
             subjectType: string;
@@ -1625,7 +1695,7 @@ export interface components {
         };
         AlertEvent: {
             /** @enum {string} */
-            kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify";
+            kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
             displayName: string;
             description: string;
             /** @enum {string} */
@@ -1836,6 +1906,7 @@ export interface components {
          *       "state": "Succeeded",
          *       "attemptCount": 1,
          *       "imported": false,
+         *       "reconciled": false,
          *       "url": "https://in.acme.dev/hook/0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33/eu?x=1&x=2",
          *       "queryString": "x=1&x=2",
          *       "query": {
@@ -1903,6 +1974,8 @@ export interface components {
             attemptCount: number;
             /** @description It did not arrive here: it was imported, and was never dispatched */
             imported: boolean;
+            /** @description It did not arrive here: a reconciliation fetched it from its sender's list. It was dispatched like any other */
+            reconciled: boolean;
             url: string;
             queryString: string | null;
             rawHeaders: {
@@ -1960,7 +2033,8 @@ export interface components {
          *       },
          *       "state": "Succeeded",
          *       "attemptCount": 1,
-         *       "imported": false
+         *       "imported": false,
+         *       "reconciled": false
          *     }
          */
         CapturedRequestSummary: {
@@ -1997,6 +2071,8 @@ export interface components {
             attemptCount: number;
             /** @description It did not arrive here: it was imported, and was never dispatched */
             imported: boolean;
+            /** @description It did not arrive here: a reconciliation fetched it from its sender's list. It was dispatched like any other */
+            reconciled: boolean;
         };
         CapturedRequestSummaryPage: {
             items: components["schemas"]["CapturedRequestSummary"][];
@@ -2378,6 +2454,44 @@ export interface components {
             /** @description Rules of the set */
             ruleCount: number;
         };
+        /**
+         * @example {
+         *       "sequence": true,
+         *       "missingCount": 2,
+         *       "items": [
+         *         {
+         *           "firstMissing": "871003",
+         *           "lastMissing": "871004",
+         *           "count": 2,
+         *           "beforeRequestId": 90117,
+         *           "afterRequestId": 90118,
+         *           "from": "2026-11-21T09:15:00.123Z",
+         *           "to": "2026-11-21T09:16:10.500Z"
+         *         }
+         *       ]
+         *     }
+         */
+        Gaps: {
+            /** @description Whether event ids of the endpoint's provider are a sequence; if not, no gap can be seen */
+            sequence: boolean;
+            /** @description Numbers that are missing in all of `items` */
+            missingCount: number;
+            /** @description Newest first, at most 100 */
+            items: {
+                /** @description As text: it may be longer than a double holds */
+                firstMissing: string;
+                lastMissing: string;
+                count: number;
+                /** @description The capture with the number before the gap */
+                beforeRequestId: number;
+                /** @description The capture with the number behind it */
+                afterRequestId: number;
+                /** Format: date-time */
+                from: string;
+                /** Format: date-time */
+                to: string;
+            }[];
+        };
         Incident: {
             /** Format: uuid */
             id: string;
@@ -2626,6 +2740,10 @@ export interface components {
                 /** @description The sender's public reference */
                 documentedAt: string | null;
             } | null;
+            /** @description Whether its event ids are a sequence, in which gaps can be seen (`…/gaps`) */
+            sequence: boolean;
+            /** @description Whether it lists what it sent, so that `…/reconcile` finds what never came */
+            reconcilable: boolean;
             signatureHeader: string | null;
             /**
              * @description Whether subscribing poses a challenge, and whether its answer needs a `handshakeToken`
@@ -2651,6 +2769,109 @@ export interface components {
                 event: string;
                 summary: string;
             }[];
+        };
+        /**
+         * @example {
+         *       "id": "3f0a1a52-6a0e-4f0b-9a37-5c1d8f2e7b61",
+         *       "endpointId": "0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33",
+         *       "sender": "stripe",
+         *       "state": "done",
+         *       "since": "2026-11-18T09:00:00.000Z",
+         *       "until": "2026-11-21T08:59:00.000Z",
+         *       "types": [],
+         *       "dryRun": false,
+         *       "complete": true,
+         *       "counts": {
+         *         "listed": 10000,
+         *         "found": 9900,
+         *         "missing": 100,
+         *         "tooOld": 0,
+         *         "redelivered": 0,
+         *         "captured": 100,
+         *         "refused": 0,
+         *         "outstanding": 0
+         *       },
+         *       "missingTypes": [
+         *         {
+         *           "type": "invoice.paid",
+         *           "count": 100
+         *         }
+         *       ],
+         *       "error": null,
+         *       "createdAt": "2026-11-21T09:00:00.000Z",
+         *       "startedAt": "2026-11-21T09:00:00.040Z",
+         *       "finishedAt": "2026-11-21T09:00:21.400Z"
+         *     }
+         */
+        Reconciliation: {
+            /** Format: uuid */
+            id: string;
+            /** Format: uuid */
+            endpointId: string;
+            /** @enum {string} */
+            sender: "stripe" | "github";
+            /**
+             * @description `queued` while others run: one at a time an endpoint
+             * @enum {string}
+             */
+            state: "queued" | "running" | "done" | "failed";
+            /** Format: date-time */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Later events may still be on their way, and are not looked at
+             */
+            until: string;
+            types: string[];
+            dryRun: boolean;
+            /** @description The list was read to its end; else to the bound of a run, the newest events first */
+            complete: boolean;
+            counts: {
+                /** @description Different events that the sender lists */
+                listed: number;
+                /** @description Of these, already captured */
+                found: number;
+                /** @description Of these, never captured */
+                missing: number;
+                /** @description Of these, older than anything the endpoint still stores: not to be judged */
+                tooOld: number;
+                /** @description Missing ones that the sender was asked to send again, and accepted */
+                redelivered: number;
+                /** @description Missing ones that were captured as they were fetched */
+                captured: number;
+                /** @description Missing ones that the sender would not give */
+                refused: number;
+                /** @description Missing ones that had not come when the run ended; null while it runs */
+                outstanding: number | null;
+            };
+            /** @description Types of the missing events, most frequent first, at most 20 */
+            missingTypes: {
+                type: string;
+                count: number;
+            }[];
+            /** @description Why the run `failed`; what it had brought stays */
+            error: {
+                /** @enum {string} */
+                code: "unauthorized" | "forbidden" | "not_found" | "unreachable" | "sender_failed" | "bad_answer" | "rate_limited" | "endpoint_closed" | "timed_out" | "internal_error";
+                detail: string;
+            } | null;
+            /** Format: date-time */
+            createdAt: string;
+            startedAt: string | null;
+            finishedAt: string | null;
+        };
+        ReconciliationPage: {
+            items: components["schemas"]["Reconciliation"][];
+            /** @description Everything the query matches after filters, wherever a cursor stands */
+            totalCount: number;
+            page: number;
+            pageSize: number;
+            /** @description 0 when nothing matches */
+            totalPages: number;
+            /** @description Cursor of what follows this page: give it as `before`. Null when nothing follows */
+            next: string | null;
+            /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
+            previous: string | null;
         };
         /**
          * @example {
@@ -3131,6 +3352,8 @@ export interface components {
             attemptCount: number;
             /** @description It did not arrive here: it was imported, and was never dispatched */
             imported: boolean;
+            /** @description It did not arrive here: a reconciliation fetched it from its sender's list. It was dispatched like any other */
+            reconciled: boolean;
             url: string;
             queryString: string | null;
             rawHeaders: {
@@ -6753,6 +6976,423 @@ export interface operations {
             };
         };
     };
+    reconcile_list: {
+        parameters: {
+            query?: {
+                /** @description 1-based, from the cursor if there is one; past the end answers no items */
+                page?: number;
+                /** @description Items a page */
+                pageSize?: number;
+                /** @description Cursor, `next` of a page: only what follows that page. Costs the same at any depth */
+                before?: string;
+                /** @description Cursor, `previous` of a page: only what is newer than that page */
+                after?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReconciliationPage"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reconcile_start: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "credentials": {
+                 *         "apiKey": "rk_test_example"
+                 *       },
+                 *       "since": "2026-11-18T09:00:00Z",
+                 *       "types": [
+                 *         "invoice.paid"
+                 *       ],
+                 *       "dryRun": true
+                 *     }
+                 */
+                "application/json": {
+                    /** @description For the provider of the endpoint: `{"apiKey"}` or `{"token", "hookUrl"}`. For this run only: sealed while it runs, erased when it ends, shown nowhere */
+                    credentials: {
+                        /** @description Of Stripe: a secret key, or a restricted one that may read events */
+                        apiKey?: string | null;
+                        /** @description Of GitHub: a token that may write the hook */
+                        token?: string | null;
+                        /** @description Of GitHub: the address of the hook in the API, such as `https://api.github.com/repos/octo/app/hooks/1` */
+                        hookUrl?: string | null;
+                    };
+                    /** @description Events from then on, within the plan's retention; the sender keeps its list for some days */
+                    since: string;
+                    /** @description Only events of these types; left out or empty: of all types */
+                    types?: string[] | null;
+                    /** @description Only find what is missing; bring nothing */
+                    dryRun?: boolean | null;
+                };
+            };
+        };
+        responses: {
+            /** @description Accepted: queued */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reconciliation"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reconcile_get: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the reconciliation */
+                reconciliationId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Reconciliation"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    reconcile_gaps: {
+        parameters: {
+            query?: {
+                /** @description Only gaps that end in a capture from then on */
+                since?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Gaps"];
+                };
+            };
+            /** @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
     alertChannels_list: {
         parameters: {
             query?: {
@@ -6884,7 +7524,7 @@ export interface operations {
                     /** @description What to be told of; [] for nothing, omitted on create for everything */
                     events?: {
                         /** @enum {string} */
-                        kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify";
+                        kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
                         /** @description Default info: every severity */
                         minSeverity?: ("info" | "warning" | "error" | "critical") | null;
                     }[] | null;
@@ -7220,7 +7860,7 @@ export interface operations {
                 after?: string;
                 /** @description Of this channel, also when it was deleted */
                 channelId?: string;
-                eventKind?: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify" | "channel.test";
+                eventKind?: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
                 outcome?: "delivered" | "failed" | "muted" | "suppressed";
             };
             header?: never;
@@ -7419,7 +8059,7 @@ export interface operations {
                     /** @description What to be told of; [] for nothing, omitted on create for everything */
                     events?: {
                         /** @enum {string} */
-                        kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "action.notify";
+                        kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
                         /** @description Default info: every severity */
                         minSeverity?: ("info" | "warning" | "error" | "critical") | null;
                     }[] | null;

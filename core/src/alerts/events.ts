@@ -70,6 +70,15 @@ export const EVENTS = {
     subscribable: true,
     role: 'single',
   },
+  'reconcile.gap': {
+    displayName: 'Events missing',
+    description:
+      'A reconciliation found events that their sender lists and that never came. One alert a run, with the count.',
+    defaultSeverity: 'warning',
+    subjectType: 'endpoint',
+    subscribable: true,
+    role: 'single',
+  },
   'action.notify': {
     displayName: 'Notify action',
     description:
@@ -112,7 +121,7 @@ export const EVENT_KINDS = Object.keys(EVENTS) as [EventKind, ...EventKind[]]
 /** The kinds of event that a channel can subscribe to, in the order of {@link EVENTS}. */
 export const SUBSCRIBABLE_KINDS = EVENT_KINDS.filter((kind) => EVENTS[kind].subscribable)
 
-/** Tells whether text from outside names one of the eight kinds. */
+/** Tells whether text from outside names a kind of event. */
 export const isEventKind = (text: string): text is EventKind => Object.hasOwn(EVENTS, text)
 
 /** One subscription of a channel. */

@@ -22,6 +22,7 @@ const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
   'watchdog.alarmed': (name) => `Watchdog ${name} is alarmed`,
   'watchdog.recovered': (name) => `Watchdog ${name} recovered`,
   'capture.rejected': (name) => `Endpoint ${name} rejects captures`,
+  'reconcile.gap': (name) => `Endpoint ${name} missed events`,
   'action.notify': (name) => name,
   'channel.test': (name) => `Test message for ${name}`,
 }
@@ -36,6 +37,8 @@ const MESSAGES: { readonly [Kind in EventKind]: (cause: Cause) => string } = {
   'watchdog.recovered': ({ reason }) => reason ?? 'A matching capture arrived again.',
   'capture.rejected': ({ count }) =>
     `${counted(count, 'capture was', 'captures were')} answered 429 because the endpoint is over its capture rate.`,
+  'reconcile.gap': ({ count, reason }) =>
+    reason ?? `${counted(count, 'event', 'events')} never came, though the sender lists them.`,
   'action.notify': ({ reason }) => reason ?? '',
   'channel.test': () => 'If you can read this, alerts reach this channel.',
 }

@@ -91,6 +91,8 @@ export interface Services {
   readonly mailer: Mailer
   /** Base addresses of alert providers' APIs that differ from the public ones, by channel kind (`CREEL_ALERT_API_URLS`). */
   readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
+  /** Base addresses of senders' APIs that differ from the public ones, by provider (`CREEL_PROVIDER_API_URLS`). */
+  readonly providerApiUrls: Readonly<Partial<Record<string, string>>>
   readonly endpointChanges: EndpointChanges
   /**
    * Captures a request as if it had arrived at the capture URL: it is evaluated, counted and dispatched alike. Never

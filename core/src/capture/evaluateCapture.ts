@@ -55,7 +55,21 @@ export function* evaluateInSteps(
   request: CapturedRequest,
   publicUrl: string,
 ): Generator<void, EvaluatedCapture> {
-  const known = readVerdict(settings, request, publicUrl)
+  return yield* decideInSteps(settings, readVerdict(settings, request, publicUrl))
+}
+
+/**
+ * {@link evaluateInSteps} for an event that was fetched from its sender: verdict, label and event id are known, and nothing is
+ * answered.
+ */
+export function* evaluateFetchedInSteps(
+  settings: CaptureSettings,
+  request: EvaluatedRequest,
+): Generator<void, EvaluatedCapture> {
+  return yield* decideInSteps(settings, { request, handshake: null })
+}
+
+function* decideInSteps(settings: CaptureSettings, known: Known): Generator<void, EvaluatedCapture> {
   const root = requestRoot(known.request)
   // Before the first pause: the parser remembers the last bodies only, and other captures are evaluated in between.
   if (settings.looks > 0) root.bodyDocument()

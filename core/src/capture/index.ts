@@ -1,3 +1,4 @@
+export { captureFetched, type Fetched, type FetchedCaptures, type FetchedOutcome } from './captureFetched.ts'
 export { type CaptureRow, captureRow } from './captureRow.ts'
 export type { CaptureSettings } from './captureSettings.ts'
 export { type CaptureResult, type Captures, createCaptures } from './captures.ts'

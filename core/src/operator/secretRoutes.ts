@@ -5,6 +5,7 @@ import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts
 import { recordChange } from '../audit/index.ts'
 import { resealEndpoints } from '../endpoints/index.ts'
 import { type Resealed, resealSample } from '../platform/secrets/index.ts'
+import { resealReconciliations } from '../reconcile/index.ts'
 
 /** Look after the keys that stored secrets are sealed with. */
 export const secretOperatorRoutes = operatorRouterOf({
@@ -16,6 +17,7 @@ export const secretOperatorRoutes = operatorRouterOf({
       await resealEndpoints(ctx, counts)
       await resealActions(ctx, counts)
       await resealChannels(ctx, counts)
+      await resealReconciliations(ctx, counts)
       // Last: until then the service starts with the old key alone, which still opens what was not reached.
       await resealSample(ctx.db, ctx.secrets)
       await ctx.db.transaction().execute((trx) =>

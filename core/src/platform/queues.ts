@@ -165,6 +165,29 @@ export const QUEUES = {
     options: { policy: 'short', retryLimit: 0, expireInSeconds: 300 },
     cron: '* * * * *',
   },
+  /**
+   * Works on one reconciliation for some seconds, then makes room for others: each job queues the next one of its run, in the transaction
+   * of its last step. A run has a lease, so a second job of it does nothing. The queue's own retries are for a worker that died.
+   */
+  'reconcile.run': {
+    payload: z.object({ reconciliationId: z.uuid() }),
+    options: {
+      policy: 'standard',
+      retryLimit: 1000,
+      expireInSeconds: 180,
+      heartbeatSeconds: 10,
+      notify: true,
+      deleteAfterSeconds: 600,
+    },
+    // A sender that does not answer takes its 15 s: it must not keep the others waiting.
+    batches: 4,
+  },
+  /** Queues a job for reconciliations that lost theirs. Singleton, and as harmless to cut off as the other sweeps. */
+  'reconcile.sweep': {
+    payload: z.object({}),
+    options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 300, deleteAfterSeconds: 3600 },
+    cron: '* * * * *',
+  },
 } as const satisfies Record<string, QueueSpec>
 
 /** The name of a queue: a key of {@link QUEUES}. */

@@ -24,6 +24,12 @@ export const Provider = z
       })
       .nullable()
       .meta({ description: "Where the sender's own id of an event stands; null when none is known" }),
+    sequence: z.boolean().meta({
+      description: 'Whether its event ids are a sequence, in which gaps can be seen (`…/gaps`)',
+    }),
+    reconcilable: z
+      .boolean()
+      .meta({ description: 'Whether it lists what it sent, so that `…/reconcile` finds what never came' }),
     signatureHeader: z.string().nullable(),
     handshake: z.enum(['none', 'automatic', 'token']).meta({
       description: 'Whether subscribing poses a challenge, and whether its answer needs a `handshakeToken`',
@@ -46,6 +52,8 @@ export function providerView(row: ProviderRow): z.input<typeof Provider> {
     name: row.name,
     eventType: place === undefined ? null : { source: place.in, name: 'name' in place ? place.name : null },
     eventId: eventIdView(row),
+    sequence: row.sequence !== undefined,
+    reconcilable: row.sentList !== undefined,
     signatureHeader: row.signatureHeader,
     handshake: row.handshakes.length === 0 ? 'none' : row.handshakeTokenNeeded ? 'token' : 'automatic',
     handshakeTokenNeeded: row.handshakeTokenNeeded,

@@ -1,3 +1,4 @@
+export { capturedEventIds } from './capturedEventIds.ts'
 export { applyFilters } from './filters.ts'
 export { findsRequest } from './find.ts'
 export { type HistoricMatch, neverMatchedPaths, newestMatching } from './history.ts'

@@ -25,6 +25,7 @@ const SUMMARY_COLUMNS = [
   'r.verdict',
   'r.verdictNote',
   'r.imported',
+  'r.reconciled',
 ] as const
 
 type SummaryColumn = (typeof SUMMARY_COLUMNS)[number] extends `r.${infer Name}` ? Name : never

@@ -110,6 +110,10 @@ const summary = {
   imported: z
     .boolean()
     .meta({ description: 'It did not arrive here: it was imported, and was never dispatched' }),
+  reconciled: z.boolean().meta({
+    description:
+      "It did not arrive here: a reconciliation fetched it from its sender's list. It was dispatched like any other",
+  }),
 }
 
 const SUMMARY_EXAMPLE = {
@@ -133,6 +137,7 @@ const SUMMARY_EXAMPLE = {
   state: 'Succeeded',
   attemptCount: 1,
   imported: false,
+  reconciled: false,
 } as const
 
 /** A captured request without its body, as lists show it. */

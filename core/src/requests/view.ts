@@ -39,6 +39,7 @@ export function summaryView(row: RequestSummaryRow, endpointId: string): z.input
     state: requestStateOf(row.state),
     attemptCount: row.attemptCount,
     imported: row.imported,
+    reconciled: row.reconciled,
   }
 }
 

@@ -54,6 +54,7 @@ export async function openCommandServices(
       outbound,
       mailer,
       alertApiUrls: config.CREEL_ALERT_API_URLS,
+      providerApiUrls: config.CREEL_PROVIDER_API_URLS,
       retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
       endpointChanges: { onEndpoint: () => () => {}, onAny: () => () => {}, announce: () => {} },
       handIn: () => Promise.resolve({ state: 'unavailable' }),

@@ -119,6 +119,7 @@ async function startOn(
       metricsPort: config.CREEL_METRICS_PORT,
       mail: mailOptions(config),
       alertApiUrls: config.CREEL_ALERT_API_URLS,
+      providerApiUrls: config.CREEL_PROVIDER_API_URLS,
       retryDelaysSeconds: config.CREEL_RETRY_SCHEDULE,
       trustedProxies: config.CREEL_TRUSTED_PROXIES,
       hasConsole: config.CREEL_CONSOLE === 'on',

@@ -22,6 +22,7 @@ Environment of the service:
   CREEL_SMTP_URL            smtp:// or smtps:// server for alert mail
   CREEL_MAIL_FROM           sender of alert mail
   CREEL_ALERT_API_URLS      telegram=<url>,pagerduty=<url>,opsgenie=<url> in place of the public ones
+  CREEL_PROVIDER_API_URLS   stripe=<url>,github=<url> in place of the public ones
   CREEL_RETRY_SCHEDULE      delays between the attempts of a delivery; default 5s,5m,30m,2h,5h,10h
   CREEL_LOG_LEVEL           fatal, error, warn, info, debug, trace or silent; default info
   CREEL_METRICS_PORT        /metrics on a port of its own

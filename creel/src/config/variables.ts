@@ -52,6 +52,26 @@ function bytesOf(text: string): number {
   return Math.floor(Number(number) * (binary ? 1024 : 1000) ** BYTE_UNITS.indexOf(unit.toUpperCase()))
 }
 
+/** `telegram=https://bots.example.com` → the name and its base address. */
+function apiUrlOf(entry: string): [name: string, baseUrl: string] {
+  const at = entry.indexOf('=')
+  return [entry.slice(0, at), entry.slice(at + 1).replace(/\/+$/, '')]
+}
+
+/** Base addresses of APIs by the names that may have one. */
+const ApiUrls = (names: readonly string[], noun: string) =>
+  List.superRefine((entries, context) =>
+    eachOf(
+      (entry) => {
+        const [name, baseUrl] = apiUrlOf(entry)
+        return names.includes(name) && isPublicUrl(baseUrl)
+      },
+      `<${noun}>=<http or https URL>, ${noun} being one of ${names.join(', ')}`,
+    )(entries, context),
+  )
+    .transform((entries) => Object.fromEntries(entries.map(apiUrlOf)))
+    .default({})
+
 const Network = z.union([z.cidrv4(), z.cidrv6(), z.ipv4(), z.ipv6()])
 
 /**
@@ -106,9 +126,8 @@ export const Variables = z.object({
     .string()
     .regex(/^[^\r\n]*[^\s@]+@[^\s@]+$/, 'must be a mail address')
     .optional(),
-  CREEL_ALERT_API_URLS: List.superRefine(readableApiUrls)
-    .transform((entries) => Object.fromEntries(entries.map(apiUrlOf)))
-    .default({}),
+  CREEL_ALERT_API_URLS: ApiUrls(['telegram', 'pagerduty', 'opsgenie'], 'kind'),
+  CREEL_PROVIDER_API_URLS: ApiUrls(['stripe', 'github'], 'provider'),
   CREEL_RETRY_SCHEDULE: z
     .string()
     .refine(isRetrySchedule, 'must be 1 to 50 durations, each over 0 and at most 30d, like 5s,5m,30m,2h')
@@ -173,25 +192,6 @@ function readableDestinations(...[entries, context]: Parameters<Refinement>): vo
       return false
     }
   }, 'a CIDR, an address or a host name')(entries, context)
-}
-
-/** Kinds of alert channel with an API address that is neither in the credential nor in the settings. */
-const API_KINDS = ['telegram', 'pagerduty', 'opsgenie']
-
-/** `telegram=https://bots.example.com` → the kind and its base address. */
-function apiUrlOf(entry: string): [kind: string, baseUrl: string] {
-  const at = entry.indexOf('=')
-  return [entry.slice(0, at), entry.slice(at + 1).replace(/\/+$/, '')]
-}
-
-function readableApiUrls(...[entries, context]: Parameters<Refinement>): void {
-  eachOf(
-    (entry) => {
-      const [kind, baseUrl] = apiUrlOf(entry)
-      return API_KINDS.includes(kind) && isPublicUrl(baseUrl)
-    },
-    `<kind>=<http or https URL>, kind being one of ${API_KINDS.join(', ')}`,
-  )(entries, context)
 }
 
 function readableNetworks(...[entries, context]: Parameters<Refinement>): void {

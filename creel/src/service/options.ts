@@ -43,6 +43,8 @@ export interface ServiceOptions {
   readonly mail: MailerOptions
   /** Base addresses of alert providers' APIs that differ from the public ones, by channel kind. */
   readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
+  /** Base addresses of senders' APIs that differ from the public ones, by provider. */
+  readonly providerApiUrls?: Readonly<Partial<Record<string, string>>>
   /** Seconds between one attempt of a delivery and the next, before the jitter; the shipped schedule by default. */
   readonly retryDelaysSeconds?: readonly number[] | undefined
   /** CIDRs of proxies whose `X-Forwarded-For` is believed; none by default. */

@@ -96,6 +96,7 @@ export async function openServices(
       outbound,
       mailer,
       alertApiUrls: options.alertApiUrls,
+      providerApiUrls: options.providerApiUrls ?? {},
       endpointChanges,
       handIn: async (request, captureId) => {
         const settings = await captures?.findSettings(captureId)

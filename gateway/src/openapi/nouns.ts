@@ -51,6 +51,12 @@ export const NOUNS: readonly {
     description: 'The senders whose signatures, event types and handshakes are known.',
   },
   {
+    name: 'reconcile',
+    title: 'Reconciliation',
+    description:
+      'What a sender says that it sent, compared with what was captured; what never came is brought.',
+  },
+  {
     name: 'samples',
     title: 'Samples',
     description: 'Events of well-known providers, made up and signed, to try an endpoint with.',

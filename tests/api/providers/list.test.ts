@@ -15,6 +15,8 @@ const Items = z.object({
       eventId: z
         .strictObject({ source: z.string(), name: z.string(), documentedAt: z.url().nullable() })
         .nullable(),
+      sequence: z.boolean(),
+      reconcilable: z.boolean(),
       signatureHeader: z.string().nullable(),
       handshake: z.enum(['none', 'automatic', 'token']),
       handshakeTokenNeeded: z.boolean(),
@@ -42,12 +44,18 @@ describe('GET /api/v1/providers', () => {
         name: 'X-GitHub-Delivery',
         documentedAt: expect.stringContaining('https://docs.github.com/'),
       },
+      sequence: false,
+      reconcilable: true,
       signatureHeader: 'X-Hub-Signature-256',
       handshake: 'none',
       handshakeTokenNeeded: false,
       verification: { supported: true, scheme: 'hmac-sha256-hex', secretLabel: expect.any(String) },
       setupPath: expect.stringContaining('Webhooks'),
     })
+    const slugsOf = (has: 'sequence' | 'reconcilable') =>
+      items.flatMap((each) => (each[has] ? each.slug : []))
+    expect(slugsOf('reconcilable')).toEqual(['github', 'stripe'])
+    expect(slugsOf('sequence')).toEqual(['telegram'])
     expect(items.find(({ slug }) => slug === 'facebook')?.handshakeTokenNeeded).toBe(true)
     const handshakeOf = (wanted: string) => items.find(({ slug }) => slug === wanted)?.handshake
     expect(['facebook', 'slack', 'x', 'stripe'].map(handshakeOf)).toEqual([

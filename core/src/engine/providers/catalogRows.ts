@@ -717,6 +717,7 @@ export const ROWS: readonly ProviderRow[] = [
     name: 'GitHub',
     eventTypes: [{ in: 'header', name: 'X-GitHub-Event' }],
     eventId: { places: [{ in: 'header', name: 'X-GitHub-Delivery' }], source: 'https://docs.github.com/en/webhooks/webhook-events-and-payloads#delivery-headers' },
+    sentList: 'github',
     signatureHeader: 'X-Hub-Signature-256',
     verification: { supported: true, family: 'hmac-body', scheme: 'hmac-sha256-hex', secretLabel: 'Secret' },
     schemes: [
@@ -1843,6 +1844,7 @@ export const ROWS: readonly ProviderRow[] = [
     name: 'Stripe',
     eventTypes: [{ in: 'body', name: 'type' }],
     eventId: { places: [{ in: 'body', name: 'id' }], source: 'https://docs.stripe.com/webhooks#handle-duplicate-events' },
+    sentList: 'stripe',
     signatureHeader: 'Stripe-Signature',
     verification: { supported: true, family: 'hmac-timestamp-body', scheme: 'hmac-sha256-hex', secretLabel: 'Signing secret' },
     schemes: [
@@ -1905,6 +1907,7 @@ export const ROWS: readonly ProviderRow[] = [
     name: 'Telegram Bot API',
     eventTypes: [{ in: 'body-key', except: ['update_id'] }],
     eventId: { places: [{ in: 'body', name: 'update_id' }], source: 'https://core.telegram.org/bots/api#update' },
+    sequence: { restartsAfterSeconds: 604_800, source: 'https://core.telegram.org/bots/api#update' },
     signatureHeader: 'X-Telegram-Bot-Api-Secret-Token',
     verification: { supported: true, family: 'shared-token', scheme: 'shared-token', secretLabel: 'secret_token' },
     schemes: [

@@ -62,6 +62,21 @@ const EventId = z.strictObject({
   source: z.url().optional(),
 })
 
+/** A sender whose event ids are whole numbers, each by one greater than the one before: a number that is missing is a gap. */
+const Sequence = z.strictObject({
+  /** After so long without an event the sender begins with another number. */
+  restartsAfterSeconds: z.int().positive().optional(),
+  /** Where the sender's public reference says so. */
+  source: z.url(),
+})
+/** How the event ids of a sender follow each other, as a row of the catalog says it. */
+export type Sequence = z.infer<typeof Sequence>
+
+/** APIs in which senders list what they sent, by what reads them. */
+const SentList = z.enum(['stripe', 'github'])
+/** One of the APIs in which senders list what they sent. */
+export type SentList = z.infer<typeof SentList>
+
 const Place = {
   in: z.enum(['header', 'query', 'body', 'form', 'formjson', 'rawbody']),
   /** Of the header, query parameter or form field. */
@@ -268,6 +283,10 @@ export const ProviderRow = z.strictObject({
   eventTypes: z.array(EventTypePlace),
   /** Null: the sender gives its requests no id. Absent: not known, so none is read. */
   eventId: EventId.nullable().optional(),
+  /** Absent: the ids are in no order that can be read. */
+  sequence: Sequence.optional(),
+  /** The API in which the sender lists what it sent; absent: none, or none that is read. */
+  sentList: SentList.optional(),
   /** The header that carries the signature; null when there is none or it stands elsewhere. */
   signatureHeader: Text.nullable(),
   /** Null: the provider does not sign. `supported` false: it does, but nothing can be checked here. */

@@ -11,6 +11,8 @@ export type {
   Pattern,
   ProviderRow,
   SchemeRow,
+  SentList,
+  Sequence,
   SignatureEncoding,
   SignaturePlace,
   TimestampPlace,

@@ -53,6 +53,7 @@ export function openDatabase(url: string, maxConnections = 16): OpenDatabase {
   const searchPool = openPool(url, { max: SEARCH_CONNECTIONS, statementSeconds: SEARCH_SECONDS })
   const db = kyselyOver(pool)
   const searches = kyselyOver(searchPool)
+  pools.set(db, pool)
   shareConnections(db, pool, { max: maxConnections, noun: 'queries' }, kyselyOver)
   shareConnections(
     searches,
@@ -106,6 +107,30 @@ export function onConnection(client: pg.PoolClient): Db {
     end: async () => {},
     options: {},
   })
+}
+
+/** The pools of handles that {@link openDatabase} made. */
+const pools = new WeakMap<Db, pg.Pool>()
+
+/**
+ * Runs work on one raw connection of a handle's pool: for transactions that also run statements which Kysely cannot prepare.
+ *
+ * @param db as {@link openDatabase} made it; not a share of it
+ * @param work gets the connection, and Kysely on it
+ * @throws what the work throws; TypeError for another handle
+ */
+export async function onOneConnection<Result>(
+  db: Db,
+  work: (client: pg.PoolClient, db: Db) => Promise<Result>,
+): Promise<Result> {
+  const pool = pools.get(db)
+  if (pool === undefined) throw new TypeError('The handle has no pool of its own.')
+  const client = await pool.connect()
+  try {
+    return await work(client, onConnection(client))
+  } finally {
+    client.release()
+  }
 }
 
 function kyselyOver(pool: PostgresPool): Db {

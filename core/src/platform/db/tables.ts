@@ -320,6 +320,50 @@ export interface ListenerReplaysTable {
   reportedAt: Date | null
 }
 
+export interface ReconciliationEventsTable {
+  reconciliationId: string
+  position: number
+  eventId: string
+  reference: string
+  eventType: string
+  state: string
+}
+
+export interface ReconciliationsTable {
+  id: string
+  workspaceId: string
+  endpointId: string
+  sender: string
+  state: Generated<string>
+  phase: Generated<string>
+  since: Date
+  until: Date
+  types: string
+  dryRun: boolean
+  credentials: Buffer | null
+  nextCursor: string | null
+  pageCount: Generated<number>
+  isComplete: Generated<boolean>
+  listedCount: Generated<number>
+  foundCount: Generated<number>
+  missingCount: Generated<number>
+  redeliveredCount: Generated<number>
+  capturedCount: Generated<number>
+  refusedCount: Generated<number>
+  tooOldCount: Generated<number>
+  outstandingCount: number | null
+  missingTypes: Generated<string>
+  errorCode: string | null
+  errorDetail: string | null
+  failureCount: Generated<number>
+  arriveBy: Date | null
+  leaseId: string | null
+  dueAt: Date
+  createdAt: Date
+  startedAt: Date | null
+  finishedAt: Date | null
+}
+
 export interface RejectionMinutesTable {
   endpointId: string
   minute: Date
@@ -352,6 +396,7 @@ export interface RequestsTable {
   imported: Generated<boolean>
   storageBytes: number | null
   eventId: string | null
+  reconciled: Generated<boolean>
 }
 
 export interface RuleFaultsTable {
@@ -481,6 +526,8 @@ export interface Database {
   incidents: IncidentsTable
   installation: InstallationTable
   listenerReplays: ListenerReplaysTable
+  reconciliationEvents: ReconciliationEventsTable
+  reconciliations: ReconciliationsTable
   rejectionMinutes: RejectionMinutesTable
   requests: RequestsTable
   ruleFaults: RuleFaultsTable

@@ -91,6 +91,26 @@ for (const sweep of ['retention', 'bin', 'hidden', 'attempts', 'details', 'endpo
   sweptRows.inc({ sweep }, 0)
 }
 
+/** Reconciliations that ended. */
+export const reconciliations = new Counter({
+  name: 'creel_reconciliations_total',
+  help: 'Reconciliations that ended, by how',
+  labelNames: ['state'] as const,
+  registers,
+})
+for (const state of ['done', 'failed'] as const) reconciliations.inc({ state }, 0)
+
+/** Events in reconciliations that ended. `result`: `missing`, and of these `redelivered`, `captured`, `refused` and `outstanding`. */
+export const reconciledEvents = new Counter({
+  name: 'creel_reconciled_events_total',
+  help: 'Events that reconciliations found missing, and what became of them',
+  labelNames: ['result'] as const,
+  registers,
+})
+for (const result of ['missing', 'redelivered', 'captured', 'refused', 'outstanding'] as const) {
+  reconciledEvents.inc({ result }, 0)
+}
+
 /** What captures take in all, bin and hidden ones included. Read at each scrape. */
 export const storageBytes = new Gauge({
   name: 'creel_storage_bytes',

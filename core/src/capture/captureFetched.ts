@@ -1,0 +1,135 @@
+import { sql } from 'kysely'
+import type { Services } from '../api/services.ts'
+import { aheadMs } from '../api/services.ts'
+import type { EvaluatedRequest } from '../engine/message/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
+import { onOneConnection, type Trx } from '../platform/db/index.ts'
+import { inSlices } from '../platform/turns/index.ts'
+import { capturedEventIds, lockCounters } from '../requests/index.ts'
+import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
+import { type CaptureOutcome, STATEMENT_SECONDS_MAX, storeCaptures } from './captureStatement.ts'
+import { applyConsequences } from './consequences.ts'
+import { type EvaluatedCapture, evaluateFetchedInSteps } from './evaluateCapture.ts'
+
+/** An event that was fetched from its sender, as it would have come. */
+export interface Fetched {
+  /** As it is stored. */
+  readonly eventId: string
+  readonly label: string
+  /** JSON. */
+  readonly body: Uint8Array
+  /** One sentence for the verdict, which is `unverifiable`: nothing was signed. */
+  readonly note: string
+}
+
+/** Outcome of a fetched event; `present`: a capture of the endpoint has its id already. */
+export type FetchedOutcome = CaptureOutcome | { readonly state: 'present' }
+
+/** Fetched events of an endpoint, and what belongs into the transaction that stores them. */
+export interface FetchedCaptures {
+  /** The id in the endpoint's capture URL. */
+  readonly captureId: string
+  readonly events: readonly Fetched[]
+  /** Runs first. An error of it undoes everything. */
+  readonly before: (trx: Trx) => Promise<void>
+  /** Runs last. Outcomes are in the order of the events; those for which there was no room in this transaction have none. */
+  readonly after: (trx: Trx, outcomes: readonly FetchedOutcome[]) => Promise<void>
+}
+
+const CONTENT_TYPE = 'application/json; charset=utf-8'
+
+/**
+ * Captures events that were fetched from their sender: each once, whatever arrives at the same time, because the endpoint's counters
+ * are locked before its captures are looked through. Rate, cap, conditions and actions are those of any capture; an endpoint
+ * that takes verified captures only takes them, too.
+ *
+ * @returns false when the endpoint is gone; then nothing ran
+ * @throws what `before` and `after` throw, and what the database threw; then nothing is stored
+ */
+export async function captureFetched(
+  services: Services,
+  { captureId, events, before, after }: FetchedCaptures,
+): Promise<boolean> {
+  const settings = (await loadCaptureSettings(services, [captureId])).get(captureId)
+  if (settings === undefined) return false
+  // A statement cannot evict what it inserts.
+  const taken = events.slice(0, Math.max(1, settings.storedRequestsMax))
+  const evaluated: EvaluatedCapture[] = []
+  for (const event of taken) {
+    const request = requestOf(settings, event, services.clock.now())
+    evaluated.push(await inSlices(evaluateFetchedInSteps(settings, request)))
+  }
+  await onOneConnection(services.db, async (client, db) => {
+    await db.transaction().execute(async (trx) => {
+      await before(trx)
+      await lockCounters(trx, settings.endpointId)
+      const present = await capturedEventIds(
+        trx,
+        settings.endpointId,
+        taken.map(({ eventId }) => eventId),
+      )
+      const fresh = evaluated.filter(({ row }) => row.eventId === null || !present.has(row.eventId))
+      // As the connection of captures has it: the statement is written for these.
+      await sql`set local plan_cache_mode = force_generic_plan`.execute(trx)
+      await sql`set local enable_seqscan = off`.execute(trx)
+      await sql`set local jit = off`.execute(trx)
+      await sql`set local statement_timeout = ${sql.lit(`${STATEMENT_SECONDS_MAX}s`)}`.execute(trx)
+      const { outcomes } = await storeCaptures(client, fresh, {
+        endpointIds: [settings.endpointId],
+        plans: services.plans,
+        aheadMs: aheadMs(services.clock),
+      })
+      const stored = fresh.flatMap((capture, index) => {
+        const outcome = outcomes[index]
+        const id = outcome?.state === 'stored' ? outcome.id : null
+        return id === null ? [] : [{ capture, requestId: id }]
+      })
+      await markReconciled(
+        trx,
+        settings.endpointId,
+        stored.map(({ requestId }) => requestId),
+      )
+      await applyConsequences(services, trx, stored)
+      const states = new Map(fresh.map((capture, index) => [capture, outcomes[index]]))
+      await after(
+        trx,
+        evaluated.map((capture) => states.get(capture) ?? { state: 'present' }),
+      )
+      if (stored.length > 0) await announceEndpointChange(trx, settings.endpointId)
+    })
+  })
+  return true
+}
+
+async function markReconciled(trx: Trx, endpointId: string, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return
+  await trx
+    .updateTable('requests')
+    .set({ reconciled: true })
+    .where('endpointId', '=', endpointId)
+    .where('id', 'in', ids)
+    .execute()
+}
+
+function requestOf(settings: CaptureSettings, event: Fetched, receivedAt: Date): EvaluatedRequest {
+  const { payloadBytesMax } = settings
+  return {
+    endpointId: settings.endpointId,
+    receivedAt,
+    method: 'POST',
+    path: '',
+    queryString: null,
+    headers: [
+      ['Content-Type', CONTENT_TYPE],
+      ['Content-Length', String(event.body.length)],
+    ],
+    contentType: CONTENT_TYPE,
+    body: event.body.subarray(0, payloadBytesMax),
+    sizeBytes: event.body.length,
+    bodyTruncated: event.body.length > payloadBytesMax,
+    ip: null,
+    label: event.label,
+    eventId: event.eventId,
+    verification: { verdict: 'unverifiable', note: event.note },
+  }
+}

@@ -1,0 +1,47 @@
+/** Pages of a sender's list that one run reads. */
+export const PAGES_MAX = 500
+
+/** Events of a page, of either sender. */
+export const PAGE_EVENTS = 100
+
+/** Longest page that is read, in bytes. */
+export const PAGE_BYTES_MAX = 16 * 1024 * 1024
+
+/** Longest time from the start of a run to its end, in milliseconds. */
+export const RUN_MS_MAX = 2 * 3_600_000
+
+/** Runs of a workspace that run at once; the others wait. */
+export const RUNNING_MAX = 2
+
+/** Runs of a workspace that run or wait. */
+export const UNFINISHED_MAX = 20
+
+/** Ended runs that are kept for each endpoint. */
+export const ENDED_KEPT = 50
+
+/** Events younger than this may still be on their way: they are not looked at. In milliseconds. */
+export const SETTLING_MS = 60_000
+
+/** How long events that are sent again may take to arrive, in milliseconds. */
+export const ARRIVAL_MS = 60_000
+
+/** A job works on a run for so long, then makes room for others, in milliseconds. */
+export const SLICE_MS = 5_000
+
+/** A run on which no process has worked for so long has lost its process, in milliseconds. Longer than any step. */
+export const LEASE_MS = 60_000
+
+/** Calls to the sender in a row that may fail before the run does. */
+export const FAILURES_MAX = 5
+
+/** Least wait of a rate limit, in milliseconds. */
+export const WAIT_MS_MIN = 1_000
+
+/** Pause before a run looks again for what it waits for, in milliseconds. */
+export const PAUSE_MS = 1_000
+
+/** A run that waits for others looks for room after so long, in milliseconds, should none of them say that it has ended. */
+export const QUEUED_MS = 30_000
+
+/** Types of missing events that a run names. */
+export const MISSING_TYPES_MAX = 20

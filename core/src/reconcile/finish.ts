@@ -1,0 +1,68 @@
+import { raiseSingle } from '../alerts/index.ts'
+import type { Services } from '../api/services.ts'
+import type { Trx } from '../platform/db/index.ts'
+import { UNFINISHED_MAX } from './bounds.ts'
+import { countOutstanding, dropEvents, listQueued, updateRun } from './queries.ts'
+import { type Failure, RUN_ERRORS } from './senders/index.ts'
+import type { RunRow } from './view.ts'
+
+/**
+ * Ends a run in the transaction that holds it: its credentials and its list are erased, what is still missing is counted, and
+ * `reconcile.gap` is raised where anything was.
+ *
+ * @param row as it is now
+ * @param failure null for a run that is done
+ */
+export async function finishRun(
+  services: Pick<Services, 'clock' | 'enqueue'>,
+  trx: Trx,
+  row: RunRow,
+  failure: Failure | null,
+): Promise<void> {
+  const outstanding = await countOutstanding(trx, row, ['missing', 'asked', 'refused'])
+  await updateRun(trx, row.id, {
+    state: failure === null ? 'done' : 'failed',
+    credentials: null,
+    nextCursor: null,
+    leaseId: null,
+    outstandingCount: outstanding,
+    errorCode: failure?.code ?? null,
+    errorDetail: failure === null ? null : `${RUN_ERRORS[failure.code]} ${failure.detail}`.trim(),
+    finishedAt: services.clock.now(),
+  })
+  await dropEvents(trx, row.id)
+  // There is room for another; which of them may run is seen when they are taken up.
+  const queued = await listQueued(trx, row.workspaceId, UNFINISHED_MAX)
+  await services.enqueue(
+    trx,
+    'reconcile.run',
+    queued.map((id) => ({ payload: { reconciliationId: id } })),
+  )
+  if (row.missingCount > 0) await raiseGap(services, trx, row, outstanding)
+}
+
+async function raiseGap(
+  services: Pick<Services, 'clock' | 'enqueue'>,
+  trx: Trx,
+  row: RunRow,
+  outstanding: number,
+): Promise<void> {
+  const endpoint = await trx
+    .selectFrom('endpoints')
+    .where('id', '=', row.endpointId)
+    .where('deletedAt', 'is', null)
+    .select(['id', 'name'])
+    .executeTakeFirst()
+  if (endpoint === undefined) return
+  const missed = `${row.missingCount} of ${row.listedCount} events that the sender lists since ${row.since.toISOString()} never came.`
+  const now = row.dryRun ? 'Nothing was done about it.' : `${outstanding} are still missing.`
+  await raiseSingle(services, trx, {
+    kind: 'reconcile.gap',
+    workspaceId: row.workspaceId,
+    subject: endpoint,
+    endpoint,
+    requestId: null,
+    reason: `${missed} ${now}`,
+    count: row.missingCount,
+  })
+}

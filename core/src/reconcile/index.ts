@@ -1,0 +1,2 @@
+export { resealReconciliations } from './reseal.ts'
+export { runReconciliation, sweepReconciliations } from './run.ts'

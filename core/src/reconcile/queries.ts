@@ -1,0 +1,275 @@
+import { type Insertable, sql, type Updateable } from 'kysely'
+import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
+import { type Page, window } from '../api/pagination.ts'
+import type { Db, ReconciliationsTable, Trx } from '../platform/db/index.ts'
+import type { SentEvent } from './senders/index.ts'
+import { type RunRow, SHOWN_COLUMNS, type ShownRow } from './view.ts'
+
+/** Adds a run. */
+export async function insertRun(trx: Trx, row: Insertable<ReconciliationsTable>): Promise<void> {
+  await trx.insertInto('reconciliations').values(row).execute()
+}
+
+/** Runs of the workspace that run or wait. */
+export async function countUnfinished(trx: Trx, workspaceId: string): Promise<number> {
+  const { count } = await trx
+    .selectFrom('reconciliations')
+    .where('workspaceId', '=', workspaceId)
+    .where('state', 'in', ['queued', 'running'])
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Forgets the oldest ended runs of an endpoint beyond a number. */
+export async function dropEnded(trx: Trx, endpointId: string, kept: number): Promise<void> {
+  await trx
+    .deleteFrom('reconciliations')
+    .where('id', 'in', (of) =>
+      of
+        .selectFrom('reconciliations')
+        .select('id')
+        .where('endpointId', '=', endpointId)
+        .where('state', 'in', ['done', 'failed'])
+        .orderBy('createdAt', 'desc')
+        .orderBy('id', 'desc')
+        .offset(kept),
+    )
+    .execute()
+}
+
+/** One run of an endpoint, as it is shown. */
+export async function findRun(db: Db, endpointId: string, id: string): Promise<ShownRow | undefined> {
+  return await db
+    .selectFrom('reconciliations')
+    .where('endpointId', '=', endpointId)
+    .where('id', '=', id)
+    .select(SHOWN_COLUMNS)
+    .executeTakeFirst()
+}
+
+/** One page of an endpoint's runs, newest first; served by `reconciliations_by_endpoint`. */
+export async function listRuns(db: Db, endpointId: string, page: Page & Between<TimePlace>) {
+  const { limit, offset } = window(page)
+  const of = db.selectFrom('reconciliations').where('endpointId', '=', endpointId)
+  const rows = await of
+    .select(SHOWN_COLUMNS)
+    .where(isBetween('createdAt', 'id', page))
+    .orderBy('createdAt', 'desc')
+    .orderBy('id', 'desc')
+    .limit(limit)
+    .offset(offset)
+    .execute()
+  const { count } = await of.select((one) => one.fn.countAll<number>().as('count')).executeTakeFirstOrThrow()
+  return { rows, totalCount: count }
+}
+
+/** The ids of the oldest runs of a workspace that wait for others. */
+export async function listQueued(trx: Trx, workspaceId: string, limit: number): Promise<readonly string[]> {
+  const rows = await trx
+    .selectFrom('reconciliations')
+    .where('workspaceId', '=', workspaceId)
+    .where('state', '=', 'queued')
+    .select('id')
+    .orderBy('createdAt')
+    .limit(limit)
+    .execute()
+  return rows.map(({ id }) => id)
+}
+
+/** Locks a run, whatever its state; undefined when it is gone. */
+export async function lockRun(trx: Trx, id: string): Promise<RunRow | undefined> {
+  return await trx
+    .selectFrom('reconciliations')
+    .where('id', '=', id)
+    .selectAll()
+    .forUpdate()
+    .executeTakeFirst()
+}
+
+/** How many other runs are running: of the same endpoint, and of the same workspace. */
+export async function countRunning(trx: Trx, { id, workspaceId, endpointId }: RunRow) {
+  const rows = await trx
+    .selectFrom('reconciliations')
+    .where('workspaceId', '=', workspaceId)
+    .where('state', '=', 'running')
+    .where('id', '<>', id)
+    .select('endpointId')
+    .execute()
+  return {
+    ofEndpoint: rows.filter((row) => row.endpointId === endpointId).length,
+    ofWorkspace: rows.length,
+  }
+}
+
+/** Changes the named columns of a run. */
+export async function updateRun(
+  trx: Trx,
+  id: string,
+  changes: Updateable<ReconciliationsTable>,
+): Promise<void> {
+  await trx.updateTable('reconciliations').set(changes).where('id', '=', id).execute()
+}
+
+/** States of a listed event. `asked`: to be sent again; `brought`: captured as it was fetched. */
+export type EventState = 'present' | 'old' | 'missing' | 'asked' | 'brought' | 'refused'
+
+/** A listed event with what is known of it. */
+export interface StagedEvent extends SentEvent {
+  readonly state: EventState
+}
+
+/**
+ * Notes a page of listed events. One that an earlier page named already stays as it is.
+ *
+ * @param from position of the first
+ * @returns how many are new, by their states
+ */
+export async function stageEvents(
+  trx: Trx,
+  id: string,
+  { events, from }: { readonly events: readonly StagedEvent[]; readonly from: number },
+): Promise<Readonly<Record<EventState, number>>> {
+  const counts = { present: 0, old: 0, missing: 0, asked: 0, brought: 0, refused: 0 }
+  if (events.length === 0) return counts
+  const rows = await trx
+    .insertInto('reconciliationEvents')
+    .values(
+      events.map(({ eventId, reference, type, state }, index) => ({
+        reconciliationId: id,
+        position: from + index,
+        eventId,
+        reference,
+        eventType: type,
+        state,
+      })),
+    )
+    .onConflict((conflict) => conflict.columns(['reconciliationId', 'eventId']).doNothing())
+    .returning('state')
+    .execute()
+  for (const { state } of rows) {
+    const known = EVENT_STATES.find((one) => one === state)
+    if (known !== undefined) counts[known] += 1
+  }
+  return counts
+}
+
+const EVENT_STATES: readonly EventState[] = ['present', 'old', 'missing', 'asked', 'brought', 'refused']
+
+/** A missing event that nothing was done about yet. */
+export interface MissingEvent {
+  readonly eventId: string
+  readonly reference: string
+}
+
+/**
+ * The oldest missing event that nothing was done about, and all that are referred to as it is, oldest first. Empty when there is
+ * none left.
+ */
+export async function nextMissing(db: Db, id: string): Promise<readonly MissingEvent[]> {
+  return await db
+    .selectFrom('reconciliationEvents')
+    .where('reconciliationId', '=', id)
+    .where('state', '=', 'missing')
+    .where('reference', '=', (of) =>
+      of
+        .selectFrom('reconciliationEvents')
+        .where('reconciliationId', '=', id)
+        .where('state', '=', 'missing')
+        .select('reference')
+        .orderBy('position', 'desc')
+        .limit(1),
+    )
+    .select(['eventId', 'reference'])
+    .orderBy('position', 'desc')
+    .execute()
+}
+
+/** Notes what became of listed events. */
+export async function setEventStates(
+  trx: Trx,
+  id: string,
+  eventIds: readonly string[],
+  state: EventState,
+): Promise<void> {
+  if (eventIds.length === 0) return
+  await trx
+    .updateTable('reconciliationEvents')
+    .set({ state })
+    .where('reconciliationId', '=', id)
+    .where('eventId', 'in', eventIds)
+    .execute()
+}
+
+/**
+ * Missing events that no capture of the endpoint has the id of.
+ *
+ * @param states in which they are
+ */
+export async function countOutstanding(
+  db: Db,
+  { id, endpointId }: Pick<RunRow, 'id' | 'endpointId'>,
+  states: readonly EventState[],
+): Promise<number> {
+  const { count } = await db
+    .selectFrom('reconciliationEvents as e')
+    .where('e.reconciliationId', '=', id)
+    .where('e.state', 'in', states)
+    .where((where) =>
+      where.not(
+        where.exists(
+          where
+            .selectFrom('requests as r')
+            .where('r.endpointId', '=', endpointId)
+            .whereRef('r.eventId', '=', 'e.eventId')
+            .select(sql`1`.as('one')),
+        ),
+      ),
+    )
+    .select((of) => of.fn.countAll<number>().as('count'))
+    .executeTakeFirstOrThrow()
+  return count
+}
+
+/** Types of missing events and how many of each, most frequent first. */
+export async function countMissingTypes(db: Db, id: string, limit: number) {
+  return await db
+    .selectFrom('reconciliationEvents')
+    .where('reconciliationId', '=', id)
+    .where('state', '=', 'missing')
+    .select((of) => ['eventType as type', of.fn.countAll<number>().as('count')])
+    .groupBy('eventType')
+    .orderBy('count', 'desc')
+    .orderBy('type')
+    .limit(limit)
+    .execute()
+}
+
+/** Forgets the listed events of a run. */
+export async function dropEvents(trx: Trx, id: string): Promise<void> {
+  await trx.deleteFrom('reconciliationEvents').where('reconciliationId', '=', id).execute()
+}
+
+/**
+ * Since when all captures of the endpoint are still stored. It cannot be said of an older event whether it came.
+ *
+ * @returns null where none was ever evicted; `now` where nothing is left
+ */
+export async function keptSince(db: Db, endpointId: string, now: Date): Promise<Date | null> {
+  const row = await db
+    .selectFrom('endpointCounters as c')
+    .where('c.endpointId', '=', endpointId)
+    .select((of) => [
+      'c.evictedCount',
+      of
+        .selectFrom('requests as r')
+        .whereRef('r.endpointId', '=', 'c.endpointId')
+        .where('r.imported', '=', false)
+        .select('r.receivedAt')
+        .orderBy('r.id')
+        .limit(1)
+        .as('oldestAt'),
+    ])
+    .executeTakeFirst()
+  return row === undefined || row.evictedCount === 0 ? null : (row.oldestAt ?? now)
+}

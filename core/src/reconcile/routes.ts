@@ -1,0 +1,74 @@
+import { z } from 'zod'
+import { timeCursor } from '../api/cursors.ts'
+import { notFound } from '../api/errors.ts'
+import { envelope, paged } from '../api/pagination.ts'
+import { route, router } from '../api/route.ts'
+import { findsEndpoint } from '../endpoints/index.ts'
+import { readGaps } from './gaps.ts'
+import { findRun, listRuns } from './queries.ts'
+import { Gaps, gapsInput, getInput, listInput, Reconciliation, startInput } from './schema.ts'
+import { checkStart, startReconciliation } from './start.ts'
+import { runView } from './view.ts'
+
+/** Comparing captures with what their sender says that it sent. */
+export const reconcileRoutes = router({
+  start: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/reconcile',
+    summary: 'Compare captures with the list of their sender, and bring what never came',
+    description:
+      'For endpoints with the provider `stripe` or `github`. An event is missing when no capture of the endpoint has its `eventId`. GitHub is asked to send each missing one again; from Stripe it is captured as it was fetched: marked `reconciled`, `unverifiable`, and acted upon like any capture. The run goes on in the background, one at a time an endpoint. Give `types` where the sender does not send all types to this endpoint: its list has them all.',
+    input: startInput,
+    example: {
+      credentials: { apiKey: 'rk_test_example' },
+      since: '2026-11-18T09:00:00Z',
+      types: ['invoice.paid'],
+      dryRun: true,
+    },
+    output: Reconciliation,
+    status: 202,
+    finds: findsEndpoint,
+    check: checkStart,
+  }).mutation(({ ctx, input }) => startReconciliation(ctx, ctx.endpoint, input)),
+
+  list: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/reconcile',
+    summary: 'List reconciliations of an endpoint, newest first',
+    description: 'The newest 50 that have ended, and those under way.',
+    input: listInput,
+    output: envelope(Reconciliation),
+    finds: findsEndpoint,
+  }).query(async ({ ctx, input }) =>
+    paged(await listRuns(ctx.db, ctx.endpoint.id, input), input, {
+      view: runView,
+      cursorOf: ({ createdAt, id }) => timeCursor({ at: createdAt, id }),
+    }),
+  ),
+
+  get: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/reconcile/{reconciliationId}',
+    summary: 'Read a reconciliation, also while it runs',
+    input: getInput,
+    output: Reconciliation,
+    finds: async (ctx, ids) => {
+      const { endpoint } = await findsEndpoint(ctx, ids)
+      const id = z.guid().safeParse(ids.reconciliationId)
+      const run = id.success ? await findRun(ctx.db, endpoint.id, id.data) : undefined
+      if (run === undefined) throw notFound('reconciliation')
+      return { endpoint, run }
+    },
+  }).query(({ ctx }) => runView(ctx.run)),
+
+  gaps: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/gaps',
+    summary: "Show numbers that are missing in the sequence of the sender's event ids",
+    description:
+      'For providers whose ids are documented to be a sequence (`sequence` in `GET /api/v1/providers`). By the newest 10,000 stored captures.',
+    input: gapsInput,
+    output: Gaps,
+    finds: findsEndpoint,
+  }).query(({ ctx, input }) => readGaps(ctx, ctx.endpoint, input.since)),
+})

@@ -1,0 +1,120 @@
+import type { Services } from '../api/services.ts'
+import { isDatabaseOutage } from '../platform/db/index.ts'
+import { reconciledEvents, reconciliations } from '../platform/metrics/index.ts'
+import { sleep } from '../platform/time/index.ts'
+import { PAUSE_MS, SLICE_MS } from './bounds.ts'
+import { openCredentials } from './credentials.ts'
+import { claimRun, type Lease, LeaseLost, releaseRun } from './lease.ts'
+import { senderWith } from './senders/index.ts'
+import { end, type Next, takeStep } from './steps.ts'
+
+/**
+ * Works on a run for {@link SLICE_MS}, and queues the job that goes on with it. Safe to run twice, and to be cut off anywhere: what a
+ * step does is kept with where the run stands.
+ *
+ * @throws what an unreachable database threw
+ */
+export async function runReconciliation(
+  services: Services,
+  { reconciliationId }: { readonly reconciliationId: string },
+  signal: AbortSignal,
+): Promise<void> {
+  const lease = await claimRun(services, reconciliationId)
+  if (lease === undefined) return
+  try {
+    const next = await workOn(services, lease, signal)
+    if (next.after === 'ended') await count(services, lease)
+    else await releaseRun(services, lease, next.milliseconds)
+  } catch (error) {
+    if (error instanceof LeaseLost) return
+    if (isDatabaseOutage(error)) throw error
+    services.log.error({ err: error, reconciliationId }, 'a reconciliation failed')
+    await end({ services, lease }, { code: 'internal_error', detail: '' })
+    await count(services, lease)
+  }
+}
+
+async function workOn(services: Services, lease: Lease, signal: AbortSignal): Promise<Next> {
+  const endsAt = performance.now() + SLICE_MS
+  for (;;) {
+    const next = await step(services, lease)
+    if (next.after === 'ended' || next.milliseconds > PAUSE_MS) return next
+    if (next.milliseconds > 0) await sleep(next.milliseconds)
+    if (performance.now() >= endsAt || signal.aborted || services.stopping.aborted)
+      return { after: 'wait', milliseconds: 0 }
+  }
+}
+
+async function step(services: Services, lease: Lease): Promise<Next> {
+  const row = await services.db
+    .selectFrom('reconciliations as r')
+    .innerJoin('endpoints as e', 'e.id', 'r.endpointId')
+    .where('r.id', '=', lease.id)
+    .where('e.deletedAt', 'is', null)
+    .where('e.isActive', '=', true)
+    .where('e.suspendedByPlan', '=', false)
+    .where((where) =>
+      where.or([where('e.expiresAt', 'is', null), where('e.expiresAt', '>', services.clock.now())]),
+    )
+    .selectAll('r')
+    .select((of) => of.fn.coalesce('e.captureId', 'e.id').as('captureId'))
+    .executeTakeFirst()
+  if (row === undefined || row.credentials === null)
+    return await end({ services, lease }, { code: 'endpoint_closed', detail: '' })
+  const credentials = openCredentials(services.secrets, row.credentials, row.workspaceId)
+  return await takeStep({
+    services,
+    lease,
+    row,
+    sender: senderWith(services, credentials),
+    captureId: row.captureId,
+  })
+}
+
+async function count(services: Services, { id }: Lease): Promise<void> {
+  const row = await services.db
+    .selectFrom('reconciliations')
+    .where('id', '=', id)
+    .select([
+      'state',
+      'missingCount',
+      'redeliveredCount',
+      'capturedCount',
+      'refusedCount',
+      'outstandingCount',
+    ])
+    .executeTakeFirst()
+  if (row === undefined) return
+  reconciliations.inc({ state: row.state === 'done' ? 'done' : 'failed' })
+  reconciledEvents.inc({ result: 'missing' }, row.missingCount)
+  reconciledEvents.inc({ result: 'redelivered' }, row.redeliveredCount)
+  reconciledEvents.inc({ result: 'captured' }, row.capturedCount)
+  reconciledEvents.inc({ result: 'refused' }, row.refusedCount)
+  reconciledEvents.inc({ result: 'outstanding' }, row.outstandingCount ?? 0)
+}
+
+/** A run whose job is so late has lost it, in milliseconds. */
+const LOST_AFTER_MS = 60_000
+
+/** Queues a job for each run that lost its own. */
+export async function sweepReconciliations({
+  db,
+  clock,
+  enqueue,
+}: Pick<Services, 'db' | 'clock' | 'enqueue'>): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const now = clock.now()
+    const lost = await trx
+      .updateTable('reconciliations')
+      .set({ dueAt: now })
+      .where('state', 'in', ['queued', 'running'])
+      .where('dueAt', '<', new Date(now.getTime() - LOST_AFTER_MS))
+      .returning('id')
+      .execute()
+    await enqueue(
+      trx,
+      'reconcile.run',
+      lost.map(({ id }) => ({ payload: { reconciliationId: id } })),
+    )
+  })
+}

@@ -1,0 +1,180 @@
+import { z } from 'zod'
+import { timeCursorInput } from '../api/cursors.ts'
+import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
+import { pageInput } from '../api/pagination.ts'
+import { InstantInput, Int64, optional, Timestamp } from '../api/values.ts'
+import { RUN_ERRORS, type RunErrorCode } from './senders/index.ts'
+
+/** States of a run, in their order. */
+export const RUN_STATES = ['queued', 'running', 'done', 'failed'] as const
+/** One of {@link RUN_STATES}. */
+export type RunState = (typeof RUN_STATES)[number]
+
+/** Senders whose lists are read. */
+export const LISTING_SENDERS = ['stripe', 'github'] as const
+
+/** Stripe takes no more in one call. */
+const TYPES_MAX = 20
+
+const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
+/** Printable characters without blanks: what a header holds as it is. */
+const Token = z
+  .string()
+  .min(1)
+  .max(500)
+  .regex(/^[\x21-\x7e]+$/)
+
+const Credentials = z
+  .strictObject({
+    apiKey: optional(Token).meta({
+      description: 'Of Stripe: a secret key, or a restricted one that may read events',
+    }),
+    token: optional(Token).meta({ description: 'Of GitHub: a token that may write the hook' }),
+    hookUrl: optional(z.string().max(600)).meta({
+      description:
+        'Of GitHub: the address of the hook in the API, such as `https://api.github.com/repos/octo/app/hooks/1`',
+    }),
+  })
+  .meta({
+    description:
+      'For the provider of the endpoint: `{"apiKey"}` or `{"token", "hookUrl"}`. For this run only: sealed while it runs, erased when it ends, shown nowhere',
+  })
+
+/** Input of the route that starts a run. */
+export const startInput = z.object({
+  endpointId,
+  credentials: Credentials,
+  since: InstantInput.meta({
+    description: "Events from then on, within the plan's retention; the sender keeps its list for some days",
+  }),
+  types: optional(z.array(z.string().min(1).max(200)).max(TYPES_MAX)).meta({
+    description: 'Only events of these types; left out or empty: of all types',
+  }),
+  dryRun: optional(z.boolean()).meta({ description: 'Only find what is missing; bring nothing' }),
+})
+/** {@link startInput} after parsing. */
+export type StartInput = z.output<typeof startInput>
+
+/** Input of the list of runs. */
+export const listInput = z.object({ endpointId, ...pageInput, ...timeCursorInput })
+
+/** Input of the route that reads a run. */
+export const getInput = z.object({
+  endpointId,
+  reconciliationId: z.string().meta({ format: 'uuid', description: 'Id of the reconciliation' }),
+})
+
+const count = (description: string) => z.int().meta({ description })
+const errorCodes = Object.keys(RUN_ERRORS) as [RunErrorCode, ...RunErrorCode[]]
+
+/** A run, as the API shows it. */
+export const Reconciliation = withExample(
+  'Reconciliation',
+  z.object({
+    id: z.uuid(),
+    endpointId: z.uuid(),
+    sender: z.enum(LISTING_SENDERS),
+    state: z.enum(RUN_STATES).meta({ description: '`queued` while others run: one at a time an endpoint' }),
+    since: Timestamp,
+    until: Timestamp.meta({ description: 'Later events may still be on their way, and are not looked at' }),
+    types: z.array(z.string()),
+    dryRun: z.boolean(),
+    complete: z.boolean().meta({
+      description: 'The list was read to its end; else to the bound of a run, the newest events first',
+    }),
+    counts: z.object({
+      listed: count('Different events that the sender lists'),
+      found: count('Of these, already captured'),
+      missing: count('Of these, never captured'),
+      tooOld: count('Of these, older than anything the endpoint still stores: not to be judged'),
+      redelivered: count('Missing ones that the sender was asked to send again, and accepted'),
+      captured: count('Missing ones that were captured as they were fetched'),
+      refused: count('Missing ones that the sender would not give'),
+      outstanding: z
+        .int()
+        .nullable()
+        .meta({ description: 'Missing ones that had not come when the run ended; null while it runs' }),
+    }),
+    missingTypes: z
+      .array(z.object({ type: z.string(), count: z.int() }))
+      .meta({ description: 'Types of the missing events, most frequent first, at most 20' }),
+    error: z
+      .object({ code: z.enum(errorCodes), detail: z.string() })
+      .nullable()
+      .meta({ description: 'Why the run `failed`; what it had brought stays' }),
+    createdAt: Timestamp,
+    startedAt: Timestamp.nullable(),
+    finishedAt: Timestamp.nullable(),
+  }),
+  {
+    id: '3f0a1a52-6a0e-4f0b-9a37-5c1d8f2e7b61',
+    endpointId: EXAMPLE_IDS.endpoint,
+    sender: 'stripe',
+    state: 'done',
+    since: '2026-11-18T09:00:00.000Z',
+    until: '2026-11-21T08:59:00.000Z',
+    types: [],
+    dryRun: false,
+    complete: true,
+    counts: {
+      listed: 10_000,
+      found: 9_900,
+      missing: 100,
+      tooOld: 0,
+      redelivered: 0,
+      captured: 100,
+      refused: 0,
+      outstanding: 0,
+    },
+    missingTypes: [{ type: 'invoice.paid', count: 100 }],
+    error: null,
+    createdAt: '2026-11-21T09:00:00.000Z',
+    startedAt: '2026-11-21T09:00:00.040Z',
+    finishedAt: '2026-11-21T09:00:21.400Z',
+  },
+)
+
+/** Input of the route that shows gaps. */
+export const gapsInput = z.object({
+  endpointId,
+  since: optional(InstantInput).meta({ description: 'Only gaps that end in a capture from then on' }),
+})
+
+/** Numbers that are missing between captures. */
+export const Gaps = withExample(
+  'Gaps',
+  z.object({
+    sequence: z.boolean().meta({
+      description: "Whether event ids of the endpoint's provider are a sequence; if not, no gap can be seen",
+    }),
+    missingCount: count('Numbers that are missing in all of `items`'),
+    items: z
+      .array(
+        z.object({
+          firstMissing: z.string().meta({ description: 'As text: it may be longer than a double holds' }),
+          lastMissing: z.string(),
+          count: z.int(),
+          beforeRequestId: Int64.meta({ description: 'The capture with the number before the gap' }),
+          afterRequestId: Int64.meta({ description: 'The capture with the number behind it' }),
+          from: Timestamp,
+          to: Timestamp,
+        }),
+      )
+      .meta({ description: 'Newest first, at most 100' }),
+  }),
+  {
+    sequence: true,
+    missingCount: 2,
+    items: [
+      {
+        firstMissing: '871003',
+        lastMissing: '871004',
+        count: 2,
+        beforeRequestId: 90117,
+        afterRequestId: 90118,
+        from: '2026-11-21T09:15:00.123Z',
+        to: '2026-11-21T09:16:10.500Z',
+      },
+    ],
+  },
+)

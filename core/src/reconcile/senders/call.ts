@@ -1,0 +1,85 @@
+import type { Services } from '../../api/services.ts'
+import { headerValues, type WireHeader } from '../../engine/message/index.ts'
+import { type Response, userAgent } from '../../platform/outbound/index.ts'
+import { PAGE_BYTES_MAX, WAIT_MS_MIN } from '../bounds.ts'
+import type { Answer, Failure } from './sender.ts'
+
+/** Services that a call to a sender needs. */
+export type CallServices = Pick<Services, 'outbound' | 'clock' | 'version' | 'stopping'>
+
+/** A call to a sender's API. */
+export interface Call {
+  readonly method: 'GET' | 'POST'
+  readonly url: string
+  readonly headers: readonly WireHeader[]
+}
+
+/** An answer of status 2xx. */
+export interface Accepted {
+  readonly text: string
+  readonly headers: readonly WireHeader[]
+}
+
+/** From the first byte dialled to the last one read. */
+const TIMEOUT_MS = 15_000
+
+/**
+ * Calls a sender's API, through the address checks of everything that is sent. Says of a refusal whether it will pass: by
+ * `Retry-After` and `X-RateLimit-Reset`, as the references of both senders describe them. Never throws.
+ */
+export async function callSender(
+  { outbound, clock, version, stopping }: CallServices,
+  { method, url, headers }: Call,
+): Promise<Answer<Accepted>> {
+  const result = await outbound.send({
+    method,
+    url,
+    headers: [userAgent(version), ...headers],
+    body: null,
+    totalTimeoutMs: TIMEOUT_MS,
+    maxResponseBytes: PAGE_BYTES_MAX,
+    // A list is read again by another process; what is asked for must not be left in doubt.
+    signal: method === 'GET' ? stopping : undefined,
+  })
+  if (result.outcome !== 'response') {
+    const failure: Failure = { code: 'unreachable', detail: `${result.outcome}: ${result.detail}` }
+    if (result.outcome === 'unsendable' || result.outcome === 'loop') return { outcome: 'failed', failure }
+    // The request was on its way when these came.
+    const isSent = result.outcome === 'timeout' || result.outcome === 'reset' || result.outcome === 'aborted'
+    return { outcome: isSent ? 'unknown' : 'again', failure }
+  }
+  const { statusCode } = result
+  if (statusCode >= 200 && statusCode < 300) {
+    if (result.bodyTruncated)
+      return badAnswer(`The page was cut off, or is over ${PAGE_BYTES_MAX} bytes long.`)
+    return {
+      outcome: 'ok',
+      value: { text: Buffer.from(result.body).toString('utf8'), headers: result.headers },
+    }
+  }
+  const wait = waitOf(result, clock.now())
+  if (wait !== undefined) return { outcome: 'wait', milliseconds: wait }
+  const detail = `The sender answered ${statusCode}.`
+  if (statusCode === 429) return { outcome: 'again', failure: { code: 'rate_limited', detail } }
+  if (statusCode >= 500) return { outcome: 'again', failure: { code: 'sender_failed', detail } }
+  if (statusCode === 401) return { outcome: 'failed', failure: { code: 'unauthorized', detail } }
+  if (statusCode === 403) return { outcome: 'failed', failure: { code: 'forbidden', detail } }
+  if (statusCode === 404) return { outcome: 'failed', failure: { code: 'not_found', detail } }
+  return { outcome: 'failed', failure: { code: 'sender_failed', detail } }
+}
+
+/** The refusal of an answer that is not what the sender's reference describes. */
+export function badAnswer(detail: string): Answer<never> {
+  return { outcome: 'failed', failure: { code: 'bad_answer', detail } }
+}
+
+/** How long a rate limit asks to wait; undefined where the answer names none. */
+function waitOf({ statusCode, headers }: Response, now: Date): number | undefined {
+  if (statusCode !== 429 && statusCode !== 403) return undefined
+  const fieldOf = (name: string) => headerValues(headers, name)[0]?.trim() ?? ''
+  const seconds = fieldOf('retry-after')
+  if (/^\d{1,9}$/.test(seconds)) return Math.max(WAIT_MS_MIN, Number(seconds) * 1000)
+  const reset = fieldOf('x-ratelimit-reset')
+  const isSpent = fieldOf('x-ratelimit-remaining') === '0' && /^\d{1,12}$/.test(reset)
+  return isSpent ? Math.max(WAIT_MS_MIN, Number(reset) * 1000 - now.getTime()) : undefined
+}

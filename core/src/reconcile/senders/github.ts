@@ -1,0 +1,113 @@
+import { isJsonNumber, memberOf, type Node, numberText, parseLazily } from '../../engine/json/index.ts'
+import { headerValues, type WireHeader } from '../../engine/message/index.ts'
+import { isEventId, storedEventId } from '../../engine/verification/index.ts'
+import { PAGE_EVENTS } from '../bounds.ts'
+import { badAnswer, type CallServices, callSender } from './call.ts'
+import type { Answer, Redelivering, SentEvent, SentPage } from './sender.ts'
+
+/** Credentials for GitHub's list. */
+export interface GithubCredentials {
+  /** A token that may write the hook. */
+  readonly token: string
+  /** Address of the hook in the API: `https://api.github.com/repos/octo/app/hooks/1`. */
+  readonly hookUrl: string
+}
+
+/** Path of a hook below the base address of the API. */
+const HOOK_PATH = /^\/(?:repos\/[\w.-]{1,100}\/[\w.-]{1,100}|orgs\/[\w.-]{1,100})\/hooks\/\d{1,20}$/
+const DOT_SEGMENT = /\/\.{1,2}(?:\/|$)/
+
+/**
+ * Whether an address is that of a hook in the API: nothing else of the API is called with the token, and no other host.
+ *
+ * @param baseUrl without a trailing slash
+ */
+export function isHookUrl(url: string, baseUrl: string): boolean {
+  if (!url.startsWith(`${baseUrl}/`)) return false
+  const path = url.slice(baseUrl.length)
+  return HOOK_PATH.test(path) && !DOT_SEGMENT.test(path)
+}
+
+/** Cursors, as `Link` headers hold them. */
+const CURSOR_CHARACTERS_MAX = 500
+
+/**
+ * The deliveries of a webhook of GitHub (https://docs.github.com/en/rest/repos/webhooks): the newest first, of the last days, pages by the
+ * `cursor` of `Link`. Attempts at one event share its `guid`, which is the event's id. A delivery is sent again by
+ * `POST …/deliveries/{id}/attempts`.
+ */
+export function github(
+  services: CallServices,
+  { credentials }: { readonly credentials: GithubCredentials },
+): Redelivering {
+  const headers: readonly WireHeader[] = [
+    ['Authorization', `Bearer ${credentials.token}`],
+    ['Accept', 'application/vnd.github+json'],
+    ['X-GitHub-Api-Version', '2022-11-28'],
+  ]
+  const deliveriesUrl = `${credentials.hookUrl}/deliveries`
+  return {
+    brings: 'redelivery',
+    async list({ since, until, types }, cursor): Promise<Answer<SentPage>> {
+      const query = new URLSearchParams({ per_page: String(PAGE_EVENTS) })
+      if (cursor !== null) query.set('cursor', cursor)
+      const answer = await callSender(services, { method: 'GET', url: `${deliveriesUrl}?${query}`, headers })
+      if (answer.outcome !== 'ok') return answer
+      const deliveries = deliveriesOf(answer.value.text)
+      if (deliveries === undefined) return badAnswer('The sender answered no list of deliveries.')
+      const oldest = deliveries.at(-1)
+      const isOver = oldest === undefined || oldest.at < since
+      const isMeant = ({ at, type }: SentEvent) =>
+        at >= since && at <= until && (types.length === 0 || types.includes(type))
+      return {
+        outcome: 'ok',
+        value: {
+          events: deliveries.filter(isMeant),
+          next: isOver ? null : nextCursor(answer.value.headers),
+        },
+      }
+    },
+    async redeliver(reference) {
+      const answer = await callSender(services, {
+        method: 'POST',
+        url: `${deliveriesUrl}/${reference}/attempts`,
+        headers,
+      })
+      return answer.outcome === 'ok' ? { outcome: 'ok', value: null } : answer
+    },
+  }
+}
+
+/** The cursor of the next page: of the link only this is taken, so that no answer leads to another address. */
+function nextCursor(headers: readonly WireHeader[]): string | null {
+  const links = headerValues(headers, 'link').join(', ')
+  const next = /<([^<>]{1,2000})>\s*;[^<]*\brel="?next"?/.exec(links)?.[1]
+  const cursor = next === undefined ? null : (URL.parse(next)?.searchParams.get('cursor') ?? null)
+  return cursor === null || cursor === '' || cursor.length > CURSOR_CHARACTERS_MAX ? null : cursor
+}
+
+function deliveriesOf(text: string): SentEvent[] | undefined {
+  const list = parseLazily(text)?.value
+  if (!Array.isArray(list)) return undefined
+  const deliveries: SentEvent[] = []
+  for (const item of list) {
+    const delivery = deliveryOf(item)
+    if (delivery === undefined) return undefined
+    deliveries.push(delivery)
+  }
+  return deliveries
+}
+
+const TYPE_CHARACTERS_MAX = 200
+
+function deliveryOf(node: Node): SentEvent | undefined {
+  const [id, guid, event, deliveredAt] = ['id', 'guid', 'event', 'delivered_at'].map((name) =>
+    memberOf(node, name),
+  )
+  // As it is spelled: ids may be greater than a double holds exactly.
+  const reference = isJsonNumber(id) ? numberText(id) : ''
+  if (!/^\d{1,20}$/.test(reference) || typeof guid !== 'string' || !isEventId(guid)) return undefined
+  if (typeof event !== 'string' || event === '' || event.length > TYPE_CHARACTERS_MAX) return undefined
+  const at = new Date(typeof deliveredAt === 'string' ? deliveredAt : Number.NaN)
+  return Number.isNaN(at.getTime()) ? undefined : { eventId: storedEventId(guid), type: event, at, reference }
+}

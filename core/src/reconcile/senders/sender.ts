@@ -1,0 +1,90 @@
+/** Codes of what ended a run before it was done, with what to do about each. */
+export const RUN_ERRORS = {
+  unauthorized: 'The sender refused the credentials.',
+  forbidden: 'The credentials may not list or resend events.',
+  not_found: 'The sender knows no such list.',
+  unreachable: 'The sender could not be reached.',
+  sender_failed: 'The sender answered with errors.',
+  bad_answer: 'The sender answered something else than its list of events.',
+  rate_limited: 'The sender asked for a longer wait than a run may take.',
+  endpoint_closed: 'The endpoint takes no captures.',
+  timed_out: 'The run took too long.',
+  internal_error: 'The service failed; its log says more.',
+} as const
+
+/** A code of {@link RUN_ERRORS}. */
+export type RunErrorCode = keyof typeof RUN_ERRORS
+
+/** Why a run, or one call of it, failed. `detail` holds no credentials. */
+export interface Failure {
+  readonly code: RunErrorCode
+  readonly detail: string
+}
+
+/**
+ * Result of a call to a sender. `wait`: its rate limit is spent, and nothing was done. `again`: it failed for now, and nothing was
+ * done. `unknown`: it may have been done. `failed`: it will always fail.
+ */
+export type Answer<Value> =
+  | { readonly outcome: 'ok'; readonly value: Value }
+  | { readonly outcome: 'wait'; readonly milliseconds: number }
+  | { readonly outcome: 'again' | 'unknown' | 'failed'; readonly failure: Failure }
+
+/** An event, as the list of its sender shows it. */
+export interface SentEvent {
+  /** As a capture of it is stored with. */
+  readonly eventId: string
+  readonly type: string
+  /** When it happened, or was sent. */
+  readonly at: Date
+  /** How the sender is asked for it. */
+  readonly reference: string
+}
+
+/** A page of a sender's list, newest first. */
+export interface SentPage {
+  readonly events: readonly SentEvent[]
+  /** Cursor of the next page; null where there is none in the period. */
+  readonly next: string | null
+}
+
+/** A whole event as its sender stores it. */
+export interface WholeEvent {
+  readonly eventId: string
+  readonly type: string
+  /** JSON, numbers and members as they were spelled. */
+  readonly body: Uint8Array
+}
+
+/** The period and the types that a run looks at. */
+export interface Scope {
+  readonly since: Date
+  readonly until: Date
+  /** Empty for all. */
+  readonly types: readonly string[]
+}
+
+/** Lists what a sender sent. */
+export interface Lister {
+  /** @param cursor null for the newest page */
+  list(scope: Scope, cursor: string | null): Promise<Answer<SentPage>>
+}
+
+/** A sender that sends an event again when it is asked to. */
+export interface Redelivering extends Lister {
+  readonly brings: 'redelivery'
+  /** Asks for one event, by its `reference`. */
+  redeliver(reference: string): Promise<Answer<null>>
+}
+
+/** A sender from which events are fetched. */
+export interface Fetching extends Lister {
+  readonly brings: 'fetch'
+  /** Stands in the note of what is captured: `Stripe`. */
+  readonly name: string
+  /** The events of a page, by the `reference` of one of them. */
+  fetchPage(scope: Scope, reference: string): Promise<Answer<readonly WholeEvent[]>>
+}
+
+/** A sender whose list can be read. */
+export type ListingSender = Redelivering | Fetching

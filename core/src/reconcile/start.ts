@@ -1,0 +1,127 @@
+import { randomUUID } from 'node:crypto'
+import type { Context } from '../api/context.ts'
+import { DomainError, notFound, validationFailed } from '../api/errors.ts'
+import { recordChange } from '../audit/index.ts'
+import type { EndpointRow } from '../endpoints/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
+import { findProvider, type SentList } from '../engine/providers/index.ts'
+import { retentionMs } from '../plans/index.ts'
+import { lockWorkspace } from '../workspaces/index.ts'
+import { ENDED_KEPT, SETTLING_MS, UNFINISHED_MAX } from './bounds.ts'
+import { credentialsFor, sealCredentials } from './credentials.ts'
+import { countUnfinished, dropEnded, findRun, insertRun } from './queries.ts'
+import type { StartInput } from './schema.ts'
+import { apiUrlOf, isHookUrl } from './senders/index.ts'
+import { runView } from './view.ts'
+
+/** The API in which the endpoint's provider lists what it sent; undefined where there is none. */
+function sentListOf({ provider }: Pick<EndpointRow, 'provider'>): SentList | undefined {
+  return provider === null ? undefined : findProvider(provider)?.sentList
+}
+
+/** Everything wrong with an order that the schema accepted: provider, credentials and period. */
+export function checkStart(
+  ctx: Context & { readonly endpoint: EndpointRow },
+  { credentials, since }: Partial<StartInput>,
+): InputIssue[] {
+  const issues: InputIssue[] = []
+  const sender = sentListOf(ctx.endpoint)
+  if (sender === undefined || ctx.endpoint.eventIdPath !== null) {
+    const detail =
+      'Only endpoints with the provider stripe or github, and without an eventIdPath of their own, can be reconciled.'
+    issues.push({ path: ['credentials'], code: 'not_allowed', detail })
+  } else if (credentials !== undefined) {
+    issues.push(...credentialIssues(ctx, sender, credentials))
+  }
+  const now = ctx.clock.now().getTime()
+  const { limits } = ctx.plan
+  if (since !== undefined && since.getTime() > now)
+    issues.push({ path: ['since'], code: 'out_of_range', detail: 'since is in the future.' })
+  if (since !== undefined && since.getTime() < now - retentionMs(limits)) {
+    const detail = `Requests are kept for ${limits.retentionDays} days: what is older cannot be told from what is missing.`
+    issues.push({ path: ['since'], code: 'out_of_range', detail })
+  }
+  return issues
+}
+
+function credentialIssues(
+  ctx: Context,
+  sender: SentList,
+  credentials: StartInput['credentials'],
+): InputIssue[] {
+  const needed = sender === 'stripe' ? (['apiKey'] as const) : (['token', 'hookUrl'] as const)
+  const issues: InputIssue[] = needed.flatMap((name) =>
+    credentials[name] === undefined
+      ? [
+          {
+            path: ['credentials', name],
+            code: 'required' as const,
+            detail: `${name} is required for ${sender}.`,
+          },
+        ]
+      : [],
+  )
+  for (const name of ['apiKey', 'token', 'hookUrl'] as const) {
+    if (credentials[name] === undefined || needed.some((one) => one === name)) continue
+    const detail = `${name} is not for ${sender}, the provider of the endpoint.`
+    issues.push({ path: ['credentials', name], code: 'not_allowed', detail })
+  }
+  const baseUrl = apiUrlOf(ctx, 'github')
+  const { hookUrl } = credentials
+  if (sender === 'github' && hookUrl !== undefined && !isHookUrl(hookUrl, baseUrl)) {
+    const detail = `The hook's address in the API is needed: ${baseUrl}/repos/<owner>/<repository>/hooks/<id> or ${baseUrl}/orgs/<organisation>/hooks/<id>.`
+    issues.push({ path: ['credentials', 'hookUrl'], code: 'bad_url', detail })
+  }
+  return issues
+}
+
+/**
+ * Queues a run: the run, its job and its audit entry, in one transaction. The credentials are sealed.
+ *
+ * @throws DomainError `rate_limited` while too many runs of the workspace are not done
+ */
+export async function startReconciliation(ctx: Context, endpoint: EndpointRow, input: StartInput) {
+  const sender = sentListOf(endpoint)
+  const credentials = sender && credentialsFor(sender, input.credentials)
+  if (sender === undefined || credentials === undefined)
+    throw validationFailed(checkStart({ ...ctx, endpoint }, input))
+  const now = ctx.clock.now()
+  const id = randomUUID()
+  const members = { since: input.since, types: input.types ?? [], dryRun: input.dryRun ?? false }
+  return await ctx.db.transaction().execute(async (trx) => {
+    await lockWorkspace(trx, ctx.workspace.id)
+    if ((await countUnfinished(trx, ctx.workspace.id)) >= UNFINISHED_MAX) {
+      const detail = `At most ${UNFINISHED_MAX} reconciliations of a workspace may run or wait.`
+      throw new DomainError('rate_limited', detail, { retryAfterSeconds: RETRY_AFTER_SECONDS })
+    }
+    await dropEnded(trx, endpoint.id, ENDED_KEPT - 1)
+    await insertRun(trx, {
+      id,
+      workspaceId: ctx.workspace.id,
+      endpointId: endpoint.id,
+      sender,
+      since: members.since,
+      until: new Date(Math.max(members.since.getTime(), now.getTime() - SETTLING_MS)),
+      types: JSON.stringify(members.types),
+      dryRun: members.dryRun,
+      credentials: sealCredentials(ctx.secrets, credentials, ctx.workspace.id),
+      createdAt: now,
+      dueAt: now,
+    })
+    await ctx.enqueue(trx, 'reconcile.run', [{ payload: { reconciliationId: id } }])
+    await recordChange(trx, ctx, {
+      action: 'reconcile.start',
+      workspaceId: ctx.workspace.id,
+      subject: { type: 'endpoint', id: endpoint.id, name: endpoint.name },
+      endpointId: endpoint.id,
+      before: null,
+      after: { reconciliationId: id, sender, ...members },
+    })
+    const row = await findRun(trx, endpoint.id, id)
+    if (row === undefined) throw notFound('reconciliation')
+    return runView(row)
+  })
+}
+
+/** When to ask again for a run while too many are under way. */
+const RETRY_AFTER_SECONDS = 30

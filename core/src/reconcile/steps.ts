@@ -1,0 +1,250 @@
+import type { Services } from '../api/services.ts'
+import { captureFetched, type FetchedOutcome } from '../capture/index.ts'
+import type { Trx } from '../platform/db/index.ts'
+import { capturedEventIds } from '../requests/index.ts'
+import {
+  ARRIVAL_MS,
+  FAILURES_MAX,
+  MISSING_TYPES_MAX,
+  PAGE_EVENTS,
+  PAGES_MAX,
+  PAUSE_MS,
+  RUN_MS_MAX,
+} from './bounds.ts'
+import { finishRun } from './finish.ts'
+import { holdRun, type Lease } from './lease.ts'
+import {
+  countMissingTypes,
+  countOutstanding,
+  keptSince,
+  nextMissing,
+  type StagedEvent,
+  setEventStates,
+  stageEvents,
+  updateRun,
+} from './queries.ts'
+import type { Answer, Failure, Fetching, ListingSender, Redelivering, Scope } from './senders/index.ts'
+import type { RunRow } from './view.ts'
+
+/** How a run goes on after a step. */
+export type Next =
+  | { readonly after: 'ended' }
+  /** 0: at once. */
+  | { readonly after: 'wait'; readonly milliseconds: number }
+
+/** The run of a step, and its means. */
+export interface Work {
+  readonly services: Services
+  readonly lease: Lease
+  /** As it was when the step began. */
+  readonly row: RunRow
+  readonly sender: ListingSender
+  /** What the capture URL of the endpoint is called by. */
+  readonly captureId: string
+}
+
+const AT_ONCE: Next = { after: 'wait', milliseconds: 0 }
+const ENDED: Next = { after: 'ended' }
+
+/**
+ * Takes a run one step further: a page of the list, a page of what is missing, one event to be sent again, or a look at what has
+ * arrived. Its writes are one transaction, which fails when another job has taken the run over.
+ *
+ * @throws LeaseLost, and what the database threw
+ */
+export async function takeStep(work: Work): Promise<Next> {
+  const { row, services, sender } = work
+  if (services.clock.now().getTime() > endOf(row)) {
+    return await end(work, { code: 'timed_out', detail: '' })
+  }
+  if (row.phase === 'listing') return await listPage(work, sender)
+  if (row.phase === 'arriving') return await lookForArrivals(work)
+  return sender.brings === 'fetch' ? await fetchMissing(work, sender) : await redeliverNext(work, sender)
+}
+
+/** Ends the run of a step. */
+export async function end(
+  { services, lease }: Pick<Work, 'services' | 'lease'>,
+  failure: Failure | null,
+): Promise<Next> {
+  await services.db.transaction().execute(async (trx) => {
+    await finishRun(services, trx, await holdRun(trx, services, lease), failure)
+  })
+  return ENDED
+}
+
+const endOf = ({ startedAt, createdAt }: RunRow) => (startedAt ?? createdAt).getTime() + RUN_MS_MAX
+
+function scopeOf({ since, until, types }: RunRow): Scope {
+  return { since, until, types: JSON.parse(types) }
+}
+
+/** Runs one transaction of the run's holder. */
+async function write<Result>(
+  { services, lease }: Work,
+  change: (trx: Trx, row: RunRow) => Promise<Result>,
+): Promise<Result> {
+  return await services.db
+    .transaction()
+    .execute(async (trx) => change(trx, await holdRun(trx, services, lease)))
+}
+
+async function listPage(work: Work, sender: ListingSender): Promise<Next> {
+  const { services, row } = work
+  const answer = await sender.list(scopeOf(row), row.nextCursor)
+  if (answer.outcome !== 'ok') return await afterFailure(work, answer)
+  const { next } = answer.value
+  // Attempts at one event share its id; the first of the list is the newest.
+  const events = [
+    ...new Map(answer.value.events.toReversed().map((event) => [event.eventId, event])).values(),
+  ]
+  const present = await capturedEventIds(
+    services.db,
+    row.endpointId,
+    events.map(({ eventId }) => eventId),
+  )
+  const kept = await keptSince(services.db, row.endpointId, services.clock.now())
+  const stateOf = (eventId: string, at: Date): StagedEvent['state'] => {
+    if (present.has(eventId)) return 'present'
+    return kept !== null && at < kept ? 'old' : 'missing'
+  }
+  const staged = events.toReversed().map((event) => ({ ...event, state: stateOf(event.eventId, event.at) }))
+  return await write(work, async (trx, now) => {
+    const counts = await stageEvents(trx, row.id, { events: staged, from: now.pageCount * PAGE_EVENTS + 1 })
+    const listed = {
+      pageCount: now.pageCount + 1,
+      nextCursor: next,
+      failureCount: 0,
+      listedCount: now.listedCount + counts.present + counts.old + counts.missing,
+      foundCount: now.foundCount + counts.present,
+      tooOldCount: now.tooOldCount + counts.old,
+      missingCount: now.missingCount + counts.missing,
+    }
+    if (next !== null && listed.pageCount < PAGES_MAX) {
+      await updateRun(trx, row.id, listed)
+      return AT_ONCE
+    }
+    const complete = {
+      ...listed,
+      isComplete: next === null,
+      phase: 'bringing',
+      missingTypes: JSON.stringify(await countMissingTypes(trx, row.id, MISSING_TYPES_MAX)),
+    }
+    await updateRun(trx, row.id, complete)
+    if (!row.dryRun && listed.missingCount > 0) return AT_ONCE
+    await finishRun(services, trx, { ...now, ...complete }, null)
+    return ENDED
+  })
+}
+
+/** A page of the list again, of which the missing events are captured: the oldest first. */
+async function fetchMissing(work: Work, sender: Fetching): Promise<Next> {
+  const { services, row, lease, captureId } = work
+  const missing = await nextMissing(services.db, row.id)
+  const [first] = missing
+  if (first === undefined) return await end(work, null)
+  const answer = await sender.fetchPage(scopeOf(row), first.reference)
+  if (answer.outcome !== 'ok') return await afterFailure(work, answer)
+  const byId = new Map(answer.value.map((event) => [event.eventId, event]))
+  const events = missing.flatMap(({ eventId }) => byId.get(eventId) ?? [])
+  const gone = missing.filter(({ eventId }) => !byId.has(eventId)).map(({ eventId }) => eventId)
+  const note = `${sender.name} listed this event to a reconciliation: it did not arrive here, and carries no signature.`
+  let outcomes: readonly FetchedOutcome[] = []
+  let capturedCount = 0
+  const isOpen = await captureFetched(services, {
+    captureId,
+    events: events.map(({ eventId, type, body }) => ({ eventId, label: type, body, note })),
+    before: async (trx) => {
+      const now = await holdRun(trx, services, lease)
+      capturedCount = now.capturedCount
+      await setEventStates(trx, row.id, gone, 'refused')
+      await updateRun(trx, row.id, { refusedCount: now.refusedCount + gone.length, failureCount: 0 })
+    },
+    after: async (trx, found) => {
+      outcomes = found
+      const idsOf = (state: FetchedOutcome['state']) =>
+        events.flatMap(({ eventId }, index) => (found[index]?.state === state ? [eventId] : []))
+      const stored = idsOf('stored')
+      await setEventStates(trx, row.id, stored, 'brought')
+      await setEventStates(trx, row.id, idsOf('present'), 'present')
+      await updateRun(trx, row.id, { capturedCount: capturedCount + stored.length })
+    },
+  })
+  if (!isOpen || outcomes.some(({ state }) => state === 'gone'))
+    return await end(work, { code: 'endpoint_closed', detail: '' })
+  const limited = outcomes.find((outcome) => outcome.state === 'limited')
+  return limited === undefined ? AT_ONCE : { after: 'wait', milliseconds: limited.retryAfterSeconds * 1000 }
+}
+
+/**
+ * Asks for the oldest missing event. It is noted as asked for before that happens, so that a run which is cut off in between never asks twice;
+ * whether it came is seen at the end.
+ */
+async function redeliverNext(work: Work, sender: Redelivering): Promise<Next> {
+  const { services, row } = work
+  const [missing] = await nextMissing(services.db, row.id)
+  if (missing === undefined) {
+    const arriveBy = new Date(services.clock.now().getTime() + ARRIVAL_MS)
+    await write(work, (trx) => updateRun(trx, row.id, { phase: 'arriving', arriveBy }))
+    return AT_ONCE
+  }
+  const { eventId, reference } = missing
+  const isPresent = await write(work, async (trx) => {
+    const present = await capturedEventIds(trx, row.endpointId, [eventId])
+    await setEventStates(trx, row.id, [eventId], present.has(eventId) ? 'present' : 'asked')
+    return present.has(eventId)
+  })
+  if (isPresent) return AT_ONCE
+  const answer = await sender.redeliver(reference)
+  switch (answer.outcome) {
+    case 'ok':
+      await write(work, (trx, now) =>
+        updateRun(trx, row.id, { redeliveredCount: now.redeliveredCount + 1, failureCount: 0 }),
+      )
+      return AT_ONCE
+    case 'unknown':
+      return await afterFailure(work, answer)
+    case 'wait':
+    case 'again':
+      await write(work, (trx) => setEventStates(trx, row.id, [eventId], 'missing'))
+      return await afterFailure(work, answer)
+    case 'failed': {
+      if (isForAll(answer.failure)) {
+        await write(work, (trx) => setEventStates(trx, row.id, [eventId], 'missing'))
+        return await end(work, answer.failure)
+      }
+      await write(work, async (trx, now) => {
+        await setEventStates(trx, row.id, [eventId], 'refused')
+        await updateRun(trx, row.id, { refusedCount: now.refusedCount + 1 })
+      })
+      return AT_ONCE
+    }
+  }
+}
+
+/** Whether a refusal of one event would be that of any. */
+const isForAll = ({ code }: Failure) => code !== 'not_found' && code !== 'sender_failed'
+
+async function lookForArrivals(work: Work): Promise<Next> {
+  const { services, row } = work
+  const outstanding = await countOutstanding(services.db, row, ['asked'])
+  const isOver = row.arriveBy === null || services.clock.now() >= row.arriveBy
+  return outstanding === 0 || isOver ? await end(work, null) : { after: 'wait', milliseconds: PAUSE_MS }
+}
+
+const BACKOFF_MS_MAX = 30_000
+
+/** Waits, or ends the run. */
+async function afterFailure(work: Work, answer: Exclude<Answer<unknown>, { outcome: 'ok' }>): Promise<Next> {
+  const { row, services } = work
+  if (answer.outcome === 'wait') {
+    const isTooLong = services.clock.now().getTime() + answer.milliseconds > endOf(row)
+    if (isTooLong) return await end(work, { code: 'rate_limited', detail: '' })
+    return { after: 'wait', milliseconds: answer.milliseconds }
+  }
+  if (answer.outcome === 'failed') return await end(work, answer.failure)
+  const failures = row.failureCount + 1
+  if (failures >= FAILURES_MAX) return await end(work, answer.failure)
+  await write(work, (trx) => updateRun(trx, row.id, { failureCount: failures }))
+  return { after: 'wait', milliseconds: Math.min(BACKOFF_MS_MAX, 1000 * 2 ** (failures - 1)) }
+}

@@ -1,0 +1,74 @@
+import type { Selectable } from 'kysely'
+import type { z } from 'zod'
+import type { ReconciliationsTable } from '../platform/db/index.ts'
+import { LISTING_SENDERS, type Reconciliation, RUN_STATES } from './schema.ts'
+import { RUN_ERRORS, type RunErrorCode } from './senders/index.ts'
+
+/** A run as it is stored. */
+export type RunRow = Selectable<ReconciliationsTable>
+
+/** The columns that are shown, which the sealed credentials are not. */
+export const SHOWN_COLUMNS = [
+  'id',
+  'endpointId',
+  'sender',
+  'state',
+  'since',
+  'until',
+  'types',
+  'dryRun',
+  'isComplete',
+  'listedCount',
+  'foundCount',
+  'missingCount',
+  'tooOldCount',
+  'redeliveredCount',
+  'capturedCount',
+  'refusedCount',
+  'outstandingCount',
+  'missingTypes',
+  'errorCode',
+  'errorDetail',
+  'createdAt',
+  'startedAt',
+  'finishedAt',
+] as const satisfies readonly (keyof RunRow)[]
+
+/** The shown part of a run. */
+export type ShownRow = Pick<RunRow, (typeof SHOWN_COLUMNS)[number]>
+
+/** The row in the words of the API. */
+export function runView(row: ShownRow): z.input<typeof Reconciliation> {
+  const { errorCode } = row
+  return {
+    id: row.id,
+    endpointId: row.endpointId,
+    sender: LISTING_SENDERS.find((known) => known === row.sender) ?? 'stripe',
+    state: RUN_STATES.find((known) => known === row.state) ?? 'failed',
+    since: row.since,
+    until: row.until,
+    types: JSON.parse(row.types),
+    dryRun: row.dryRun,
+    complete: row.isComplete,
+    counts: {
+      listed: row.listedCount,
+      found: row.foundCount,
+      missing: row.missingCount,
+      tooOld: row.tooOldCount,
+      redelivered: row.redeliveredCount,
+      captured: row.capturedCount,
+      refused: row.refusedCount,
+      outstanding: row.outstandingCount,
+    },
+    missingTypes: JSON.parse(row.missingTypes),
+    error:
+      errorCode === null
+        ? null
+        : { code: isRunError(errorCode) ? errorCode : 'internal_error', detail: row.errorDetail ?? '' },
+    createdAt: row.createdAt,
+    startedAt: row.startedAt,
+    finishedAt: row.finishedAt,
+  }
+}
+
+const isRunError = (code: string): code is RunErrorCode => Object.hasOwn(RUN_ERRORS, code)

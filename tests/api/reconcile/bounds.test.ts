@@ -1,0 +1,121 @@
+import { beforeAll, expect, test } from 'bun:test'
+import { PAGE_BYTES_MAX, PAGES_MAX, RUNNING_MAX, UNFINISHED_MAX } from '../../../core/src/reconcile/bounds.ts'
+import { eventually } from '../../support/eventually.ts'
+import type { TestService } from '../../support/service.ts'
+import { type StripeApi, stripeEvent } from '../../support/stripeApi.ts'
+import { ended, hoursAgo, reconciled, type Senders, startRun, startSenders } from './support.ts'
+
+/** Bounds of a reconciliation. */
+
+let senders: Senders
+let service: TestService
+let stripe: StripeApi
+
+beforeAll(async () => {
+  senders = await startSenders()
+  ;({ service, stripe } = senders)
+})
+
+test('two runs of a workspace run at once, and beyond 20 another is refused for a while', async () => {
+  const client = await service.newClient()
+  const endpoints = await Promise.all(
+    Array.from({ length: UNFINISHED_MAX }, () => client.endpoint({ provider: 'stripe' })),
+  )
+  const held: (() => void)[] = []
+  let isOpen = false
+  stripe.interfere = (_call, response) => {
+    if (isOpen) return false
+    held.push(() => response.writeHead(401).end())
+    return true
+  }
+  const runs = await Promise.all(
+    endpoints.map(async (endpoint) => ({ endpoint, ...(await startRun(endpoint, senders.stripeOrder())) })),
+  )
+  await eventually('the runs that may run', () => held.length === RUNNING_MAX)
+  // Every job has been looked at by then: the others found no room.
+  const states = async () =>
+    await service.db
+      .selectFrom('reconciliations')
+      .where('workspaceId', '=', client.workspaceId)
+      .select('state')
+      .execute()
+  expect((await states()).filter(({ state }) => state === 'running').length).toBe(RUNNING_MAX)
+  const [first] = endpoints
+  const refused = await client.post(first?.at('/reconcile') ?? '', senders.stripeOrder())
+  expect(refused.status).toBe(429)
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0)
+  // Another workspace has room of its own.
+  const other = await (await service.newClient()).endpoint({ provider: 'stripe' })
+  const run = await startRun(other, senders.stripeOrder())
+  await eventually('the run of the other workspace', () => held.length === RUNNING_MAX + 1)
+  expect(held.length).toBe(RUNNING_MAX + 1)
+  isOpen = true
+  for (const free of held) free()
+  expect((await ended(other, run.id)).state).toBe('failed')
+  for (const { endpoint, id } of runs) await ended(endpoint, id)
+  stripe.interfere = undefined
+}, 60_000)
+
+test('a list without end is read to the bound, and the run says so', async () => {
+  const first = stripe.calls.length
+  const started = hoursAgo(2)
+  stripe.interfere = (call, response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' })
+    const data = [stripeEvent(call - first, started)]
+    response.end(JSON.stringify({ object: 'list', has_more: true, data }))
+    return true
+  }
+  const endpoint = await service.alice.endpoint({ provider: 'stripe' })
+  const run = await reconciled(endpoint, senders.stripeOrder({ dryRun: true }))
+  stripe.interfere = undefined
+  expect(run).toMatchObject({ state: 'done', complete: false, counts: { listed: PAGES_MAX } })
+  expect(stripe.calls.length - first).toBe(PAGES_MAX)
+}, 60_000)
+
+test('a page that is too long, or no list, ends the run', async () => {
+  const answers = [
+    `{"object":"list","has_more":false,"data":[],"pad":"${'x'.repeat(PAGE_BYTES_MAX)}"}`,
+    '<html></html>',
+    '{"object":"list","has_more":false,"data":[{"id":7}]}',
+    '{"object":"list","has_more":false}',
+    `${'['.repeat(10_000)}${']'.repeat(10_000)}`,
+  ]
+  for (const body of answers) {
+    stripe.interfere = (_call, response) => {
+      response.writeHead(200, { 'Content-Type': 'application/json' })
+      response.end(body)
+      return true
+    }
+    const endpoint = await service.alice.endpoint({ provider: 'stripe' })
+    const run = await reconciled(endpoint, senders.stripeOrder())
+    expect(run).toMatchObject({ state: 'failed', error: { code: 'bad_answer' } })
+  }
+  stripe.interfere = undefined
+})
+
+const findRun = (id: string) =>
+  service.db.selectFrom('reconciliations').where('id', '=', id).select('finishedAt').executeTakeFirst()
+
+test('a sender that always fails ends the run after five calls, and one that asks for too long a wait at once', async () => {
+  const fails = async (status: number, headers: Record<string, string>) => {
+    const first = stripe.calls.length
+    stripe.interfere = (_call, response) => {
+      response.writeHead(status, headers)
+      response.end()
+      return true
+    }
+    const endpoint = await service.alice.endpoint({ provider: 'stripe' })
+    const { id } = await startRun(endpoint, senders.stripeOrder())
+    const isOver = async () => (await findRun(id))?.finishedAt !== null
+    // The waits in between are not what this is about.
+    await eventually(
+      'the end of the run',
+      async () => (await isOver()) || service.clock.advance(10_000).then(() => false),
+    )
+    const run = await ended(endpoint, id)
+    stripe.interfere = undefined
+    return { code: run.error?.code, calls: stripe.calls.length - first }
+  }
+  expect(await fails(503, {})).toEqual({ code: 'sender_failed', calls: 5 })
+  expect(await fails(429, { 'Retry-After': '86400' })).toEqual({ code: 'rate_limited', calls: 1 })
+}, 60_000)

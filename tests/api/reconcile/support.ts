@@ -1,0 +1,97 @@
+import { z } from 'zod'
+import type { TestEndpoint } from '../../support/client.ts'
+import { eventually } from '../../support/eventually.ts'
+import { type GithubApi, startGithubApi } from '../../support/githubApi.ts'
+import { startService, type TestService } from '../../support/service.ts'
+import { type StripeApi, startStripeApi } from '../../support/stripeApi.ts'
+
+/** A run, as the API shows it. */
+export const Run = z.looseObject({
+  id: z.string(),
+  state: z.string(),
+  complete: z.boolean(),
+  counts: z.looseObject({
+    listed: z.int(),
+    found: z.int(),
+    missing: z.int(),
+    tooOld: z.int(),
+    redelivered: z.int(),
+    captured: z.int(),
+    refused: z.int(),
+    outstanding: z.int().nullable(),
+  }),
+  missingTypes: z.array(z.object({ type: z.string(), count: z.int() })),
+  error: z.looseObject({ code: z.string(), detail: z.string() }).nullable(),
+})
+
+const HOUR_MS = 3_600_000
+
+/** The time so many hours before now. */
+export const hoursAgo = (hours: number) => new Date(Date.now() - hours * HOUR_MS)
+
+/** A service between stand-ins of the senders' APIs. */
+export interface Senders {
+  readonly service: TestService
+  readonly stripe: StripeApi
+  readonly github: GithubApi
+  /** What a run for each sender is ordered with, of the last three days. */
+  stripeOrder(members?: object): object
+  githubOrder(members?: object): object
+}
+
+/** Starts a service whose senders' APIs are stand-ins. */
+export async function startSenders(): Promise<Senders> {
+  const stripe = await startStripeApi()
+  const github = await startGithubApi()
+  const service = await startService({
+    limits: {
+      apiRatePerMinute: 100_000,
+      endpointsMax: 1_000,
+      captureRatePerMinute: 1_000_000,
+      storedRequestsMax: 50_000,
+    },
+    providerApiUrls: { stripe: stripe.url, github: github.url },
+  })
+  const since = () => hoursAgo(72).toISOString()
+  return {
+    service,
+    stripe,
+    github,
+    stripeOrder: (members = {}) => ({ credentials: { apiKey: stripe.apiKey }, since: since(), ...members }),
+    githubOrder: (members = {}) => ({
+      credentials: { token: github.token, hookUrl: github.hookUrl },
+      since: since(),
+      ...members,
+    }),
+  }
+}
+
+/** Starts a run. */
+export const startRun = (endpoint: TestEndpoint, order: object) =>
+  endpoint.client.expect(endpoint.client.post(endpoint.at('/reconcile'), order), Run)
+
+/** Waits for the end of a run. */
+export const ended = (endpoint: TestEndpoint, id: string) =>
+  eventually(
+    'the end of the run',
+    async () => {
+      const run = await endpoint.client.expect(endpoint.client.get(endpoint.at(`/reconcile/${id}`)), Run)
+      return run.state === 'done' || run.state === 'failed' ? run : undefined
+    },
+    { seconds: 60 },
+  )
+
+/** Makes a run and waits for its end. */
+export const reconciled = async (endpoint: TestEndpoint, order: object) =>
+  await ended(endpoint, (await startRun(endpoint, order)).id)
+
+/** How often each event id was captured. */
+export async function capturesOf({ db }: TestService, { id }: TestEndpoint): Promise<Map<string, number>> {
+  const rows = await db
+    .selectFrom('requests')
+    .where('endpointId', '=', id)
+    .select((of) => ['eventId', of.fn.countAll<number>().as('count')])
+    .groupBy('eventId')
+    .execute()
+  return new Map(rows.map(({ eventId, count }) => [eventId ?? '', count]))
+}
