@@ -3,7 +3,7 @@ import { shownJson } from '../engine/json/index.ts'
 import type { WatchdogRow } from './queries.ts'
 import { contactIdsOf } from './view.ts'
 
-/** What the audit log tells of a change of a watchdog: its settings, not what its clock says. */
+/** A watchdog's change for the audit log: its settings, without the state of its clock. */
 export function watchdogChange(
   action: string,
   before: WatchdogRow | null,

@@ -6,20 +6,20 @@ import { findWatchdogsToRecheck, listOutages, lockWatchdogs, lockWatchdogsToChec
 import { evaluate } from './rules.ts'
 import { stepWatchdog } from './settle.ts'
 
-/** What a check needs of the process. */
+/** The services that a check needs. */
 export type CheckServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 
-/** How many watchdogs one transaction looks at. */
+/** Watchdogs in one transaction. */
 const BATCH = 100
-/** Captures that came later than this after an arming were evaluated by what it watches for. */
+/** Captures that arrive later than this after arming are evaluated by the new criteria. */
 const SETTLES_MS = 5000
 
 /**
- * Raises the alarms that are due and announces the recoveries, each once however many workers run: a watchdog is
- * claimed by its row lock, and afterwards its row no longer qualifies.
+ * Raises the alarms that are due and announces the recoveries, each exactly once, however many workers run: a row lock
+ * claims a watchdog, and afterwards its row no longer qualifies.
  *
- * While no gateway is up no capture could arrive, so nothing is evaluated; once one is back, the outage is credited
- * before anything is.
+ * While no gateway is up, no capture could arrive, so nothing is evaluated. Once one is back, the outage is credited
+ * before any evaluation.
  */
 export async function checkWatchdogs(services: CheckServices, signal: AbortSignal): Promise<void> {
   if (!(await gatewayIsUp(services.db))) return
@@ -38,8 +38,8 @@ export async function checkWatchdogs(services: CheckServices, signal: AbortSigna
 }
 
 /**
- * Reads the history of new and edited watchdogs once more: for captures that were being stored while the history
- * was read, and were still evaluated by the criteria of before.
+ * Reads the history of new and edited watchdogs again, to find captures that were being stored while the history was
+ * read, and were still evaluated by the old criteria.
  */
 async function recheckHistories(services: CheckServices, signal: AbortSignal): Promise<void> {
   const now = services.clock.now()
@@ -53,7 +53,7 @@ async function recheckHistories(services: CheckServices, signal: AbortSignal): P
     })
     await services.db.transaction().execute(async (trx) => {
       const [locked] = await lockWatchdogs(trx, [row.id], services.clock.now())
-      // Armed anew while its history was read: what was read is no longer its history.
+      // The watchdog was armed again while its history was read, so the result is outdated.
       if (locked === undefined || locked.armedAt.getTime() !== row.armedAt.getTime()) return
       await stepWatchdog(services, trx, {
         row: locked,

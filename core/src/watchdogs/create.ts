@@ -24,19 +24,19 @@ import { arm, deadlines, defaultGraceSeconds, type Match } from './rules.ts'
 import type { CreateInput } from './schema.ts'
 import { watchdogView } from './view.ts'
 
-/** By then every capture is evaluated by new criteria; see `recheckHistories`. */
+/** Delay after which every capture is evaluated by new criteria; see `recheckHistories`. */
 export const RECHECK_AFTER_MS = 10_000
 
 /**
- * What the stored history says about criteria: its newest match, and up to which request id it was read. A match
- * that was noted earlier but is no longer stored is no history.
+ * Reads the stored history for criteria: the newest match, and the request id up to which the history is settled. A
+ * match that was noted earlier but is no longer stored is not part of the history.
  */
 export async function readHistory(
   db: Db,
   endpointId: string,
   condition: Condition,
 ): Promise<{ match: Match | null; settledRequestId: number }> {
-  // Noted first: what is noted while the history is being read is newer, and must still count.
+  // Read first: a match that is noted while the history is read is newer, and must still count.
   const noted = await lastNotedRequest(db, endpointId, criteriaText(condition))
   const [match] = await newestMatching(db, endpointId, condition, { limit: 1 })
   return { match: match ?? null, settledRequestId: Math.max(noted, match?.requestId ?? 0) }

@@ -1,17 +1,16 @@
 import type { Db } from '../platform/db/index.ts'
 
-/** One thing that an endpoint's captures are held against, on behalf of every watchdog with the same `match`. */
+/** A condition that an endpoint's captures are evaluated by, for every watchdog with the same `match`. */
 export interface Criteria {
   readonly id: string
-  /** A stored condition as JSON text; `{}` is met by every capture. */
+  /** A stored condition as JSON text; `{}` matches every capture. */
   readonly match: string
 }
 
 /**
- * What captures on an endpoint must be held against: the criteria of its running watchdogs. The capture statement
- * notes the last match in the criteria's row, and the watchdogs take it from there when they are next looked at
- * (rules.ts, `noticeMatch`). A capture that was being stored while a watchdog was made or changed is found by the
- * watchdog's re-check (check.ts).
+ * The criteria of an endpoint's running watchdogs. The capture statement notes the last match in the criteria's row;
+ * watchdogs read it at their next step (rules.ts, `noticeMatch`). A capture that was being stored while a watchdog was
+ * created or changed is found by the watchdog's re-check (check.ts).
  */
 export function listCriteria(db: Db, endpointId: string): Promise<Criteria[]> {
   return db

@@ -2,18 +2,18 @@ import { sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
 import { CREDITED_DOWNTIME_SECONDS } from './rules.ts'
 
-/** How often a gateway that can take captures says so. */
+/** Interval of the heartbeat of a gateway that can take captures. */
 export const HEARTBEAT_SECONDS = 10
 
-/** No watchdog's window is longer than 62 days, so no older outage can matter. */
+/** No watchdog's window is longer than 62 days, so older outages are irrelevant. */
 const OUTAGES_KEPT_DAYS = 70
 
 /**
- * Says that this gateway takes captures, and notes it as an outage when none did for over a minute: the downtime
- * that watchdogs are credited with. By the database's clock, so that it is one clock for all.
+ * Records a heartbeat of this gateway. If no gateway sent one for over a minute, records an outage, which watchdogs are
+ * credited with. Uses the database's clock, so that all gateways share one clock.
  *
- * Jumps of that clock are survived: forwards they look like an outage; backwards, whatever lies in the future is
- * drawn back to now, so that no watchdog sleeps until then.
+ * Jumps of that clock are handled. A jump forwards looks like an outage. After a jump backwards, times in the future
+ * are set to now, so that no watchdog sleeps until then.
  */
 export async function beat(db: Db, gatewayId: string): Promise<void> {
   await db.transaction().execute(async (trx) => {
@@ -35,7 +35,7 @@ export async function beat(db: Db, gatewayId: string): Promise<void> {
       )
       await sql`delete from gateway_outages where ended_at > now()`.execute(trx)
       await sql`delete from gateway_heartbeats where beat_at > now()`.execute(trx)
-      // Deadlines are kept for the index only: look at every one of them anew.
+      // Stored deadlines serve only the index. Setting them to now makes the next check compute each one again.
       await sql`update watchdogs set alarm_at = now() where alarm_at is not null and phase <> 'alarmed'`.execute(
         trx,
       )
@@ -50,7 +50,7 @@ export async function beat(db: Db, gatewayId: string): Promise<void> {
   })
 }
 
-/** Whether some gateway said within a minute that it takes captures. */
+/** Whether a gateway has sent a heartbeat within the last minute. */
 export async function gatewayIsUp(db: Db): Promise<boolean> {
   const { rows } = await sql<{ isUp: boolean }>`
     select exists (

@@ -3,9 +3,9 @@ import type { InputIssue } from '../engine/issues.ts'
 import { canonicalJson, memberText, parseJson } from '../engine/json/index.ts'
 
 /**
- * Reads `match` as a client sent it.
+ * Parses a client's `match`.
  *
- * @param rawBody the request body, which keeps number spelling and key order; null when it did not come as text
+ * @param rawBody the request body, which preserves number spelling and key order; null if it did not come as text
  */
 export function parseMatch(
   match: unknown,
@@ -17,7 +17,7 @@ export function parseMatch(
   return { issues: parsed.issues.map((issue) => ({ ...issue, path: ['match', ...issue.path] })) }
 }
 
-/** Reads the `match` query parameter of the suggest route: JSON text. */
+/** Parses the `match` query parameter of the suggest route: JSON text. */
 export function parseMatchText(
   text: string | undefined,
 ): { readonly condition: Condition } | { readonly issues: readonly InputIssue[] } {
@@ -27,17 +27,17 @@ export function parseMatchText(
   }
   const parsed = parseCondition(undefined, text)
   if ('condition' in parsed) return parsed
-  // A query parameter is one input: the path into its text would point nowhere.
+  // A query parameter is a single input, so a path into its text would be meaningless.
   return { issues: parsed.issues.map((issue) => ({ ...issue, path: ['match'] })) }
 }
 
-/** A condition that was checked already. */
+/** The condition of a checked `match`. @throws Error if it was not checked */
 export function matchOf(parsed: ReturnType<typeof parseMatch>): Condition {
   if ('condition' in parsed) return parsed.condition
   throw new Error('A match reached the use case unchecked.')
 }
 
-/** What equal criteria share: canonical text of the condition (RFC 8785). */
+/** Canonical text of a condition (RFC 8785), equal for equal criteria. */
 export function criteriaText(condition: Condition): string {
   const read = parseJson(condition.text)
   return read === undefined ? condition.text : canonicalJson(read.value)

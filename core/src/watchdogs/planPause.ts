@@ -9,7 +9,8 @@ import { stepWatchdog } from './settle.ts'
 import type { TellServices } from './tell.ts'
 
 /**
- * Pauses the watchdogs over the plan's limit and resumes those within: the oldest stay in use. The caller holds the workspace's row.
+ * Pauses the watchdogs over the plan's limit and resumes those within it; the oldest stay active. The caller locks the
+ * workspace's row.
  */
 export async function applyWatchdogLimit(
   services: TellServices & Pick<Services, 'actor'>,

@@ -7,7 +7,7 @@ import type { Db, Trx, WatchdogsTable } from '../platform/db/index.ts'
 import { MAX_LABELS } from './bounds.ts'
 import type { Outage, Phase, WatchdogClock } from './rules.ts'
 
-/** A watchdog with its endpoint's name and what captures noted for its criteria. */
+/** A watchdog with its endpoint's name and the last match that captures noted for its criteria. */
 export interface WatchdogRow extends Omit<Selectable<WatchdogsTable>, 'phase'> {
   readonly phase: Phase
   readonly endpointName: string
@@ -15,7 +15,7 @@ export interface WatchdogRow extends Omit<Selectable<WatchdogsTable>, 'phase'> {
   readonly criteriaRequestId: number | null
 }
 
-/** Watchdogs of endpoints that are there: with a deleted or expired endpoint its watchdogs are gone. */
+/** Watchdogs of existing endpoints: those of a deleted or expired endpoint are excluded. */
 function selectWatchdogs(db: Db, now: Date) {
   return db
     .selectFrom('watchdogs as w')
@@ -36,7 +36,7 @@ function selectRows(db: Db, now: Date) {
     .$castTo<WatchdogRow>()
 }
 
-/** The watchdog, unless it is absent, another workspace's, or its endpoint is gone. */
+/** The watchdog; undefined if it is absent, another workspace's, or its endpoint is gone. */
 export function findWatchdog(db: Db, workspaceId: string, id: string, now: Date) {
   return selectRows(db, now)
     .where('w.workspaceId', '=', workspaceId)
@@ -44,7 +44,7 @@ export function findWatchdog(db: Db, workspaceId: string, id: string, now: Date)
     .executeTakeFirst()
 }
 
-/** One page of what the caller can see, newest first; served by `watchdogs_by_workspace`. */
+/** One page of the watchdogs visible to the caller, newest first; served by `watchdogs_by_workspace`. */
 export async function listWatchdogs(
   { db, workspace, onlyEndpointId }: Pick<Context, 'db' | 'workspace' | 'onlyEndpointId'>,
   page: Page & Between<TimePlace>,
@@ -68,7 +68,7 @@ export async function listWatchdogs(
   return { rows, totalCount: count }
 }
 
-/** How many count against `watchdogsMax`. */
+/** Number of watchdogs that count against `watchdogsMax`. */
 export async function countWatchdogs(db: Db, workspaceId: string, now: Date): Promise<number> {
   const { count } = await selectWatchdogs(db, now)
     .where('w.workspaceId', '=', workspaceId)
@@ -77,12 +77,12 @@ export async function countWatchdogs(db: Db, workspaceId: string, now: Date): Pr
   return count
 }
 
-/** The rows with these ids, locked against every other change until the transaction ends, in an order free of deadlocks. */
+/** The rows with these ids, locked against changes until the transaction ends. The order prevents deadlocks. */
 export function lockWatchdogs(trx: Trx, ids: readonly string[], now: Date): Promise<WatchdogRow[]> {
   return selectRows(trx, now).where('w.id', 'in', ids).orderBy('w.id').forUpdate('w').execute()
 }
 
-/** Every watchdog of the workspace in the order in which the plan keeps them, locked. */
+/** Every watchdog of the workspace, locked, in the order in which the plan keeps them. */
 export function lockWatchdogsOfWorkspace(trx: Trx, workspaceId: string, now: Date): Promise<WatchdogRow[]> {
   return selectRows(trx, now)
     .where('w.workspaceId', '=', workspaceId)
@@ -93,9 +93,8 @@ export function lockWatchdogsOfWorkspace(trx: Trx, workspaceId: string, now: Dat
 }
 
 /**
- * Locks watchdogs that need a look, and leaves those that another worker looks at: overdue ones, and alarmed ones
- * whose criteria were met since. Either kind has an index that holds little else, so that a look costs nothing
- * while nothing is due.
+ * Locks watchdogs that need a step and skips those that another worker has locked: overdue ones, and alarmed ones with
+ * a match since. Each kind has an index of little else, so that a check costs nothing while nothing is due.
  */
 export async function lockWatchdogsToCheck(trx: Trx, now: Date, limit: number): Promise<WatchdogRow[]> {
   return await selectRows(trx, now)
@@ -121,22 +120,22 @@ export async function lockWatchdogsToCheck(trx: Trx, now: Date, limit: number): 
     .execute()
 }
 
-/** New and edited watchdogs whose history is to be read once more. */
+/** New and edited watchdogs with a history that must be read again. */
 export function findWatchdogsToRecheck(db: Db, now: Date, limit: number): Promise<WatchdogRow[]> {
   return selectRows(db, now).where('w.recheckAt', '<=', now).orderBy('w.recheckAt').limit(limit).execute()
 }
 
-/** Adds one row as it is; the plan's limit is not checked here. */
+/** Adds one row; the plan's limit is not checked here. */
 export async function insertWatchdog(trx: Trx, row: Insertable<WatchdogsTable>): Promise<void> {
   await trx.insertInto('watchdogs').values(row).execute()
 }
 
-/** The columns besides the clock that an edit may change. */
+/** The columns that an edit may change, without those of the clock. */
 export type WatchdogSettings = Partial<
   Pick<Insertable<WatchdogsTable>, 'name' | 'match' | 'criteriaId' | 'alertContactIds' | 'recheckAt'>
 >
 
-/** Stores a clock, and settings where they changed. */
+/** Stores a clock, and changed settings. */
 export async function updateWatchdog(
   trx: Trx,
   id: string,
@@ -145,7 +144,7 @@ export async function updateWatchdog(
   await trx.updateTable('watchdogs').set(columns).where('id', '=', id).execute()
 }
 
-/** A clock as columns; `alarmAt` is stored for the index alone. */
+/** A clock as columns; `alarmAt` serves only the index. */
 export function clockColumns(clock: WatchdogClock, alarmAt: Date | null) {
   return {
     active: clock.active,
@@ -165,13 +164,13 @@ export function clockColumns(clock: WatchdogClock, alarmAt: Date | null) {
   }
 }
 
-/** Deletes the watchdog, and its criteria when nobody else watches for the same. The caller locks the workspace. */
+/** Deletes the watchdog, and its criteria if no other watchdog uses them. The caller locks the workspace. */
 export async function deleteWatchdog(trx: Trx, watchdog: { id: string; criteriaId: string }): Promise<void> {
   await trx.deleteFrom('watchdogs').where('id', '=', watchdog.id).execute()
   await deleteUnusedCriteria(trx, watchdog.criteriaId)
 }
 
-/** Deletes criteria that no watchdog has any more. */
+/** Deletes criteria without watchdogs. */
 export async function deleteUnusedCriteria(trx: Trx, criteriaId: string): Promise<void> {
   await trx
     .deleteFrom('watchdogCriteria as c')
@@ -185,8 +184,8 @@ export async function deleteUnusedCriteria(trx: Trx, criteriaId: string): Promis
 }
 
 /**
- * The endpoint's row for these criteria, made when there is none. The caller locks the workspace, so that two
- * cannot make the same.
+ * The endpoint's row for these criteria, created if there is none. The caller locks the workspace, so that no two
+ * callers create the same row.
  *
  * @param match canonical JSON text
  */
@@ -208,7 +207,7 @@ function digestOf(match: string): Buffer {
   return createHash('sha256').update(match).digest()
 }
 
-/** The last request that captures noted for these criteria; 0 when none was, or nobody watches for them. */
+/** The last request that captures noted for these criteria; 0 if there is none, or no watchdog has these criteria. */
 export async function lastNotedRequest(db: Db, endpointId: string, match: string): Promise<number> {
   const row = await db
     .selectFrom('watchdogCriteria')
@@ -219,12 +218,15 @@ export async function lastNotedRequest(db: Db, endpointId: string, match: string
   return row?.lastMatchedRequestId ?? 0
 }
 
-/** When no gateway could take captures, in order of time. */
+/** Times without any gateway that could take captures, in order of time. */
 export function listOutages(db: Db): Promise<Outage[]> {
   return db.selectFrom('gatewayOutages').select(['beganAt', 'endedAt']).orderBy('beganAt').execute()
 }
 
-/** Alarms of a watchdog that were on within a period, oldest first: its incidents, which are kept as long as alerts. */
+/**
+ * Alarms of a watchdog that were open within a period, oldest first. They are read from its incidents, which are kept
+ * as long as alerts.
+ */
 export function listAlarms(
   db: Db,
   { id, workspaceId }: { readonly id: string; readonly workspaceId: string },
@@ -242,7 +244,7 @@ export function listAlarms(
     .execute()
 }
 
-/** Labels of stored requests, most frequent first. One walk along the endpoint's rows. */
+/** Labels of stored requests, most frequent first. One scan of the endpoint's rows. */
 export function listLabels(db: Db, endpointId: string): Promise<{ label: string; count: number }[]> {
   return db
     .selectFrom('requests')

@@ -7,7 +7,9 @@ import { watchdogChange } from './auditedChange.ts'
 import { applyWatchdogLimit } from './planPause.ts'
 import { deleteWatchdog, type WatchdogRow } from './queries.ts'
 
-/** Deletes a watchdog. Its open incident ends without a recovery; one that was paused by plan may resume. */
+/**
+ * Deletes a watchdog. Its open incident is closed without a recovery; a watchdog that was paused by plan may resume.
+ */
 export async function removeWatchdog(ctx: Context, watchdog: WatchdogRow): Promise<void> {
   await ctx.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, ctx.workspace.id)

@@ -26,7 +26,7 @@ import { watchdogView } from './view.ts'
 
 const id = z.string().meta({ format: 'uuid', description: 'Id of the watchdog' })
 
-/** Manage watchdogs, and suggest rhythms and labels from the history of an endpoint. */
+/** Manage watchdogs, and suggest intervals and labels from the history of an endpoint. */
 export const watchdogRoutes = router({
   list: route({
     method: 'GET',

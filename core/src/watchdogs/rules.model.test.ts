@@ -14,14 +14,14 @@ import {
 } from './rules.ts'
 
 /**
- * The reference: a watchdog as one would explain it, which hears of everything the moment it happens. It keeps one
- * "silent since" instant and whether an alarm is open, in whole seconds, and knows nothing of lazy folding.
+ * The reference: a simple watchdog that gets every event as it happens. It stores one "silent since" instant and
+ * whether an alarm is open, in whole seconds, without lazy folding.
  */
 class Reference {
   silentSince: number
   matched = false
   open = false
-  /** The silence that was already alarmed, so that edits do not alarm it again. */
+  /** The silence that has been alarmed, so that edits do not alarm it again. */
   alarmedSilence: number | null = null
   on = true
   plan = true
@@ -93,7 +93,7 @@ class Reference {
   }
 }
 
-/** The real rules as the service uses them: captures leave only the criteria's last match behind. */
+/** The real rules as the service uses them: captures only note the criteria's last match. */
 class Service {
   lastMatch: Match | null = null
   clock: WatchdogClock
@@ -123,7 +123,7 @@ class Service {
     this.take(change(this.clock))
   }
 
-  /** What a GET shows: folded for the answer, not stored. */
+  /** The view of a GET: folded for the answer, not stored. */
   view(now: number) {
     const { clock } = noticeMatch(this.clock, this.lastMatch)
     const times = deadlines(clock, [])
@@ -168,7 +168,7 @@ test('whatever happens, and however late matches are folded in, people see and h
         const reference = new Reference(now, interval, grace)
         const service = new Service(now, interval, grace)
         for (const next of steps) {
-          // Two things never happen in the same instant: their order would be anybody's guess.
+          // No two events happen in the same instant, because their order would be undefined.
           now += 1
           if (next.do === 'wait') now += next.seconds
           if (next.do === 'capture') {

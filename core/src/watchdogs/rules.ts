@@ -1,51 +1,50 @@
 /**
- * The watchdog's state machine, as pure functions: value and instant in, next value and
- * what to tell people out. Nothing here reads a clock or a database.
+ * The watchdog's state machine, as pure functions: they take a value and an instant, and return the next value and the
+ * alert to raise. They read neither a clock nor a database.
  *
- * Matches are folded in lazily: a capture only notes its criteria's last match, and whoever looks at a
- * watchdog next calls `noticeMatch`. Folding late gives the same value as folding at once, because only
- * `evaluate` raises alarms.
+ * Matches are folded in lazily: a capture only notes its criteria's last match, and the next step of a watchdog calls
+ * `noticeMatch`. Folding late gives the same value as folding at once, because only `evaluate` raises alarms.
  */
 
-/** `waiting`: nothing matched since it was armed. `watching`: the clock runs from a match. */
+/** `waiting`: no match since it was armed. `watching`: the clock runs from a match. */
 export type Phase = 'waiting' | 'watching' | 'alarmed'
 
-/** The state that is shown. `late`: a capture is overdue and no alarm was raised yet. */
+/** The displayed state. `late`: a capture is overdue and no alarm was raised yet. */
 export type WatchdogState = 'waiting' | 'onTime' | 'late' | 'alarmed' | 'paused'
 
 /**
- * What a step asks of the alerts: raise, announce the recovery, or close the incident without a word
- * because somebody paused the watchdog.
+ * The effect of a step on alerts: raise one, announce the recovery, or close the incident without an alert because a
+ * user paused the watchdog.
  */
 export type WatchdogEvent = 'alarmed' | 'recovered' | 'silenced'
 
-/** How long to wait for a capture before paging. */
+/** The times after which a missing capture is late, and raises an alarm. */
 export interface WatchdogSchedule {
   readonly expectedIntervalSeconds: number
   readonly graceSeconds: number
 }
 
-/** A capture that met the criteria. */
+/** A capture that matched the criteria. */
 export interface Match {
   readonly requestId: number
   readonly receivedAt: Date
 }
 
-/** A stretch in which no gateway could take captures. Lists are in order of time and do not overlap. */
+/** A period in which no gateway could take captures. Lists are in order of time and do not overlap. */
 export interface Outage {
   readonly beganAt: Date
   readonly endedAt: Date
 }
 
-/** Everything that decides a watchdog's state. */
+/** State of a watchdog. */
 export interface WatchdogClock extends WatchdogSchedule {
   readonly active: boolean
   readonly pausedByPlan: boolean
   readonly phase: Phase
   readonly armedAt: Date
-  /** What `dueAt` counts from: the last match, else the arming. */
+  /** Start of the current interval: the last match, else the arming. */
   readonly baselineAt: Date
-  /** Matches up to this request id are already part of this value. */
+  /** Matches up to this request id are already included. */
   readonly settledRequestId: number
   readonly lastMatchedAt: Date | null
   readonly lastMatchedRequestId: number | null
@@ -54,29 +53,28 @@ export interface WatchdogClock extends WatchdogSchedule {
   readonly lastAlertedAt: Date | null
 }
 
-/** A next value, and what must be notified in the same transaction that stores it. */
+/** A next value, and the effect on alerts for the transaction that stores it. */
 export interface Step {
   readonly clock: WatchdogClock
   readonly event: WatchdogEvent | null
 }
 
-/** Own downtime is credited only when it lasted longer than this. */
+/** Shortest downtime of our own that is credited. */
 export const CREDITED_DOWNTIME_SECONDS = 60
 
-/** The grace of a watchdog whose author named none: a fifth of the interval, at least a minute. */
+/** The default grace: a fifth of the interval, at least a minute. */
 export function defaultGraceSeconds(expectedIntervalSeconds: number): number {
   return Math.max(60, Math.ceil(expectedIntervalSeconds / 5))
 }
 
-/** Whether nothing is evaluated: switched off, or over the plan's limit. */
+/** Whether evaluation is off: by the switch, or by the plan's limit. */
 export function isPaused(clock: Pick<WatchdogClock, 'active' | 'pausedByPlan'>): boolean {
   return !clock.active || clock.pausedByPlan
 }
 
 /**
- * Milliseconds by which our own downtime moves the deadlines of a clock that runs from `baselineAt`.
- * An outage counts when it began before the alarm was due, earlier credit included, and only as far as it
- * lies after the baseline.
+ * Milliseconds by which our own downtime moves the deadlines of a clock that runs from `baselineAt`. An outage counts
+ * if it began before the alarm was due, earlier credit included, and only the part after the baseline counts.
  */
 export function downtimeCreditMs(
   baselineAt: Date,
@@ -93,7 +91,7 @@ export function downtimeCreditMs(
   return credit
 }
 
-/** When the next match is due, and when its absence pages; null while paused. */
+/** When the next match is due, and when its absence raises an alarm; null while paused. */
 export function deadlines(
   clock: WatchdogClock,
   outages: readonly Outage[],
@@ -105,8 +103,8 @@ export function deadlines(
 }
 
 /**
- * The state that people see. `alarmed` means that the alarm was raised: between `alarmAt` and the check that
- * raises it, a watchdog still reads `late` (or `waiting`, which has no late phase).
+ * The displayed state. `alarmed` means that the alarm was raised: between `alarmAt` and the check that raises it, a
+ * watchdog is still `late` (or `waiting`, which has no late phase).
  */
 export function stateOf(clock: WatchdogClock, now: Date, outages: readonly Outage[]): WatchdogState {
   const times = deadlines(clock, outages)
@@ -116,7 +114,7 @@ export function stateOf(clock: WatchdogClock, now: Date, outages: readonly Outag
 }
 
 /**
- * A new watchdog's clock: it runs from the newest stored match, however old ("arms immediately, using the
+ * The clock of a new watchdog. It runs from the newest stored match, however old ("arms immediately, using the
  * endpoint's history"), else from now.
  */
 export function arm(
@@ -139,7 +137,7 @@ export function arm(
   }
 }
 
-/** Takes a match into account. A paused watchdog looks away: the match will not count when it is resumed. */
+/** Applies a match. A paused watchdog ignores it, also after it is resumed. */
 export function noticeMatch(clock: WatchdogClock, match: Match | null): Step {
   if (match === null || match.requestId <= clock.settledRequestId) return { clock, event: null }
   if (isPaused(clock)) return { clock: { ...clock, settledRequestId: match.requestId }, event: null }
@@ -148,7 +146,7 @@ export function noticeMatch(clock: WatchdogClock, match: Match | null): Step {
     clock: {
       ...clock,
       phase: 'watching',
-      // Never backwards: gateways' clocks differ by a little.
+      // Never backwards, because the clocks of gateways differ slightly.
       baselineAt: later(clock.baselineAt, match.receivedAt),
       settledRequestId: match.requestId,
       lastMatchedAt: match.receivedAt,
@@ -159,7 +157,7 @@ export function noticeMatch(clock: WatchdogClock, match: Match | null): Step {
   }
 }
 
-/** Raises the alarm when its time has come; otherwise changes nothing. */
+/** Raises the alarm if it is due; else changes nothing. */
 export function evaluate(clock: WatchdogClock, now: Date, outages: readonly Outage[]): Step {
   const times = deadlines(clock, outages)
   if (times === null || clock.phase === 'alarmed' || now < times.alarmAt) return { clock, event: null }
@@ -170,8 +168,8 @@ export function evaluate(clock: WatchdogClock, now: Date, outages: readonly Outa
 }
 
 /**
- * Pauses or resumes, by hand (`active`) or by plan. Resuming arms anew from now and forgets the history;
- * pausing an alarmed watchdog ends its incident without a recovery.
+ * Pauses or resumes, by hand (`active`) or by plan. Resuming arms the watchdog from now and ignores the history.
+ * Pausing an alarmed watchdog closes its incident without a recovery.
  */
 export function setPaused(
   clock: WatchdogClock,
@@ -188,8 +186,8 @@ export function setPaused(
 }
 
 /**
- * Changes interval or grace. An alarmed watchdog that is no longer overdue recovers. One whose silence
- * was already alarmed goes back to `alarmed` without a second alarm, when it is the edit that makes it overdue.
+ * Changes interval or grace. An alarmed watchdog that is no longer overdue recovers. If an edit makes a watchdog
+ * overdue whose silence was already alarmed, it returns to `alarmed` without a second alarm.
  */
 export function changeSchedule(
   clock: WatchdogClock,
@@ -218,10 +216,10 @@ export function changeSchedule(
 }
 
 /**
- * Starts over with other criteria, on their history, as on creation: what never matched before gets a whole
- * window. An alarmed watchdog either recovers by it or stays alarmed without a second alarm.
+ * Starts over with other criteria and their history, as on creation: without a match it gets a whole window. An alarmed
+ * watchdog either recovers or stays alarmed without a second alarm.
  *
- * @param history the newest stored request that meets the new criteria
+ * @param history the newest stored request that matches the new criteria
  */
 export function changeMatch(
   clock: WatchdogClock,

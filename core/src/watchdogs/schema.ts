@@ -9,14 +9,14 @@ import {
   MIN_INTERVAL_SECONDS,
 } from './bounds.ts'
 
-/** Every state that a watchdog shows. */
+/** Every displayed state of a watchdog. */
 export const WATCHDOG_STATES = ['waiting', 'onTime', 'late', 'alarmed', 'paused'] as const
 
 const interval = z.int().min(MIN_INTERVAL_SECONDS).max(MAX_INTERVAL_SECONDS).meta({
   description: 'How often a matching capture is expected: a second to 31 days',
 })
 
-/** A condition; its grammar is checked by `parseMatch`, which names every wrong part. */
+/** A condition; `parseMatch` checks its grammar and names every wrong part. */
 const match = z.record(z.string(), z.unknown()).meta({
   ...CONDITION_GRAMMAR,
   description: 'Which captures count: a condition; `{}` counts every capture',
@@ -39,10 +39,10 @@ const endpointId = z.guid().meta({ description: 'Id of the endpoint whose captur
 /** Input of the create route; endpoint and interval are required. */
 export const createInput = z.object({ endpointId, ...writable, expectedIntervalSeconds: interval })
 
-/** Names the endpoint whose history is read. */
+/** Query parameter of the endpoint to read the history of. */
 export const endpointQuery = { endpointId: z.guid().meta({ description: 'Id of the endpoint' }) }
 
-/** Input of the update route: a member that is left out stays as it is. */
+/** Input of the update route; absent members are unchanged. */
 export const updateInput = z.object({
   id: z.string(),
   endpointId: optional(z.string().toLowerCase()).meta({ description: 'Fixed on create: equal or left out' }),
@@ -55,7 +55,7 @@ export type CreateInput = z.output<typeof createInput>
 /** {@link updateInput} after parsing. */
 export type UpdateInput = z.output<typeof updateInput>
 
-/** The public words of a watchdog. */
+/** The public schema of a watchdog. */
 export const Watchdog = z
   .object({
     id: z.uuid(),
@@ -81,7 +81,7 @@ export const Watchdog = z
   })
   .meta({ id: 'Watchdog' })
 
-/** What the history says about a rhythm. */
+/** Interval and grace suggested from the history. */
 export const WatchdogSuggestion = withExample(
   'WatchdogSuggestion',
   z.object({
@@ -106,7 +106,7 @@ export const WatchdogSuggestion = withExample(
   },
 )
 
-/** What happened to a watchdog in a period. */
+/** History of a watchdog in a period. */
 export const WatchdogTimeline = z
   .object({
     from: Timestamp,
@@ -121,7 +121,7 @@ export const WatchdogTimeline = z
   })
   .meta({ id: 'WatchdogTimeline' })
 
-/** The labels of an endpoint's requests, and how many stored requests have each. */
+/** The labels of an endpoint's requests, with the number of stored requests of each. */
 export const WatchdogLabels = z
   .object({ items: z.array(z.object({ label: z.string(), count: z.int() })) })
   .meta({ id: 'WatchdogLabels' })

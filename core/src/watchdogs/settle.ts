@@ -11,17 +11,17 @@ import { deadlines, type Match, noticeMatch, type Outage, type Step, type Watchd
 import { type TellServices, tell } from './tell.ts'
 import { clockOf, notedMatch } from './view.ts'
 
-/** A change of a watchdog: its next step, and columns besides the clock's. */
+/** A change of a watchdog: its next step, and changed columns outside of the clock. */
 export interface Change {
   readonly step: (clock: WatchdogClock, outages: readonly Outage[]) => Step
   readonly settings?: WatchdogSettings
-  /** A match that the criteria's row does not know. */
+  /** A match that is missing in the criteria's row. */
   readonly match?: Match | null
 }
 
 /**
- * Changes one watchdog: locks it, takes the matches up to now into account, makes the step, stores it and tells
- * people. Every change goes through here, so that none can forget one of the five.
+ * Changes one watchdog: locks it, applies the matches up to now, makes the step, stores it and raises alerts. Every
+ * change must use this function, so that none of the five is forgotten.
  *
  * @returns false when the watchdog is gone
  */
@@ -37,7 +37,7 @@ export async function changeWatchdog(
   return true
 }
 
-/** The same for a row that is locked already. */
+/** The same for a row that is already locked. */
 export async function stepWatchdog(
   services: TellServices,
   trx: Trx,
@@ -48,7 +48,7 @@ export async function stepWatchdog(
   const rechecked = noticeMatch(noted.clock, change.match ?? null)
   await tell(services, trx, { row, ...rechecked })
   const next = change.step(rechecked.clock, outages)
-  // The alarm names the watchdog as the change leaves it.
+  // The alarm has the watchdog's name after the change.
   const { name = row.name, alertContactIds = row.alertContactIds } = change.settings ?? {}
   await tell(services, trx, { row: { ...row, name, alertContactIds }, ...next })
   const alarmAt = deadlines(next.clock, outages)?.alarmAt ?? null

@@ -5,9 +5,9 @@ import { matchOf, parseMatchText } from './match.ts'
 import { SUGGESTION_CAPTURES, type Suggestion, suggestFrom } from './suggestion.ts'
 
 /**
- * Suggests interval and grace from the rhythm of the newest stored captures that satisfy a match.
+ * Suggests interval and grace from the times of the newest stored captures that match.
  *
- * @param match JSON text; undefined measures every capture
+ * @param match JSON text; undefined matches every capture
  * @throws LineTooLong as `searchHistory` does
  */
 export async function suggestWatchdog(

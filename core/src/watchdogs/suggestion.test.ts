@@ -3,7 +3,7 @@ import { suggestFrom } from './suggestion.ts'
 
 const START = Date.parse('2026-11-21T09:00:00.000Z')
 
-/** Instants, newest first, of captures that lie this many seconds apart (oldest gap first). */
+/** Times of captures with these gaps in seconds (oldest gap first), newest first. */
 function captures(gapsSeconds: readonly number[]): Date[] {
   let at = START
   const instants = [new Date(at)]

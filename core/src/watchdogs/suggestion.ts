@@ -1,11 +1,11 @@
 import { MAX_INTERVAL_SECONDS, MIN_SUGGESTED_SECONDS } from './bounds.ts'
 
-/** What the history says about how often captures come. */
+/** A suggestion from the history of captures. */
 export interface Suggestion {
   readonly available: boolean
-  /** One sentence when there is too little history, else null. */
+  /** One sentence if there is too little history, else null. */
   readonly reason: string | null
-  /** Matching captures that were looked at. */
+  /** Number of matching captures that were used. */
   readonly samples: number
   readonly expectedIntervalSeconds: number | null
   readonly graceSeconds: number | null
@@ -14,19 +14,19 @@ export interface Suggestion {
   readonly oldestAt: Date | null
 }
 
-/** The most matching captures that a suggestion looks at: 500 gaps. */
+/** Matching captures that a suggestion uses: 500 gaps. */
 export const SUGGESTION_CAPTURES = 501
 
 const MIN_GAPS = 10
 const MIN_SPAN_SECONDS = 600
-/** Captures closer than this are one signal: a burst says nothing about the rhythm. */
+/** Shorter gaps are part of a burst, which counts as one capture. */
 const BURST_MS = 1000
 const ROUND_INTERVALS = [60, 120, 300, 600, 900, 1800, 3600]
 const HOUR = 3600
 const DAY = 86_400
 
 /**
- * Suggests an interval and a grace from the instants of matching captures.
+ * Suggests an interval and a grace from the times of matching captures.
  *
  * @param receivedAt the newest matching captures, newest first
  * @param isComplete false: there may be more that were not found in time
@@ -64,7 +64,7 @@ export function suggestFrom(receivedAt: readonly Date[], isComplete = true): Sug
   }
 }
 
-/** Too little to suggest from; what was looked at is said all the same. */
+/** The answer for too little history; it still has the facts that were found. */
 function unavailable(receivedAt: readonly Date[], reason: string): Suggestion {
   return {
     available: false,
@@ -78,14 +78,14 @@ function unavailable(receivedAt: readonly Date[], reason: string): Suggestion {
   }
 }
 
-/** The next interval that a person would have chosen: 1-2-5 minutes…, then whole hours, then whole days. */
+/** Rounds up to a usual interval: 1-2-5 minutes…, then whole hours, then whole days. */
 function roundUpInterval(seconds: number): number {
   const step = seconds <= DAY ? HOUR : DAY
   const rounded = ROUND_INTERVALS.find((round) => seconds <= round) ?? Math.ceil(seconds / step) * step
   return Math.min(Math.max(rounded, MIN_SUGGESTED_SECONDS), MAX_INTERVAL_SECONDS)
 }
 
-/** A fifth of the interval, or what the longest gap seen would have needed; a minute to the whole interval. */
+/** A fifth of the interval, or the overshoot of the longest gap; between a minute and the whole interval. */
 function graceFor(intervalSeconds: number, longestGapSeconds: number): number {
   const overshoot = Math.ceil((longestGapSeconds - intervalSeconds) / 60) * 60
   return Math.min(Math.max(Math.ceil(intervalSeconds / 5), overshoot, 60), intervalSeconds)

@@ -5,12 +5,12 @@ import type { WatchdogRow } from './queries.ts'
 import type { WatchdogClock, WatchdogEvent } from './rules.ts'
 import { contactIdsOf } from './view.ts'
 
-/** What telling people needs of the process. */
+/** The services that alerts of a watchdog need. */
 export type TellServices = Pick<Services, 'clock' | 'enqueue'>
 
 /**
- * Tells people what a step of the state machine asks for, in the transaction that stores the step: one alarm and
- * one recovery per outage, to the channels and to the contacts that the watchdog names.
+ * Raises the alerts of a step, in the transaction that stores the step: one alarm and one recovery per outage, to the
+ * channels and to the watchdog's own contacts.
  *
  * @param clock the value after the step
  */

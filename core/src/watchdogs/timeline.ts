@@ -4,10 +4,10 @@ import { DAY_MS } from '../platform/time/index.ts'
 import { searchHistory } from '../requests/index.ts'
 import { listAlarms, listOutages, type WatchdogRow } from './queries.ts'
 
-/** Matches that one timeline shows at most, the newest. */
+/** Matches in one timeline, the newest. */
 const TIMELINE_MATCHES_MAX = 500
 
-/** A period, its end not part of it. */
+/** A period; its end is exclusive. */
 export interface Period {
   readonly from: Date
   readonly to: Date
@@ -17,7 +17,7 @@ const INTERVALS_SHOWN = 8
 const SHORTEST_MS = 60_000
 const LONGEST_MS = 62 * DAY_MS
 
-/** The period that is meant: eight intervals up to now by default, a minute to 62 days. */
+/** The requested period: eight intervals up to now by default, limited to between a minute and 62 days. */
 export function timelinePeriod(
   { expectedIntervalSeconds }: Pick<WatchdogRow, 'expectedIntervalSeconds'>,
   now: Date,
@@ -29,7 +29,7 @@ export function timelinePeriod(
   return { from: new Date(to.getTime() - length), to }
 }
 
-/** What happened to a watchdog: captures that it counted, its alarms, and when no gateway took captures. */
+/** History of a watchdog: its matches, its alarms, and outages of the gateways. */
 export async function timelineOf(ctx: Context, watchdog: WatchdogRow, { from, to }: Period) {
   const { matches } = await searchHistory(ctx, watchdog.endpointId, storedCondition(watchdog.match), {
     limit: TIMELINE_MATCHES_MAX,

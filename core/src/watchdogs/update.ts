@@ -23,7 +23,7 @@ import type { CreateInput, UpdateInput } from './schema.ts'
 import { changeWatchdog } from './settle.ts'
 import { contactIdsOf, watchdogView } from './view.ts'
 
-/** What the schema alone cannot evaluate of a watchdog's members. */
+/** Checks of a watchdog's members that the schema cannot express. */
 export async function checkWatchdogInput(
   ctx: Context,
   input: Partial<CreateInput> | Partial<UpdateInput>,
@@ -43,7 +43,10 @@ export async function checkWatchdogInput(
   return issues
 }
 
-/** A list equal to the stored one is not evaluated anew: a contact of it may be gone since. */
+/**
+ * Checks that contacts exist. A list equal to the stored one is not checked again, because one of its contacts may have
+ * been deleted since.
+ */
 async function unknownContacts(
   ctx: Context,
   ids: readonly string[] | undefined,
@@ -65,7 +68,7 @@ async function unknownContacts(
   )
 }
 
-/** Changes the named members of a watchdog and recomputes its deadlines. */
+/** Changes the given members of a watchdog and recomputes its deadlines. */
 export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, input: UpdateInput) {
   const now = ctx.clock.now()
   const condition = input.match === undefined ? undefined : matchOf(parseMatch(input.match, ctx.rawBody))
@@ -109,7 +112,7 @@ export async function updateWatchdogMembers(ctx: Context, stored: WatchdogRow, i
   })
 }
 
-/** Pauses or resumes a watchdog; resuming arms it anew from now. */
+/** Pauses or resumes a watchdog; resuming arms it from now. */
 export async function setWatchdogActive(ctx: Context, stored: WatchdogRow, active: boolean) {
   const now = ctx.clock.now()
   return await ctx.db.transaction().execute(async (trx) => {

@@ -4,18 +4,18 @@ import type { WatchdogRow } from './queries.ts'
 import { deadlines, type Match, noticeMatch, type Outage, stateOf, type WatchdogClock } from './rules.ts'
 import type { Watchdog } from './schema.ts'
 
-/** The stored part of a row that decides its state. */
+/** The part of a row that decides its state. */
 export function clockOf(row: WatchdogRow): WatchdogClock {
   return row
 }
 
-/** The last capture that the row's criteria noted, which may be part of the row already. */
+/** The last match that captures noted for the row's criteria. The row may include it already. */
 export function notedMatch(row: WatchdogRow): Match | null {
   if (row.criteriaMatchedAt === null || row.criteriaRequestId === null) return null
   return { requestId: row.criteriaRequestId, receivedAt: row.criteriaMatchedAt }
 }
 
-/** The row in the words of the API, with every match up to now. */
+/** The row in the API's format, with every match up to now. */
 export function watchdogView(
   row: WatchdogRow,
   now: Date,
@@ -47,7 +47,7 @@ export function watchdogView(
   }
 }
 
-/** The contacts that a watchdog names. */
+/** The watchdog's own contacts. */
 export function contactIdsOf(row: { readonly alertContactIds: string }): string[] {
   const ids: unknown = JSON.parse(row.alertContactIds)
   return Array.isArray(ids) ? ids.map(String) : []
