@@ -12,15 +12,16 @@ import {
   type VersionRow,
 } from './queries.ts'
 
-/** The endpoint of the path and the destination whose set is meant; null when it has no forward action. */
+/** The endpoint of the path and the destination of the rule set; null if the endpoint has no forward action. */
 export interface FoundSet {
   readonly endpoint: EndpointRow
   readonly destination: Destination | null
 }
 
 /**
- * Finds the set that the path, or `actionId`, names.
- * @throws DomainError `not_found` for an endpoint or a forward action that is not there
+ * Finds the rule set of the path, or of `actionId`.
+ *
+ * @throws DomainError `not_found` for an unknown endpoint or forward action
  */
 export const findsSet: Finds<FoundSet> = async (ctx, ids) => {
   const { endpoint } = await findsEndpoint(ctx, ids)
@@ -31,8 +32,9 @@ export const findsSet: Finds<FoundSet> = async (ctx, ids) => {
 }
 
 /**
- * Finds the rule that the path names, anywhere on the endpoint; an `actionId` that is not its own is another
- * destination's.
+ * Finds the rule of the path, anywhere on the endpoint. If `actionId` names another destination than the rule's, the
+ * rule is not found.
+ *
  * @throws DomainError `not_found`
  */
 export const findsRule: Finds<FoundSet & { rule: RuleRow }> = async (ctx, ids) => {
@@ -44,7 +46,7 @@ export const findsRule: Finds<FoundSet & { rule: RuleRow }> = async (ctx, ids) =
   return { ...set, rule }
 }
 
-/** @throws DomainError `not_found` also for a version that never was */
+/** @throws DomainError `not_found`, also for a version that never existed */
 export const findsVersion: Finds<FoundSet & { rule: RuleRow; restored: VersionRow }> = async (ctx, ids) => {
   const found = await findsRule(ctx, ids)
   const version = /^[1-9]\d{0,8}$/.test(ids.n ?? '') ? Number(ids.n) : undefined
@@ -53,7 +55,7 @@ export const findsVersion: Finds<FoundSet & { rule: RuleRow; restored: VersionRo
   return { ...found, restored }
 }
 
-/** The first rule of the set, to be read. @throws DomainError `not_found` for an empty set */
+/** Finds the first rule of the set, to be read. @throws DomainError `not_found` for an empty set */
 export const findsFirstRule: Finds<FoundSet & { rule: RuleRow }> = async (ctx, ids) => {
   const set = await findsSet(ctx, ids)
   const [rule] = set.destination === null ? [] : await listRules(ctx.db, set.destination.id)
@@ -62,8 +64,8 @@ export const findsFirstRule: Finds<FoundSet & { rule: RuleRow }> = async (ctx, i
 }
 
 /**
- * The first rule of the set, to be written; null when there is no forward action to have a set, which is a conflict
- * and so comes after validation.
+ * Finds the first rule of the set, to be written. Null if there is no forward action: that is a conflict, which is
+ * reported only after validation.
  *
  * @throws DomainError `not_found` for the empty set of a forward action
  */
@@ -75,7 +77,7 @@ export const findsFirstRuleToWrite: Finds<FoundSet & { rule: RuleRow | null }> =
   return { ...set, rule }
 }
 
-/** A malformed id in the query is no 404: validation refuses it. */
+/** The id, if it is well-formed. A malformed id in the query is not a 404: validation refuses it. */
 function namedAction(text: string | undefined): string | undefined {
   const id = z.guid().safeParse(text)
   return id.success ? id.data : undefined

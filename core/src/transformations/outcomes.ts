@@ -7,10 +7,10 @@ import { ruleChange } from './auditedChange.ts'
 import { forgetFaults, lockRule, noteFault, type RuleRow, updateRule } from './queries.ts'
 import type { RuleEnd } from './ruleSets.ts'
 
-/** A rule is switched off when it faulted on this many distinct requests in a row. */
+/** Faults on this many distinct requests in a row disable a rule. */
 const FAULTS_MAX = 5
 
-/** How the rules of one attempt ended. */
+/** Results of the rules of one attempt. */
 export interface RuleOutcome {
   readonly workspaceId: string
   readonly endpoint: Named
@@ -19,10 +19,11 @@ export interface RuleOutcome {
 }
 
 /**
- * Counts faults and forgets them where a rule ran without one; switches a rule off at the fifth and raises
- * `transformation.disabled`. The counts stand in the database: restarts and other workers see the same.
+ * Counts faults, and resets the count of rules that ran without one. At the fifth fault disables the rule and raises
+ * `transformation.disabled`. The counts are stored in the database, so restarts and other workers share them.
  *
- * A rule that takes data out holds its action's deliveries from then on, until somebody decides; any other is skipped.
+ * A disabled rule that removes data holds its action's deliveries from then on, until a user decides; any other is
+ * skipped.
  */
 export async function recordRuleOutcomes(
   services: Pick<Services, 'clock' | 'enqueue' | 'actor'>,
@@ -34,7 +35,7 @@ export async function recordRuleOutcomes(
   const faulty: string[] = []
   const fine: string[] = []
   for (const [id, ends] of byRule) (ends.some(({ fault }) => fault !== null) ? faulty : fine).push(id)
-  // In one order everywhere, so that two workers never wait for each other.
+  // Sorted, so that two workers never deadlock.
   await forgetFaults(trx, fine.sort())
   for (const id of faulty.sort()) {
     const row = await lockRule(trx, id)
@@ -80,7 +81,7 @@ async function switchOff(
   })
 }
 
-/** What happens to deliveries now, and how to go on. */
+/** Explains the effect on deliveries, and the next step. */
 function consequenceOf(ops: readonly string[]): string {
   if (ops.length === 0) return 'Deliveries go on without it.'
   return `It has ${ops.join(', ')} steps, so deliveries of its action are held, unsent, until you enable, edit, delete or switch off this rule; enabled or edited, they are retried at once.`

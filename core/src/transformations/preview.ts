@@ -14,26 +14,29 @@ import type { PreviewRequest } from './sample.ts'
 import { destinationOf, documentOf } from './save.ts'
 import type { TransformationPreview } from './schema.ts'
 
-/** A rule in a preview: saved, or only a document. */
+/** A rule in a preview: saved, or an unsaved document. */
 export interface PreviewRule {
   readonly ruleId: string | null
   readonly version: number | null
   readonly rule: Rule
 }
 
-/** A secret is never shown, not even what it signs: previews sign with this, which reads as Base64 too. */
+/**
+ * Previews sign with this dummy key, because not even a signature of the real secret may be shown. It is valid Base64,
+ * too.
+ */
 const DUMMY_SECRET = Buffer.from('cHJldmlldy1zZWNyZXQ=')
 
-/** Apart from those of deliveries: however many previews wait, none of these does. */
+/** Separate from the queue of deliveries, so that previews never delay those. */
 const ruleTurns = createRuleTurns()
 
 /**
- * Runs rules on a request and tells every step; nothing is saved or sent. A workspace has its previews one after the other, and those
- * that take long with rests in which the process serves everybody else.
+ * Runs rules on a request and reports every step; nothing is saved or sent. Previews of a workspace run one at a time,
+ * and long ones with pauses, in which the process serves other work.
  *
- * @param find reads the request, when the turn of the preview has come
- * @throws DomainError `request_invalid` when a batch answers too many long bodies; LineTooLong when the previews before it take too
- *   long; what `find` throws
+ * @param find reads the request when it is the preview's turn
+ * @throws DomainError `request_invalid` when a batch answers too many long bodies; LineTooLong when earlier previews
+ *   take too long; the error of `find`
  */
 export async function preview(
   ctx: Context,
@@ -99,7 +102,7 @@ function noteOf(reports: z.input<typeof TransformationPreview>['rules'], usesSec
   return notes.join('; ')
 }
 
-/** What a forward would send of the request; what it adds of its own is not known before an attempt. */
+/** The request that a forward would send, without the fields that only an attempt knows. */
 function outputOf({ output }: RunResult, method: string): z.input<typeof TransformationPreview>['output'] {
   if (output === null) return null
   const { body } = output
@@ -113,15 +116,17 @@ function outputOf({ output }: RunResult, method: string): z.input<typeof Transfo
   }
 }
 
-/** The document of a preview, which `issuesOfDocument` found valid. */
+/** The document of a preview, already checked by `issuesOfDocument`. */
 export function previewedDocument(ctx: Context, document: unknown): PreviewRule {
   return { ruleId: null, version: null, rule: documentOf(ctx, document, 'rule') }
 }
 
-/** Where a plan sets no practical limit, a preview still ends. */
+/** Limit of rules in a preview if the plan has no practical one. */
 const PREVIEWED_RULES_MAX = 100
 
-/** Every wrong part of the rules of a set's preview: as many as the largest plan's set holds, on every plan, up to 100. */
+/**
+ * Every wrong part of the rules in a set's preview. The limit on every plan is the largest plan's set, up to 100 rules.
+ */
 export async function issuesOfRules(
   ctx: Context,
   set: FoundSet,
@@ -138,9 +143,9 @@ export async function issuesOfRules(
 }
 
 /**
- * The rules of a set's preview: those that were sent, documents or `{"ruleId":…}`, or the saved ones that are enabled.
+ * The rules of a set's preview: those in the request, as documents or `{"ruleId":…}`, or the enabled saved ones.
  *
- * @throws DomainError `no_destination` when the saved set is meant and there is no forward action
+ * @throws DomainError `no_destination` when the saved set is requested and there is no forward action
  */
 export async function rulesToPreview(
   ctx: Context,

@@ -7,15 +7,15 @@ import type {
   Trx,
 } from '../platform/db/index.ts'
 
-/** A rule as it is stored, with its latest document. */
+/** A stored rule with its latest document. */
 export type RuleRow = Selectable<TransformationRulesTable>
-/** One version of a rule, as it is stored. */
+/** One stored version of a rule. */
 export type VersionRow = Selectable<TransformationRuleVersionsTable>
 
-/** A forward action as rules know it. */
+/** A forward action, reduced to the columns that rules need. */
 export type Destination = Pick<Selectable<ActionsTable>, 'id' | 'name' | 'url'>
 
-/** The endpoint's forward action of that id, or without one its first by position; switched on or not. */
+/** The endpoint's forward action with that id, or by default the first by position; enabled or not. */
 export function findDestination(
   db: Db,
   endpointId: string,
@@ -42,7 +42,7 @@ export function listRules(db: Db, actionId: string): Promise<RuleRow[]> {
     .execute()
 }
 
-/** The rules of several destinations in one look; served by the unique index on (action_id, position). */
+/** The rules of several destinations in one query; served by the unique index on (action_id, position). */
 export function listRulesOf(db: Db, actionIds: readonly string[]): Promise<RuleRow[]> {
   return db
     .selectFrom('transformationRules')
@@ -64,27 +64,27 @@ export function findRule(db: Db, endpointId: string, id: string): Promise<RuleRo
 }
 
 /**
- * Locks a destination's set against every other change of its members and order, until the transaction ends.
+ * Locks a destination's set against changes of its rules and their order, until the transaction ends.
  *
- * @returns whether the destination is still there
+ * @returns whether the destination still exists
  */
 export async function lockSet(trx: Trx, actionId: string): Promise<boolean> {
-  // The action's row stands for rules that do not exist yet; deliveries, which only read it, are not held up.
+  // The action's row is locked on behalf of rules that do not exist yet. Deliveries only read it and are not blocked.
   const { rows } = await sql`select from actions where id = ${actionId} for no key update`.execute(trx)
   return rows.length > 0
 }
 
-/** Locks one rule against every other change; undefined when it is gone. */
+/** Locks one rule against changes; undefined if it is gone. */
 export function lockRule(trx: Trx, id: string): Promise<RuleRow | undefined> {
   return trx.selectFrom('transformationRules').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
-/** Adds one rule as it is; its first version is written separately. */
+/** Adds one rule; its first version is written separately. */
 export async function insertRule(trx: Trx, row: Insertable<TransformationRulesTable>): Promise<void> {
   await trx.insertInto('transformationRules').values(row).execute()
 }
 
-/** Adds one version as it is; the rule's own row is not changed. */
+/** Adds one version; the rule's own row is not changed. */
 export async function insertVersion(
   trx: Trx,
   row: Insertable<TransformationRuleVersionsTable>,
@@ -92,7 +92,7 @@ export async function insertVersion(
   await trx.insertInto('transformationRuleVersions').values(row).execute()
 }
 
-/** Writes only the given columns. Does nothing when no rule has the id. */
+/** Updates only the given columns. A no-op when no rule has the id. */
 export async function updateRule(
   trx: Trx,
   id: string,
@@ -101,7 +101,7 @@ export async function updateRule(
   await trx.updateTable('transformationRules').set(changes).where('id', '=', id).execute()
 }
 
-/** Deletes a rule with its versions; those after it move up. */
+/** Deletes a rule with its versions; later positions move up. */
 export async function deleteRule(trx: Trx, { id, actionId, position }: RuleRow): Promise<void> {
   await trx.deleteFrom('transformationRules').where('id', '=', id).execute()
   await sql`
@@ -109,7 +109,7 @@ export async function deleteRule(trx: Trx, { id, actionId, position }: RuleRow):
     where action_id = ${actionId} and position > ${position}`.execute(trx)
 }
 
-/** Numbers rules 1, 2, 3… in the given order. Positions are compared when the transaction ends. */
+/** Numbers rules 1, 2, 3… in the given order. The uniqueness of positions is checked when the transaction ends. */
 export async function numberRules(trx: Trx, ids: readonly string[]): Promise<void> {
   await sql`
     update transformation_rules r set position = u.position
@@ -137,16 +137,16 @@ export function findVersion(db: Db, ruleId: string, version: number): Promise<Ve
     .executeTakeFirst()
 }
 
-/** Forgets on which requests these rules faulted. */
+/** Deletes the recorded faults of these rules. */
 export async function forgetFaults(trx: Trx, ruleIds: readonly string[]): Promise<void> {
   if (ruleIds.length === 0) return
   await sql`delete from rule_faults where rule_id = any(${ruleIds}::uuid[])`.execute(trx)
 }
 
 /**
- * Notes that a rule faulted on a request; the same request counts once.
+ * Records that a rule faulted on a request; the same request counts once.
  *
- * @returns on how many distinct requests it has faulted since it last ran without a fault
+ * @returns the number of distinct requests on which it faulted since it last ran without a fault
  */
 export async function noteFault(trx: Trx, ruleId: string, requestId: number, at: Date): Promise<number> {
   await trx

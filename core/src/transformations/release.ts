@@ -3,7 +3,7 @@ import { attemptJobs } from '../platform/attemptJobs.ts'
 import { run, statement, type Trx } from '../platform/db/index.ts'
 import { listRules } from './queries.ts'
 
-/** Open deliveries of the action `$1` whose latest attempt a rule kept from being sent. */
+/** Open deliveries of the action `$1` that a rule has held since their latest attempt. */
 const FIND_HELD = statement(
   'find held deliveries',
   `select d.id, d.attempt_count, octet_length(r.body) as body_bytes
@@ -15,8 +15,8 @@ const FIND_HELD = statement(
 )
 
 /**
- * Retries at once what rules of an action kept from being sent, now that somebody has decided; unless another rule still
- * holds it. The retry that was scheduled finds nothing to do then.
+ * Retries deliveries that an action's rules have held, after a user's decision, unless another rule still holds them.
+ * The scheduled retry then finds nothing to do.
  */
 export async function releaseHeld(
   services: Pick<Services, 'enqueue'>,

@@ -58,7 +58,7 @@ const EXAMPLE_SAMPLE = {
   body: '{"id":"evt_1","type":"invoice.paid","data":{"amount":12.5}}',
 }
 
-/** Everything about rules: the sets of destinations, their rules, versions and previews. */
+/** Routes of rules: the sets of destinations, their rules, versions and previews. */
 export const transformationRoutes = router({
   getSet: route({
     method: 'GET',

@@ -4,21 +4,21 @@ import { storedRule } from '../engine/rules/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { listRulesOf } from './queries.ts'
 
-/** A saved rule as it was when an attempt began. */
+/** A saved rule at the start of an attempt. */
 export interface SavedRule {
   readonly id: string
   readonly name: string
   readonly version: number
   readonly enabled: boolean
-  /** Set when the service switched it off. */
+  /** Set if the service disabled it. */
   readonly disabledReason: string | null
-  /** Set while deliveries wait for somebody to decide what is to become of it. */
+  /** Whether deliveries are held until a user decides about the rule. */
   readonly holdsDeliveries: boolean
   /** The stored document. */
   readonly text: string
 }
 
-/** The rules of a destination in their order, those that are switched off among them. */
+/** The rules of a destination in their order, including disabled ones. */
 export type RuleSet = readonly SavedRule[]
 
 /** The set of a destination without rules. */
@@ -34,11 +34,11 @@ export async function loadRuleSets(db: Db, actionIds: readonly string[]): Promis
   )
 }
 
-/** What an attempt's row says of its rules. */
+/** Results of the rules for an attempt's row. */
 export interface RulesApplied {
   /** At least one rule matched. */
   readonly transformed: boolean
-  /** Set when exactly one rule was in force. */
+  /** Set if exactly one rule was enabled. */
   readonly transformationVersion: number | null
   readonly transformNote: string | null
 }
@@ -46,26 +46,26 @@ export interface RulesApplied {
 /** An attempt of an action without rules. */
 export const NO_RULES: RulesApplied = { transformed: false, transformationVersion: null, transformNote: null }
 
-/** How a rule of a set ended; unmatched rules, and those after a fault, have no end. */
+/** Result of one rule of a set; unmatched rules, and those after a fault, have none. */
 export interface RuleEnd {
   readonly rule: SavedRule
-  /** Null when it ran without a fault. */
+  /** Null if it ran without a fault. */
   readonly fault: { readonly code: FaultCode; readonly counted: boolean } | null
 }
 
-/** What a set of rules made of a request, and what the attempt's row says of it. */
+/** Result of a set of rules on a request, with the columns of the attempt's row. */
 export interface SetResult {
-  /** Null when a rule faulted or holds deliveries: nothing may be sent. */
+  /** Null if a rule faulted or holds deliveries: nothing may be sent. */
   readonly output: TransformedRequest | null
-  /** The attempt's `error`; null when something is sent. */
+  /** The attempt's `error`; null if something is sent. */
   readonly error: string | null
   readonly applied: RulesApplied
   readonly ends: readonly RuleEnd[]
 }
 
 /**
- * Runs the enabled rules of a set, top to bottom. A rule that took data out and was switched off by the service lets
- * nothing through. Never throws: a fault is a result.
+ * Runs the enabled rules of a set, top to bottom. A rule that removes data and was disabled by the service blocks
+ * everything. Never throws: a fault is a result.
  */
 export function applyRules(set: RuleSet, input: RunInput): SetResult {
   const holding = set.find(({ holdsDeliveries }) => holdsDeliveries)
@@ -118,7 +118,7 @@ function appliedOf(set: RuleSet, inForce: RuleSet, ends: readonly RuleEnd[]): Ru
   }
 }
 
-/** Every rule of the set by name and version, with what became of it. */
+/** Every rule of the set by name and version, with its result. */
 function noteOf(set: RuleSet, ends: readonly RuleEnd[]): string {
   const faultedAt = set.findIndex((rule) => ends.some((end) => end.rule === rule && end.fault !== null))
   return set

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { createRuleTurns } from './ruleTurns.ts'
 
-/** Works for so long. */
+/** Blocks for this long. */
 function busy(milliseconds: number): void {
   for (const until = performance.now() + milliseconds; performance.now() < until; );
 }
@@ -25,7 +25,7 @@ test('expensive rules leave the event loop to others four fifths of the time', a
   const startedAt = performance.now()
   await Promise.all(Array.from({ length: 5 }, () => turns.run('a', expensive)))
   expect(ran).toBe(6)
-  // Five runs of 8 ms, each after a rest of 32 ms.
+  // Five runs of 8 ms, each after a pause of 32 ms.
   expect(performance.now() - startedAt).toBeGreaterThan(5 * 8 * 4)
 })
 
@@ -52,7 +52,7 @@ test('after a wait of 20 s there is no rest: the attempt has a lease', async () 
     now += milliseconds
   }
   await turns.run('a', takes(100_000))
-  // The rest would be 400 s; this one runs when it has waited its 20 s, which the clock says when it is next asked.
+  // The pause would be 400 s. This run starts after a wait of 20 s, which the clock has reached at its next call.
   passes = 20_000
   const startedAt = performance.now()
   await turns.run('a', () => {})

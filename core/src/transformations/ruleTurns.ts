@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Turns } from '../platform/turns/index.ts'
 
-/** A rule set that took less the last time runs at once; in milliseconds. */
+/** A rule set whose last run took less runs at once; in milliseconds. */
 const CHEAP_MS = 5
-/** After an expensive one the process does other things for so many times as long: rules get a fifth of its time. */
+/** Pause after an expensive run, as a multiple of its duration: rules get a fifth of the process's time. */
 const REST_FACTOR = 4
-/** One that has waited so long, in milliseconds, runs without a rest before it: its attempt has a lease. */
+/** Maximum wait, in milliseconds; then a rule set runs without a pause, because its attempt has a lease. */
 const WAIT_MS_MAX = 20_000
-/** Costs are remembered for so many actions. */
+/** Actions with a remembered cost. */
 const REMEMBERED_MAX = 10_000
 
-/** Lets rule sets run so that captures and the API of the same process are not kept waiting. */
+/** Runs rule sets without starving captures and the API in the same process. */
 export interface RuleTurns {
   /**
-   * Runs a rule set: at once when it was cheap the last time, else one after the other and with rests in between.
+   * Runs a rule set: at once if its last run was cheap, else in a queue with pauses between runs.
    *
-   * @param actionId whose rules they are
-   * @param evaluate must not be asynchronous: what it takes is measured
+   * @param actionId the action of the rules
+   * @param evaluate must be synchronous, because its duration is measured
    */
   run<Result>(actionId: string, evaluate: () => Result): Promise<Result>
 }
 
-/** @param clock milliseconds that never go back; tests give their own */
+/** @param clock monotonic milliseconds; tests pass their own */
 export function createRuleTurns(clock: () => number = () => performance.now()): RuleTurns {
   const costs = new Map<string, number>()
   const turns = new Turns({ atOnce: 1 })
@@ -33,7 +33,7 @@ export function createRuleTurns(clock: () => number = () => performance.now()): 
       return evaluate()
     } finally {
       const cost = clock() - startedAt
-      // Deleted first: the map is ordered by use, and the oldest goes when it is full.
+      // Deleted first: the map is in order of use, and the least recently used entry is dropped when it is full.
       costs.delete(actionId)
       costs.set(actionId, cost)
       const [oldest] = costs.keys()
@@ -48,7 +48,7 @@ export function createRuleTurns(clock: () => number = () => performance.now()): 
       const arrivedAt = clock()
       return await turns.run('', async () => {
         const rest = Math.min(restUntil - clock(), arrivedAt + WAIT_MS_MAX - clock())
-        // Also without a rest: what waits on the event loop goes first.
+        // Also without a pause, so that waiting events are handled first.
         await sleep(Math.max(0, rest))
         return measured(actionId, evaluate)
       })
@@ -56,5 +56,5 @@ export function createRuleTurns(clock: () => number = () => performance.now()): 
   }
 }
 
-/** Those of this process's deliveries. */
+/** The queue of this process's deliveries. */
 export const ruleTurns: RuleTurns = createRuleTurns()

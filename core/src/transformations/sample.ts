@@ -9,22 +9,24 @@ import { findRequest, storedRequest } from '../requests/index.ts'
 import type { Destination } from './queries.ts'
 import type { Sample } from './schema.ts'
 
-/** What a preview runs on. */
+/** The request of a preview. */
 export interface PreviewRequest {
   readonly request: EvaluatedRequest
   readonly facts: DeliveryFacts
 }
 
-/** Stands for ids that a made-up request does not have. */
+/** Placeholder for ids that a sample does not have. */
 const NO_ID = '00000000-0000-0000-0000-000000000000'
 
-/** Which request: made up, or stored. */
+/** The chosen request: a sample, or a stored one. */
 export interface PreviewSource {
   readonly sample?: Sample | undefined
   readonly requestId?: number | undefined
 }
 
-/** What is wrong with the choice of request. A member that is absent from `source` was wrong, and its schema says how. */
+/**
+ * Issues of the choice of a request. A member that is absent from `source` was invalid, and its schema reports that.
+ */
 export function issuesOfSource(source: PreviewSource, hasEndpoint: boolean): InputIssue[] {
   if (!('sample' in source && 'requestId' in source)) return []
   const { sample, requestId } = source
@@ -60,7 +62,7 @@ const HEADER_VALUE = /^[^\r\n\0]*$/
 const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
 
 /**
- * The request that a preview runs on, with what paths may read of its delivery.
+ * The request of a preview, with the facts of its delivery that paths may read.
  *
  * @throws DomainError `not_found` for a request that is not stored, `validation_failed` for an oversize trace
  */
@@ -132,7 +134,7 @@ function sampleRequest(ctx: Context, sample: Sample): EvaluatedRequest {
   }
 }
 
-/** Text as it is, Base64 decoded, any other JSON value as it was spelled. */
+/** A sample's body: text as it is, Base64 decoded, any other JSON value in its original spelling. */
 function bytesOf(ctx: Context, { body, bodyIsBinary }: Sample): Uint8Array {
   if (body === undefined) return new Uint8Array()
   if (typeof body === 'string') return Buffer.from(body, bodyIsBinary ? 'base64' : 'utf8')

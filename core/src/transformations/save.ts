@@ -27,7 +27,7 @@ import {
 } from './queries.ts'
 import { releaseHeld } from './release.ts'
 
-/** Where a document stands in a body: it is the whole body, or a member of it. */
+/** Place of a document in a body: the whole body, or a member of it. */
 export type DocumentPlace = 'body' | 'rule'
 
 function decodeDocument(ctx: Context, document: unknown, place: DocumentPlace) {
@@ -37,18 +37,18 @@ function decodeDocument(ctx: Context, document: unknown, place: DocumentPlace) {
 
 /** Every wrong part of a document, below the input member `rule`. */
 export function issuesOfDocument(ctx: Context, document: unknown, place: DocumentPlace): InputIssue[] {
-  // That it is missing, the input's schema says.
+  // The input's schema reports a missing document.
   if (document === undefined) return []
   const decoded = decodeDocument(ctx, document, place)
   if ('rule' in decoded) return []
-  // NUL in the name is said of every input already (nulIssues): one item per wrong part.
+  // NUL in the name is already reported for every input (nulIssues), and each wrong part gets one item.
   const own = decoded.issues.filter(
     ({ path, code }) => !(path.join('/') === 'name' && code === 'not_allowed'),
   )
   return own.map((issue) => ({ ...issue, path: ['rule', ...issue.path] }))
 }
 
-/** The rule that a document makes. @throws DomainError `validation_failed` with every wrong part */
+/** Decodes a document to a rule. @throws DomainError `validation_failed` with every wrong part */
 export function documentOf(ctx: Context, document: unknown, place: DocumentPlace): Rule {
   const decoded = decodeDocument(ctx, document, place)
   if ('rule' in decoded) return decoded.rule
@@ -64,7 +64,7 @@ export function destinationOf({ destination }: FoundSet): Destination {
   )
 }
 
-/** The rule that a write to the first of a set is for. @throws DomainError `no_destination` */
+/** The first rule of a set, for a write. @throws DomainError `no_destination` */
 export function firstRuleOf(set: FoundSet & { rule: RuleRow | null }): RuleRow {
   destinationOf(set)
   if (set.rule === null) throw notFound('rule')
@@ -117,13 +117,13 @@ export async function createRule(
   })
 }
 
-/** What a PUT may change; both left out is refused before. */
+/** Members that a PUT may change; a request without both was refused before. */
 export interface RuleChanges {
   readonly rule?: unknown
   readonly enabled?: boolean | undefined
 }
 
-/** What is wrong with a PUT. @throws DomainError `feature_not_in_plan` for a new document */
+/** Issues of a PUT. @throws DomainError `feature_not_in_plan` for a new document */
 export function issuesOfChanges(ctx: Context, { rule, enabled }: RuleChanges): InputIssue[] {
   if (rule == null && enabled === undefined) {
     return [{ path: [], code: 'required', detail: 'At least one of "rule" and "enabled" is required.' }]
@@ -134,11 +134,11 @@ export function issuesOfChanges(ctx: Context, { rule, enabled }: RuleChanges): I
 }
 
 /**
- * Saves a new document as the next version, switches the rule on or off, or both. The document that is in force
- * already makes no version. Switching on clears the reason and the count of faults; a new document alone does
- * not switch on. Each of them ends the holding of deliveries by a rule that the service switched off.
+ * Saves a new document as the next version, switches the rule on or off, or both. A document equal to the current one
+ * makes no version. Switching on clears the reason and the count of faults; a new document alone does not switch on.
+ * Each of these releases deliveries that the rule holds after the service disabled it.
  *
- * @throws DomainError `not_found` when the rule is gone by now
+ * @throws DomainError `not_found` when the rule was deleted meanwhile
  */
 export async function changeRule(ctx: Context, { id }: RuleRow, changes: RuleChanges): Promise<RuleRow> {
   const rule = changes.rule == null ? undefined : documentOf(ctx, changes.rule, 'rule')
@@ -167,7 +167,7 @@ async function switchRule(trx: Trx, row: RuleRow, enabled: boolean, now: Date): 
   })
 }
 
-/** Makes the next version. The caller holds the rule's lock. */
+/** Adds the next version. The caller locks the rule. */
 async function addVersion(
   trx: Trx,
   row: RuleRow,
@@ -180,7 +180,7 @@ async function addVersion(
   await updateRule(trx, row.id, { ...document, holdsDeliveries: false, updatedAt: now })
 }
 
-/** Puts an old version back in force, always as a new one: history is never rewritten. */
+/** Restores an old version as a new one: history is never rewritten. */
 export async function restoreVersion(
   ctx: Context,
   { id }: RuleRow,
@@ -198,7 +198,7 @@ export async function restoreVersion(
   })
 }
 
-/** Deletes a rule; the positions after it close up. */
+/** Deletes a rule; later positions move up. */
 export async function removeRule(ctx: Context, { id, actionId, endpointId }: RuleRow): Promise<void> {
   await ctx.db.transaction().execute(async (trx) => {
     await lockSet(trx, actionId)
@@ -211,7 +211,7 @@ export async function removeRule(ctx: Context, { id, actionId, endpointId }: Rul
 }
 
 /**
- * Puts a set in another order.
+ * Changes the order of a set.
  *
  * @param order every rule id of the set exactly once
  * @throws DomainError `no_destination`, `validation_failed`

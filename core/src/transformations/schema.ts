@@ -3,13 +3,13 @@ import { byName, Int64Filter, optional, Timestamp } from '../api/values.ts'
 import { FAULT_CODES, ruleJsonSchema, STEP_OPS } from '../engine/rules/index.ts'
 
 /**
- * A rule document on its way in or out. Described by the schema of its language, which decodes it too; what is served
- * at `/api/v1/transformations/schema` is the same.
+ * A rule document in inputs and outputs. It is described by the schema of the rule language, which also decodes it;
+ * `/api/v1/transformations/schema` serves the same schema.
  */
 const { $schema: _dialect, ...language } = ruleJsonSchema()
 const document = z.unknown().meta({ ...language, id: 'TransformationRule' })
 
-/** The public words of a rule. */
+/** The public schema of a rule. */
 export const TransformationRuleView = z
   .object({
     id: z.uuid(),
@@ -29,7 +29,7 @@ export const TransformationRuleView = z
   })
   .meta({ id: 'TransformationRuleView' })
 
-/** What the singular routes answer: the first rule of the set. */
+/** Output of the singular routes: the first rule of the set. */
 export const FirstTransformationRule = TransformationRuleView.extend({
   ruleId: z.uuid().meta({ description: 'The same as `id`' }),
   ruleCount: z.int().meta({ description: 'Rules of the set' }),
@@ -48,9 +48,7 @@ export const TransformationSet = z
   })
   .meta({ id: 'TransformationSet' })
 
-/**
- * The versions of a rule, newest first; `restoredFrom` is the number of the version that was brought back.
- */
+/** The versions of a rule, newest first; `restoredFrom` is the number of the restored version. */
 export const RuleVersions = z.object({
   items: z.array(
     z.object({
@@ -64,7 +62,7 @@ export const RuleVersions = z.object({
 
 const fault = z.object({ stepIndex: z.int(), code: z.enum(FAULT_CODES), detail: z.string() })
 
-/** What rules make of a request, step by step; nothing was saved or sent. */
+/** Result of rules on a request, step by step; nothing was saved or sent. */
 export const TransformationPreview = z
   .object({
     matched: z.boolean().meta({ description: 'Whether some rule applied' }),
@@ -107,12 +105,12 @@ export const TransformationPreview = z
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const ruleId = z.string().meta({ format: 'uuid', description: 'Id of the rule' })
 
-/** Which destination; without it the first forward action by position. */
+/** The destination; by default the first forward action by position. */
 const actionId = optional(z.guid()).meta({
   description: 'A forward action of the endpoint; default the first by position',
 })
 
-/** Inside a sample null is a JSON value, so its members are left out or right, never null. */
+/** In a sample null is a JSON value, so its members may be absent but not null. */
 const madeUpRequest = z
   .object({
     method: z.string().min(1).max(32).default('POST'),
@@ -130,7 +128,7 @@ const madeUpRequest = z
 /** A made-up request after parsing, defaults filled in. */
 export type Sample = z.output<typeof madeUpRequest>
 
-/** What has none of the members of a request is the body itself. */
+/** A value without any member of a request is the body itself. */
 const sample = z
   .preprocess((value) => (isMadeUpRequest(value) ? value : { body: value }), madeUpRequest)
   .meta(withoutDialect(z.toJSONSchema(madeUpRequest, { io: 'input', unrepresentable: 'any' })))
@@ -148,13 +146,13 @@ function withoutDialect({ $schema: _dialect, ...schema }: z.core.JSONSchema.Base
 
 const requestId = optional(Int64Filter).meta({ description: 'A stored request of the endpoint' })
 
-/** Names the set of rules of one destination. */
+/** Input that selects the rule set of one destination. */
 export const setInput = z.object({ endpointId, actionId })
-/** Names one rule of a destination. */
+/** Input that selects one rule of a destination. */
 export const ruleInput = z.object({ endpointId, ruleId, actionId })
 /** Input of the create route; the document is checked by the decoder of rules. */
 export const createInput = z.object({ endpointId, actionId, rule: document })
-/** Input of the update route: a member that is left out stays as it is. */
+/** Input of the update route; absent members are unchanged. */
 export const updateInput = z.object({
   endpointId,
   ruleId,
@@ -164,13 +162,13 @@ export const updateInput = z.object({
 })
 /** Input of the singular update route, which changes the first rule of the set. */
 export const updateFirstInput = updateInput.omit({ ruleId: true })
-/** Input of the order route; an order that lacks a rule or repeats one is refused. */
+/** Input of the order route; an order with missing or repeated rules is refused. */
 export const orderInput = z.object({
   endpointId,
   actionId,
   order: z.array(z.string()).meta({ description: 'Every rule id of the set exactly once' }),
 })
-/** Input of the restore route: brings version `n` back as a new version. */
+/** Input of the restore route: restores version `n` as a new version. */
 export const restoreInput = z.object({
   endpointId,
   ruleId,

@@ -13,7 +13,7 @@ import type {
   TransformationSet,
 } from './schema.ts'
 
-/** A stored rule in the words of the API, its condition also in plain English. */
+/** A stored rule in the API's format, with its condition also in plain English. */
 export function ruleView(row: RuleRow): z.input<typeof TransformationRuleView> {
   return {
     id: row.id,
@@ -39,10 +39,7 @@ export async function firstRuleView(
   return { ...ruleView(row), ruleId: row.id, ruleCount: rules.length }
 }
 
-/**
- * The rules of a destination in their order, with what the plan allows; no rules when there is no
- * destination.
- */
+/** The rules of a destination in their order, with the plan's limits; no rules if there is no destination. */
 export async function setView(
   ctx: Context,
   { endpoint, destination }: FoundSet,
@@ -59,7 +56,7 @@ export async function setView(
   }
 }
 
-/** Stored versions in the words of the API, in the given order. */
+/** Stored versions in the API's format, in the given order. */
 export function versionsView(rows: readonly VersionRow[]): z.input<typeof RuleVersions> {
   return {
     items: rows.map(({ version, rule, createdAt, restoredFrom }) => ({
