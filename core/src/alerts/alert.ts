@@ -1,8 +1,8 @@
 import type { EventKind, Severity, SubjectType } from './events.ts'
 
-/** One alert as a channel or a contact is notified of it. */
+/** One alert, in the form that channels and contacts get. */
 export interface Alert {
-  /** The same on every attempt: what a receiver dedupes by. */
+  /** Unique, and the same on every attempt, so that receivers can deduplicate. */
   readonly id: string
   readonly kind: EventKind
   readonly severity: Severity
@@ -11,12 +11,12 @@ export interface Alert {
   readonly incidentId: string | null
   /** One line of plain text. */
   readonly title: string
-  /** Plain text, except for `action.notify`: there it is a template's result, already in the channel's markup. */
+  /** Plain text, except for `action.notify`: there it is a rendered template, already in the channel's markup. */
   readonly message: string
   readonly subject: { readonly type: SubjectType; readonly id: string; readonly name: string }
   readonly endpoint: { readonly id: string; readonly name: string } | null
   readonly requestId: number | null
-  /** How many deliveries, captures… it stands for: of an open incident, up to now. */
+  /** Number of deliveries, captures… behind it; for an open incident, up to now. */
   readonly count: number
   readonly openedAt: Date | null
   readonly closedAt: Date | null

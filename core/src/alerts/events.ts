@@ -4,22 +4,22 @@ export const SEVERITIES = ['info', 'warning', 'error', 'critical'] as const
 /** One of {@link SEVERITIES}. */
 export type Severity = (typeof SEVERITIES)[number]
 
-/** What an alert is about: the noun behind `subjectId`. */
+/** The kind of object that an alert is about: the type of `subjectId`. */
 export type SubjectType = 'action' | 'rule' | 'watchdog' | 'endpoint' | 'channel'
 
 interface EventSpec {
   readonly displayName: string
   readonly description: string
-  /** A closing event takes the severity of its incident instead; this is what that incident has by default. */
+  /** A closing event has the severity of its incident instead; this is that incident's default. */
   readonly defaultSeverity: Severity
   readonly subjectType: SubjectType
   /** Whether a channel can subscribe to it; `events` lists only these. */
   readonly subscribable: boolean
-  /** Opens an incident, closes one (`CLOSED_BY` says which), or stands alone. */
+  /** Opens an incident, closes one (see `CLOSED_BY`), or belongs to none. */
   readonly role: 'opens' | 'closes' | 'single'
 }
 
-/** Every kind of alert that a delivery can carry, in the order in which they are listed. */
+/** Every kind of event, in the order of lists. */
 export const EVENTS = {
   'delivery.parked': {
     displayName: 'Deliveries parked',
@@ -112,7 +112,7 @@ export type OpeningKind = keyof typeof CLOSED_BY
 /** A kind that closes an incident: a value of {@link CLOSED_BY}. */
 export type ClosingKind = (typeof CLOSED_BY)[OpeningKind]
 
-/** Kinds that stand alone and are raised by the domain (`channel.test` is sent by its route only). */
+/** Kinds outside of incidents that the domain raises (`channel.test` is sent by its route only). */
 export type SingleKind = Exclude<EventKind, OpeningKind | ClosingKind>
 
 /** Every kind of event, in the order of {@link EVENTS}; never empty. */
@@ -130,17 +130,17 @@ export interface Subscription {
   readonly minSeverity: Severity
 }
 
-/** What a channel subscribes to when its creator does not say: everything. */
+/** Default subscriptions of a channel: all events. */
 export const EVERY_SUBSCRIPTION: readonly Subscription[] = SUBSCRIBABLE_KINDS.map((kind) => ({
   kind,
   minSeverity: 'info',
 }))
 
 /**
- * Tells whether a channel wants an alert: it subscribes to the kind, at this severity or a lower one.
+ * Whether a channel wants an alert: it subscribes to the kind, at this severity or a lower one.
  *
- * A closing event must come with the severity of its incident, or `minSeverity` would let a page open that
- * nothing closes.
+ * A closing event must have the severity of its incident. Otherwise `minSeverity` could let a page open that is never
+ * closed.
  */
 export function passes(
   subscriptions: readonly Subscription[],

@@ -6,10 +6,10 @@ import { severityOf } from './incidents.ts'
 import { wordsOf } from './texts.ts'
 
 /**
- * An alert of the outbox with its words, as of now: of an open incident with the running count and the latest
- * reason. Undefined when it was pruned.
+ * An alert of the outbox with its texts, as of now: for an open incident with the running count and the latest reason.
+ * Undefined if it was pruned.
  *
- * @returns `attemptId`: the attempt row that a notify action's message reports back to
+ * @returns `attemptId`: the attempt row that gets the result of a notify action's message
  */
 export async function findAlert(
   db: Db,
@@ -28,7 +28,7 @@ export async function findAlert(
   return { alert: alertOf(current, row.workspaceName), attemptId: row.attemptId }
 }
 
-/** @throws Error when the row's kind is none of this build's */
+/** @throws Error when this build does not know the row's kind */
 function alertOf(row: Selectable<AlertsTable>, workspaceName: string): Alert {
   const { eventKind: kind } = row
   if (!isEventKind(kind)) throw new Error(`The alert ${row.id} has the unknown kind ${kind}.`)

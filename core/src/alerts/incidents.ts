@@ -7,14 +7,14 @@ import { type Occasion, type RaiseServices, raiseAlert } from './raise.ts'
 /** One or more causes of an incident. */
 export interface Cause extends Occasion {
   readonly kind: OpeningKind
-  /** How many causes this is, e.g. dead letters of one batch. Default 1. */
+  /** Number of causes, e.g. dead letters of one batch. Default 1. */
   readonly count?: number
-  /** Contacts whom a watchdog names besides the channels. */
+  /** A watchdog's own contacts, who are notified in addition to the channels. */
   readonly contactIds?: readonly string[]
 }
 
 /**
- * Opens an incident and raises its alert; while it is open, further causes only raise its count: one alert per
+ * Opens an incident and raises its alert. While it is open, further causes only increase its count: one alert per
  * subject per outage.
  *
  * @returns whether this call opened it, and the count up to now
@@ -52,23 +52,23 @@ export async function openIncident(
   return { opened, count }
 }
 
-/** What ends incidents. */
+/** The end of incidents. */
 export interface Recovery {
   /** The kind that opened them. */
   readonly kind: OpeningKind
-  /** Subjects that are well again; those without an open incident are passed over. */
+  /** Recovered subjects; those without an open incident are skipped. */
   readonly subjectIds: readonly string[]
-  /** What to say in the closing alert besides the count. */
+  /** Text for the closing alert, in addition to the count. */
   readonly reason?: string
   readonly requestId?: number
   readonly contactIds?: readonly string[]
 }
 
 /**
- * Closes the open incidents of some subjects and raises the closing alert of each, with the severity of its
- * incident and the final count. One statement when none is open, so it may be called after every success.
+ * Closes the open incidents of some subjects and raises the closing alert of each, with the severity of its incident
+ * and the final count. One statement if none is open, so it may be called after every success.
  *
- * @returns how many were open
+ * @returns the number of closed incidents
  */
 export async function closeIncidents(services: RaiseServices, trx: Trx, recovery: Recovery): Promise<number> {
   if (recovery.subjectIds.length === 0) return 0
@@ -92,9 +92,7 @@ export async function closeIncidents(services: RaiseServices, trx: Trx, recovery
   return closed.length
 }
 
-/**
- * Closes incidents without a word: their subject was deleted or paused, so there is nothing to recover from.
- */
+/** Closes incidents without an alert, because their subject was deleted or paused and cannot recover. */
 export async function closeIncidentsSilently(
   services: RaiseServices,
   trx: Trx,
@@ -103,7 +101,7 @@ export async function closeIncidentsSilently(
   if (subjectIds.length > 0) await closeOpen(trx, kind, subjectIds, services.clock.now())
 }
 
-/** A stored severity; one that this build does not know counts as `error`. */
+/** A stored severity; one that this build does not know is treated as `error`. */
 export function severityOf(text: string): Severity {
   return SEVERITIES.find((severity) => severity === text) ?? 'error'
 }

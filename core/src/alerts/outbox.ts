@@ -1,4 +1,4 @@
-/** What the sender of alerts needs of the outbox; everybody else uses `index.ts`. */
+/** The outbox for the sender of alerts; all other code uses `index.ts`. */
 export { findAlert } from './find.ts'
 export { severityOf } from './incidents.ts'
 export {

@@ -6,8 +6,8 @@ import type { OpeningKind } from './events.ts'
 export type NewIncident = Omit<Insertable<IncidentsTable>, 'closedAt'>
 
 /**
- * Opens the incident, or counts one more cause of the one that is open. `incidents_open` makes the two
- * indivisible: of any number of concurrent first causes exactly one opens.
+ * Opens the incident, or increases the count of the open one. The index `incidents_open` makes this atomic: of any
+ * number of concurrent first causes exactly one opens it.
  *
  * @returns the incident's id, and whether this call opened it
  */
@@ -31,7 +31,7 @@ export async function openOrCount(
     .executeTakeFirstOrThrow()
 }
 
-/** Closes those that are open of these subjects; served by `incidents_open`, cheap when there is none. */
+/** Closes the open incidents of these subjects; served by `incidents_open`, cheap if there is none. */
 export function closeOpen(trx: Trx, kind: OpeningKind, subjectIds: readonly string[], now: Date) {
   return trx
     .updateTable('incidents')
@@ -43,14 +43,12 @@ export function closeOpen(trx: Trx, kind: OpeningKind, subjectIds: readonly stri
     .execute()
 }
 
-/** Adds one alert. It is fanned out only when a job is queued for it, or by the next sweep. */
+/** Adds one alert. It is fanned out when a job for it is queued, or by the next sweep. */
 export async function insertAlert(trx: Trx, alert: Insertable<AlertsTable>): Promise<void> {
   await trx.insertInto('alerts').values(alert).execute()
 }
 
-/**
- * Locks an alert that nobody has fanned out yet; undefined when another worker was first, or is at it.
- */
+/** Locks an alert that is not fanned out yet; undefined if another worker was or is faster. */
 export function lockWaitingAlert(trx: Trx, id: string) {
   return trx
     .selectFrom('alerts')
@@ -61,7 +59,7 @@ export function lockWaitingAlert(trx: Trx, id: string) {
     .executeTakeFirst()
 }
 
-/** The opening alert of an incident, while it waits to be fanned out: it goes before the closing one. */
+/** The opening alert of an incident, if it is not fanned out yet: it must go before the closing one. */
 export function findWaitingOpening(trx: Trx, incidentId: string) {
   return trx
     .selectFrom('alerts')
@@ -72,7 +70,7 @@ export function findWaitingOpening(trx: Trx, incidentId: string) {
     .executeTakeFirst()
 }
 
-/** Writes when the alert was fanned out; from then on `lockWaitingAlert` does not return it. */
+/** Marks the alert as fanned out; `lockWaitingAlert` no longer returns it. */
 export async function markFannedOut(trx: Trx, id: string, now: Date): Promise<void> {
   await trx.updateTable('alerts').set({ fannedOutAt: now }).where('id', '=', id).execute()
 }
@@ -89,7 +87,7 @@ export function waitingSince(trx: Trx, before: Date) {
     .execute()
 }
 
-/** Deletes alerts, with their deliveries, and closed incidents that are older. */
+/** Deletes older alerts, with their deliveries, and older closed incidents. */
 export async function pruneAlerts(trx: Trx, before: Date): Promise<void> {
   await trx.deleteFrom('alerts').where('occurredAt', '<', before).execute()
   await trx.deleteFrom('incidents').where('closedAt', '<', before).execute()

@@ -4,41 +4,41 @@ import type { Trx } from '../platform/db/index.ts'
 import { EVENTS, type EventKind, type Severity, type SingleKind } from './events.ts'
 import { insertAlert } from './queries.ts'
 
-/** What raising an alert needs of the process. */
+/** The services that raising an alert needs. */
 export type RaiseServices = Pick<Services, 'clock' | 'enqueue'>
 
-/** The object that an alert is about, by the name it has now. */
+/** The object that an alert is about, with its current name. */
 export interface Named {
   readonly id: string
   readonly name: string
 }
 
-/** What every alert says about its cause. */
+/** Facts about the cause of an alert. */
 export interface Occasion {
   readonly workspaceId: string
   /** The action, rule, watchdog or endpoint: `subjectId` and `subjectName`. */
   readonly subject: Named
   readonly endpoint: Named | null
-  /** The request that set it off, where one did. */
+  /** The request that triggered it, if any. */
   readonly requestId: number | null
   /**
-   * What the cause has to say, in words for people: a dead letter's last error (`http_503`), a sentence about
-   * a rule or watchdog, a notify action's rendered message. Null for nothing to add.
+   * Text about the cause: a dead letter's last error (`http_503`), a sentence about a rule or watchdog, a notify
+   * action's rendered message. Null for none.
    */
   readonly reason: string | null
 }
 
-/** An alert that opens and closes nothing. */
+/** An alert outside of incidents. */
 export interface SingleAlert extends Occasion {
   readonly kind: Exclude<SingleKind, 'action.notify' | 'channel.test'>
-  /** How many occurrences it stands for. Default 1. */
+  /** Number of occurrences behind it. Default 1. */
   readonly count?: number
 }
 
 /**
- * Raises an alert that stands alone: `transformation.disabled`, `capture.rejected`.
+ * Raises an alert outside of incidents: `transformation.disabled`, `capture.rejected`.
  *
- * It exists if and only if the transaction commits; who gets it is worked out and sent by jobs.
+ * It exists if and only if the transaction commits; jobs determine its recipients and send it.
  */
 export async function raiseSingle(services: RaiseServices, trx: Trx, alert: SingleAlert): Promise<void> {
   await raiseAlert(services, trx, {
@@ -49,7 +49,7 @@ export async function raiseSingle(services: RaiseServices, trx: Trx, alert: Sing
   })
 }
 
-/** An alert in full, as the outbox holds it. */
+/** A complete alert of the outbox. */
 export interface Raised extends Occasion {
   readonly kind: EventKind
   readonly severity: Severity
@@ -72,7 +72,7 @@ export async function raiseAlert(services: RaiseServices, trx: Trx, alert: Raise
   return id
 }
 
-/** The row of an alert, but for its id and time. */
+/** The row of an alert, without its id and time. */
 export function outboxRow(alert: Raised) {
   const { incident } = alert
   return {

@@ -1,14 +1,14 @@
 import type { EventKind } from './events.ts'
 
-/** What an alert's words are made of. */
+/** Input of an alert's texts. */
 export interface Cause {
   readonly kind: EventKind
   readonly subjectName: string
-  /** How many deliveries or captures it stands for. */
+  /** Number of deliveries or captures behind it. */
   readonly count: number
   /**
-   * What the cause itself said: a dead letter's last error, a rule's or watchdog's own sentences, a notify
-   * action's rendered message. Null when it had nothing to add.
+   * Text about the cause: a dead letter's last error, sentences about a rule or watchdog, a notify action's rendered
+   * message. Null for none.
    */
   readonly reason: string | null
 }
@@ -43,7 +43,7 @@ const MESSAGES: { readonly [Kind in EventKind]: (cause: Cause) => string } = {
   'channel.test': () => 'If you can read this, alerts reach this channel.',
 }
 
-/** The words of an alert, by kind and running count. Plain text; a notify action's message is its template's. */
+/** The texts of an alert, by kind and running count. Plain text, except for a notify action's message. */
 export function wordsOf(cause: Cause): { title: string; message: string } {
   return { title: TITLES[cause.kind](cause.subjectName), message: MESSAGES[cause.kind](cause) }
 }
