@@ -10,11 +10,11 @@ import { readHiddenBytes, readStorage, readStorageOf, type Storage } from './sto
 
 type BoundServices = Pick<Services, 'db' | 'clock' | 'plans' | 'enqueue' | 'log' | 'storageMaxBytes'>
 
-/** Hidden requests, which wait for their deliveries, may take this part of a bound. */
+/** Share of a limit for hidden requests, which wait for their deliveries. */
 const HIDDEN_SHARE = 1 / 4
-/** From here on the installation's bound is close, and said to be. */
+/** Share of the installation's limit above which a warning is logged. */
 export const NEARLY_FULL = 0.8
-/** While no bound is half reached, looks are rare. */
+/** Share of a limit below which checks are less frequent. */
 const HALF = 0.5
 /** Pause between looks while a bound is half reached. */
 const LOOK_MS = 1000
@@ -55,7 +55,7 @@ function warnOfStorage({ log, storageMaxBytes }: BoundServices, { totalBytes }: 
   )
 }
 
-/** The share that is used of the bound that is closest. */
+/** The used share of the limit that is closest. */
 function fullness({ plans, storageMaxBytes }: BoundServices, storage: Storage): number {
   const ofWorkspaces = storage.workspaces.map(
     ({ plan, storageBytes }) => storageBytes / Math.max(1, planOf(plans, plan).limits.storedBytesMax),
@@ -65,9 +65,9 @@ function fullness({ plans, storageMaxBytes }: BoundServices, storage: Storage): 
 }
 
 /**
- * Evicts until no bound in bytes is passed.
+ * Evicts until no byte limit is exceeded.
  *
- * @returns what was stored when it began
+ * @returns the storage before the eviction
  */
 export async function sweepBytes(services: BoundServices, signal: AbortSignal): Promise<Storage> {
   await foldAttemptBytes(services.db)
@@ -104,7 +104,10 @@ async function holdWorkspace(
   })
 }
 
-/** First the bin, then attempts of requests that are gone, then what is stored, unless what waits for deliveries takes more than its share. */
+/**
+ * Evicts from the recycle bin first, then attempts without requests, then stored requests. If hidden requests exceed
+ * their share, those are evicted instead of stored ones.
+ */
 async function holdInstallation(
   services: BoundServices,
   storageMaxBytes: number,
@@ -131,7 +134,7 @@ async function holdInstallation(
   )
 }
 
-/** Batches with rests as long as they took, so that captures have at least half of the database. */
+/** Runs batches with pauses as long as each batch took, so that captures have at least half of the database. */
 async function restingBetween(signal: AbortSignal, batch: () => Promise<boolean>): Promise<void> {
   while (!signal.aborted) {
     const startedAt = performance.now()

@@ -10,8 +10,9 @@ interface Uncounted {
 }
 
 /**
- * Counts the bytes of rows that were stored before every byte counted: newest first, each of them once. `uncounted_rows` says how far it
- * is, so it may be cut off at any time and several workers may do it at once. Where nothing is left it is one look at an empty table.
+ * Counts the bytes of rows that were stored before every byte was counted, newest first, each row once.
+ * `uncounted_rows` records the progress, so it may be interrupted at any time, and several workers may do it at once.
+ * When it is finished, a run only reads an empty table.
  */
 export async function countRows({ db }: SweepServices, signal: AbortSignal): Promise<void> {
   const { rows } = await sql<Uncounted>`
@@ -23,7 +24,9 @@ export async function countRows({ db }: SweepServices, signal: AbortSignal): Pro
   }
 }
 
-/** Only rows of which more than 1 KiB is stored beside the body are written: the others are counted as what they are. */
+/**
+ * Updates only rows with more than 1 KiB stored in addition to the body. Smaller ones are counted without an update.
+ */
 async function countRequests(trx: Trx, endpointId: string): Promise<boolean> {
   await lockCounters(trx, endpointId)
   const { rows } = await sql<{ lowestId: number | null }>`
@@ -51,7 +54,7 @@ async function countRequests(trx: Trx, endpointId: string): Promise<boolean> {
 }
 
 const MEASURED = sql.raw(measuredBytes('r'))
-/** As the statement finds the row. */
+/** The bytes in the row before the update. */
 const KNOWN = sql.raw(storageBytesOf('r'))
 
 async function countOldAttempts(trx: Trx, endpointId: string): Promise<boolean> {
@@ -66,7 +69,7 @@ async function countOldAttempts(trx: Trx, endpointId: string): Promise<boolean> 
   return await haveCounted(trx, { endpointId, kind: 'attempts' }, ids.at(-1) ?? null)
 }
 
-/** Notes that all rows from this id on are counted; null: there are no others. Answers whether there is more. */
+/** Records that all rows from this id on are counted; null: there are no others. Returns whether there is more. */
 async function haveCounted(
   trx: Trx,
   { endpointId, kind }: Uncounted,

@@ -3,10 +3,10 @@ import { planOf, retentionMs } from '../plans/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import type { SweepServices } from './pace.ts'
 
-/** An endpoint, and from when on what it received is kept. */
+/** An endpoint, with the limits of its retention. */
 export interface EndpointToSweep {
   readonly endpointId: string
-  /** Requests and attempts of before are past the retention of the plan. */
+  /** Older requests and attempts are past the plan's retention. */
   readonly keptSince: Date
   readonly storedRequestsMax: number
 }
@@ -18,7 +18,7 @@ interface Row {
   readonly plan: string
 }
 
-/** Every endpoint that is there, with the limits of its workspace's plan of today. Reads a page at a time. */
+/** Every existing endpoint, with the current limits of its workspace's plan. Reads page by page. */
 export async function* endpointsToSweep({
   db,
   plans,

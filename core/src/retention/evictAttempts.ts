@@ -13,17 +13,18 @@ interface Row {
 }
 
 /**
- * Deletes some of the oldest attempts whose requests are gone, of a workspace or of all, with what was sent and received: as few as free
- * so many bytes, from the endpoints whose attempts take most. They are older than every stored request of their endpoint.
+ * Deletes some of the oldest attempts without a stored request, with their records, of a workspace or of all: as few as
+ * needed to free `bytes`, from the endpoints with the most attempt bytes. These attempts are older than every stored
+ * request of their endpoint.
  *
- * @returns how many went; 0: there is nothing left
+ * @returns the number of deleted attempts; 0 if there are none left
  */
 export async function evictAttempts(
   { db }: SweepServices,
   workspaceId: string | null,
   bytes: number,
 ): Promise<number> {
-  // Below an endpoint's mark no request is stored; those that are there are binned, or hidden with deliveries still due.
+  // No request is stored below an endpoint's mark; those in the table are binned, or hidden with deliveries still due.
   const { rows } = await sql<Row>`
     select m.endpoint_id, a.id, a.bytes
     from (

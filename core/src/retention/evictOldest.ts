@@ -13,10 +13,11 @@ import {
 } from './removal.ts'
 
 /**
- * Evicts some of the oldest stored requests of a workspace, or of all: as few as free so many bytes, and no more than some hundred. What
- * was sent and received of them goes with them. One whose deliveries are due is hidden, and its bytes stay until they have ended.
+ * Evicts some of the oldest stored requests of a workspace, or of all: as few as needed to free `bytes`, and at most
+ * some hundred. The records of their attempts are deleted, too. A request with deliveries due is hidden, and its bytes
+ * stay until they have ended.
  *
- * @returns how many went; 0: there is nothing left
+ * @returns the number of evicted requests; 0 if there are none left
  */
 export async function evictOldest(
   services: SweepServices,
@@ -36,7 +37,7 @@ export async function evictOldest(
   return evicted.length
 }
 
-/** From the front, until their bytes suffice. */
+/** The first requests whose bytes suffice. */
 function fewest(requests: readonly OldestRequest[], bytes: number): OldestRequest[] {
   let freed = 0
   return requests.filter((request) => {
@@ -66,7 +67,7 @@ async function evict(
     where endpoint_id = ${endpointId}`.execute(trx)
 }
 
-/** A mark that somebody moved meanwhile stays: a restore lowers it. */
+/** Raises marks, except those that changed meanwhile: a restore lowers a mark. */
 async function raiseMarks(db: Db, marks: readonly Mark[]): Promise<void> {
   await sweepTransaction(db, (trx) =>
     sql`
@@ -86,7 +87,7 @@ async function raiseMarks(db: Db, marks: readonly Mark[]): Promise<void> {
 /**
  * Ends the deliveries of some of the oldest hidden requests as dead letters (`evicted`), and deletes the requests.
  *
- * @returns how many went
+ * @returns the number of deleted requests
  */
 export async function evictHidden(services: SweepServices, workspaceId: string | null): Promise<number> {
   const { rows } = await sql<{ endpointId: string; id: number; wasBinned: boolean }>`
@@ -111,10 +112,10 @@ export async function evictHidden(services: SweepServices, workspaceId: string |
 const HIDDEN_AT_ONCE = 50
 
 /**
- * Deletes some of the requests that have been in the recycle bin longest; one whose deliveries are due is hidden. The endpoints count
- * them, so that the bin can tell.
+ * Deletes some of the requests that have been in the recycle bin longest; one with deliveries due is hidden. The
+ * endpoints count them, so that the bin can report them.
  *
- * @returns how many left the bin
+ * @returns the number of requests that left the bin
  */
 export async function emptyBin(services: SweepServices): Promise<number> {
   const { rows } = await sql<{ endpointId: string; id: number }>`

@@ -2,26 +2,28 @@ import { sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 
-/** A stored request that is older than every other that is not listed. */
+/** A stored request that is older than all stored requests outside of the list. */
 export interface OldestRequest {
   readonly endpointId: string
   readonly id: number
-  /** Bytes that count no longer when it goes: its own, and those of the records of its attempts. */
+  /** Bytes freed by its eviction: its own, and those of its attempts' records. */
   readonly bytes: number
 }
 
-/** The mark of an endpoint's counters, and what its oldest stored request really is. */
+/** The mark of an endpoint's counters, and the id of its oldest stored request. */
 export interface Mark {
   readonly endpointId: string
   readonly mark: number
   readonly firstId: number
 }
 
-/** What is known of the oldest stored requests. */
+/** Result of a search for the oldest stored requests. */
 export interface OldestStored {
-  /** Oldest first; none of them may be there although requests are: then the marks are old, and `firstIds` are newer ones. */
+  /**
+   * Oldest first. May be empty although there are requests: then the marks are outdated, and `firstIds` has newer ones.
+   */
   readonly requests: readonly OldestRequest[]
-  /** The oldest stored request of endpoints whose mark is lower: to be noted as their marks. */
+  /** The oldest stored requests of endpoints with a lower mark, to be stored as their marks. */
   readonly firstIds: readonly Mark[]
 }
 
@@ -36,9 +38,9 @@ interface Row {
 }
 
 /**
- * Finds the oldest stored requests of a workspace, or of all. Ids rise in the order of arrival, through all endpoints; an endpoint's mark
- * says from which id on it has any, so the endpoints with the lowest marks are looked at, and what is found below the marks of all others
- * is the oldest there is.
+ * Finds the oldest stored requests of a workspace, or of all. Ids increase in the order of arrival, across all
+ * endpoints. An endpoint's mark is a lower bound of its stored ids. So the search reads the endpoints with the lowest
+ * marks, and the requests that it finds below the marks of all others are the oldest.
  */
 export async function findOldestStored(db: Db, workspaceId: string | null): Promise<OldestStored> {
   const { rows } = await sql<Row>`
@@ -58,7 +60,7 @@ export async function findOldestStored(db: Db, workspaceId: string | null): Prom
     ) r on true
     order by m.oldest_request_id, m.endpoint_id, r.id`.execute(db)
   const byEndpoint = [...Map.groupBy(rows, ({ endpointId }) => endpointId).values()]
-  // Nobody was looked at beyond the last of them.
+  // Endpoints after the last one were not read.
   const unknown = byEndpoint.length > ENDPOINTS_AT_ONCE ? byEndpoint.pop() : undefined
   const horizon = Math.min(unknown?.[0]?.mark ?? Number.MAX_SAFE_INTEGER, ...byEndpoint.map(knownUpTo))
   const requests = byEndpoint
@@ -75,7 +77,7 @@ export async function findOldestStored(db: Db, workspaceId: string | null): Prom
   return { requests, firstIds }
 }
 
-/** Up to which id all of an endpoint's requests are among the rows. */
+/** The id up to which the rows contain all of an endpoint's requests. */
 function knownUpTo(rows: readonly Row[]): number {
   const last = rows.at(-1)?.id
   return rows.length < REQUESTS_OF_EACH || last === null || last === undefined

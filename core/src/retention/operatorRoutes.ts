@@ -17,9 +17,9 @@ const target = z
     params: { code: 'required' },
   })
 
-/** Count and remove stored requests for good: of a workspace, of an endpoint, or one alone. */
+/** Count and permanently delete stored requests: of a workspace, of an endpoint, or a single one. */
 export const retentionOperatorRoutes = operatorRouterOf({
-  /** How many requests `purge` would remove; changes nothing. */
+  /** The number of requests that `purge` would delete; changes nothing. */
   countPurge: operatorProcedure
     .input(target)
     .output(z.object({ requestCount: z.int() }))
@@ -30,7 +30,7 @@ export const retentionOperatorRoutes = operatorRouterOf({
     .mutation(async ({ ctx, input }) => ({ purgedCount: await purge(ctx, await targetOf(ctx, input)) })),
 })
 
-/** The target with the id of the endpoint that it names. */
+/** The target with the endpoint's reference resolved to its id. */
 async function targetOf({ db }: { readonly db: Db }, named: PurgeTarget): Promise<PurgeTarget> {
   if (named.endpoint === undefined) return named
   const { id: workspaceId } = await getWorkspace(db, named.workspace)

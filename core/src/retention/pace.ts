@@ -3,19 +3,19 @@ import { sql } from 'kysely'
 import type { Services } from '../api/services.ts'
 import type { Db, Trx } from '../platform/db/index.ts'
 
-/** What a sweep needs of the process. */
+/** The services that a sweep needs. */
 export type SweepServices = Pick<Services, 'db' | 'clock' | 'plans' | 'enqueue'>
 
-/** Rows that one transaction of a sweep deletes: few milliseconds, since captures wait for its locks. */
+/** Rows that one transaction of a sweep deletes. It takes few milliseconds, because captures wait for its locks. */
 export const BATCH_ROWS = 200
 
 const REST_MS = { min: 2, max: 500 } as const
 
 /**
- * Runs a sweep's batches until one finds nothing more, resting after each for twice as long as it took, so that a
- * sweep never takes more than a third of what captures could have. Cut off between two batches it has lost nothing.
+ * Runs a sweep's batches until one finds nothing more. After each it pauses twice as long as the batch took, so that a
+ * sweep uses at most a third of the time. Stopping between two batches loses nothing.
  *
- * @param batch one short transaction; answers whether there is more
+ * @param batch one short transaction; returns whether there is more
  */
 export async function inBatches(signal: AbortSignal, batch: () => Promise<boolean>): Promise<void> {
   while (!signal.aborted) {
@@ -27,7 +27,7 @@ export async function inBatches(signal: AbortSignal, batch: () => Promise<boolea
 }
 
 /**
- * A batch's transaction. It does not wait for the disk while it holds its locks: a batch that a crash undoes is
+ * Runs a batch's transaction. It does not wait for the disk while it holds its locks: a batch that a crash undoes is
  * found again by the next sweep.
  */
 export async function sweepTransaction<Result>(db: Db, work: (trx: Trx) => Promise<Result>): Promise<Result> {

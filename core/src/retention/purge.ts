@@ -8,7 +8,7 @@ import { getWorkspace } from '../workspaces/index.ts'
 import { BATCH_ROWS, type SweepServices, sweepTransaction } from './pace.ts'
 import { removeDeliveryRecords, removeRequests } from './removal.ts'
 
-/** What an operator purges: a request, all captures of an endpoint, or all captures of a workspace. */
+/** Target of an operator's purge: a request, all captures of an endpoint, or all captures of a workspace. */
 export interface PurgeTarget {
   /** Id or name. */
   readonly workspace: string
@@ -19,10 +19,10 @@ export interface PurgeTarget {
 }
 
 /**
- * How many captured requests a purge would remove for good: stored, binned and those that wait for their
- * deliveries. Changes nothing; the `creel purge` command asks with it.
+ * Counts the captured requests that a purge would delete permanently: stored, binned and hidden ones. Changes nothing;
+ * the `creel purge` command uses it to ask for confirmation.
  *
- * @throws DomainError `not_found` for a workspace, an endpoint or a request that is not there
+ * @throws DomainError `not_found` for an unknown workspace, endpoint or request
  */
 export async function countPurge(services: SweepServices, target: PurgeTarget): Promise<number> {
   const endpointIds = await findEndpoints(services, target)
@@ -36,10 +36,11 @@ export async function countPurge(services: SweepServices, target: PurgeTarget): 
 }
 
 /**
- * Support purge: removes captured requests for good, wherever they are, with their deliveries, attempts and records. Endpoints, actions and rules stay. Requests that arrive meanwhile stay too.
- * In small batches; when it is cut off, a second call does the rest.
+ * Permanently deletes captured requests in every state, with their deliveries, attempts and records. Endpoints, actions
+ * and rules are kept, and so are requests that arrive meanwhile. Works in small batches; after an interruption, a
+ * second call deletes the rest.
  *
- * @returns how many went
+ * @returns the number of deleted requests
  */
 export async function purge(
   services: SweepServices & Pick<Services, 'actor'>,
@@ -112,7 +113,7 @@ async function findEndpoints(
   return wanted
 }
 
-/** Attempts of requests that were evicted before: with the captures goes what is known of them. */
+/** Deletes attempts of requests that were evicted earlier, because a purge also deletes all facts about captures. */
 async function purgeRecords({ db }: SweepServices, endpointId: string, upToId: number): Promise<void> {
   for (;;) {
     const rows = await db

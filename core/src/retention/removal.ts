@@ -3,11 +3,11 @@ import { addAttemptBytes } from '../deliveries/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 
-/** Which requests of an endpoint go for good. */
+/** Requests of an endpoint to delete. */
 export interface Removal {
   readonly endpointId: string
   readonly ids: readonly number[]
-  /** Only those that are still there: `stored`, `binned`, or `hidden` (waiting for their deliveries to end). */
+  /** Only those that are still in this state: `stored`, `binned`, or `hidden` (waiting for their deliveries to end). */
   readonly state: 'stored' | 'binned' | 'hidden'
 }
 
@@ -23,10 +23,10 @@ const SUMMED = sql`
   from removed`
 
 /**
- * Deletes requests and keeps the counters equal to the rows. The caller holds the counters; a request that changed
- * its state meanwhile is passed over.
+ * Deletes requests and keeps the counters equal to the rows. The caller locks the counters. A request that changed its
+ * state meanwhile is skipped.
  *
- * @returns the ids that went
+ * @returns the ids of the deleted requests
  */
 export async function removeRequests(trx: Trx, { endpointId, ids, state }: Removal): Promise<number[]> {
   const { rows } = await sql<{ id: number }>`
@@ -41,10 +41,10 @@ export async function removeRequests(trx: Trx, { endpointId, ids, state }: Remov
 }
 
 /**
- * Hides binned or stored requests whose deliveries are still due: they leave the bin or the lists now, and are deleted
- * when those have ended.
+ * Hides binned or stored requests with deliveries due. They leave the bin or the lists now, and are deleted when the
+ * deliveries have ended.
  *
- * @returns the ids that were hidden
+ * @returns the ids of the hidden requests
  */
 export async function hideUndelivered(
   trx: Trx,
@@ -78,12 +78,12 @@ function counted(endpointId: string, state: Removal['state']) {
         update endpoint_counters set binned_request_count = binned_request_count - removed_count
         from summed where endpoint_id = ${endpointId} and removed_count > 0`
     case 'hidden':
-      // Not counted since they were hidden.
+      // Hidden requests are not counted.
       return sql`select`
   }
 }
 
-/** Drops every delivery of requests that are gone, dead letters too: there is nothing left that they could send. */
+/** Deletes every delivery of deleted requests, including dead letters, because there is nothing left to send. */
 export async function removeDeliveries(
   trx: Trx,
   endpointId: string,
@@ -94,7 +94,7 @@ export async function removeDeliveries(
     where endpoint_id = ${endpointId} and request_id = any(${requestIds}::bigint[])`.execute(trx)
 }
 
-/** Forgets what was delivered of requests that a person deleted: runs, attempts and their records. */
+/** Deletes the deliveries, attempts and records of requests that a user deleted. */
 export async function removeDeliveryRecords(
   trx: Trx,
   endpointId: string,
@@ -104,23 +104,23 @@ export async function removeDeliveryRecords(
   await removeAttempts(trx, endpointId, { requestIds })
 }
 
-/** Attempts of an endpoint: all of these requests, or these alone. */
+/** Attempts of an endpoint: all attempts of some requests, or single ones. */
 type AttemptsOf = { readonly requestIds: readonly number[] } | { readonly attemptIds: readonly number[] }
 
-/** Deletes attempts with what was sent and received. */
+/** Deletes attempts with their records. */
 export async function removeAttempts(trx: Trx, endpointId: string, of: AttemptsOf): Promise<void> {
   await removeRecords(trx, endpointId, of)
   await removeAttemptRows(trx, endpointId, 'delivery_attempts', of)
 }
 
-/** Deletes what was sent and received. The attempts stay in the lists. */
+/** Deletes the records of attempts: requests and responses. The attempts stay in the lists. */
 export async function removeRecords(trx: Trx, endpointId: string, of: AttemptsOf): Promise<void> {
   await removeAttemptRows(trx, endpointId, 'attempt_details', of)
 }
 
 const ATTEMPT_ID = { attempt_details: 'attempt_id', delivery_attempts: 'id' } as const
 
-/** Deletes rows and takes their bytes from those of the endpoint's attempts. */
+/** Deletes rows and subtracts their bytes from the endpoint's attempt bytes. */
 async function removeAttemptRows(
   trx: Trx,
   endpointId: string,

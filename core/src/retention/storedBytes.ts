@@ -2,19 +2,19 @@ import { sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 
-/** What the captures of a workspace take. */
+/** Storage of a workspace's captures. */
 export interface WorkspaceStorage {
   readonly workspaceId: string
   /** The key of its plan. */
   readonly plan: string
-  /** Bytes of its stored requests and of their attempts: what `storedBytesMax` bounds. */
+  /** Bytes of its stored requests and their attempts, limited by `storedBytesMax`. */
   readonly storageBytes: number
 }
 
-/** What captures take in all. */
+/** Storage of all captures. */
 export interface Storage {
   readonly workspaces: readonly WorkspaceStorage[]
-  /** Everything, the recycle bin and what waits for its deliveries included: what `CREEL_STORAGE_MAX` bounds. */
+  /** All bytes, including the recycle bin and hidden requests, limited by `CREEL_STORAGE_MAX`. */
   readonly totalBytes: number
 }
 
@@ -22,7 +22,10 @@ interface StorageRow extends WorkspaceStorage {
   readonly heldBytes: number
 }
 
-/** Sums up the counters: some milliseconds for ten thousand endpoints. What is binned or hidden is read from its rows, which are few. */
+/**
+ * Sums up the counters, in some milliseconds for ten thousand endpoints. Bytes of binned or hidden requests are read
+ * from their rows, which are few.
+ */
 export async function readStorage(db: Db): Promise<Storage> {
   const { rows } = await sql<StorageRow>`
     select w.id as workspace_id, w.plan,
@@ -42,7 +45,7 @@ export async function readStorage(db: Db): Promise<Storage> {
   }
 }
 
-/** Bytes of a workspace's stored requests and of their attempts: what `storedBytesMax` bounds. */
+/** Bytes of a workspace's stored requests and their attempts, limited by `storedBytesMax`. */
 export async function readStorageOf(db: Db, workspaceId: string): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     with counters as (
@@ -58,7 +61,7 @@ export async function readStorageOf(db: Db, workspaceId: string): Promise<number
 
 const BYTES = sql.raw(`coalesce(sum(${storageBytesOf('r')}), 0)::bigint`)
 
-/** Bytes of what the counters leave out. */
+/** Bytes that the counters exclude. */
 async function readUncounted(db: Db): Promise<{ hidden: number; binned: number }> {
   const { rows } = await sql<{ hidden: number; binned: number }>`
     select
@@ -69,7 +72,7 @@ async function readUncounted(db: Db): Promise<{ hidden: number; binned: number }
   return rows[0] ?? { hidden: 0, binned: 0 }
 }
 
-/** Bytes of hidden requests, and of what was sent and received of them: of a workspace, or of all. */
+/** Bytes of hidden requests and of their attempts' records, of a workspace or of all. */
 export async function readHiddenBytes(db: Db, workspaceId: string | null): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     select coalesce(sum(${sql.raw(storageBytesOf('r'))} + coalesce((

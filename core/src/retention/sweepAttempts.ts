@@ -4,7 +4,7 @@ import type { EndpointToSweep } from './endpointsToSweep.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 import { removeAttempts, removeRecords } from './removal.ts'
 
-/** Deletes attempts that are older than the retention of the plan, oldest first. */
+/** Deletes attempts that are older than the plan's retention, oldest first. */
 export async function sweepAttempts(
   { db }: SweepServices,
   { endpointId, keptSince }: EndpointToSweep,
@@ -33,8 +33,9 @@ export async function sweepAttempts(
 }
 
 /**
- * Deletes the full records of attempts whose request is gone, unless they hold the body that was sent: without it they are not shown.
- * Every stored request has an id from the endpoint's mark on, so only the records below it can be orphans.
+ * Deletes the records of attempts without a request, unless they contain the sent body: the others are not shown
+ * without the request. Every stored request has an id at or above the endpoint's mark, so only records below it can be
+ * orphans.
  */
 export async function sweepDetails(
   { db }: SweepServices,

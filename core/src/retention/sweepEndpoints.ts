@@ -7,19 +7,19 @@ import { sweptRows } from '../platform/metrics/index.ts'
 import { lockCounters } from '../requests/index.ts'
 import { BATCH_ROWS, inBatches, type SweepServices, sweepTransaction } from './pace.ts'
 
-/** What sweeping endpoints needs of the process: what has room again is in use by its name. */
+/** The services that sweeping endpoints needs. `actor` is for entries about lifted suspensions. */
 type EndpointSweepServices = SweepServices & Pick<Services, 'actor'>
 
-/** CI collects results late: an expired endpoint stays readable for so long. */
+/** Time for which an expired endpoint stays readable, because CI collects results late. */
 const EXPIRED_KEPT_MS = 15 * 60_000
-/** Longer than a capture or a send that had begun before the deletion can still write. */
+/** Longer than a capture or a send that began before the deletion can still write. */
 const SETTLED_AFTER_MS = 2 * 60_000
 
 /**
- * Deletes expired endpoints 15 minutes after `expiresAt`, and the rows of deleted ones, captures and all. What was
- * suspended by plan and has room since comes back.
+ * Deletes expired endpoints 15 minutes after `expiresAt`, and the rows of deleted ones, including captures. Lifts
+ * suspensions by plan where there is room again.
  *
- * In small batches; may be cut off at any time, and several workers may sweep at once.
+ * Works in small batches. May be interrupted at any time, and several workers may sweep at once.
  */
 export async function sweepEndpoints(services: EndpointSweepServices, signal: AbortSignal): Promise<void> {
   await deleteExpired(services)
@@ -52,7 +52,7 @@ async function deleteExpired({ db, clock }: SweepServices): Promise<void> {
   })
 }
 
-/** Endpoints expire by themselves, so nobody else would notice that there is room again. */
+/** Lifts suspensions by plan. Endpoints expire without a call, so only this sweep can notice the free room. */
 async function liftSuspensions(services: EndpointSweepServices, signal: AbortSignal): Promise<void> {
   const { rows } = await sql<{ workspaceId: string }>`
     select workspace_id from endpoints where suspended_by_plan and deleted_at is null
@@ -63,7 +63,7 @@ async function liftSuspensions(services: EndpointSweepServices, signal: AbortSig
   }
 }
 
-/** Tables with many rows an endpoint, and the column that orders an endpoint's rows in an index. */
+/** Tables with many rows per endpoint, and the column that orders an endpoint's rows in an index. */
 const BIG_TABLES = [
   { table: 'attempt_details', key: 'attempt_id' },
   { table: 'delivery_attempts', key: 'id' },
@@ -71,7 +71,7 @@ const BIG_TABLES = [
   { table: 'requests', key: 'id' },
 ] as const
 
-/** Along the index, from where the last batch ended: what is deleted already is not waded through again. */
+/** Deletes rows along the index and resumes where the last batch ended, to avoid scanning dead rows again. */
 async function purgeRows({ db }: SweepServices, endpointId: string, signal: AbortSignal): Promise<void> {
   for (const { table, key } of BIG_TABLES) {
     const [name, column] = [sql.table(table), sql.ref(key)]
@@ -96,8 +96,8 @@ async function purgeRows({ db }: SweepServices, endpointId: string, signal: Abor
 }
 
 /**
- * Deletes the endpoint itself, and with it its counters, actions, rules and watchdogs. Under the counters' lock: a
- * capture that was still under way has ended by then, and none can begin.
+ * Deletes the endpoint itself, with its counters, actions, rules and watchdogs. It holds the counters' lock: captures
+ * in flight have ended by then, and none can begin.
  */
 async function purgeEndpoint(services: SweepServices, endpointId: string): Promise<void> {
   await services.db.transaction().execute(async (trx) => {

@@ -15,9 +15,8 @@ import {
 } from './removal.ts'
 
 /**
- * Deletes an endpoint's stored requests that are past the retention of the plan, oldest first. What is still to be
- * delivered of them ends as `DeadLetter` with `retention`; their attempts stay in the delivery
- * list until they are as old themselves.
+ * Deletes an endpoint's stored requests that are past the plan's retention, oldest first. Their pending deliveries end
+ * as `DeadLetter` with `retention`. Their attempts stay in the delivery list until they are as old themselves.
  */
 export async function sweepStored(
   services: SweepServices,
@@ -42,12 +41,12 @@ export async function sweepStored(
     await sweepTransaction(services.db, async (trx) => {
       await endDeliveries(services, trx, { endpointId, requestIds: ids }, 'retention')
       await removeDeliveries(trx, endpointId, ids)
-      // As late as can be: from here on captures of the endpoint wait.
+      // Locked as late as possible, because captures of the endpoint wait from here on.
       await lockCounters(trx, endpointId)
       const removed = await removeRequests(trx, { endpointId, ids, state: 'stored' })
       await removeRecords(trx, endpointId, { requestIds: removed })
       sweptRows.inc({ sweep: 'retention' }, removed.length)
-      // Not when a restore moved the mark meanwhile.
+      // Unless a restore moved the mark meanwhile.
       await sql`
         update endpoint_counters set oldest_request_id = ${firstKept}
         where endpoint_id = ${endpointId} and oldest_request_id = ${first.oldestRequestId}`.execute(trx)
@@ -57,8 +56,8 @@ export async function sweepStored(
 }
 
 /**
- * Deletes binned requests that are past `purgesAt`, with their attempts. One whose deliveries are still due is only
- * hidden for now.
+ * Deletes binned requests that are past `purgesAt`, with their attempts. One with deliveries due is only hidden for
+ * now.
  */
 export async function sweepBin(
   services: SweepServices,
@@ -86,7 +85,7 @@ export async function sweepBin(
       await lockCounters(trx, endpointId)
       const hidden = new Set(await hideUndelivered(trx, { endpointId, ids: due, state: 'binned', now }))
       const ids = due.filter((id) => !hidden.has(id))
-      // A restore may have been quicker with some of them.
+      // A restore may have been faster for some of them.
       const removed = await removeRequests(trx, { endpointId, ids, state: 'binned' })
       await removeDeliveryRecords(trx, endpointId, removed)
       sweptRows.inc({ sweep: 'bin' }, removed.length)
@@ -96,8 +95,8 @@ export async function sweepBin(
 }
 
 /**
- * Deletes hidden requests once their deliveries have ended, and no more than the plan's stored-request limit may
- * wait: beyond it the deliveries of the oldest end as `DeadLetter` with `evicted`.
+ * Deletes hidden requests whose deliveries have ended. At most as many as the plan's stored-request limit may wait;
+ * beyond it, the deliveries of the oldest end as `DeadLetter` with `evicted`.
  */
 export async function sweepHidden(
   services: SweepServices,
@@ -123,7 +122,7 @@ export async function sweepHidden(
       await keepSentBodies(trx, endpointId, ids)
       const removed = await removeRequests(trx, { endpointId, ids, state: 'hidden' })
       sweptRows.inc({ sweep: 'hidden' }, removed.length)
-      // A person deleted these: nothing of them comes back into the lists.
+      // A user deleted these, so nothing of them returns to the lists.
       const binned = rows.filter((row) => row.wasBinned).map((row) => row.id)
       await removeDeliveryRecords(trx, endpointId, binned)
     })

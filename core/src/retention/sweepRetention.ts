@@ -8,13 +8,13 @@ import { type SweepServices, sweepTransaction } from './pace.ts'
 import { sweepAttempts, sweepDetails } from './sweepAttempts.ts'
 import { sweepBin, sweepHidden, sweepStored } from './sweepRequests.ts'
 
-/** One after the other: each may leave work for those behind it. */
+/** In this order, because each may leave work for the following ones. */
 const SWEEPS = [sweepStored, sweepBin, sweepHidden, sweepAttempts, sweepDetails] as const
 
 /**
- * Deletes what the retention of each plan ends: stored and binned requests, attempts and their records, old
- * entries of the audit log, rate windows that nobody uses, and old minutes of refused captures. In small batches that captures hardly notice; may be cut off at any time, and
- * several workers may sweep at once.
+ * Deletes everything that is past its plan's retention: stored and binned requests, attempts and their records. Also
+ * deletes old entries of the audit log, unused rate windows, and old minutes of refused captures. Works in small
+ * batches with little effect on captures. May be interrupted at any time, and several workers may sweep at once.
  */
 export async function sweepRetention(
   services: SweepServices & Pick<Services, 'auditRetentionDays'>,
@@ -30,7 +30,10 @@ export async function sweepRetention(
   await sweepRejections(services)
 }
 
-/** A window is a minute long: one that began an hour ago belongs to a key that rests. */
+/**
+ * Deletes old rate windows and ended slots. A window is a minute long, so one that began an hour ago belongs to an idle
+ * key.
+ */
 async function sweepRateWindows({ db, clock }: SweepServices): Promise<void> {
   const now = clock.now()
   await sweepTransaction(db, async (trx) => {
