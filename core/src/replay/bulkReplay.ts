@@ -5,14 +5,14 @@ import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
 import { findReplayable, findReplayableSizes, storedRequest } from '../requests/index.ts'
 import { chooseActions } from './replayRequest.ts'
 
-/** How many requests with their bodies are in memory at once while conditions look at them. */
+/** Requests in memory at once, with their bodies, while conditions are evaluated. */
 const EVALUATED_AT_ONCE = 10
 
 /**
- * Queues captured requests anew, with the full retry schedule. Without `actionId` each goes through
- * the switched-on actions whose condition matches it.
+ * Queues captured requests again, with the full retry schedule. Without `actionId`, each goes through the enabled
+ * actions with a matching condition.
  *
- * @returns requests queued, deliveries made, and ids passed over: absent, binned, oversize, or no action matched
+ * @returns requests queued, deliveries created, and ids skipped: absent, binned, oversize, or no action matched
  * @throws DomainError as a single replay does
  */
 export async function bulkReplay(
@@ -51,7 +51,7 @@ interface Pair {
   readonly action: ActionRow
 }
 
-/** Which request goes through which action. Bodies are read only where a condition asks. */
+/** Pairs requests with actions. Bodies are read only for conditions that need them. */
 async function pairUp(
   ctx: Context,
   endpointId: string,

@@ -3,11 +3,11 @@ import { optional } from '../api/values.ts'
 import { type EvaluatedRequest, headerText, type WireHeader } from '../engine/message/index.ts'
 
 const HEADERS_MAX = 300
-/** No byte of a value may end its field. */
+/** A header value; its bytes must not end the field. */
 const VALUE = /^[^\r\n\0]*$/
 const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/
 
-/** Text that is spelled so, and what is said of another. */
+/** A text that must match a pattern, with the message for others. */
 const spelled = (text: z.ZodString, pattern: RegExp, message: string) =>
   text.refine((value) => pattern.test(value), { params: { code: 'bad_format' }, message })
 
@@ -38,15 +38,15 @@ const edited = z.object({
   bodyIsBinary: z.boolean().default(false).meta({ description: 'Whether `body` is base64' }),
 })
 
-/** What may be changed of a captured request before it is sent. */
+/** Input members that change a captured request before it is sent. */
 export const editedInput = edited.shape
 
-/** The changes after parsing. */
+/** The parsed changes. */
 export type Edits = z.output<typeof edited>
 
 /**
- * The captured request with the changes in it. What it passed through on its way here stays known, so that a loop of
- * forwards cannot be edited open; a value that was not touched keeps its bytes.
+ * Applies changes to a captured request. Its record of earlier hops is kept, so that editing cannot bypass the
+ * detection of loops. Unchanged values keep their bytes.
  */
 export function editedRequest(captured: EvaluatedRequest, edits: Edits): EvaluatedRequest {
   const headers = edits.headers === undefined ? captured.headers : editedHeaders(captured, edits.headers)

@@ -34,7 +34,7 @@ const report = {
   ).meta({ description: 'What came back; absent when nothing did' }),
 }
 
-/** What listeners say about requests that they were asked to send again. */
+/** Reports of listeners about replayed requests. */
 export const listenReportRoutes = router({
   report: route({
     method: 'POST',
@@ -84,7 +84,7 @@ export const listenReportRoutes = router({
   }),
 })
 
-/** Records hold values as latin1 byte strings. */
+/** A header as records store it, with its value as a latin1 byte string. */
 const wireHeader = ({ name, value }: { name: string; value: string }): WireHeader => [
   name,
   Buffer.from(value, 'utf8').toString('latin1'),

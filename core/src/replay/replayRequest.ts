@@ -9,13 +9,13 @@ import { storedRequest } from '../requests/index.ts'
 import { inReplaySlot } from './replaySlot.ts'
 import { type ReplayTarget, replayThrough } from './replayThrough.ts'
 
-/** What a replay did with an action: the attempt that it made, or none because the condition did not match. */
+/** Result of a replay through one action: the attempt, or null if the condition did not match. */
 export interface Outcome {
   readonly action: Pick<ActionRow, 'id' | 'name' | 'kind'>
   readonly attempt: AttemptRow | null
 }
 
-/** What an inline replay came to. `Skipped`: no action was sent to. */
+/** Result of an inline replay. `Skipped`: no action sent anything. */
 export interface Replay {
   readonly state: 'Succeeded' | 'Failed' | 'Errored' | 'Skipped'
   /** In position order. */
@@ -23,10 +23,10 @@ export interface Replay {
 }
 
 /**
- * Sends a captured request again, now, once, and answers with what became of it.
+ * Sends a captured request again, immediately and once, and returns the result.
  *
- * Without `actionId` it goes through every switched-on action whose condition matches, in parallel; with it,
- * through that action, whose condition is not consulted.
+ * Without `actionId` it goes through every enabled action with a matching condition, in parallel. With `actionId` it
+ * goes through that action, regardless of its condition.
  *
  * @throws DomainError `forwarding_disabled`, `action_inactive`, `not_found` for an action of another endpoint,
  *   `validation_failed` for an oversize trace, `rate_limited` when too many replays run
@@ -60,7 +60,8 @@ export async function replayRequest(
 }
 
 /**
- * The actions that a replay concerns.
+ * The actions of a replay.
+ *
  * @throws DomainError: with `actionId` only `action_inactive`, without only `forwarding_disabled`
  */
 export function chooseActions(actions: readonly ActionRow[], actionId: string | undefined): ActionRow[] {
@@ -80,7 +81,7 @@ function matchingIds(actions: readonly ActionRow[], { request }: ReplayTarget): 
   return new Set(planDispatch(dispatchable, requestRoot(request)).actions.map(({ id }) => id))
 }
 
-/** Why a request whose body was not kept whole is not sent. */
+/** The refusal of a request with an incomplete body. */
 export function refusedAsOversize(): DomainError {
   return validationFailed([
     {
@@ -91,7 +92,7 @@ export function refusedAsOversize(): DomainError {
   ])
 }
 
-/** Succeeded if all that were tried did; Skipped if none was; else the worst. */
+/** Succeeded if all attempts did; Skipped if there were none; else the worst state. */
 function worstOf(outcomes: readonly Outcome[]): Replay['state'] {
   const states = new Set(outcomes.flatMap(({ attempt }) => (attempt === null ? [] : [attempt.state])))
   if (states.size === 0) return 'Skipped'

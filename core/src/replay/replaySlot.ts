@@ -1,15 +1,15 @@
 import type { Context } from '../api/context.ts'
 import { takeSlot } from '../api/slots.ts'
 
-/** Inline replays of a workspace at once. */
+/** Concurrent inline replays of a workspace. */
 const PARALLEL_REPLAYS = 10
-/** A replay answers within this time. */
+/** Timeout of a replay. */
 const REPLAY_SECONDS = 20
 
 /**
- * Runs one inline replay in the workspace's share of them.
+ * Runs one inline replay within the workspace's limit of concurrent ones.
  *
- * @param run gets the signal that aborts what it sends when its time is over
+ * @param run gets the signal that aborts its sends at the timeout
  * @throws DomainError `rate_limited` when too many run
  */
 export async function inReplaySlot<Result>(

@@ -18,27 +18,27 @@ import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { type Plan, retentionMs } from '../plans/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 
-/** The request that is sent again. */
+/** The request to send again. */
 export interface ReplayTarget {
   readonly workspaceId: string
   readonly plan: Plan
   readonly endpoint: { readonly id: string; readonly name: string; readonly captureId: string }
   readonly requestId: number
   readonly request: EvaluatedRequest
-  /** Set when the request is not the captured one any more. */
+  /** Set if the request was edited. */
   readonly edited?: {
-    /** Whether the action's secret signs it. */
+    /** Whether it is signed with the action's secret. */
     readonly sign: boolean
-    /** Whether the action's rules shape it. */
+    /** Whether the action's rules are applied. */
     readonly transform: boolean
   }
 }
 
 /**
- * Makes one recorded try through each action, all at once. A failure is an outcome, never an exception: it ends
- * Failed or Errored, is not tried again and never becomes a dead letter.
+ * Makes one recorded attempt through each action, in parallel. A failure is a result, never an exception: the attempt
+ * ends Failed or Errored, is not retried and never becomes a dead letter.
  *
- * @returns the attempts as they were recorded, by action id
+ * @returns the recorded attempts, by action id
  */
 export async function replayThrough(
   services: Services,
@@ -62,7 +62,7 @@ export async function replayThrough(
 }
 
 /**
- * Makes one recorded attempt through a forward action, now; a failure is an outcome.
+ * Makes one recorded attempt through a forward action, immediately; a failure is a result.
  *
  * @returns the id of the attempt
  */
@@ -78,7 +78,7 @@ export async function replayForward(
   return attempt.id
 }
 
-/** One send, at once. Should this process die, the outbox makes it. */
+/** Sends one message immediately. If this process dies, the outbox sends it. */
 async function replayNotify(
   services: Services,
   target: ReplayTarget,

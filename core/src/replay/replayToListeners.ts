@@ -2,9 +2,9 @@ import type { Context } from '../api/context.ts'
 import { askListeners, countListeners } from '../listeners/index.ts'
 
 /**
- * Asks every connected listener of an endpoint to send a request again. They report what came of it.
+ * Asks every connected listener of an endpoint to send a request again. The listeners report the results.
  *
- * @returns the answer of a replay: `Skipped` where nobody listens, and then nothing is asked
+ * @returns the answer of a replay: `Skipped`, without asking, if no listener is connected
  */
 export async function replayToListeners(ctx: Context, endpointId: string, requestId: number) {
   const listenerCount = await countListeners(ctx, endpointId)

@@ -15,7 +15,7 @@ import { sendEdited } from './sendEdited.ts'
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 const requestId = Int64.meta({ description: 'Id of the captured request' })
 
-/** Sending captured requests again; callers find these beside the other routes of `requests`. */
+/** Replays of captured requests; the API lists them among the routes of `requests`. */
 export const replayRoutes = router({
   replay: route({
     method: 'POST',

@@ -19,7 +19,7 @@ const Outcome = z.object({
   transformationVersion: z.int().nullable(),
 })
 
-/** What a replay answers. */
+/** Output of a replay. */
 export const ReplayResult = withExample(
   'ReplayResult',
   z.object({
@@ -59,7 +59,7 @@ export const ReplayResult = withExample(
   },
 )
 
-/** What a bulk replay answers. */
+/** Output of a bulk replay. */
 export const BulkReplayResult = z
   .object({
     queuedCount: z.int().meta({ description: 'Requests queued' }),
@@ -68,7 +68,7 @@ export const BulkReplayResult = z
   })
   .meta({ id: 'BulkReplayResult' })
 
-/** A replay in the words of the API. */
+/** A replay in the API's format. */
 export function replayView({ state, outcomes }: Replay, requestId: number): z.input<typeof ReplayResult> {
   const only = outcomes.length === 1 ? outcomes[0]?.attempt : undefined
   return {

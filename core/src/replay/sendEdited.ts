@@ -9,22 +9,22 @@ import { chooseActions, refusedAsOversize } from './replayRequest.ts'
 import { inReplaySlot } from './replaySlot.ts'
 import { replayForward } from './replayThrough.ts'
 
-/** What is sent, and how. */
+/** Parameters of sending an edited request. */
 export interface Sending {
   readonly actionId: string
   readonly edits: Edits
-  /** Whether the action's secret signs it, with a fresh timestamp. */
+  /** Whether it is signed with the action's secret, with a fresh timestamp. */
   readonly sign: boolean
-  /** Whether the action's rules shape it. */
+  /** Whether the action's rules are applied. */
   readonly transform: boolean
 }
 
 /**
- * Sends a captured request with changes through a forward action, now and once, whatever its condition. The capture stays
- * as it is; the attempt is recorded like any other, with what was really sent.
+ * Sends an edited request through a forward action, immediately and once, regardless of its condition. The capture is
+ * unchanged. The attempt is recorded like any other, with the request that was actually sent.
  *
- * @throws DomainError `not_found` for an action of another endpoint, `action_inactive`, `validation_failed` for a notify
- *   action and for an oversize trace without a body of its own, `rate_limited` when too many replays run
+ * @throws DomainError `not_found` for an action of another endpoint, `action_inactive`, `validation_failed` for a
+ *   notify action and for an oversize trace without a body of its own, `rate_limited` when too many replays run
  */
 export async function sendEdited(
   ctx: Context,
