@@ -6,7 +6,7 @@ import { SENDERS } from './events/senders.ts'
 import { SHOPS } from './events/shops.ts'
 import type { ProviderSamples, SampleEvent } from './sample.ts'
 
-/** The providers that samples are there for, sorted by slug. */
+/** The providers with samples, sorted by slug. */
 export const SAMPLES: readonly ProviderSamples[] = [
   ...PAYMENTS,
   ...SHOPS,
@@ -15,17 +15,17 @@ export const SAMPLES: readonly ProviderSamples[] = [
   ...SENDERS,
 ].sort((left, right) => (left.provider < right.provider ? -1 : 1))
 
-/** The samples of a provider; undefined when there are none. */
+/** The samples of a provider; undefined if there are none. */
 export function samplesOf(provider: string): ProviderSamples | undefined {
   return SAMPLES.find((samples) => samples.provider === provider)
 }
 
-/** The event of a name; the provider's first where none is named. */
+/** The event with a name; by default the provider's first. */
 export function eventNamed(samples: ProviderSamples, name: string | undefined): SampleEvent | undefined {
   return name === undefined ? samples.events[0] : samples.events.find(({ event }) => event === name)
 }
 
-/** What a provider is called. */
+/** Display name of a provider. */
 export function providerName(slug: string): string {
   return findProvider(slug)?.name ?? slug
 }

@@ -3,7 +3,7 @@ import type { Facts } from './sample.ts'
 
 const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789'
 
-/** What one sample is made of: the time, and ids that nobody has seen before. */
+/** Values for one sample: the time, and unique random ids. */
 export function factsAt(now: Date): Facts {
   return {
     now,

@@ -1,9 +1,9 @@
 import { EVERY, type Segment, segmentIn } from '../engine/conditions/index.ts'
 
 /**
- * Puts a value at a place of a JSON document, making the objects and lists on the way where there are none.
+ * Sets a value at a path of a JSON document, and creates missing objects and lists on the way.
  *
- * @param path written as the catalog does: `signature.timestamp`, `items[0].id`
+ * @param path in the catalog's notation: `signature.timestamp`, `items[0].id`
  */
 export function setMember(document: object, path: string, value: unknown): void {
   const segments = path
@@ -13,7 +13,7 @@ export function setMember(document: object, path: string, value: unknown): void 
   setAt(document, segments, value)
 }
 
-/** The same for a parsed path; false when it leads through a value that is no object and no list. */
+/** The same for a parsed path; false if it leads through a value that is neither an object nor a list. */
 export function setAt(document: object, segments: readonly Segment[], value: unknown): boolean {
   let reached: object = document
   for (const [at, written] of segments.entries()) {
@@ -36,7 +36,7 @@ export function setAt(document: object, segments: readonly Segment[], value: unk
   return false
 }
 
-/** The member or the place in the list that a segment means; places are at most one beyond the end. */
+/** The member or list index of a segment. An index may be at most one beyond the end. */
 function keyOf(container: object, segment: string | number): string | number | undefined {
   if (!Array.isArray(container)) return typeof segment === 'string' ? segment : undefined
   const index = typeof segment === 'number' ? segment : Number.NaN
@@ -44,7 +44,7 @@ function keyOf(container: object, segment: string | number): string | number | u
   return place >= 0 && place <= container.length ? place : undefined
 }
 
-/** `__proto__` is a member like any other. */
+/** Defines the member, so that `__proto__` is one like any other. */
 function put(container: object, name: string | number, value: unknown): void {
   Object.defineProperty(container, name, { value, writable: true, enumerable: true, configurable: true })
 }

@@ -1,4 +1,4 @@
-/** A value of JSON as the samples write it. */
+/** A JSON value in a sample. */
 export type JsonValue =
   | null
   | boolean
@@ -10,7 +10,7 @@ export type JsonValue =
 /** A JSON object. */
 export type JsonObject = { readonly [member: string]: JsonValue }
 
-/** What a sample is made of, so that no two are the same request. */
+/** Values that make each sample unique. */
 export interface Facts {
   readonly now: Date
   /** Whole seconds since 1970. */
@@ -26,15 +26,15 @@ export interface Facts {
   uuid(): string
 }
 
-/** One event that a provider sends, with a body that is ours: shaped like the provider's, with made-up values. */
+/** One event of a provider. Its body has the provider's structure, with made-up values. */
 export interface SampleEvent {
   /** The event type, as the provider spells it. */
   readonly event: string
   /** One line for lists. */
   readonly summary: string
-  /** A new document each time, which signing may change. */
+  /** Creates a new document, which signing may change. */
   body(facts: Facts): JsonObject | readonly JsonObject[]
-  /** Header fields besides `Content-Type`, `User-Agent` and those of the signature. */
+  /** Header fields in addition to `Content-Type`, `User-Agent` and those of the signature. */
   headers?(facts: Facts): Readonly<Record<string, string>>
 }
 
@@ -42,8 +42,8 @@ export interface SampleEvent {
 export interface ProviderSamples {
   /** Slug of the provider catalog. */
   readonly provider: string
-  /** Bodies are sent as forms; JSON without it. */
+  /** Whether bodies are sent as forms instead of JSON. */
   readonly isForm?: boolean
-  /** The first is what is sent where no event is named. */
+  /** The first event is the default. */
   readonly events: readonly SampleEvent[]
 }

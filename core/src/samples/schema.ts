@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Int64, optional } from '../api/values.ts'
 
-/** The most members that one sample sets. */
+/** Members that one call may set. */
 export const SET_MAX = 50
 
 /** The samples of a provider. */
@@ -23,7 +23,7 @@ export const sendInput = {
   badSignature: optional(z.boolean()).meta({ description: 'Sign with another secret than the endpoint has' }),
 }
 
-/** What became of a sample. */
+/** Result of sending a sample. */
 export const SentSample = z
   .object({
     requestId: Int64,

@@ -11,10 +11,10 @@ import type { ProviderSamples, SampleEvent } from './sample.ts'
 import { SET_MAX } from './schema.ts'
 import { contentType, signSample } from './sign.ts'
 
-/** When to try again, as senders are told. */
+/** `Retry-After` while nothing can be stored. */
 const UNAVAILABLE_SECONDS = 2
 
-/** Which sample is sent, and how. */
+/** A request for a sample. */
 export interface SampleOrder {
   readonly provider: string
   readonly event: string | undefined
@@ -24,7 +24,7 @@ export interface SampleOrder {
 }
 
 /**
- * Everything wrong with an order that the schema accepted.
+ * Issues of an order that the schema accepted.
  *
  * @returns empty when it can be sent
  */
@@ -65,11 +65,11 @@ function problemOf(text: string): string | undefined {
 }
 
 /**
- * Makes a sample, signs it with the endpoint's own secret, and has it captured like any request.
+ * Creates a sample, signs it with the endpoint's own secret, and captures it like any request.
  *
  * @returns the id of the captured request
- * @throws DomainError `validation_failed` for a path that leads through a text or a number, `not_found` when the endpoint
- *   takes no captures, `rate_limited` over its capture rate, `unavailable` while nothing can be stored
+ * @throws DomainError `validation_failed` for a path through a text or a number, `not_found` when the endpoint takes no
+ *   captures, `rate_limited` over its capture rate, `unavailable` while nothing can be stored
  */
 export async function sendSample(ctx: Context, endpoint: EndpointRow, order: SampleOrder) {
   const samples = samplesOf(order.provider)

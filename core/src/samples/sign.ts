@@ -10,28 +10,28 @@ import {
 } from '../engine/verification/index.ts'
 import { setMember } from './members.ts'
 
-/** A sample on its way to be signed. */
+/** An unsigned sample. */
 export interface Draft {
-  /** Read and changed: some providers sign within the body. */
+  /** Signing may change it: some providers sign within the body. */
   readonly body: object
   readonly isForm: boolean
   readonly headers: readonly WireHeader[]
 }
 
-/** What a signature is made with. */
+/** Inputs of a signature. */
 export interface Signing {
   readonly provider: string
   readonly settings: VerificationSettings
   /** The public URL that the sample is sent to. */
   readonly url: string
   readonly now: Date
-  /** Ids that the scheme signs. */
+  /** Id that the scheme signs. */
   readonly id: string
-  /** Signs with another secret. */
+  /** Whether to sign with a wrong secret. */
   readonly isBad: boolean
 }
 
-/** The headers and the body text of a sample, signed where that can be done. */
+/** The headers and the body text of a sample, signed if possible. */
 export interface Signed {
   readonly headers: readonly WireHeader[]
   readonly body: string
@@ -39,8 +39,8 @@ export interface Signed {
 }
 
 /**
- * Signs a sample as its provider would, with the secret of the endpoint: by the endpoint's own scheme where the user
- * described one, else by the catalog's. Without a secret, and where the provider signs with a private key, it goes unsigned.
+ * Signs a sample like its provider, with the endpoint's secret: by the endpoint's own scheme if the user defined one,
+ * else by the catalog's. Without a secret, or if the provider signs with a private key, the sample stays unsigned.
  */
 export function signSample(draft: Draft, signing: Signing): Signed {
   const secret = signing.settings.signingSecret
@@ -62,7 +62,7 @@ export function signSample(draft: Draft, signing: Signing): Signed {
   return { headers: [...headers, field], body: bodyText(draft), isSigned: true }
 }
 
-/** The scheme that a sample is signed by: one whose key the endpoint's secret can be, and that fits the kind of body. */
+/** The scheme to sign with: it must accept the endpoint's secret and the kind of body. */
 function schemeFor(draft: Draft, { provider, settings }: Signing, secret: string): SchemeRow | undefined {
   const rows =
     settings.manual === null ? (findProvider(provider)?.schemes ?? []) : [manualSchemeRow(settings.manual)]
@@ -74,7 +74,7 @@ function schemeFor(draft: Draft, { provider, settings }: Signing, secret: string
     const signsForm = /\{form/.test(row.message ?? '')
     return /^(hmac|token)$/.test(row.mac) && place.includes(row.signature.in) && (draft.isForm || !signsForm)
   })
-  // Where items have signatures of their own, receivers look there.
+  // If items have their own signatures, receivers check those.
   return fitting.find(({ items }) => items !== undefined && items in draft.body) ?? fitting[0]
 }
 
@@ -142,7 +142,7 @@ function asCaptured(draft: Draft, now: Date): CapturedRequest {
   }
 }
 
-/** The signature in its provider's layout. */
+/** The signature in its provider's format. */
 function laidOut(row: SchemeRow, signature: string, timestamp: string): string {
   const { parse, prefix = '', keys, timestampKey, kvSep = '=', pairSep = ',' } = row.signature
   if (parse === 'raw' || parse === 'list') return prefix + signature

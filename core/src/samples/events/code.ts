@@ -236,5 +236,5 @@ const JIRA: ProviderSamples = {
   ],
 }
 
-/** Samples of those who keep code and its issues. */
+/** Samples of hosts of code and issues. */
 export const CODE: readonly ProviderSamples[] = [GITHUB, GITLAB, BITBUCKET, LINEAR, JIRA]

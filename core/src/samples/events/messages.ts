@@ -174,7 +174,7 @@ const HUBSPOT: ProviderSamples = {
     {
       event: 'contact.creation',
       summary: 'A contact was added',
-      // Events come in lists.
+      // HubSpot sends events in lists.
       body: (facts) => [
         {
           eventId: facts.number(9),
@@ -227,7 +227,7 @@ const CLERK: ProviderSamples = {
   ],
 }
 
-/** Samples of those who carry messages, and of those who keep users and customers. */
+/** Samples of messaging services, and of services that manage users and customers. */
 export const MESSAGES: readonly ProviderSamples[] = [
   SLACK,
   TWILIO,

@@ -251,5 +251,5 @@ const PLAID: ProviderSamples = {
   ],
 }
 
-/** Samples of those who take money. */
+/** Samples of payment services. */
 export const PAYMENTS: readonly ProviderSamples[] = [STRIPE, SQUARE, PADDLE, RAZORPAY, ADYEN, MOLLIE, PLAID]

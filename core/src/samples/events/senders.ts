@@ -7,7 +7,7 @@ const ORDER = (facts: Facts): JsonObject => ({
   status: 'paid',
 })
 
-/** What services send that use an envelope of others: a type, a time, and data of their own. */
+/** The common envelope of webhook services: a type, a time, and data. */
 const envelope = (type: string, data: (facts: Facts) => JsonObject) => (facts: Facts) => ({
   type,
   timestamp: facts.iso,
@@ -142,7 +142,7 @@ const WORKOS: ProviderSamples = {
   ],
 }
 
-/** Samples of those who carry webhooks, mail and messages for others. */
+/** Samples of services that send webhooks, mail and messages on behalf of others. */
 export const SENDERS: readonly ProviderSamples[] = [
   SVIX,
   STANDARD_WEBHOOKS,
