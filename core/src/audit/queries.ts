@@ -3,7 +3,7 @@ import { type Between, type IdPlace, isBetweenIds } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 import type { Db } from '../platform/db/index.ts'
 
-/** What the log can be narrowed to; all of it combines with AND. */
+/** Filters of the log; all combine with AND. */
 export interface AuditFilters {
   readonly action?: string | undefined
   readonly actorKind?: string | undefined
@@ -18,7 +18,7 @@ export interface AuditFilters {
 /**
  * One page, newest first; served by `audit_entries_by_workspace`.
  *
- * @param workspaceId whose entries; null: of all workspaces, and those about the installation
+ * @param workspaceId the workspace; null: all workspaces, and entries about the installation
  */
 export async function listEntries(
   db: Db,
@@ -54,7 +54,7 @@ export async function listEntries(
 
 const BATCH_ROWS = 1000
 
-/** Deletes entries from before a moment, in batches; the one way in which an entry may go. */
+/** Deletes entries from before a moment, in batches. Entries cannot be deleted in any other way. */
 export async function sweepEntries(db: Db, before: Date, signal: AbortSignal): Promise<void> {
   for (;;) {
     const deleted = await db.transaction().execute(async (trx) => {

@@ -3,14 +3,14 @@ import type { Services } from '../api/services.ts'
 import { isCredentialName, MASK } from '../engine/credentials.ts'
 import type { Trx } from '../platform/db/index.ts'
 
-/** What was changed. */
+/** A change for the audit log. */
 export interface Change {
-  /** What was done, by the name of its procedure: `endpoints.update`. */
+  /** The name of the procedure that made the change: `endpoints.update`. */
   readonly action: string
-  /** Null: about the installation. */
+  /** Null for a change of the installation. */
   readonly workspaceId: string | null
   readonly subject: { readonly type: string; readonly id: string; readonly name?: string | null }
-  /** Of what is part of an endpoint, or one itself. */
+  /** The endpoint that the subject is, or belongs to. */
   readonly endpointId?: string | null
   /** Null before a creation. */
   readonly before: object | null
@@ -18,7 +18,7 @@ export interface Change {
   readonly after: object | null
 }
 
-/** What an entry names of the row that was changed. */
+/** The members of a changed row that an entry names. */
 interface Named {
   readonly id: string
   readonly name: string
@@ -27,12 +27,12 @@ interface Named {
 }
 
 /**
- * The change of a row that has a name.
+ * Builds the change of a row that has a name.
  *
- * @param subject what it is: `[type, action]`
- * @param before null when it was made
- * @param after null when it was deleted
- * @param shown what the log shows of a row
+ * @param subject kind and operation: `[type, action]`
+ * @param before null for a creation
+ * @param after null for a deletion
+ * @param shown the members of a row that the log shows
  */
 export function changeOf<Row extends Named>(
   [type, action]: readonly [type: string, action: string],
@@ -51,18 +51,18 @@ export function changeOf<Row extends Named>(
   }
 }
 
-/** Texts are kept up to here; the rest is only counted. */
+/** Texts are cut to this length; only the length of the rest is recorded. */
 const TEXT_CHARACTERS_MAX = 2000
-/** Longer changes are told by the names of their members. */
+/** Only the names of the members are recorded of longer changes. */
 const JSON_CHARACTERS_MAX = 65_536
-/** Names of members that tell whether there is a secret, or when it was set. */
+/** Members that say whether there is a secret, or when it was set. */
 const HARMLESS = /(Set|SetAt|Prefix|Count)$/
 
 /**
- * Writes an entry of the audit log, in the transaction of the change: either both are there or none. Of what changed only the
- * members that differ are kept, without secrets. Without a difference there is no entry.
+ * Writes an entry of the audit log, in the transaction of the change, so that both are committed or neither. Only
+ * members that differ are recorded, without secrets. Without a difference there is no entry.
  *
- * @param who the call's context, or the services of a process that changes something by itself
+ * @param who the call's context, or the services of a process that makes a change itself
  */
 export async function recordChange(
   trx: Trx,
@@ -95,12 +95,12 @@ export async function recordChange(
 
 type Members = Readonly<Record<string, unknown>>
 
-/** As the API would show it: dates as text, nothing undefined. */
+/** The value in the API's format: dates as text, no undefined members. */
 function plain(value: object | null): Members | null {
   return value === null ? null : Object(JSON.parse(JSON.stringify(value)))
 }
 
-/** The members that differ; undefined when none do. */
+/** The members that differ; undefined if there are none. */
 function difference(before: Members | null, after: Members | null) {
   if (before === null || after === null) return { before, after }
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].filter(
@@ -119,7 +119,10 @@ function stored(members: Members | null): string | null {
   return JSON.stringify(Object.fromEntries(Object.keys(members).map((name) => [name, '(too long)'])))
 }
 
-/** Masks what is called like a credential, at any depth, and in the query and before the host of URLs; cuts long texts. */
+/**
+ * Masks values with the name of a credential, at any depth, and credentials in URLs (query, and before the host); cuts
+ * long texts.
+ */
 function withoutSecrets(value: unknown, name: string): unknown {
   if (Array.isArray(value)) return value.map((item) => withoutSecrets(item, name))
   if (typeof value === 'object' && value !== null) {

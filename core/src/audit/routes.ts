@@ -5,7 +5,7 @@ import { route, router } from '../api/route.ts'
 import { listEntries } from './queries.ts'
 import { AuditEntry, entryView, listInput } from './schema.ts'
 
-/** Read who changed what in the caller's workspace. */
+/** Read the changes in the caller's workspace, with their authors. */
 export const auditRoutes = router({
   list: route({
     method: 'GET',

@@ -8,7 +8,7 @@ import type { AuditEntriesTable } from '../platform/db/index.ts'
 
 const Changed = z.record(z.string(), z.unknown()).nullable()
 
-/** Somebody changed something. */
+/** One change, with its author. */
 export const AuditEntry = z.object({
   id: Int64,
   at: Timestamp,
@@ -33,7 +33,7 @@ export const AuditEntry = z.object({
 
 const name = optional(z.string().trim().min(1).max(100))
 
-/** What the log can be narrowed to. */
+/** Filters of the list. */
 export const auditFilters = {
   action: name.meta({ description: 'Only this, such as `endpoints.update`' }),
   actorKind: optional(z.enum(ACTOR_KINDS)),
@@ -48,7 +48,7 @@ export const auditFilters = {
 /** The input of the list. */
 export const listInput = { ...pageInput, ...idCursorInput, ...auditFilters }
 
-/** A stored entry in the words of the API. */
+/** A stored entry in the API's format. */
 export function entryView(row: Selectable<AuditEntriesTable>): z.input<typeof AuditEntry> {
   const { id, at, actorId, actorName, address, traceId, action, endpointId } = row
   const kind = ACTOR_KINDS.find((known) => known === row.actorKind) ?? 'service'

@@ -1,18 +1,18 @@
 import type { Trx } from '../platform/db/index.ts'
 import { recordChange } from './record.ts'
 
-/** Something that a plan's limit has put out of use, or that has room again. */
+/** An object that a plan's limit has suspended, or that is resumed because there is room again. */
 export interface Suspension {
   readonly id: string
   readonly name: string
   readonly endpointId: string
-  /** From now on. */
+  /** The new state. */
   readonly suspendedByPlan: boolean
 }
 
 /**
- * Writes an entry for each, as `endpoints.suspend`, `actions.resume` and the like: in the name of whoever caused it, which is the
- * service where the numbers of a plan have changed.
+ * Writes an entry for each, such as `endpoints.suspend` or `actions.resume`. The actor is the one who caused it: the
+ * service itself if the numbers of a plan have changed.
  */
 export async function recordSuspensions(
   trx: Trx,

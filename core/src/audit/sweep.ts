@@ -2,7 +2,7 @@ import type { Services } from '../api/services.ts'
 import { DAY_MS } from '../platform/time/index.ts'
 import { sweepEntries } from './queries.ts'
 
-/** Deletes entries that are older than the operator keeps them. May be cut off at any time. */
+/** Deletes entries that are past the operator's retention. May be interrupted at any time. */
 export async function sweepAudit(
   { db, clock, auditRetentionDays }: Pick<Services, 'db' | 'clock' | 'auditRetentionDays'>,
   signal: AbortSignal,
