@@ -8,7 +8,7 @@ import { type Plan, planOf } from '../plans/index.ts'
 import { run, statement } from '../platform/db/index.ts'
 import { fingerprint, isKeyShaped } from './key.ts'
 
-/** The API budget's window. */
+/** Window of the API budget. */
 const WINDOW_SECONDS = 60
 
 interface KeyRow {
@@ -23,30 +23,31 @@ interface KeyRow {
   endpointId: string | null
   expiresAt: Date | null
   isHere: boolean
-  /** Until the window ends, by the database's clock. */
+  /** Seconds until the window ends, by the database's clock. */
   secondsLeft: number
-  /** Else nothing was taken. */
+  /** If false, nothing was taken. */
   isWithinBudget: boolean
 }
 
-/** What a client showed, and where it called from. */
+/** The credentials of a call, and its address. */
 export interface Presented {
   /** The key as it was sent, or null. */
   readonly key: string | null
-  /** As far as we believe proxies; null where nobody knows. */
+  /** Taken from trusted proxies; null when unknown. */
   readonly address: string | null
 }
 
 /**
- * Opens a call: finds the key and takes `cost` calls from its budget, in one statement, which calls that come at the same time
+ * Authenticates a call: finds the key and takes `cost` calls from its budget, in one statement, which concurrent calls
  * share.
  *
- * The window starts with its first call and is fixed; a refused call neither counts nor moves it, so sleeping
- * `Retry-After` always recovers. Counted in Postgres and by its clock, so it holds across processes whose clocks differ.
+ * The window starts with its first call and is fixed. A refused call neither counts nor moves it, so waiting for
+ * `Retry-After` always succeeds. The budget is counted in Postgres and by its clock, so it holds across processes with
+ * different clocks.
  *
  * @param cost calls to take at once: 1, or the procedures of a tRPC batch
- * @throws DomainError `unauthorized`, then `forbidden` from a network that the key is not for, then `api_access_disabled`,
- *   then `rate_limited`
+ * @throws DomainError `unauthorized`, then `forbidden` from a network that the key does not allow, then
+ *   `api_access_disabled`, then `rate_limited`
  */
 export async function authenticate(
   services: Services,
@@ -86,7 +87,7 @@ export async function authenticate(
 
 const unknownKey = () => new DomainError('unauthorized', 'The API key is unknown, expired or was revoked.')
 
-/** @throws DomainError `forbidden` unless the key may be used from where the call came from */
+/** @throws DomainError `forbidden` unless the key may be used from the call's address */
 export function requireHere(isHere: boolean): void {
   if (isHere) return
   throw new DomainError('forbidden', 'The key may not be used from this address.')
@@ -98,11 +99,11 @@ export function requireApi(plan: Plan): void {
   throw new DomainError('api_access_disabled', `The ${plan.displayName} plan has no API access.`)
 }
 
-/** Keys that are good at `now`: neither revoked nor expired. `k` is the table. */
+/** SQL condition for keys that are valid at `now`: neither revoked nor expired. `k` is the table. */
 export const isLive = (now: string) =>
   `k.revoked_at is null and (k.expires_at is null or k.expires_at > ${now}::timestamptz)`
 
-/** Whether the key may be used from an address, which may be null. */
+/** SQL condition that the key may be used from an address, which may be null. */
 export const isHere = (address: string) =>
   `(k.allowed_networks is null or coalesce(${address}::inet <<= any (k.allowed_networks::inet[]), false))`
 
@@ -114,7 +115,7 @@ const RECHECK = statement(
 )
 
 /**
- * Looks whether a key that was let in before would still be; takes nothing from its budget.
+ * Checks whether a key that was accepted earlier is still valid; takes nothing from its budget.
  *
  * @throws DomainError `unauthorized`, `forbidden`, `api_access_disabled`
  */
@@ -130,8 +131,8 @@ export async function recheckKey(
 }
 
 /**
- * `$1` the key's SHA-256, `$2` the plans' budgets, `$3` see `aheadMs`, `$4` the cost, `$5` where the call came from. A call from
- * elsewhere than the key may be used takes nothing.
+ * `$1` the key's SHA-256, `$2` the plans' budgets, `$3` see `aheadMs`, `$4` the cost, `$5` the call's address. A call
+ * from an address that the key does not allow takes nothing.
  */
 const TAKE_FROM_BUDGET = statement(
   'take from budget',
@@ -181,7 +182,7 @@ const takeTogether = gathering<BudgetCall, KeyRow | undefined>((_db, calls) =>
   takeForAll(calls[0], calls.length),
 )
 
-/** Takes the same call so many times: all at once, or as many as the budget has left, the first ones first. */
+/** Takes the same call `count` times: all at once, or as many as the budget has left, in order. */
 async function takeForAll(call: BudgetCall, count: number): Promise<(KeyRow | undefined)[]> {
   const row = await takeAtOnce(call, count * call.cost)
   const isForAll = count === 1 || row === undefined || !row.isHere || row.isWithinBudget
@@ -189,7 +190,7 @@ async function takeForAll(call: BudgetCall, count: number): Promise<(KeyRow | un
   const half = Math.ceil(count / 2)
   const first = await takeForAll(call, half)
   const last = first.at(-1)
-  // Where there is no room for one, there is none for those after it.
+  // If one call does not fit, neither do those after it.
   if (last?.isWithinBudget !== true) return [...first, ...Array.from({ length: count - half }, () => last)]
   return [...first, ...(await takeForAll(call, count - half))]
 }

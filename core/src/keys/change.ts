@@ -2,14 +2,14 @@ import type { Services } from '../api/services.ts'
 import { recordChange } from '../audit/index.ts'
 import { type KeyRow, updateKey } from './queries.ts'
 
-/** What of a key a caller may change; null takes a bound away, and what is left out stays. */
+/** Changes of a key. Null removes a limit; an absent member is unchanged. */
 export interface KeyChanges {
   readonly name?: string | undefined
   readonly expiresAt?: Date | null | undefined
   readonly allowedNetworks?: string[] | null | undefined
 }
 
-/** Changes the named members of a key, in force for its very next call. */
+/** Changes the given members of a key, effective for its next call. */
 export async function changeKey(
   services: Services,
   key: KeyRow,

@@ -12,7 +12,7 @@ import { getWorkspace, lockWorkspace } from '../workspaces/index.ts'
 import { newKey } from './key.ts'
 import { countActiveKeys, insertKey, type NewKeyRow } from './queries.ts'
 
-/** What a new key is to be. */
+/** Properties of a new key. */
 export interface KeyWish {
   readonly name: string
   /** Default `admin`. */
@@ -22,7 +22,7 @@ export interface KeyWish {
   readonly allowedNetworks?: string[] | undefined
 }
 
-/** What is wrong with the members of a key together, and with their time. */
+/** Issues of a key's members in combination, and of its expiry. */
 export function issuesOfKey(
   { clock }: Pick<Services, 'clock'>,
   {
@@ -43,10 +43,10 @@ export function issuesOfKey(
 }
 
 /**
- * Makes a key and answers it in full, for the only time: what is stored is its SHA-256.
+ * Creates a key and returns it in full, for the only time: only its SHA-256 is stored.
  *
- * @throws DomainError `not_found`; `validation_failed`; `limit_reached` at `apiKeysMax`; `feature_not_in_plan` when the plan
- *   has no API
+ * @throws DomainError `not_found`; `validation_failed`; `limit_reached` at `apiKeysMax`; `feature_not_in_plan` when the
+ *   plan has no API
  */
 export async function createKey(
   services: Services,
@@ -67,7 +67,7 @@ export async function createKey(
   })
 }
 
-/** Writes a new key, and answers it with its only copy. */
+/** Stores a new key, and returns its only copy. */
 export async function addKey(services: Services, trx: Trx, workspaceId: string, wish: KeyWish) {
   const { key, prefix, sha256 } = newKey()
   const row: NewKeyRow = {

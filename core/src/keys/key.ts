@@ -1,11 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto'
 
-/** Every key starts so; secret scanners can look for it. */
+/** Prefix of every key, by which secret scanners can find it. */
 const KEY_PREFIX = 'creel_live_'
 
 const SHOWN_CHARACTERS = KEY_PREFIX.length + 6
 
-/** An API key at the moment when it is made; only the prefix and the digest are stored. */
+/** A new API key; only the prefix and the digest are stored. */
 export interface NewKey {
   /** The whole key: shown once, stored nowhere. */
   readonly key: string
@@ -20,15 +20,15 @@ export function newKey(): NewKey {
   return { key, prefix: key.slice(0, SHOWN_CHARACTERS), sha256: fingerprint(key) }
 }
 
-/** Far longer than any key. */
+/** Longer than any key. */
 const KEY_CHARACTERS_MAX = 200
 
-/** Whether a text looks like a key at all: what does not is refused without asking the database. */
+/** Whether a text has the form of a key. Others are refused without a query. */
 export function isKeyShaped(text: string): boolean {
   return text.startsWith(KEY_PREFIX) && text.length <= KEY_CHARACTERS_MAX
 }
 
-/** What is stored of a key. */
+/** The stored digest of a key. */
 export function fingerprint(key: string): Buffer {
   return createHash('sha256').update(key, 'utf8').digest()
 }

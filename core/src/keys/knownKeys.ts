@@ -2,11 +2,11 @@ import type { Services } from '../api/services.ts'
 import { fingerprint, isKeyShaped } from './key.ts'
 
 /**
- * Tells which of the presented keys are good, in one look, and takes nothing from their budgets: for callers who are made to wait
- * before they may cost the database a look of their own.
+ * Filters presented keys to the valid ones, in one query, without taking anything from their budgets. Used for
+ * throttled callers, which must not cause a query each.
  *
  * @param presented as clients sent them
- * @returns those that are of a key that was not revoked and has not expired
+ * @returns the keys that are neither revoked nor expired
  */
 export async function knownKeys(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

@@ -22,7 +22,7 @@ const COLUMNS = [
   'replacedById',
 ] as const
 
-/** Every key of the workspace, newest first, revoked and expired ones included. */
+/** Every key of the workspace, newest first, including revoked and expired ones. */
 export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
   return await db
     .selectFrom('apiKeys')
@@ -34,7 +34,7 @@ export async function listKeys(db: Db, workspaceId: string): Promise<KeyRow[]> {
     .execute()
 }
 
-/** The key, unless it is absent or another workspace's. */
+/** The key; undefined if it is absent or another workspace's. */
 export async function findKey(db: Db, workspaceId: string, id: string): Promise<KeyRow | undefined> {
   return await db
     .selectFrom('apiKeys')
@@ -45,7 +45,7 @@ export async function findKey(db: Db, workspaceId: string, id: string): Promise<
     .executeTakeFirst()
 }
 
-/** How many keys count against `apiKeysMax`: neither ended ones nor those that another has taken the place of. */
+/** Number of keys that count against `apiKeysMax`: neither ended nor replaced ones. */
 export async function countActiveKeys(db: Db, workspaceId: string, now: Date): Promise<number> {
   const { count } = await db
     .selectFrom('apiKeys')
@@ -58,7 +58,7 @@ export async function countActiveKeys(db: Db, workspaceId: string, now: Date): P
   return count
 }
 
-/** The columns of a key before it is written; of the key itself only the digest is stored. */
+/** The columns of a new key; only its digest is stored. */
 export interface NewKeyRow {
   readonly id: string
   readonly workspaceId: string
@@ -77,12 +77,12 @@ export async function insertKey(trx: Trx, row: NewKeyRow): Promise<void> {
   await trx.insertInto('apiKeys').values(row).execute()
 }
 
-/** What of a key can change. */
+/** Changeable columns of a key. */
 export type KeyChange = Partial<
   Pick<KeyRow, 'name' | 'expiresAt' | 'allowedNetworks' | 'revokedAt' | 'replacedById'>
 >
 
-/** Changes one key. Does nothing when none has the id. */
+/** Changes one key. A no-op when no key has the id. */
 export async function updateKey(trx: Trx, keyId: string, change: KeyChange): Promise<void> {
   if (Object.keys(change).length === 0) return
   await trx.updateTable('apiKeys').set(change).where('id', '=', keyId).execute()

@@ -5,7 +5,7 @@ import { getWorkspace } from '../workspaces/index.ts'
 import { type KeyRow, listKeys, updateKey } from './queries.ts'
 
 /**
- * The key that an operator points at by id or prefix.
+ * Finds the key that an operator references by id or prefix.
  *
  * @throws DomainError `not_found`; `validation_failed` when several active keys share the prefix
  */
@@ -32,9 +32,7 @@ export async function keyOfReference(
   return key
 }
 
-/**
- * Revokes a key, at once: the next call with it answers 401. Revoking twice changes nothing, and the first time stands.
- */
+/** Revokes a key immediately: the next call with it answers 401. Revoking again is a no-op and keeps the first time. */
 export async function revokeKey(services: Services, key: KeyRow): Promise<KeyRow> {
   const revokedAt = key.revokedAt ?? services.clock.now()
   if (key.revokedAt === null) {

@@ -7,8 +7,8 @@ import { addKey, issuesOfKey } from './create.ts'
 import { findKey, type KeyRow, updateKey } from './queries.ts'
 
 /**
- * Puts a new key in the place of another, with the same name, scope, endpoint and networks; the old one goes on for a while.
- * It no longer counts against the plan.
+ * Replaces a key by a new one with the same name, scope, endpoint and networks. The old key stays valid for a while and
+ * no longer counts against the plan.
  *
  * @param input `keyId` is the key's id
  * @throws DomainError `not_found`, also for a key that has ended or was replaced before; `validation_failed`

@@ -3,7 +3,7 @@ import { InstantInput, optional, Timestamp } from '../api/values.ts'
 import { networkOf } from '../engine/networks.ts'
 import { KEY_SCOPES } from '../engine/words/index.ts'
 
-/** For how long a key that was replaced goes on: a day unless told, 30 days at most. */
+/** Time for which a replaced key stays valid: a day by default, 30 days at most. */
 export const OVERLAP_SECONDS = { default: 86_400, max: 2_592_000 } as const
 
 const NETWORKS_MAX = 50
@@ -13,7 +13,7 @@ const Scope = z.enum(KEY_SCOPES).meta({
     '`read` looks, `write` changes things as well, `admin` manages keys and reads the audit log besides',
 })
 
-/** A key as its workspace and operators see it: never the key itself. */
+/** A key as its workspace and operators see it, without the key itself. */
 export const ApiKey = z.object({
   id: z.uuid(),
   name: z.string(),
@@ -31,7 +31,7 @@ export const ApiKey = z.object({
   replacedById: z.uuid().nullable().meta({ description: 'The key that took its place by rotation' }),
 })
 
-/** The one answer to an operator that holds the whole key. */
+/** The only answer to an operator that contains the whole key. */
 export const CreatedKey = z.object({
   key: z.string(),
   prefix: z.string(),
@@ -41,15 +41,15 @@ export const CreatedKey = z.object({
   expiresAt: Timestamp.nullable(),
 })
 
-/** The one answer over the API that holds the whole key, with what names it later. */
+/** The only answer of the API that contains the whole key, with its id. */
 export const NewApiKey = ApiKey.omit({ revokedAt: true, lastUsedAt: true, replacedById: true }).extend({
   key: z.string().meta({ description: 'The whole key: it is stored nowhere' }),
 })
 
-/** What people call a key: trimmed, 1 to 100 characters. */
+/** Name of a key: trimmed, 1 to 100 characters. */
 export const KeyName = z.string().trim().min(1).max(100)
 
-/** How an operator points at a key: its id or its prefix. */
+/** An operator's reference to a key: its id or its prefix. */
 export const KeyReference = z.string().trim().min(1).max(100)
 
 const Network = z
@@ -69,7 +69,7 @@ const Network = z
 
 const Networks = z.array(Network).min(1).max(NETWORKS_MAX)
 
-/** What a new key may be told. */
+/** Input for a new key. */
 export const createInput = z.object({
   name: KeyName,
   scope: optional(Scope).meta({ description: 'Default `admin`' }),
@@ -82,14 +82,14 @@ export const createInput = z.object({
   }),
 })
 
-/** What of a key can change; `null` takes the bound away. */
+/** Changeable members of a key; `null` removes a limit. */
 export const updateMembers = {
   name: optional(KeyName),
   expiresAt: InstantInput.nullable().optional().meta({ description: 'Null: never' }),
   allowedNetworks: Networks.nullable().optional().meta({ description: 'Null: from anywhere' }),
 }
 
-/** How a key is replaced. */
+/** Input for replacing a key. */
 export const rotateMembers = {
   overlapSeconds: z
     .int()
