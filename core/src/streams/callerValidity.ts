@@ -5,13 +5,13 @@ import { recheckKey } from '../keys/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { recheckSession } from '../sessions/index.ts'
 
-/** A revoked key ends its streams within this, and the time that one query takes. */
+/** A revoked key ends its streams within this time, plus the duration of one query. */
 const RECHECK_MILLISECONDS = 5_000
 
-/** Aborted, with the refusal as its reason, when the caller may no longer call. */
+/** Validity of a caller. The signal aborts when the caller may no longer call, with the refusal as its reason. */
 export interface CallerValidity {
   readonly signal: AbortSignal
-  /** Nobody asks any more. */
+  /** Releases the watch. It stops when all its holders have released it. */
   release(): void
 }
 
@@ -24,8 +24,8 @@ interface Watched {
 const watchedOf = new WeakMap<Db, Map<string, Watched>>()
 
 /**
- * Looks again and again whether a caller whose call outlives its authentication may still call. All streams of a caller
- * from one address share one look. A database that cannot be reached ends nothing.
+ * Checks periodically whether a caller may still call, for calls that outlive their authentication. All streams of a
+ * caller from one address share the check. An unreachable database ends no stream.
  */
 export function watchCaller(services: Services, caller: Caller): CallerValidity {
   const ofDatabase = watchedOf.get(services.db) ?? new Map<string, Watched>()

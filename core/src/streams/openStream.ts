@@ -3,26 +3,26 @@ import { takeSlot } from '../api/slots.ts'
 import { streamsOpen } from '../platform/metrics/index.ts'
 import { watchCaller } from './callerValidity.ts'
 
-/** Streams that a key, or a signed-in browser, may hold open at once, over all processes. */
+/** Concurrent streams of a key, or of a signed-in browser, across all processes. */
 const STREAMS_MAX = 8
 
-/** A slot of a process that was killed is free after so long. */
+/** Time after which the slot of a killed process is free. */
 const SLOT_MILLISECONDS = 60_000
 const RENEWAL_MILLISECONDS = 20_000
 
-/** A stream that may run. */
+/** An admitted stream. */
 export interface OpenStream {
-  /** Aborted when the client hangs up, the service stops, or the caller may no longer call. */
+  /** Aborted when the client disconnects, the service stops, or the caller may no longer call. */
   readonly ended: AbortSignal
-  /** @throws DomainError `unauthorized` or `api_access_disabled` when that is why the stream ended */
+  /** @throws DomainError `unauthorized` or `api_access_disabled` if the stream ended for that reason */
   throwIfRefused(): void
 }
 
 /**
- * Runs a stream within the caller's bounds: takes one of its slots before anything is sent, keeps it while the stream
+ * Runs a stream within the caller's limits: takes one of its slots before anything is sent, keeps it while the stream
  * runs, and ends the stream when the key is revoked.
  *
- * @param begin makes the events, which must end soon after `ended` aborts
+ * @param begin creates the events, which must end soon after `ended` aborts
  * @throws DomainError `rate_limited` when {@link STREAMS_MAX} are open
  */
 export async function openStream<Event>(
@@ -52,7 +52,7 @@ export async function openStream<Event>(
     slot.free().catch(warn)
   }
   streamsOpen.inc()
-  // Also where the reader is gone before it asked for the first event: then the generator never runs.
+  // Needed if the reader disconnects before it requests the first event: then the generator never runs.
   ended.addEventListener('abort', close, { once: true })
   if (ended.aborted) close()
   try {
@@ -64,7 +64,7 @@ export async function openStream<Event>(
   }
 }
 
-/** The same events; closes when they end, and when nobody wants them any more, be it before the first. */
+/** The same events; calls `close` when they end, and when the reader stops reading, even before the first event. */
 function closing<Event>(
   events: AsyncGenerator<Event, void>,
   close: () => void,

@@ -3,33 +3,33 @@ import { sleep } from '../platform/time/index.ts'
 
 const MIB = 1024 * 1024
 
-/** Octets of captures that streams of one process may hold for readers that have not taken them. */
+/** Bytes of captures that streams of one process may hold for readers that have not read them. */
 export const UNREAD_BYTES_MAX = { key: 8 * MIB, workspace: 16 * MIB, all: 32 * MIB } as const
 
-/** A stream that finds no room waits for so long that others take what they have. */
+/** Maximum wait of a stream without room, for other readers to read their events. */
 const ROOM_WAIT_MS = 2_000
-/** A reader that leaves an event unread for so long, where others find no room, is slow. */
+/** A reader that leaves an event unread for this long, while others have no room, counts as slow. */
 const SLOW_MS = 1_000
 
-/** What one stream holds of what its reader has not taken. */
+/** The unread bytes of one stream. */
 export interface UnreadHolder {
   /**
-   * Takes room for the next event. What the stream held before is free then: its reader has taken it.
+   * Takes room for the next event. Releases the stream's earlier bytes: its reader has read them.
    *
-   * @param bytes of what the event carries; an event that is longer than a bound fits alone
-   * @returns false where there is no room: the reader is to read pages. The slowest of those that hold something is told so with
-   *   its next event
+   * @param bytes size of the event's data; an event larger than a limit fits if it is alone
+   * @returns false if there is no room: the reader must read pages instead. The slowest of the holders gets false for
+   *   its next event, too
    */
   take(bytes: number): Promise<boolean>
-  /** The stream has ended. */
+  /** Call when the stream has ended. */
   leave(): void
 }
 
 interface Holding {
-  /** Of its latest events, the oldest first. */
+  /** Sizes of its latest events, oldest first. */
   readonly events: number[]
   bytes: number
-  /** When it took the last event, by `performance.now()`. */
+  /** When the last event was taken, by `performance.now()`. */
   since: number
   isTold: boolean
 }
@@ -40,13 +40,13 @@ interface Scope {
 }
 
 const scopes = new Map<string, Scope>()
-/** Resolves with the next room that becomes free. */
+/** Resolves when room is released. */
 let freed = Promise.withResolvers<void>()
 
 /**
- * Joins the streams of this process that share {@link UNREAD_BYTES_MAX}.
+ * Adds a stream to those of this process that share {@link UNREAD_BYTES_MAX}.
  *
- * @param ended when it aborts, nothing is held any more
+ * @param ended releases everything when it aborts
  */
 export function holdUnread(
   { callerId, workspace, eventsAhead }: Pick<Context, 'callerId' | 'workspace' | 'eventsAhead'>,
@@ -78,7 +78,7 @@ export function holdUnread(
     const bytes = taken.reduce((sum, one) => sum + one, 0)
     if (bytes > 0) change(-bytes)
   }
-  /** Whether a scope is without room; its slowest holder is told. */
+  /** Whether a scope has no room; then its slowest holder is marked. */
   const isFull = (bytes: number) => {
     const full = bounds.flatMap(({ name, max }) => {
       const scope = scopes.get(name)
