@@ -6,7 +6,7 @@ import { WorkspaceEvent } from './schema.ts'
 import { joinWorkspace } from './workspaceWatch.ts'
 
 /**
- * Follows the workspace: first where it stands, then what became of it, coalesced to one event a second.
+ * Follows the workspace: yields its full state, then changes, coalesced to one event a second.
  *
  * @returns ends when the stream does
  */
@@ -15,7 +15,7 @@ export async function* followWorkspace(
   stream: OpenStream,
 ): AsyncGenerator<z.output<typeof WorkspaceEvent>, void> {
   const follower = joinWorkspace(ctx, stream.ended)
-  // Also where the reader hangs up while it takes nothing.
+  // Needed if the reader disconnects without reading.
   stream.ended.addEventListener('abort', () => follower.leave(), { once: true })
   let known: ReadonlyMap<string, string> = new Map()
   let last = ''

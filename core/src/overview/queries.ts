@@ -1,9 +1,9 @@
 import { type Db, run, statement } from '../platform/db/index.ts'
 
-/** As many endpoints as the first page of a list. */
+/** Endpoints in an overview, the size of a list's first page. */
 export const OVERVIEW_ENDPOINTS = 100
 
-/** What a list shows of an endpoint. */
+/** An endpoint in an overview. */
 export interface OverviewRow {
   readonly id: string
   readonly name: string
@@ -11,11 +11,11 @@ export interface OverviewRow {
   readonly expiresAt: Date | null
   readonly storedRequestCount: number
   readonly lastRequestAt: Date | null
-  /** Captures answered 429 since it was made. */
+  /** Captures answered 429 since its creation. */
   readonly rejectedCount: number
 }
 
-/** Where a workspace stands. */
+/** State of a workspace. */
 export interface Overview {
   /** The newest endpoints, newest first; at most {@link OVERVIEW_ENDPOINTS}. */
   readonly endpoints: readonly OverviewRow[]
@@ -41,9 +41,9 @@ const TROUBLES = statement(
 )
 
 /**
- * Reads where a workspace stands: two statements, whose cost does not grow with its captures.
+ * Reads the state of a workspace, in two statements whose cost does not grow with its captures.
  *
- * @param onlyEndpointId nothing but this endpoint, if given
+ * @param onlyEndpointId limits the overview to this endpoint, if given
  */
 export async function readOverview(
   db: Db,

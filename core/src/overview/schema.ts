@@ -2,9 +2,9 @@ import { z } from 'zod'
 import { Timestamp } from '../api/values.ts'
 import { OVERVIEW_ENDPOINTS } from './queries.ts'
 
-/** What became of a workspace since the event before; the first event says everything. */
+/** Changes of a workspace since the previous event; the first event contains everything. */
 export const WorkspaceEvent = z.object({
-  /** Endpoints that are new or changed, among the newest hundred. */
+  /** New or changed endpoints, among the newest hundred. */
   endpoints: z
     .array(
       z.object({
@@ -14,12 +14,12 @@ export const WorkspaceEvent = z.object({
         expiresAt: Timestamp.nullable(),
         storedRequestCount: z.int(),
         lastRequestAt: Timestamp.nullable(),
-        /** Captures answered 429 since it was made: who follows tells from it how many were in between. */
+        /** Captures answered 429 since its creation; the difference of two events is the number in between. */
         rejectedCount: z.int(),
       }),
     )
     .max(OVERVIEW_ENDPOINTS),
-  /** An endpoint was made or deleted: the list is to be read anew. */
+  /** An endpoint was created or deleted, so the list must be reloaded. */
   isListChanged: z.boolean(),
   openIncidentCount: z.int(),
   alarmedWatchdogCount: z.int(),

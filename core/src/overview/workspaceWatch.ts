@@ -3,17 +3,19 @@ import type { Context } from '../api/context.ts'
 import type { EndpointChanges } from '../platform/changes/index.ts'
 import { type Overview, readOverview } from './queries.ts'
 
-/** A workspace is looked at this often at most, for all who follow it in this process. */
+/** Minimum interval of reading a workspace, for all its followers in this process. */
 const BEAT_MILLISECONDS = 1_000
 
-/** One of those who follow a workspace. */
+/** A follower of a workspace. */
 export interface WorkspaceFollower {
-  /** The newest overview, once there is another than the last one that was taken; undefined when the stream ended. */
+  /**
+   * Resolves with the newest overview once it differs from the last one returned; undefined when the stream has ended.
+   */
   next(): Promise<Overview | undefined>
   leave(): void
 }
 
-/** What the followers of one workspace share: the last look, and who is told of it. */
+/** State shared by the followers of one workspace. */
 interface WorkspaceWatch {
   overview: Overview | undefined
   readonly members: Set<() => void>
@@ -23,9 +25,9 @@ interface WorkspaceWatch {
 const watches = new WeakMap<EndpointChanges, Map<string, WorkspaceWatch>>()
 
 /**
- * Joins those who follow a workspace in this process. All of them share one look a second while something changes, and one
- * in five seconds while nothing does; a slow reader is behind by nothing but time, for it takes the newest overview
- * only. Where nobody follows, nothing is looked for.
+ * Adds a follower of a workspace in this process. All its followers share one read a second while something changes,
+ * and one in five seconds while nothing does. A slow reader gets only the newest overview, so it causes no backlog.
+ * Without followers nothing is read.
  */
 export function joinWorkspace(
   ctx: Pick<Context, 'db' | 'endpointChanges' | 'workspace' | 'onlyEndpointId' | 'log'>,
@@ -77,7 +79,7 @@ function startWatch({
         watch.overview = await readOverview(db, workspace.id, onlyEndpointId)
         for (const wake of [...watch.members]) wake()
       } catch (error) {
-        // The next change, or the next poll, looks again.
+        // The next change, or the next poll, tries again.
         log.warn({ err: error }, 'a workspace that is followed could not be read')
       }
       await sleep(BEAT_MILLISECONDS, undefined, { ref: false })
@@ -98,7 +100,7 @@ function startWatch({
       if (isOurs === true) change()
     }),
   }
-  // After whoever joins first has been counted among the members.
+  // After the first member was added.
   queueMicrotask(change)
   return watch
 }
