@@ -6,17 +6,17 @@ import { DAY_MS } from '../platform/time/index.ts'
 import { storageBytesOf } from '../requests/index.ts'
 import { BIN_DAYS } from './rules.ts'
 
-/** Whose bin, and what of it can still be restored now. */
+/** The part of the recycle bin that a caller can restore. */
 export interface BinScope {
   readonly workspaceId: string
-  /** Of this endpoint alone; null: of all. */
+  /** Only this endpoint; null for all. */
   readonly onlyEndpointId: string | null
-  /** Of the plan. */
+  /** Retention of the plan. */
   readonly retentionMs: number
   readonly now: Date
 }
 
-/** What the bin's list reads of a deleted request: never its body. */
+/** A deleted request in the bin's list, without its body. */
 export interface BinnedRow {
   readonly id: number
   readonly endpointId: string
@@ -32,7 +32,7 @@ export interface BinnedRow {
 
 type BinTables = Database & { r: Database['requests']; e: Database['endpoints'] }
 
-/** Restorable requests: of endpoints that are there, and before `purgesAt` (rules.ts), swept or not. */
+/** Restorable requests: of existing endpoints, and before `purgesAt` (rules.ts), whether swept or not. */
 function restorable(
   db: Db,
   { workspaceId, onlyEndpointId, retentionMs, now }: BinScope,
@@ -49,7 +49,7 @@ function restorable(
     .where('r.receivedAt', '>', new Date(now.getTime() - retentionMs))
 }
 
-/** One page, the last deleted first. Served by `requests_binned`, which holds nothing but binned rows. */
+/** One page, the last deleted first. Served by `requests_binned`, which contains only binned rows. */
 export async function listBin(
   db: Db,
   scope: BinScope,
@@ -75,14 +75,14 @@ export async function listBin(
   return { rows, totalCount }
 }
 
-/** Requests that left the bin before `purgesAt`, because the limit of storage was reached. */
+/** Requests that left the bin before `purgesAt`, because the storage limit was reached. */
 export interface BinEvictions {
   readonly count: number
-  /** When the latest of them went; null: none has. */
+  /** When the latest of them left; null if there is none. */
   readonly lastAt: Date | null
 }
 
-/** What has left the bin early: of the endpoint, or of all that are there. */
+/** Requests that left the bin early: of the endpoint, or of all existing ones. */
 export async function readBinEvictions(
   db: Db,
   { workspaceId, onlyEndpointId }: BinScope,
@@ -100,7 +100,7 @@ export async function readBinEvictions(
     .executeTakeFirstOrThrow()
 }
 
-/** Which of these ids the bin holds. Served by `requests_binned_by_id`. */
+/** The ids that are in the bin. Served by `requests_binned_by_id`. */
 export function findBinned(db: Db, scope: BinScope, ids: readonly number[]) {
   return restorable(db, scope)
     .where('r.id', 'in', ids)
@@ -108,7 +108,7 @@ export function findBinned(db: Db, scope: BinScope, ids: readonly number[]) {
     .execute()
 }
 
-/** Locks the counters of endpoints, in id order as every other writer does. */
+/** Locks the counters of endpoints, in id order like every other writer. */
 export function lockStoredCounts(trx: Trx, endpointIds: readonly string[]) {
   return trx
     .selectFrom('endpointCounters')
@@ -120,8 +120,7 @@ export function lockStoredCounts(trx: Trx, endpointIds: readonly string[]) {
 }
 
 /**
- * Brings requests of an endpoint back from the bin and keeps the counters equal to the rows. The caller holds the
- * counters.
+ * Restores an endpoint's requests from the bin and keeps the counters equal to the rows. The caller locks the counters.
  */
 export async function takeFromBin(trx: Trx, endpointId: string, ids: readonly number[]): Promise<void> {
   await sql`

@@ -4,7 +4,7 @@ import { retentionMs } from '../plans/index.ts'
 import { type BinScope, findBinned, lockStoredCounts, takeFromBin } from './queries.ts'
 import { planRestore } from './rules.ts'
 
-/** So many ids stand in the audit log; the rest are counted. */
+/** Ids in an entry of the audit log; the rest are only counted. */
 const IDS_TOLD = 100
 
 /** The part of the bin that the caller can still restore. */
@@ -18,8 +18,8 @@ export function binScope(ctx: Context): BinScope {
 }
 
 /**
- * Restores deleted requests, the newest first, each endpoint up to its stored-request limit. They keep their id
- * and attempts; nothing runs because of them. Ids that are not in this workspace's bin are passed over.
+ * Restores deleted requests, the newest first, for each endpoint up to its stored-request limit. They keep their id and
+ * attempts, and no action runs. Ids that are not in this workspace's bin are skipped.
  */
 export async function restoreRequests(
   ctx: Context,
@@ -33,7 +33,7 @@ export async function restoreRequests(
     const room = new Map(
       counts.map((row) => [row.endpointId, ctx.plan.limits.storedRequestsMax - row.storedRequestCount]),
     )
-    // Once more under the locks: another call may have restored some meanwhile.
+    // Read again under the locks, because another call may have restored some meanwhile.
     const { restored, skippedAtCap } = planRestore(await findBinned(trx, scope, requestIds), room)
     for (const [endpointId, requests] of Map.groupBy(restored, (request) => request.endpointId)) {
       const ids = requests.map(({ id }) => id)

@@ -1,11 +1,10 @@
 import { DAY_MS } from '../platform/time/index.ts'
-/** How long the bin keeps a request, whatever the plan. */
+/** Days in the bin, regardless of the plan. */
 export const BIN_DAYS = 7
 
 /**
- * When a binned request goes for good: 7 days after its deletion, or when the plan's retention ends,
- * whichever is first. It moves when the plan does. From that instant on the request is
- * neither listed nor restorable, even before the sweep.
+ * When a binned request is deleted permanently: 7 days after its deletion, or when the plan's retention ends, whichever
+ * is first. It changes with the plan. From then on the request is neither listed nor restorable, even before the sweep.
  */
 export function purgesAt(
   request: { readonly deletedAt: Date; readonly receivedAt: Date },
@@ -16,7 +15,7 @@ export function purgesAt(
   )
 }
 
-/** What a restore needs of a deleted request. */
+/** The members of a deleted request that a restore needs. */
 export interface BinnedRequest {
   readonly endpointId: string
   readonly id: number
@@ -24,11 +23,10 @@ export interface BinnedRequest {
 }
 
 /**
- * Chooses what a restore brings back: the newest by `receivedAt` first, for each endpoint as many as it has
- * room for.
+ * Chooses the requests to restore: the newest by `receivedAt` first, for each endpoint as many as it has room for.
  *
- * @param room how many more stored requests each endpoint may hold; an endpoint that is absent has none
- * @returns the requests to restore, and how many stay in the bin because of the cap
+ * @param room remaining room of each endpoint for stored requests; an absent endpoint has none
+ * @returns the requests to restore, and the number of those that stay in the bin because of the limit
  */
 export function planRestore<Request extends BinnedRequest>(
   requests: readonly Request[],

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { EXAMPLE_IDS, withExample } from '../api/examples.ts'
 import { Int64, optional, Timestamp } from '../api/values.ts'
 
-/** Filters that the routes of the bin share. */
+/** Common filters of the bin's routes. */
 export const binFilters = {
   endpointId: optional(z.guid()).meta({ description: 'Only requests of this endpoint' }),
 }
@@ -41,7 +41,7 @@ export const BinnedRequest = withExample(
   },
 )
 
-/** What a page of the bin tells of requests that left it early. */
+/** Requests that left the bin early, in each page of the bin. */
 export const binEvictions = {
   evicted: z
     .object({
@@ -54,7 +54,7 @@ export const binEvictions = {
     }),
 }
 
-/** How many requests a restore brought back, and how many it left in the bin. */
+/** Result of a restore. */
 export const Restored = z
   .object({
     restoredCount: z.int(),
