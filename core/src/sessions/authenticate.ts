@@ -6,18 +6,18 @@ import { planOf } from '../plans/index.ts'
 import { findLiveSession, takeFromSessionBudget } from './queries.ts'
 import { tokenFingerprint } from './token.ts'
 
-/** Calls a minute of one session: looking never eats the budget of a key. */
+/** Calls a minute of one session. It is separate, so that a browser never uses up the budget of a key. */
 const SESSION_CALLS_PER_MINUTE = 1_200
 
 const SIGNED_OUT = 'You are signed out: sign in again.'
 
 /**
- * Opens a call of a signed-in browser, and takes `cost` calls from the session's own budget. A session that was made with a
- * key ends with it and may call only while the plan has API access; an owner's session may on every plan.
+ * Authenticates a call of a signed-in browser, and takes `cost` calls from the session's own budget. A session created
+ * with a key ends with it, and may call only while the plan has API access. An owner's session may call on every plan.
  *
- * @param presented what the cookie holds, and where the call came from
- * @throws DomainError `unauthorized`, then `forbidden` from a network that its key is not for, then `api_access_disabled`,
- *   then `rate_limited`
+ * @param presented the cookie's token, and the call's address
+ * @throws DomainError `unauthorized`, then `forbidden` from a network that its key does not allow, then
+ *   `api_access_disabled`, then `rate_limited`
  */
 export async function authenticateSession(
   services: Services,
@@ -60,7 +60,7 @@ export async function authenticateSession(
 }
 
 /**
- * Looks whether a session that was let in before would still be; takes nothing from its budget.
+ * Checks whether a session that was accepted earlier is still valid; takes nothing from its budget.
  *
  * @throws DomainError `unauthorized`, `forbidden`, `api_access_disabled`
  */

@@ -3,10 +3,10 @@ import { findLiveTokens } from './queries.ts'
 import { tokenFingerprint } from './token.ts'
 
 /**
- * Tells which of the presented tokens are of live sessions, in one look, and takes nothing from their budgets: like `knownKeys`, for
- * browsers.
+ * Filters presented tokens to those of live sessions, in one query, without taking anything from their budgets. The
+ * counterpart of `knownKeys` for browsers.
  *
- * @param presented what cookies hold
+ * @param presented tokens from cookies
  */
 export async function knownSessions(
   { db, clock }: Pick<Services, 'db' | 'clock'>,

@@ -1,8 +1,8 @@
-/** A session ends so long after sign-in at the latest. */
+/** Maximum lifetime of a session after sign-in. */
 export const SESSION_DAYS = 30
 
-/** A session that nobody used for so long has ended. */
+/** Idle time after which a session ends. */
 export const IDLE_DAYS = 7
 
-/** A sign-in link works for so long, and once. */
+/** Lifetime of a sign-in link, which works once. */
 export const LINK_MINUTES = 15

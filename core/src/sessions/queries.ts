@@ -3,10 +3,10 @@ import { isHere, isLive } from '../keys/index.ts'
 import { type Db, run, statement, type Trx } from '../platform/db/index.ts'
 import { IDLE_DAYS } from './lifetimes.ts'
 
-/** The window of a session's budget. */
+/** Window of a session's budget. */
 const WINDOW_SECONDS = 60
 
-/** A session that may call, with what its call took from its budget. */
+/** A live session, with the state of its budget after the call. */
 export interface SessionRow {
   readonly id: string
   readonly workspaceId: string
@@ -18,19 +18,19 @@ export interface SessionRow {
   readonly keyScope: KeyScope | null
   readonly keyEndpointId: string | null
   readonly keyExpiresAt: Date | null
-  /** Whether the key, if there is one, may be used from where the call came from. */
+  /** Whether the key, if there is one, may be used from the call's address. */
   readonly isHere: boolean
-  /** Until the window ends, by the database's clock. */
+  /** Seconds until the window ends, by the database's clock. */
   readonly secondsLeft: number
-  /** Above the budget: refused, and nothing was taken. */
+  /** Calls in the window. Above the budget: refused, and nothing was taken. */
   readonly callCount: number
 }
 
 /**
- * Sessions that have not ended: by age, by idleness, or with the key that they were made with.
+ * SQL for sessions that have not ended: by age, by idleness, or with the key that created them.
  *
- * @param now an expression: the time that they are live at
- * @param address an expression: where the call came from; may be null
+ * @param now SQL expression of the time
+ * @param address SQL expression of the call's address; may be null
  */
 const liveSessions = (now: string, address: string) => `
   select s.id, s.workspace_id, w.name as workspace_name, w.plan as plan_key, s.api_key_id, k.name as key_name,
@@ -42,7 +42,7 @@ const liveSessions = (now: string, address: string) => `
   where s.expires_at > ${now}::timestamptz and s.seen_at > ${now}::timestamptz - interval '${IDLE_DAYS} days'
     and (s.api_key_id is null or (${isLive(now)}))`
 
-/** `$1` see `aheadMs`, `$2` where the call came from, `$3` the cost, `$4` the budget, `$5` the token's SHA-256. */
+/** `$1` see `aheadMs`, `$2` the call's address, `$3` the cost, `$4` the budget, `$5` the token's SHA-256. */
 const TAKE_FROM_BUDGET = statement(
   'take from session budget',
   `with clock as (
@@ -88,7 +88,7 @@ export async function takeFromSessionBudget(
 
 const IS_LIVE = statement('is session live', `${liveSessions('$1', '$2')} and s.id = $3::uuid`)
 
-/** The live session, looked at without taking anything from its budget. */
+/** Finds a live session without taking anything from its budget. */
 export async function findLiveSession(
   db: Db,
   { id, address, now }: { readonly id: string; readonly address: string | null; readonly now: Date },
@@ -106,7 +106,7 @@ const LIVE_TOKENS = statement(
   `${liveSessions('$1', 'null')} and s.sha256 = any ($2::bytea[])`,
 )
 
-/** Those of the tokens' fingerprints that are of live sessions. */
+/** Filters token fingerprints to live sessions. */
 export async function findLiveTokens(db: Db, fingerprints: readonly Buffer[], now: Date): Promise<Buffer[]> {
   const rows = await run<{ readonly sha256: Buffer }>(db, LIVE_TOKENS, [now, fingerprints])
   return rows.map(({ sha256 }) => sha256)
@@ -140,7 +140,7 @@ export async function listSessions(
   return await run<ListedSession>(db, LIST, [now, workspaceId])
 }
 
-/** The columns of a session before it is written; of its token only the digest is stored. */
+/** The columns of a new session; only the digest of its token is stored. */
 export interface NewSession {
   readonly id: string
   readonly workspaceId: string
@@ -151,7 +151,7 @@ export interface NewSession {
   readonly expiresAt: Date
 }
 
-/** Adds the session; those of the workspace that are past their end go. */
+/** Adds the session, and deletes the workspace's expired ones. */
 export async function insertSession(trx: Trx, row: NewSession): Promise<void> {
   await trx
     .deleteFrom('sessions')
@@ -164,7 +164,7 @@ export async function insertSession(trx: Trx, row: NewSession): Promise<void> {
     .execute()
 }
 
-/** Ends a session of the workspace; false when it has none with the id. */
+/** Ends a session of the workspace; false if none has the id. */
 export async function deleteSession(trx: Trx, workspaceId: string, id: string): Promise<boolean> {
   const { numDeletedRows } = await trx
     .deleteFrom('sessions')
@@ -174,18 +174,18 @@ export async function deleteSession(trx: Trx, workspaceId: string, id: string): 
   return numDeletedRows > 0n
 }
 
-/** Ends the session that the token opens. */
+/** Ends the session with this token. */
 export async function deleteSessionOfToken(trx: Trx, sha256: Buffer): Promise<void> {
   await trx.deleteFrom('sessions').where('sha256', '=', sha256).execute()
 }
 
-/** Whom a session or a link is for: the workspace's owner, or one of its keys. */
+/** The identity of a session or a link: the workspace's owner, or one of its keys. */
 export interface SignedIn {
   readonly workspaceId: string
   readonly apiKeyId: string | null
 }
 
-/** Adds a link; those of the workspace that are too old go. */
+/** Adds a link, and deletes the workspace's expired ones. */
 export async function insertLink(
   trx: Trx,
   row: SignedIn & { readonly sha256: Buffer; readonly expiresAt: Date },
@@ -199,7 +199,7 @@ export async function insertLink(
   await trx.insertInto('signInLinks').values(row).execute()
 }
 
-/** Uses a link up: of several that try at once, one gets whom it is for. One of a key that was revoked is none. */
+/** Consumes a link: of several concurrent calls, one gets its identity. The link of a revoked key is invalid. */
 export async function takeLink(trx: Trx, sha256: Buffer, now: Date): Promise<SignedIn | undefined> {
   return await trx
     .deleteFrom('signInLinks')

@@ -7,7 +7,7 @@ import { deleteSession, listSessions } from './queries.ts'
 import { CurrentSession, Session, SignInLinkView } from './schema.ts'
 import { makeSignInLink } from './start.ts'
 
-/** Signed-in browsers. The REST surface takes keys only; all it can do is make a link for one. */
+/** Signed-in browsers. The REST API takes keys only; here it offers nothing but sign-in links. */
 export const sessionRoutes = router({
   current: typedOnly({ input: z.object({}), output: CurrentSession, narrows: true }).query(({ ctx }) => ({
     session: ctx.session,

@@ -12,14 +12,15 @@ import { newToken, tokenFingerprint } from './token.ts'
 const MINUTE_MS = 60_000
 const USER_AGENT_MAX = 200
 
-/** How a browser signs in. */
+/** Credential for a sign-in. */
 export type Credential = { readonly key: string } | { readonly link: string }
 
 /**
- * Signs a browser in: with a key, to do what the key may, or with a link, which works once, as whom it was made for.
+ * Signs a browser in: with a key, which gives the key's rights, or with a link, which works once and gives the rights
+ * of its identity.
  *
- * @param former the token of the session that the browser had, which ends
- * @returns the token for its cookie; stored is its SHA-256
+ * @param former the token of the browser's previous session, which ends
+ * @returns the token for its cookie; only its SHA-256 is stored
  * @throws DomainError `unauthorized`; with a key also `forbidden`, `api_access_disabled` and `rate_limited`
  */
 export async function startSession(
@@ -71,12 +72,12 @@ function useLink({ clock }: Services, trx: Trx, token: string): Promise<SignedIn
 
 /** A link that signs a browser in, once. */
 export interface SignInLink {
-  /** The token stands behind `#`, where no log, referrer or link scanner sees it. */
+  /** The token follows a `#`, which no log, referrer or link scanner contains. */
   readonly url: string
   readonly expiresAt: Date
 }
 
-/** Makes a sign-in link: of a key, to do what the key may as long as it works, or of the workspace's owner (null). */
+/** Creates a sign-in link: with the rights of a key while it is valid, or of the workspace's owner (null). */
 export async function makeSignInLink(services: Services, who: SignedIn): Promise<SignInLink> {
   const { token, sha256 } = newToken()
   const now = services.clock.now()
@@ -94,7 +95,7 @@ export async function makeSignInLink(services: Services, who: SignedIn): Promise
   return { url: `${services.urls.baseUrl}/console/sign-in#${token}`, expiresAt }
 }
 
-/** Ends the session that the token opens, if there is one. */
+/** Ends the session with this token, if there is one. */
 export async function endSessionOfToken(services: Services, token: string): Promise<void> {
   await services.db.transaction().execute((trx) => deleteSessionOfToken(trx, tokenFingerprint(token)))
 }
