@@ -3,10 +3,13 @@ import { FAILED_STATES } from '../engine/words/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { type CountRow, MINUTE_MS, type Period, spread } from './spread.ts'
 
-/** Whose traffic is counted. */
+/** Scope of the counts. */
 export type TrafficOf = { readonly endpointId: string } | { readonly workspaceId: string }
 
-/** How much arrived, how many attempts failed, and how many captures were refused for the rate, in each part of the period and at each endpoint that has any. */
+/**
+ * Counts captures, failed attempts, and captures refused for the rate, in each part of the period, for each endpoint
+ * that has any.
+ */
 export async function countTraffic(db: Db, of: TrafficOf, period: Period, options: AbortableQueryOptions) {
   const captured = await captures(db, of, period).execute(options)
   const failed = await failures(db, of, period).execute(options)
@@ -35,7 +38,7 @@ export async function countTraffic(db: Db, of: TrafficOf, period: Period, option
 
 const sum = (rows: readonly CountRow[]) => rows.reduce((total, { count }) => total + count, 0)
 
-/** What is still stored. */
+/** Captures that are still stored. */
 function captures(db: Db, of: TrafficOf, period: Period) {
   return db
     .selectFrom('requests')
@@ -49,7 +52,7 @@ function captures(db: Db, of: TrafficOf, period: Period) {
     .groupBy(['endpointId', 'bucket'])
 }
 
-/** By the minutes that touch the period. */
+/** Refused captures in the minutes that touch the period. */
 function rejections(db: Db, of: TrafficOf, { from, to }: Period) {
   return db
     .selectFrom('rejectionMinutes')

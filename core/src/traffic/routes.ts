@@ -45,7 +45,7 @@ const AllTraffic = z
   })
   .meta({ id: 'AllTraffic' })
 
-/** The period that is meant: an hour up to now by default, 90 days at most, and never empty. */
+/** The requested period: an hour up to now by default, 90 days at most, and never empty. */
 function periodOf(now: Date, { from, to }: { from?: Date | undefined; to?: Date | undefined }) {
   const end = to ?? now
   const begin = from ?? new Date(end.getTime() - HOUR_MS)
@@ -56,7 +56,7 @@ function periodOf(now: Date, { from, to }: { from?: Date | undefined; to?: Date 
 
 const endpointId = z.string().meta({ format: 'uuid', description: 'Id of the endpoint' })
 
-/** Count what arrived at an endpoint over time. */
+/** Count an endpoint's captures over time. */
 export const trafficRoutes = router({
   traffic: route({
     method: 'GET',
@@ -74,7 +74,7 @@ export const trafficRoutes = router({
   }),
 })
 
-/** Count what arrived anywhere in the workspace over time. */
+/** Count the workspace's captures over time. */
 export const allTrafficRoutes = router({
   traffic: route({
     method: 'GET',

@@ -1,31 +1,31 @@
-/** A period in parts of equal length. */
+/** A period divided into parts of equal length. */
 export interface Period {
   readonly from: Date
   readonly to: Date
   readonly buckets: number
 }
 
-/** So much happened at an endpoint in one part of a period; `bucket` counts from 1. */
+/** A count of one endpoint in one part of a period; `bucket` counts from 1. */
 export interface CountRow {
   readonly endpointId: string
   readonly bucket: number
   readonly count: number
 }
 
-/** What is counted by the minute. */
+/** A count of one minute. */
 export interface MinuteCount {
   readonly endpointId: string
   readonly minute: Date
   readonly count: number
 }
 
-/** How long what is counted together lasts. */
+/** Length of a minute. */
 export const MINUTE_MS = 60_000
 
 /**
- * Puts counts of minutes into the parts of a period. Where a minute is several parts, each gets its share in whole numbers; the shares of a minute
- * that lies within the period add up to its count. Of a minute that the period cuts, all goes to the parts that are within: the newest one has
- * only begun.
+ * Distributes counts of minutes over the parts of a period. A minute that spans several parts is divided into whole
+ * numbers; the shares of a minute within the period add up to its count. If the period cuts a minute, the parts within
+ * get all of its count, because the newest minute has only begun.
  */
 export function spread(minutes: readonly MinuteCount[], { from, to, buckets }: Period): CountRow[] {
   const begin = from.getTime()
