@@ -1,10 +1,10 @@
 import type { Services } from '../api/services.ts'
 import { countSlots, takeSlot } from '../api/slots.ts'
 
-/** Listeners that may follow an endpoint at once. */
+/** Concurrent listeners of an endpoint. */
 const LISTENERS_MAX = 50
 
-/** A listener whose process was killed is forgotten after so long. */
+/** Time after which the listener of a killed process no longer counts. */
 const PRESENT_MILLISECONDS = 60_000
 const RENEWAL_MILLISECONDS = 20_000
 

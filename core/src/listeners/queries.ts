@@ -1,10 +1,10 @@
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Db } from '../platform/db/index.ts'
 
-/** A listener that comes back within so long still hears of a replay. */
+/** A listener that reconnects within this time still gets a replay. */
 const HEARD_MILLISECONDS = 60_000
 
-/** Replays are deleted after so long. */
+/** Retention of replays. */
 const KEPT_MILLISECONDS = 600_000
 
 /** A request that listeners are asked to send again. */
@@ -35,7 +35,7 @@ export async function askListeners(
 }
 
 /**
- * Where a listener that connects now begins to read: behind what is older than a minute.
+ * The start position of a listener that connects now: after replays older than a minute.
  *
  * @returns the id that {@link findReplays} takes
  */
@@ -49,7 +49,7 @@ export async function newReplaysFrom(db: Db, endpointId: string, now: Date): Pro
   return Number(last ?? 0)
 }
 
-/** Replays behind an id that nobody has reported on, oldest first. */
+/** Replays after an id without a report, oldest first. */
 export function findReplays(db: Db, endpointId: string, afterId: number): Promise<ListenerReplay[]> {
   return db
     .selectFrom('listenerReplays')
@@ -62,7 +62,7 @@ export function findReplays(db: Db, endpointId: string, afterId: number): Promis
     .execute()
 }
 
-/** A listener has said what its server answered: who connects from now on need not send it again. */
+/** Marks a replay as reported, so that listeners that connect later need not send it again. */
 export async function markReported(db: Db, endpointId: string, id: number, now: Date): Promise<void> {
   await db
     .updateTable('listenerReplays')
