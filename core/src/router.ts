@@ -27,7 +27,7 @@ import { usageRoutes } from './usage/routes.ts'
 import { verificationRoutes } from './verification/routes.ts'
 import { watchdogRoutes } from './watchdogs/routes.ts'
 
-/** The table of contents of the API: one line a noun. */
+/** All procedures of the API, by noun. */
 export const appRouter = router({
   me: meRoutes,
   endpoints: mergeRouters(endpointRoutes, endpointEditingRoutes, trafficRoutes),
@@ -51,31 +51,31 @@ export const appRouter = router({
   workspace: mergeRouters(usageRoutes, allTrafficRoutes, overviewRoutes),
 })
 
-/** The type that typed clients of the API are made from. */
+/** Type for typed clients of the API. */
 export type AppRouter = typeof appRouter
 
-/** Operations of the REST API whose bodies no tRPC call can carry. */
+/** Operations of the REST API with bodies that tRPC cannot carry. */
 const transferRouter = router({ requests: transferRoutes })
 
 /** Calls procedures in process, without HTTP. */
 export const createCaller = createCallerFactory(appRouter)
 
-/** Calls the operations that `/trpc` lacks. */
+/** Calls the operations that `/trpc` does not have. */
 export const createTransferCaller = createCallerFactory(transferRouter)
 
 /** A declared REST operation: `name` is the tRPC path (`endpoints.list`). */
 export interface Route extends RouteContract {
   readonly name: string
-  /** Only REST has it. */
+  /** Whether only REST has it. */
   readonly restOnly: boolean
 }
 
-/** A declared stream, under the same kind of name. */
+/** A declared stream; `name` is its tRPC path. */
 export interface Stream extends StreamContract {
   readonly name: string
 }
 
-/** Every REST operation of the routers that answers once, in their order. */
+/** Every REST operation of the routers, without streams, in their order. */
 export const ROUTES: readonly Route[] = [...routesOf(appRouter, false), ...routesOf(transferRouter, true)]
 
 /** Every stream of the router. */

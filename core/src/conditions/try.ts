@@ -4,11 +4,11 @@ import { type Condition, parseCondition, unmatchedWords } from '../engine/condit
 import { memberText } from '../engine/json/index.ts'
 import { neverMatchedPaths, newestMatching, previewing, searching } from '../requests/index.ts'
 
-/** Bodies that one preview reads at most; the requests beyond are left out. */
+/** Bytes of bodies that one preview reads; further requests are left out. */
 const READ_BYTES_MAX = 32 * 1024 * 1024
 const FIRST_IDS = 20
 
-/** Reads a condition as it was sent: key order and number spelling survive in the raw body only. */
+/** Parses a condition from the raw body, because only that preserves key order and number spelling. */
 export function readCondition(rawBody: string | null, value: unknown) {
   const parsed = parseCondition(value, memberText(rawBody, ['condition']))
   if ('condition' in parsed) return parsed
@@ -18,7 +18,7 @@ export function readCondition(rawBody: string | null, value: unknown) {
 /**
  * Evaluates a condition against the newest stored requests; stores nothing.
  *
- * @throws LineTooLong when the previews of the workspace before it take too long
+ * @throws LineTooLong when earlier previews of the workspace take too long
  */
 export async function tryCondition(
   ctx: Context,

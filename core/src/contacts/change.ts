@@ -6,7 +6,7 @@ import { getWorkspace } from '../workspaces/index.ts'
 import { deleteContact, insertContact, listContacts } from './queries.ts'
 
 /**
- * Adds somebody to mail alerts to.
+ * Adds a contact, who gets alerts by mail.
  *
  * @throws DomainError `not_found`; `validation_failed` (`duplicate`) when the workspace has the address
  */
@@ -41,7 +41,7 @@ export async function addContact(
 }
 
 /**
- * Removes a contact by id or address; watchdogs that name it alarm whoever is left.
+ * Removes a contact by id or address. Watchdogs with this contact alert their remaining ones.
  *
  * @throws DomainError `not_found`
  */

@@ -17,7 +17,7 @@ export async function findContactIds(db: Db, workspaceId: string): Promise<strin
   return rows.map((row) => row.id)
 }
 
-/** Inserts the contact; undefined when the workspace has the address already. */
+/** Inserts the contact; undefined if the workspace already has the address. */
 export function insertContact(
   trx: Trx,
   row: { id: string; workspaceId: string; email: string; name: string | null; createdAt: Date },
@@ -30,7 +30,7 @@ export function insertContact(
     .executeTakeFirst()
 }
 
-/** Deletes one row. Does nothing when no contact has the id. */
+/** Deletes one row. A no-op when no contact has the id. */
 export async function deleteContact(trx: Trx, contactId: string): Promise<void> {
   await trx.deleteFrom('contacts').where('id', '=', contactId).execute()
 }

@@ -7,7 +7,7 @@ import { Contact, ContactEmail, ContactName, ContactReference } from './schema.t
 
 /** List, add and remove the contacts of the caller's own workspace; not part of the REST API. */
 export const contactRoutes = router({
-  /** For every caller: watchdogs name contacts by their ids. */
+  /** For every caller, because watchdogs reference contacts by id. */
   list: typedOnly({ input: z.object({}), output: z.object({ items: z.array(Contact) }) }).query(
     async ({ ctx }) => ({ items: await listContacts(ctx.db, ctx.workspace.id) }),
   ),

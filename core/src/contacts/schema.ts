@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Timestamp } from '../api/values.ts'
 
-/** Somebody whom alerts are mailed to when no channel is there for them. */
+/** A person who gets alerts by mail when no channel takes them. */
 export const Contact = z.object({
   id: z.uuid(),
   email: z.email(),
@@ -15,5 +15,5 @@ export const ContactEmail = z.string().trim().max(254).pipe(z.email())
 /** A person's name: trimmed, 1 to 100 characters. */
 export const ContactName = z.string().trim().min(1).max(100)
 
-/** How an operator points at a contact: its id or its address. */
+/** An operator's reference to a contact: its id or its address. */
 export const ContactReference = z.string().trim().min(1).max(254)

@@ -2,10 +2,10 @@ import type { Context } from '../api/context.ts'
 import { type Between, isBetween, type TimePlace } from '../api/cursors.ts'
 import { type Page, window } from '../api/pagination.ts'
 
-/** States that the list can be narrowed to; an incident is open until `closedAt` is set. */
+/** Values of the state filter; an incident is open until `closedAt` is set. */
 export const INCIDENT_STATES = ['open', 'closed'] as const
 
-/** One page of the incidents that the caller can see, newest first; served by `incidents_by_workspace`. */
+/** One page of the incidents visible to the caller, newest first; served by `incidents_by_workspace`. */
 export async function listIncidents(
   { db, workspace, onlyEndpointId }: Pick<Context, 'db' | 'workspace' | 'onlyEndpointId'>,
   state: (typeof INCIDENT_STATES)[number] | undefined,

@@ -5,7 +5,7 @@ import { route, router } from '../api/route.ts'
 import { optional, Timestamp } from '../api/values.ts'
 import { INCIDENT_STATES, listIncidents } from './queries.ts'
 
-/** Something that is or was out of order: parked deliveries of an action, an alarmed watchdog, a channel that fails. */
+/** A current or past problem: dead letters of an action, an alarmed watchdog, a failing channel. */
 const Incident = z
   .object({
     id: z.uuid(),

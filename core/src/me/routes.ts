@@ -69,7 +69,7 @@ const Me = withExample(
   },
 )
 
-/** Read who calls, in which workspace, under which limits. */
+/** Read the caller, its workspace and its limits. */
 export const meRoutes = router({
   get: route({
     method: 'GET',

@@ -12,7 +12,7 @@ import { workspaceOperatorRoutes } from '../workspaces/operatorRoutes.ts'
 import { auditOperatorRoutes } from './auditRoutes.ts'
 import { secretOperatorRoutes } from './secretRoutes.ts'
 
-/** The table of contents of what an operator may do: one line a noun. */
+/** All operator procedures, by noun. */
 export const operatorRouter = operatorRouterOf({
   audit: auditOperatorRoutes,
   secrets: secretOperatorRoutes,

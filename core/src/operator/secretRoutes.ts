@@ -7,9 +7,9 @@ import { resealEndpoints } from '../endpoints/index.ts'
 import { type Resealed, resealSample } from '../platform/secrets/index.ts'
 import { resealReconciliations } from '../reconcile/index.ts'
 
-/** Look after the keys that stored secrets are sealed with. */
+/** Manage the keys that encrypt stored secrets. */
 export const secretOperatorRoutes = operatorRouterOf({
-  /** May be cut off at any time, and run again. */
+  /** May be interrupted at any time, and run again. */
   rotate: operatorProcedure
     .output(z.object({ resealedCount: z.int(), unreadableCount: z.int() }))
     .mutation(async ({ ctx }) => {

@@ -7,12 +7,13 @@ import type { Db, Trx } from '../platform/db/index.ts'
 import { applyWatchdogLimit } from '../watchdogs/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
 
-/** What applying limits needs of the process. */
+/** The services that applying limits needs. */
 export type LimitServices = Pick<Services, 'actor' | 'clock' | 'enqueue' | 'plans'>
 
 /**
- * Makes a workspace's suspensions what its plan says: the oldest endpoints, actions and watchdogs stay in use up
- * to the limit, newer ones are suspended, and whatever has room again comes back by itself. Changes nothing where nothing is to be changed. The caller holds the workspace's row.
+ * Applies the plan to a workspace's suspensions: the oldest endpoints, actions and watchdogs up to the limit stay
+ * active, newer ones are suspended, and those with room again are resumed. A no-op if they are already correct. The
+ * caller locks the workspace's row.
  */
 export async function applyPlanLimits(services: LimitServices, trx: Trx, workspaceId: string): Promise<void> {
   const workspace = await trx
@@ -41,14 +42,14 @@ export async function reapplyPlanLimits(
 const APPLIED = 'applied plans'
 
 /**
- * At start: brings every workspace in line when the numbers of the plans are not those of the last start, because
- * an operator changed `CREEL_PLANS_FILE` or a release changed the table. Safe in several processes at once.
+ * Runs at start. Applies every workspace's plan if the numbers differ from those of the last start, because an operator
+ * changed `CREEL_PLANS_FILE` or a release changed the table. Safe in several processes at once.
  */
 export async function applyChangedPlans(services: LimitServices & { readonly db: Db }): Promise<void> {
   if (!(await hasChangedPlans(services))) return
   const workspaces = await services.db.selectFrom('workspaces').select('id').execute()
   for (const { id } of workspaces) await reapplyPlanLimits(services, id)
-  // Last: a start that is cut off does it again.
+  // Stored last, so that an interrupted start does it again.
   const digest = digestOf(services.plans)
   await services.db
     .insertInto('installation')
@@ -57,7 +58,7 @@ export async function applyChangedPlans(services: LimitServices & { readonly db:
     .execute()
 }
 
-/** Whether the numbers of the plans are not those that were applied at the last start. */
+/** Whether the numbers of the plans differ from those applied at the last start. */
 export async function hasChangedPlans({
   db,
   plans,

@@ -3,7 +3,7 @@ import { operatorProcedure, operatorRouterOf } from '../api/operatorProcedure.ts
 import { PlanKeyInput, Workspace, WorkspaceReference } from '../workspaces/index.ts'
 import { setPlan } from './setPlan.ts'
 
-/** Moving a workspace to another plan; operators find it beside the other procedures of `workspaces`. */
+/** Move a workspace to another plan; listed among the procedures of `workspaces`. */
 export const planLimitOperatorRoutes = operatorRouterOf({
   setPlan: operatorProcedure
     .input(z.object({ workspace: WorkspaceReference, plan: PlanKeyInput }))

@@ -5,8 +5,8 @@ import { getWorkspace, lockWorkspace, updatePlan } from '../workspaces/index.ts'
 import { applyPlanLimits } from './applyPlanLimits.ts'
 
 /**
- * Puts a workspace on another plan. Nothing is deleted: what is over the new limits is suspended, what has room
- * again comes back.
+ * Moves a workspace to another plan. Nothing is deleted: objects over the new limits are suspended, and those with room
+ * again are resumed.
  *
  * @throws DomainError `not_found`
  */

@@ -8,7 +8,7 @@ const BYTES: ReadonlySet<LimitName> = new Set<LimitName>([
 ])
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB'] as const
 
-/** The page of every number of every plan (`docs/plans.md`), in Markdown. */
+/** The page with all numbers of all plans (`docs/plans.md`), in Markdown. */
 export function plansPage(): string {
   const rows = LIMIT_NAMES.map((name) => {
     const numbers = PLAN_KEYS.map((key) => shown(name, PLANS[key].limits[name]))

@@ -1,6 +1,6 @@
 import type { LimitName } from './plans.ts'
 
-/** What each limit counts, in words. */
+/** Description of each limit. */
 export const LIMIT_MEANINGS: Readonly<Record<LimitName, string>> = {
   apiRatePerMinute: 'API calls of this key in a minute',
   apiKeysMax: 'Active keys of the workspace',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { DAY_MS } from '../platform/time/index.ts'
 
-/** Every number that a plan sets; a switch is a number too: 0 is off. */
+/** The limits of a plan. Switches are numbers, too: 0 is off. */
 export const LIMIT_NAMES = [
   'apiRatePerMinute',
   'apiKeysMax',
@@ -30,7 +30,7 @@ export const PLAN_KEYS = ['free', 'solo', 'pro', 'team', 'self-hosted'] as const
 /** One of {@link PLAN_KEYS}. */
 export type PlanKey = (typeof PLAN_KEYS)[number]
 
-/** What the workspaces on it may use. */
+/** A plan, with the limits of its workspaces. */
 export interface Plan {
   readonly key: PlanKey
   readonly displayName: string
@@ -42,15 +42,15 @@ export type Plans = Readonly<Record<PlanKey, Plan>>
 
 const MIB = 1_048_576
 const GIB = 1024 * MIB
-/** More than one machine holds or serves, and an integer in every language. */
+/** Stands for no limit: more than one machine can hold or serve, and an integer in every language. */
 const ALL = 1_000_000_000
-/** The same of captures in a minute: more than a million in a second. */
+/** No limit for captures in a minute: more than a million a second. */
 const ALL_CAPTURES = 100_000_000
-/** The same of bytes: nine petabytes. */
+/** No limit for bytes: nine petabytes. */
 const ALL_BYTES = 9_000_000_000_000_000
 /**
- * Bytes of the largest body that a process takes, whatever its plan says. It fits into the memory that one endpoint, and one address,
- * may use.
+ * Largest body that a process accepts, regardless of its plan. It fits into the memory that one endpoint, and one
+ * address, may use.
  */
 const BODY_BYTES_MAX = 60 * MIB
 
@@ -61,7 +61,7 @@ const NUMBERS: Readonly<Record<LimitName, readonly [number, number, number, numb
   endpointsMax: [3, 10, 50, 10_000, ALL],
   retentionDays: [3, 14, 30, 90, ALL],
   captureRatePerMinute: [60, 300, 600, 60_000, ALL_CAPTURES],
-  // At least the captures of a minute, each as large as the plan takes it.
+  // At least the captures of a minute, each with the plan's largest body.
   captureBytesPerMinute: [16 * MIB, 320 * MIB, 3 * GIB, 1536 * GIB, ALL_BYTES],
   storedRequestsMax: [100, 1000, 10_000, 1_000_000, ALL],
   storedBytesMax: [64 * MIB, GIB, 20 * GIB, 1024 * GIB, ALL_BYTES],
@@ -97,7 +97,7 @@ function shipped(key: PlanKey): Plan {
   return { key, displayName: DISPLAY_NAMES[key], limits: Object.fromEntries(numbers) as Limits }
 }
 
-/** Counts are 32-bit integers in the database; these two are not counts. */
+/** Limits in bytes. All others are counts, which are 32-bit integers in the database. */
 const BYTE_LIMITS: ReadonlySet<string> = new Set<LimitName>(['captureBytesPerMinute', 'storedBytesMax'])
 const COUNT_MAX = 2_147_483_647
 
@@ -112,7 +112,7 @@ const Overrides = z.partialRecord(
 )
 
 /**
- * The shipped plans with an operator's numbers laid over them.
+ * The shipped plans, overridden by an operator's numbers.
  *
  * @param overrides `{"<plan key>": {"<limit>": number, …}, …}`
  * @throws ZodError naming every unknown plan, unknown limit and bad number
@@ -123,8 +123,8 @@ export function overridePlans(overrides: unknown): Plans {
 }
 
 /**
- * The shipped plans with other numbers laid over them, plan by plan. A `payloadBytesMax` above what a process takes of one body counts as
- * that. A `captureBytesPerMinute` that is not among the numbers is raised to what captures of full size need.
+ * The shipped plans, overridden by other numbers, plan by plan. A `payloadBytesMax` above the process's limit is
+ * reduced to it. A `captureBytesPerMinute` that is not overridden is raised to what captures of full size need.
  */
 export function withLimits(numbersOf: (key: PlanKey) => Partial<Limits>): Plans {
   const merged = (key: PlanKey): Plan => {
@@ -145,15 +145,15 @@ export function withLimits(numbersOf: (key: PlanKey) => Partial<Limits>): Plans 
   }
 }
 
-/** A century; dates much further away cannot be written in JavaScript. */
+/** A century; JavaScript cannot express dates much further away. */
 const RETENTION_DAYS_MAX = 36_500
 
-/** For how long a plan keeps what was captured, in milliseconds: a century at most, whatever its number says. */
+/** Retention of captures in milliseconds: a century at most, regardless of the plan's number. */
 export function retentionMs({ retentionDays }: Pick<Limits, 'retentionDays'>): number {
   return Math.min(retentionDays, RETENTION_DAYS_MAX) * DAY_MS
 }
 
-/** The plan of a stored key. A key that this build does not know (a row of a newer version) counts as Free. */
+/** The plan of a stored key. A key that this build does not know (from a newer version) is treated as Free. */
 export function planOf(plans: Plans, key: string): Plan {
   const known = PLAN_KEYS.find((planKey) => planKey === key)
   return plans[known ?? 'free']

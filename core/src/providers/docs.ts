@@ -1,7 +1,7 @@
 import type { ProviderRow } from '../engine/providers/index.ts'
 import { PROVIDERS } from '../engine/providers/index.ts'
 
-/** `docs/providers.md`: the catalog as people look things up in it. */
+/** Generates `docs/providers.md`, the catalog for readers. */
 export function providersPage(): string {
   return `# Providers
 
@@ -77,7 +77,7 @@ function eventTypeWords({ eventTypes }: ProviderRow): string {
   }
 }
 
-/** Empty where it is not known. */
+/** Empty if it is unknown. */
 function eventIdWords({ eventId }: ProviderRow): string {
   if (eventId === undefined) return ''
   if (eventId === null) return 'none'

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ProviderRow } from '../engine/providers/index.ts'
 
-/** The public words of a catalog entry. */
+/** The public schema of a catalog entry. */
 export const Provider = z
   .object({
     slug: z.string().meta({ description: "What an endpoint's `provider` accepts" }),
@@ -43,7 +43,10 @@ export const Provider = z
   })
   .meta({ id: 'Provider' })
 
-/** A row of the catalog in the words of the API: what is needed to set a provider up, not how it is checked. */
+/**
+ * A row of the catalog in the API's format: everything needed to set a provider up, without the details of
+ * verification.
+ */
 export function providerView(row: ProviderRow): z.input<typeof Provider> {
   const [place] = row.eventTypes
   const { verification } = row

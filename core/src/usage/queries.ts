@@ -1,7 +1,7 @@
 import { type Db, run, statement } from '../platform/db/index.ts'
 import { readStorageOf } from '../retention/index.ts'
 
-/** `$1` the workspace, `$2` now: an endpoint that is over no longer counts. */
+/** `$1` the workspace, `$2` now, because expired endpoints do not count. */
 const COUNTS = statement(
   'usage counts',
   `select
@@ -37,7 +37,7 @@ interface EndpointUsage {
   readonly lastRequestAt: Date | null
 }
 
-/** What the workspace uses now, endpoints with the most stored requests first. */
+/** Current usage of the workspace, endpoints with the most stored requests first. */
 export async function readUsage(db: Db, workspaceId: string, now: Date) {
   const [counts] = await run<Counts>(db, COUNTS, [workspaceId, now])
   if (counts === undefined) throw new Error('Counting answered no row.')

@@ -33,7 +33,7 @@ const Usage = z
   })
   .meta({ id: 'Usage' })
 
-/** Read what the workspace uses. */
+/** Read the usage of the workspace. */
 export const usageRoutes = router({
   usage: route({
     method: 'GET',

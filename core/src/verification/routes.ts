@@ -15,7 +15,7 @@ import { findRequest, previewing, storedRequest } from '../requests/index.ts'
 const { handshakeToken, provider, signatureAlgorithm, signatureEncoding, signatureHeader } = createInput.shape
 const { signaturePrefix, signingSecret } = createInput.shape
 
-/** Try how captures would be verified; nothing is saved. */
+/** Try verification settings on captures; nothing is saved. */
 export const verificationRoutes = router({
   try: route({
     method: 'POST',
@@ -60,7 +60,7 @@ export const verificationRoutes = router({
       const { captureId, previousCaptureId } = ctx.endpoint
       const verification = under(captureId)
       if (previousCaptureId === null || verification?.verdict === 'verified') return { verification }
-      // Some providers sign the URL, and the request may have come by the one before.
+      // Some providers sign the URL, and the request may have arrived at the previous one.
       const previous = under(previousCaptureId)
       return { verification: previous?.verdict === 'verified' ? previous : verification }
     }),

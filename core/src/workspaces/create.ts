@@ -6,7 +6,7 @@ import { type PlanKey, planOf } from '../plans/index.ts'
 import { insertWorkspace } from './queries.ts'
 
 /**
- * Makes a workspace.
+ * Creates a workspace.
  *
  * @throws DomainError `validation_failed` (`duplicate`) when the name is taken
  */

@@ -3,7 +3,7 @@ import type { Db } from '../platform/db/index.ts'
 import { findWorkspace } from './queries.ts'
 
 /**
- * The workspace that an operator points at by id or name; the id wins.
+ * Finds the workspace that an operator references by id or name; the id takes precedence.
  *
  * @throws DomainError `not_found`
  */

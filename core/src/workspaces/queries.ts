@@ -11,12 +11,12 @@ export function listWorkspaces(db: Db) {
     .execute()
 }
 
-/** By id or, when it is none's id, by name. */
+/** Finds a workspace by id, else by name. */
 export async function findWorkspace(db: Db, reference: string) {
   const rows = await db
     .selectFrom('workspaces')
     .select(['id', 'name', 'plan', 'createdAt'])
-    // As text: a reference that is no uuid must simply not match.
+    // Compared as text, so that a reference that is no uuid simply does not match.
     .where((where) =>
       where.or([
         where(where.cast<string>('id', 'text'), '=', reference.toLowerCase()),
@@ -27,7 +27,7 @@ export async function findWorkspace(db: Db, reference: string) {
   return rows.find((row) => row.id === reference.toLowerCase()) ?? rows[0]
 }
 
-/** Holds the workspace's row until the transaction ends, so that counts against its plan cannot be outrun. */
+/** Locks the workspace's row until the transaction ends, so that concurrent calls cannot exceed its plan. */
 export async function lockWorkspace(trx: Trx, workspaceId: string): Promise<void> {
   await trx.selectFrom('workspaces').select('id').where('id', '=', workspaceId).forUpdate().execute()
 }
@@ -42,7 +42,7 @@ export function insertWorkspace(trx: Trx, row: { id: string; name: string; plan:
     .executeTakeFirst()
 }
 
-/** Puts the workspace on another plan. */
+/** Moves the workspace to another plan. */
 export async function updatePlan(trx: Trx, workspaceId: string, plan: PlanKey): Promise<void> {
   await trx.updateTable('workspaces').set({ plan }).where('id', '=', workspaceId).execute()
 }

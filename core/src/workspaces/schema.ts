@@ -10,11 +10,11 @@ export const Workspace = z.object({
   createdAt: Timestamp,
 })
 
-/** What people call a workspace: trimmed, 1 to 100 characters. */
+/** Name of a workspace: trimmed, 1 to 100 characters. */
 export const WorkspaceName = z.string().trim().min(1).max(100)
 
-/** How an operator points at a workspace: its id or its name. */
+/** An operator's reference to a workspace: its id or its name. */
 export const WorkspaceReference = z.string().trim().min(1).max(100)
 
-/** The key of a plan, where an operator names one. */
+/** The key of a plan, in an operator's input. */
 export const PlanKeyInput = z.enum(PLAN_KEYS)
