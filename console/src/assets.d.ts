@@ -1,8 +1,8 @@
-/** Font files: served beside the script, the import is their address. */
+/** Font files, served next to the script. An import yields the file's URL. */
 declare module '@fontsource-variable/*' {
   const url: string
   export default url
 }
 
-/** Style sheets are imported for their effect. */
+/** Style sheets, imported for their side effect. */
 declare module '*.css' {}

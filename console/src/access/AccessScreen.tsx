@@ -7,7 +7,7 @@ import { Contacts } from './Contacts.tsx'
 import { Keys } from './Keys.tsx'
 import { Sessions } from './Sessions.tsx'
 
-/** Keys, for keys with the scope `admin`; browser sessions and contacts, for owners, who signed in by a link. */
+/** API keys, if the caller has the scope `admin`; sessions and contacts, if it is an owner, who signed in by a link. */
 export function AccessScreen() {
   const session = useQuery(sessionQuery)
   return (

@@ -1,4 +1,4 @@
-/** Characters that reorder or hide the text around them: marks, embeddings, overrides and isolates, blanks of no width. */
+/** Characters that reorder or hide text: marks, embeddings, overrides and isolates, blanks of no width. */
 const DECEPTIVE = /[\u061c\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g
 
 /**
