@@ -1,10 +1,10 @@
-/** A file that is embedded in the executable: the import is the path to read it from. */
+/** A file embedded in the executable. An import yields the path to read it from. */
 declare module '*.tar.zst' {
   const path: string
   export default path
 }
 
-/** The console's files, packed; embedded in the same way. */
+/** The console's pack, embedded in the same way. */
 declare module '*.pack' {
   const path: string
   export default path

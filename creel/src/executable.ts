@@ -1,4 +1,4 @@
-/** The entry of the single executable that `bun run build` makes: the program with PostgreSQL and the console inside. */
+/** Entry of the single executable of `bun run build`: the program with PostgreSQL and the console inside. */
 import { join } from 'node:path'
 import consolePack from '../../dist/console.pack' with { type: 'file' }
 import postgres from '../../dist/postgres.tar.zst' with { type: 'file' }

@@ -23,9 +23,9 @@ export interface OpenServices {
   readonly boss: PgBoss
   readonly hasReplica: boolean
   readonly dispatches: boolean
-  /** Sets the captures that requests handed in by calls are stored with. */
+  /** Sets the captures that `handIn` stores with. */
   takeCaptures(captures: Captures): void
-  /** Makes everything that waits answer now. */
+  /** Makes all waiting calls answer now. */
   beginStopping(): void
   /** Closes what was opened here; the database is closed by its opener. */
   close(): Promise<void>

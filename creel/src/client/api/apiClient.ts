@@ -52,7 +52,7 @@ const MEMBER_STEPS: Readonly<Record<string, string>> = {
 export class ApiProblem extends ClientError {
   /**
    * @param status of the answer
-   * @param code of the problem; `unknown` where the answer was none of ours
+   * @param code of the problem; `unknown` if the answer is not a problem of the API
    */
   constructor(
     readonly status: number,
@@ -76,7 +76,7 @@ export class ApiClient {
   }
 
   /**
-   * One call. A spent budget is waited for, up to two minutes in all, as `Retry-After` says.
+   * Makes one call. If the budget is spent, waits for `Retry-After` and retries, up to two minutes in all.
    *
    * @param path starts with `/api/v1`
    * @returns the answer's JSON, undefined for one without body
@@ -96,7 +96,7 @@ export class ApiClient {
     }
   }
 
-  /** A GET whose answer must have the shape. */
+  /** A GET. The answer is validated against the schema. */
   async get<Shape extends z.ZodType>(
     path: string,
     shape: Shape,
@@ -105,7 +105,7 @@ export class ApiClient {
     return this.decoded(shape, await this.call('GET', path, { query }))
   }
 
-  /** A call whose answer must have the shape. */
+  /** A call. The answer is validated against the schema. */
   async expect<Shape extends z.ZodType>(
     shape: Shape,
     ...call: Parameters<ApiClient['call']>
@@ -113,7 +113,7 @@ export class ApiClient {
     return this.decoded(shape, await this.call(...call))
   }
 
-  /** The answer of a call that succeeded, its body unread: for streams. */
+  /** The response of a successful call, with its body unread; for streams. */
   async open(method: string, path: string, options: CallOptions = {}): Promise<Response> {
     let waited = 0
     let renewed = false

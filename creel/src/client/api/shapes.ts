@@ -83,7 +83,10 @@ export const RequestSummary = z.looseObject(summary)
 /** A validated request of a list, with unlisted members unchanged. */
 export type RequestSummary = z.infer<typeof RequestSummary>
 
-/** A captured request with headers in the order received. `body` is text, or base64 when `bodyIsBinary`; null when empty. */
+/**
+ * A captured request with headers in the order received. `body` is text, or base64 when `bodyIsBinary`; null when
+ * empty.
+ */
 export const RequestDetail = z.looseObject({
   ...summary,
   url: z.string(),
@@ -142,7 +145,9 @@ export const ReplayResult = z.looseObject({
   listenerCount: z.int().optional(),
 })
 
-/** A watchdog; interval and grace are in seconds, times ISO 8601. `lastMatchedAt` is null until a capture has matched. */
+/**
+ * A watchdog; interval and grace are in seconds, times ISO 8601. `lastMatchedAt` is null until a capture has matched.
+ */
 export const Watchdog = z.looseObject({
   id: z.string(),
   name: z.string(),
