@@ -15,7 +15,7 @@ import { socketHandlers } from './http/socketHandlers.ts'
 import { TurnQueue } from './http/turnQueue.ts'
 import { shedUnsent } from './http/unsentTotal.ts'
 
-/** Requests whose path begins with `prefix` are served from the wire, without a `Request`. */
+/** Route for paths that begin with `prefix`. Its requests are served from the wire, without a `Request`. */
 export interface DirectRoute {
   readonly prefix: string
   readonly handle: RequestHandler

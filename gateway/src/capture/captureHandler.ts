@@ -28,7 +28,10 @@ export interface CaptureOptions {
   readonly onError: (error: unknown) => void
 }
 
-/** Memory for all bodies that are arriving or waiting to be stored. One endpoint, and one address, may use an eighth of it. */
+/**
+ * Limit of memory for bodies that are arriving or waiting to be stored. One endpoint, and one address, may use an
+ * eighth of it.
+ */
 const BUFFERED_BYTES_MAX = 512 * 1024 * 1024
 const BUFFERED_BYTES_SHARE = BUFFERED_BYTES_MAX / 8
 /** Maximum wait of a body for its share of the memory. Then the sender is answered 503 with `Retry-After`. */

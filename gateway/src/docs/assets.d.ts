@@ -1,4 +1,4 @@
-/** Files that the compiled executable carries; the import is their path. */
+/** Files embedded in the compiled executable. An import yields the path. */
 declare module 'swagger-ui-dist/swagger-ui-bundle.js' {
   const path: string
   export default path
@@ -14,7 +14,7 @@ declare module 'swagger-ui-dist/favicon-32x32.png' {
   export default path
 }
 
-/** Pages of the documentation; the import is their text. */
+/** Pages of the documentation. An import yields the text. */
 declare module '*.md' {
   const text: string
   export default text

@@ -33,7 +33,7 @@ const AHEAD_BYTES_MAX = 16 * 1024
  */
 const DROPPED_BYTES_MAX = 1024 * 1024
 /**
- * Pipelined requests that follow more than this in one turn of the event loop wait for a later turn, however fast their client
+ * Pipelined requests beyond these limits in one turn of the event loop wait for a later turn, however fast their client
  * reads. Other connections are served in between.
  */
 const TURN_BYTES_MAX = 64 * 1024

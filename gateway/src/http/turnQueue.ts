@@ -4,8 +4,8 @@ export interface TurnTaker {
 }
 
 /**
- * Connections that wait for another turn of the event loop. One continues in each turn, in the order of arrival. Between two of
- * them the events of all other connections are handled.
+ * Connections that wait for another turn of the event loop. One continues in each turn, in the order of arrival. In
+ * between, the events of all other connections are handled.
  */
 export class TurnQueue {
   #waiting: TurnTaker[] = []
