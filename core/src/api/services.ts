@@ -89,7 +89,9 @@ export interface Services {
   /** The only outbound HTTP client: every request that we send goes through it. */
   readonly outbound: Outbound
   readonly mailer: Mailer
-  /** Base addresses of alert providers' APIs that differ from the public ones, by channel kind (`CREEL_ALERT_API_URLS`). */
+  /**
+   * Base addresses of alert providers' APIs that differ from the public ones, by channel kind (`CREEL_ALERT_API_URLS`).
+   */
   readonly alertApiUrls: Readonly<Partial<Record<string, string>>>
   /** Base addresses of senders' APIs that differ from the public ones, by provider (`CREEL_PROVIDER_API_URLS`). */
   readonly providerApiUrls: Readonly<Partial<Record<string, string>>>

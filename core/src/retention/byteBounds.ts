@@ -105,8 +105,8 @@ async function holdWorkspace(
 }
 
 /**
- * Evicts from the recycle bin first, then attempts without requests, then stored requests. If hidden requests exceed
- * their share, those are evicted instead of stored ones.
+ * Evicts from the recycle bin first, then attempts without requests, then stored requests, then hidden ones. If hidden
+ * requests exceed their share, they go before stored ones.
  */
 async function holdInstallation(
   services: BoundServices,

@@ -17,8 +17,8 @@ export interface UnreadHolder {
    * Takes room for the next event. Releases the stream's earlier bytes: its reader has read them.
    *
    * @param bytes size of the event's data; an event larger than a limit fits if it is alone
-   * @returns false if there is no room: the reader must read pages instead. The slowest of the holders gets false for
-   *   its next event, too
+   * @returns false if there is no room: the reader must read pages instead. If the holder with the oldest unread event
+   *   is slow, it gets false for its next event, too
    */
   take(bytes: number): Promise<boolean>
   /** Call when the stream has ended. */
