@@ -7,7 +7,7 @@ import { deliveryAttemptSeconds, deliveryAttempts } from '../platform/metrics/in
 import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
-import { jobsEndedBy } from './recoveryJob.ts'
+import { jobsEndedBy } from './recoveryStatements.ts'
 import { nextAttemptAt } from './retrySchedule.ts'
 import { endsForGood, eventOf, stateAfter } from './states.ts'
 

@@ -1,8 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { type Field, field, INT4, TIMESTAMPTZ, UUID } from '../platform/db/index.ts'
-import type { RecoveryJobSql } from '../platform/queues.ts'
-import type { Attempt } from './attempt.ts'
-import { leaseFrom } from './attemptOf.ts'
 
 /**
  * The job of `deliveries.recover` that owns the attempts of one batch, as the process knows it that makes them: which of them are
@@ -18,39 +14,12 @@ export class RecoveryJob {
   }
 
   /** Whether none is left once these attempts have ended, each given once. */
-  isEndedBy(attempts: readonly Attempt[]): boolean {
+  isEndedBy(attempts: readonly unknown[]): boolean {
     return attempts.length === this.#open.size
   }
 
   /** Notes that the end of an attempt is committed. */
-  ended({ id }: Attempt): void {
+  ended({ id }: { readonly id: number }): void {
     this.#open.delete(id)
   }
-}
-
-/** Inserts a {@link RecoveryJob}, in the transaction that claims its attempts. */
-export function insertRecoveryJob(sql: RecoveryJobSql): string {
-  return sql.insert({
-    id: '$1::uuid',
-    startAfter: '$2::timestamptz',
-    workerId: '$3::integer',
-    attempts: '$4::integer',
-  })
-}
-
-/** The parameters of {@link insertRecoveryJob}. */
-export function recoveryJobParameters(
-  { id }: RecoveryJob,
-  { now, workerId, attempts }: { now: Date; workerId: number | null; attempts: number },
-): Field[] {
-  return [field(UUID, id), field(TIMESTAMPTZ, leaseFrom(now)), field(INT4, workerId), field(INT4, attempts)]
-}
-
-/** Ids of the jobs that have nothing left to recover once these attempts have ended. */
-export function jobsEndedBy(attempts: readonly Attempt[]): string[] {
-  const ids: string[] = []
-  for (const [job, owned] of Map.groupBy(attempts, ({ recoveryJob }) => recoveryJob)) {
-    if (job?.isEndedBy(owned)) ids.push(job.id)
-  }
-  return ids
 }

@@ -1,0 +1,32 @@
+import { type Field, field, INT4, TIMESTAMPTZ, UUID } from '../platform/db/index.ts'
+import type { RecoveryJobSql } from '../platform/queues.ts'
+import type { Attempt } from './attempt.ts'
+import { leaseFrom } from './attemptOf.ts'
+import type { RecoveryJob } from './recoveryJob.ts'
+
+/** Inserts a {@link RecoveryJob}, in the transaction that claims its attempts. */
+export function insertRecoveryJob(sql: RecoveryJobSql): string {
+  return sql.insert({
+    id: '$1::uuid',
+    startAfter: '$2::timestamptz',
+    workerId: '$3::integer',
+    attempts: '$4::integer',
+  })
+}
+
+/** The parameters of {@link insertRecoveryJob}. */
+export function recoveryJobParameters(
+  { id }: RecoveryJob,
+  { now, workerId, attempts }: { now: Date; workerId: number | null; attempts: number },
+): Field[] {
+  return [field(UUID, id), field(TIMESTAMPTZ, leaseFrom(now)), field(INT4, workerId), field(INT4, attempts)]
+}
+
+/** Ids of the jobs that have nothing left to recover once these attempts have ended. */
+export function jobsEndedBy(attempts: readonly Attempt[]): string[] {
+  const ids: string[] = []
+  for (const [job, owned] of Map.groupBy(attempts, ({ recoveryJob }) => recoveryJob)) {
+    if (job?.isEndedBy(owned)) ids.push(job.id)
+  }
+  return ids
+}
