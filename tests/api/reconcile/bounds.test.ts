@@ -94,7 +94,11 @@ test('a page that is too long, or no list, ends the run', async () => {
 })
 
 const findRun = (id: string) =>
-  service.db.selectFrom('reconciliations').where('id', '=', id).select('finishedAt').executeTakeFirst()
+  service.db
+    .selectFrom('reconciliations')
+    .where('id', '=', id)
+    .select(['finishedAt', 'leaseId'])
+    .executeTakeFirst()
 
 test('a sender that always fails ends the run after five calls, and one that asks for too long a wait at once', async () => {
   const fails = async (status: number, headers: Record<string, string>) => {
@@ -106,12 +110,13 @@ test('a sender that always fails ends the run after five calls, and one that ask
     }
     const endpoint = await service.alice.endpoint({ provider: 'stripe' })
     const { id } = await startRun(endpoint, senders.stripeOrder())
-    const isOver = async () => (await findRun(id))?.finishedAt !== null
-    // The waits in between are not what this is about.
-    await eventually(
-      'the end of the run',
-      async () => (await isOver()) || service.clock.advance(10_000).then(() => false),
-    )
+    await eventually('the end of the run', async () => {
+      const { finishedAt, leaseId } = (await findRun(id)) ?? {}
+      if (finishedAt !== null) return true
+      // Only the waits are cut short: during a call the lease would be over, and another job would call as well.
+      if (leaseId === null) await service.clock.advance(10_000)
+      return false
+    })
     const run = await ended(endpoint, id)
     stripe.interfere = undefined
     return { code: run.error?.code, calls: stripe.calls.length - first }
