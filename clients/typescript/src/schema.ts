@@ -1528,6 +1528,8 @@ export interface components {
                 signed: boolean;
                 setAt: string | null;
             };
+            /** @description Null = as the installation says, and for notify */
+            delivery: components["schemas"]["DeliveryPolicy"] | null;
             ruleCount: number;
             alertChannelId: string | null;
             alertChannelName: string | null;
@@ -2245,6 +2247,43 @@ export interface components {
             next: string | null;
             /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
             previous: string | null;
+        };
+        DeliveryPolicy: {
+            /** @description Seconds that a whole attempt may take */
+            timeoutSeconds?: number | null;
+            /** @description Attempts in flight at once, over all processes */
+            concurrency?: number | null;
+            /** @description Attempts that may start in any period of `perSeconds`, over all processes */
+            rate?: {
+                count: number;
+                perSeconds: number;
+            } | null;
+            /** @description Deliveries of one key go out one after the other, in the order of the requests */
+            order?: {
+                /** @description The path of the key, like `body.customer.id`, or `endpoint` */
+                by: string;
+                /**
+                 * @description Whether the deliveries of a key go on after a dead letter, or wait for a person
+                 * @default continue
+                 * @enum {string}
+                 */
+                onDeadLetter: "continue" | "hold";
+            } | null;
+            /** @description When another attempt follows. Transport errors are always retried */
+            retry?: {
+                /** @description Times between one attempt and the next; none = no retry */
+                delays?: string[] | null;
+                /** @description Statuses that are retried; default each but 2xx and 410 */
+                on?: (number | ("3xx" | "4xx" | "5xx"))[] | null;
+            } | null;
+            /** @description After so many failures in the window, only probes go out until one succeeds */
+            breaker?: {
+                failures: number;
+                windowSeconds: number;
+                probeEverySeconds: number;
+            } | null;
+            /** @description What a 410 does besides ending its delivery; default `end` */
+            gone?: ("end" | "pause") | null;
         };
         /**
          * @example {
@@ -4472,6 +4511,44 @@ export interface operations {
                     appendQuery?: boolean | null;
                     /** @description forward; write-only. 16 to 512 characters, "" stops signing */
                     signingSecret?: string | null;
+                    /** @description forward: how the destination is treated; null = as the installation says, which is the default */
+                    delivery?: {
+                        /** @description Seconds that a whole attempt may take */
+                        timeoutSeconds?: number | null;
+                        /** @description Attempts in flight at once, over all processes */
+                        concurrency?: number | null;
+                        /** @description Attempts that may start in any period of `perSeconds`, over all processes */
+                        rate?: {
+                            count: number;
+                            perSeconds: number;
+                        } | null;
+                        /** @description Deliveries of one key go out one after the other, in the order of the requests */
+                        order?: {
+                            /** @description The path of the key, like `body.customer.id`, or `endpoint` */
+                            by: string;
+                            /**
+                             * @description Whether the deliveries of a key go on after a dead letter, or wait for a person
+                             * @default continue
+                             * @enum {string}
+                             */
+                            onDeadLetter?: "continue" | "hold";
+                        } | null;
+                        /** @description When another attempt follows. Transport errors are always retried */
+                        retry?: {
+                            /** @description Times between one attempt and the next; none = no retry */
+                            delays?: string[] | null;
+                            /** @description Statuses that are retried; default each but 2xx and 410 */
+                            on?: (number | ("3xx" | "4xx" | "5xx"))[] | null;
+                        } | null;
+                        /** @description After so many failures in the window, only probes go out until one succeeds */
+                        breaker?: {
+                            failures: number;
+                            windowSeconds: number;
+                            probeEverySeconds: number;
+                        } | null;
+                        /** @description What a 410 does besides ending its delivery; default `end` */
+                        gone?: ("end" | "pause") | null;
+                    } | null;
                     /**
                      * Format: uuid
                      * @description notify: the channel that tells
@@ -4616,6 +4693,44 @@ export interface operations {
                     appendQuery?: boolean | null;
                     /** @description forward; write-only. 16 to 512 characters, "" stops signing */
                     signingSecret?: string | null;
+                    /** @description forward: how the destination is treated; null = as the installation says, which is the default */
+                    delivery?: {
+                        /** @description Seconds that a whole attempt may take */
+                        timeoutSeconds?: number | null;
+                        /** @description Attempts in flight at once, over all processes */
+                        concurrency?: number | null;
+                        /** @description Attempts that may start in any period of `perSeconds`, over all processes */
+                        rate?: {
+                            count: number;
+                            perSeconds: number;
+                        } | null;
+                        /** @description Deliveries of one key go out one after the other, in the order of the requests */
+                        order?: {
+                            /** @description The path of the key, like `body.customer.id`, or `endpoint` */
+                            by: string;
+                            /**
+                             * @description Whether the deliveries of a key go on after a dead letter, or wait for a person
+                             * @default continue
+                             * @enum {string}
+                             */
+                            onDeadLetter?: "continue" | "hold";
+                        } | null;
+                        /** @description When another attempt follows. Transport errors are always retried */
+                        retry?: {
+                            /** @description Times between one attempt and the next; none = no retry */
+                            delays?: string[] | null;
+                            /** @description Statuses that are retried; default each but 2xx and 410 */
+                            on?: (number | ("3xx" | "4xx" | "5xx"))[] | null;
+                        } | null;
+                        /** @description After so many failures in the window, only probes go out until one succeeds */
+                        breaker?: {
+                            failures: number;
+                            windowSeconds: number;
+                            probeEverySeconds: number;
+                        } | null;
+                        /** @description What a 410 does besides ending its delivery; default `end` */
+                        gone?: ("end" | "pause") | null;
+                    } | null;
                     /**
                      * Format: uuid
                      * @description notify: the channel that tells

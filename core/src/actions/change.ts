@@ -3,7 +3,7 @@ import { listChannelStates } from '../alertChannels/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
-import { dropDeliveries, resumeDeliveries } from '../deliveries/index.ts'
+import { dropDeliveries, policyText, resumeDeliveries } from '../deliveries/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Trx } from '../platform/db/index.ts'
 import { actionChange } from './auditedChange.ts'
@@ -82,6 +82,8 @@ function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Up
     if (input.url !== undefined) columns.url = input.url
     if (input.appendPath !== undefined) columns.appendPath = input.appendPath
     if (input.appendQuery !== undefined) columns.appendQuery = input.appendQuery
+    if (input.delivery !== undefined)
+      columns.deliveryPolicy = input.delivery === null ? null : policyText(input.delivery)
     return {
       ...columns,
       ...signingColumns(input.signingSecret, stored, {

@@ -3,6 +3,7 @@ import { listChannelStates } from '../alertChannels/index.ts'
 import type { Context } from '../api/context.ts'
 import { requireRoom } from '../api/planGates.ts'
 import { recordChange } from '../audit/index.ts'
+import { type DeliveryPolicy, policyText } from '../deliveries/index.ts'
 import type { EndpointRow } from '../endpoints/index.ts'
 import { ALWAYS } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
@@ -56,6 +57,7 @@ export interface NewAction {
   readonly appendPath?: boolean | undefined
   readonly appendQuery?: boolean | undefined
   readonly signingSecret?: string | undefined
+  readonly delivery?: DeliveryPolicy | null | undefined
   readonly alertChannelId?: string | undefined
   readonly messageTemplate?: string | undefined
 }
@@ -96,6 +98,7 @@ export async function addAction(
     url: isForward ? (action.url ?? null) : null,
     appendPath: isForward && (action.appendPath ?? false),
     appendQuery: isForward && (action.appendQuery ?? false),
+    deliveryPolicy: isForward && action.delivery ? policyText(action.delivery) : null,
     alertChannelId: isForward ? null : (action.alertChannelId ?? null),
     messageTemplate: isForward ? null : (action.messageTemplate ?? DEFAULT_TEMPLATE),
     createdAt: now,

@@ -29,6 +29,8 @@ export async function loadDispatchActions(
       'signingSecret',
       'previousSigningSecret',
       'previousSigningSecretUntil',
+      'deliveryPolicy',
+      'pausedAt',
     ])
     .execute()
   for (const { endpointId, condition, ...action } of rows)

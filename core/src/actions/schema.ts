@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { optional, Timestamp } from '../api/values.ts'
+import { DeliveryPolicy } from '../deliveries/index.ts'
 import { ConditionDocument } from '../engine/conditions/index.ts'
 
 /** Every kind of action, whether or not a plan has it. */
@@ -38,6 +39,10 @@ const writable = {
   }),
   signingSecret: optional(signingSecretInput).meta({
     description: 'forward; write-only. 16 to 512 characters, "" stops signing',
+  }),
+  delivery: DeliveryPolicy.nullish().meta({
+    description:
+      'forward: how the destination is treated; null = as the installation says, which is the default',
   }),
   alertChannelId: optional(z.string().toLowerCase()).meta({
     format: 'uuid',
@@ -83,6 +88,9 @@ export const Action = z
     condition: ConditionDocument.meta({ description: 'As it was written; `{}` = always' }),
     conditionDescription: z.string(),
     signing: z.object({ signed: z.boolean(), setAt: Timestamp.nullable() }),
+    delivery: DeliveryPolicy.meta({ id: 'DeliveryPolicy' }).nullable().meta({
+      description: 'Null = as the installation says, and for notify',
+    }),
     ruleCount: z.int(),
     alertChannelId: z.uuid().nullable(),
     alertChannelName: z.string().nullable(),

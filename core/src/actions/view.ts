@@ -1,6 +1,7 @@
 import type { z } from 'zod'
 import type { ChannelState } from '../alertChannels/index.ts'
 import { hasFeature } from '../api/planGates.ts'
+import { storedPolicy } from '../deliveries/index.ts'
 import { describeCondition, storedCondition } from '../engine/conditions/index.ts'
 import { shownJson } from '../engine/json/index.ts'
 import type { Plan } from '../plans/index.ts'
@@ -24,6 +25,7 @@ export function actionView(row: ActionRow, channels: readonly ChannelState[]): z
     condition: shownJson(row.condition),
     conditionDescription: describeCondition(storedCondition(row.condition)),
     signing: { signed: isSigned, setAt: isSigned ? row.signingSecretSetAt : null },
+    delivery: row.deliveryPolicy === null ? null : storedPolicy(row.deliveryPolicy),
     ruleCount: row.ruleCount,
     alertChannelId: row.alertChannelId,
     alertChannelName: channel?.name ?? null,

@@ -1,6 +1,7 @@
 import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
 import type { Response } from '../platform/outbound/index.ts'
 import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
+import type { DeliveryPolicy } from './policy.ts'
 import type { RecoveryJob } from './recoveryJob.ts'
 import type { Trigger } from './states.ts'
 
@@ -42,6 +43,7 @@ export interface ForwardAction {
   readonly appendQuery: boolean
   /** What signs, the newest first; empty when it does not sign. */
   readonly secrets: readonly string[]
+  readonly policy: DeliveryPolicy
 }
 
 /** Ends of a delivery that were decided without sending: no attempt follows, and nothing becomes a dead letter. */

@@ -7,6 +7,7 @@ import type { RuleSet } from '../transformations/index.ts'
 import { type Attempt, type ForwardAction, LEASE_SECONDS, type Refusal } from './attempt.ts'
 import { type DueRow, type ForwardSettings, isOff } from './dueAttempts.ts'
 import { isLoop } from './forwardHeaders.ts'
+import { storedPolicy } from './policy.ts'
 import type { RecoveryJob } from './recoveryJob.ts'
 import { TRIGGERS, type Trigger } from './states.ts'
 
@@ -92,6 +93,7 @@ export function forwardAction(secrets: SecretBox, row: ActionRow, now: Date): Fo
     appendPath: row.appendPath,
     appendQuery: row.appendQuery,
     secrets: sealed.map((secret) => secrets.open(secret, row.workspaceId)),
+    policy: storedPolicy(row.deliveryPolicy),
   }
 }
 

@@ -25,6 +25,8 @@ const READ = [
   'signingSecret',
   'previousSigningSecret',
   'previousSigningSecretUntil',
+  'deliveryPolicy',
+  'pausedAt',
   'endpointName',
   'captureId',
   'plan',

@@ -17,6 +17,7 @@ export {
 } from './firstAttempts.ts'
 export { notifyMessage } from './notify.ts'
 export { dropDeliveries, endDeliveries, postponeAttempts, resumeDeliveries } from './openDeliveries.ts'
+export { DeliveryPolicy, isRetried, NO_POLICY, policyDelays, policyText, storedPolicy } from './policy.ts'
 export { insertReplay } from './queries.ts'
 export type { AttemptRow } from './read.ts'
 export { findAttempt, findAttempts } from './read.ts'

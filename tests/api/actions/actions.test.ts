@@ -41,6 +41,7 @@ describe('POST /api/v1/endpoints/{endpointId}/actions', () => {
       condition: {},
       conditionDescription: 'Always',
       signing: { signed: false, setAt: null },
+      delivery: null,
       ruleCount: 0,
       alertChannelId: null,
       alertChannelName: null,

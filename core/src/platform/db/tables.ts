@@ -22,6 +22,15 @@ export interface ActionsTable {
   createdAt: Date
   appendPath: Generated<boolean>
   appendQuery: Generated<boolean>
+  deliveryPolicy: string | null
+  authSettings: string | null
+  authSecrets: Buffer | null
+  authSetAt: Date | null
+  tlsCertificates: string | null
+  tlsClientKey: Buffer | null
+  tlsSetAt: Date | null
+  signingScheme: Generated<string>
+  pausedAt: Date | null
 }
 
 export interface AlertChannelsTable {

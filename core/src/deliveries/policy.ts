@@ -1,0 +1,111 @@
+import { z } from 'zod'
+import { parsePath } from '../engine/conditions/index.ts'
+import { isRetrySchedule, retryDelaysOf } from './retrySchedule.ts'
+
+/** The `by` of an order in which all requests of the endpoint have the same key. */
+export const ORDER_BY_ENDPOINT = 'endpoint'
+/** Statuses that may be retried, as numbers, and as the classes of them. */
+const RETRY_CLASSES = ['3xx', '4xx', '5xx'] as const
+const RETRY_DELAYS_MAX = 50
+const RETRY_ON_MAX = 100
+const ORDER_BY_LENGTH_MAX = 1024
+
+const OrderBy = z.string().superRefine((text, context) => {
+  if (text === ORDER_BY_ENDPOINT) return
+  const parsed = parsePath(text.slice(0, ORDER_BY_LENGTH_MAX), { every: false, deliveryFacts: false })
+  if ('path' in parsed) return
+  const { code, reason } = parsed.problem
+  context.addIssue({ code: 'custom', params: { code }, message: reason })
+})
+
+const RetryDelay = z
+  .string()
+  .max(30)
+  .refine((text) => !text.includes(',') && isRetrySchedule(text), {
+    params: { code: 'bad_format' },
+    message: 'A delay is a duration over 0 and at most 30d, like 5s, 250ms, 10m or 2h.',
+  })
+
+/** How a forward treats its destination. A member that is absent or null leaves that to the installation. */
+export const DeliveryPolicy = z.object({
+  timeoutSeconds: z.nullish(z.int().min(1).max(300)).meta({
+    description: 'Seconds that a whole attempt may take',
+  }),
+  concurrency: z.nullish(z.int().min(1).max(512)).meta({
+    description: 'Attempts in flight at once, over all processes',
+  }),
+  rate: z
+    .nullish(z.object({ count: z.int().min(1).max(10_000), perSeconds: z.int().min(1).max(3600) }))
+    .meta({ description: 'Attempts that may start in any period of `perSeconds`, over all processes' }),
+  order: z
+    .nullish(
+      z.object({
+        by: OrderBy.meta({ description: 'The path of the key, like `body.customer.id`, or `endpoint`' }),
+        onDeadLetter: z.enum(['continue', 'hold']).default('continue').meta({
+          description: 'Whether the deliveries of a key go on after a dead letter, or wait for a person',
+        }),
+      }),
+    )
+    .meta({
+      description: 'Deliveries of one key go out one after the other, in the order of the requests',
+    }),
+  retry: z
+    .nullish(
+      z.object({
+        delays: z.nullish(z.array(RetryDelay).max(RETRY_DELAYS_MAX)).meta({
+          description: 'Times between one attempt and the next; none = no retry',
+        }),
+        on: z
+          .nullish(z.array(z.union([z.int().min(300).max(599), z.enum(RETRY_CLASSES)])).max(RETRY_ON_MAX))
+          .meta({ description: 'Statuses that are retried; default each but 2xx and 410' }),
+      }),
+    )
+    .meta({ description: 'When another attempt follows. Transport errors are always retried' }),
+  breaker: z
+    .nullish(
+      z.object({
+        failures: z.int().min(1).max(1000),
+        windowSeconds: z.int().min(1).max(3600),
+        probeEverySeconds: z.int().min(1).max(3600),
+      }),
+    )
+    .meta({ description: 'After so many failures in the window, only probes go out until one succeeds' }),
+  gone: z.nullish(z.enum(['end', 'pause'])).meta({
+    description: 'What a 410 does besides ending its delivery; default `end`',
+  }),
+})
+
+/** {@link DeliveryPolicy} after parsing. Members that were left out are null or undefined. */
+export type DeliveryPolicy = z.output<typeof DeliveryPolicy>
+
+/** A policy that changes nothing. */
+export const NO_POLICY: DeliveryPolicy = {}
+
+/** The policy as its column holds it; null when no member is set. */
+export function policyText(policy: DeliveryPolicy): string | null {
+  const text = JSON.stringify(policy, (_, value: unknown) => value ?? undefined)
+  return text === '{}' ? null : text
+}
+
+/** The policy of a column that {@link policyText} wrote. */
+export function storedPolicy(text: string | null): DeliveryPolicy {
+  return text === null ? NO_POLICY : DeliveryPolicy.parse(JSON.parse(text))
+}
+
+/**
+ * Seconds between one attempt and the next.
+ *
+ * @param installation what applies where the policy says nothing
+ */
+export function policyDelays({ retry }: DeliveryPolicy, installation: readonly number[]): readonly number[] {
+  return retry?.delays?.flatMap((text) => retryDelaysOf(text)) ?? installation
+}
+
+/** Whether a status that was not accepted may be tried again. A 410 never is. */
+export function isRetried({ retry }: DeliveryPolicy, statusCode: number): boolean {
+  if (statusCode === 410) return false
+  const on = retry?.on ?? undefined
+  return (
+    on === undefined || on.some((one) => one === statusCode || one === `${Math.floor(statusCode / 100)}xx`)
+  )
+}
