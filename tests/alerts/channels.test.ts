@@ -96,6 +96,7 @@ describe('GET /api/v1/alert-channels/events', () => {
     expect(items.map(({ kind }) => kind)).toEqual([
       'delivery.parked',
       'delivery.recovered',
+      'action.paused',
       'transformation.disabled',
       'watchdog.alarmed',
       'watchdog.recovered',
@@ -125,6 +126,7 @@ describe('POST /api/v1/alert-channels', () => {
       events: [
         'delivery.parked',
         'delivery.recovered',
+        'action.paused',
         'transformation.disabled',
         'watchdog.alarmed',
         'watchdog.recovered',

@@ -5,6 +5,8 @@ import { parseCondition } from '../engine/conditions/index.ts'
 import type { InputIssue, ItemCode } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
+import { retentionMs } from '../plans/index.ts'
+import { deliveryIssues } from './checkDelivery.ts'
 import type { ActionRow } from './queries.ts'
 import { ACTION_KINDS, type UpdateInput } from './schema.ts'
 import { kindsOf } from './view.ts'
@@ -48,13 +50,15 @@ async function checkMembers(
   stored: ActionRow | undefined,
 ): Promise<InputIssue[]> {
   const issues: InputIssue[] = []
-  const { condition, url, alertChannelId, messageTemplate } = input
+  const { condition, url, delivery, alertChannelId, messageTemplate } = input
   if (condition !== undefined && condition !== null) {
     const parsed = readCondition(ctx, condition)
     if ('issues' in parsed) issues.push(...parsed.issues)
   }
   if (kind !== 'notify' && url !== undefined && url !== stored?.url)
     issues.push(...(await ctx.outbound.checkDestination(url)))
+  if (kind !== 'notify' && delivery !== undefined && delivery !== null)
+    issues.push(...deliveryIssues(delivery, retentionMs(ctx.plan.limits)))
   if (kind !== 'forward' && alertChannelId !== undefined && alertChannelId !== stored?.alertChannelId) {
     const channels = await listChannelStates(ctx, ctx.workspace.id, ctx.plan)
     if (!channels.some(({ id }) => id === alertChannelId))

@@ -1,3 +1,4 @@
+import { storedPolicy } from '../deliveries/index.ts'
 import { storedCondition } from '../engine/conditions/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import type { LoadedAction } from './planDispatch.ts'
@@ -34,6 +35,10 @@ export async function loadDispatchActions(
     ])
     .execute()
   for (const { endpointId, condition, ...action } of rows)
-    actions.get(endpointId)?.push({ ...action, condition: storedCondition(condition) })
+    actions.get(endpointId)?.push({
+      ...action,
+      condition: storedCondition(condition),
+      policy: storedPolicy(action.deliveryPolicy),
+    })
   return actions
 }

@@ -1,6 +1,7 @@
 export { dropAction, writeAction } from './change.ts'
 export { addAction, hostOf } from './create.ts'
 export { loadDispatchActions } from './dispatchActions.ts'
+export { pauseGone } from './pauseGone.ts'
 export {
   type DispatchAction,
   type DispatchPlan,

@@ -56,6 +56,26 @@ export async function updateAction(trx: Trx, id: string, changes: Updateable<Act
     await trx.updateTable('actions').set(changes).where('id', '=', id).execute()
 }
 
+/**
+ * Pauses those of some actions that are not paused. Rows are locked in the order of ids.
+ *
+ * @returns those that are paused now and were not before
+ */
+export async function pauseActions(
+  trx: Trx,
+  ids: readonly string[],
+  now: Date,
+): Promise<{ readonly id: string; readonly name: string }[]> {
+  const { rows } = await sql<{ id: string; name: string }>`
+    update actions a set paused_at = ${now}
+    from (
+      select id from actions where id = any(${ids}::uuid[]) and paused_at is null order by id for no key update
+    ) running
+    where a.id = running.id
+    returning a.id, a.name`.execute(trx)
+  return rows
+}
+
 /** Deletes an action; its rules go with it. */
 export async function deleteAction(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('actions').where('id', '=', id).execute()

@@ -38,6 +38,14 @@ export const EVENTS = {
     subscribable: true,
     role: 'closes',
   },
+  'action.paused': {
+    displayName: 'Action paused',
+    description: 'The receiver of an action answered 410 Gone, and the action is set to pause then.',
+    defaultSeverity: 'error',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'single',
+  },
   'transformation.disabled': {
     displayName: 'Transformation rule switched off',
     description: 'The service switched a rule off after repeated faults.',

@@ -18,6 +18,7 @@ const counted = (count: number, one: string, many: string) => `${count} ${count 
 const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
   'delivery.parked': (name) => `Deliveries to ${name} are parked`,
   'delivery.recovered': (name) => `Deliveries to ${name} succeed again`,
+  'action.paused': (name) => `Action ${name} is paused`,
   'transformation.disabled': (name) => `Rule ${name} was switched off`,
   'watchdog.alarmed': (name) => `Watchdog ${name} is alarmed`,
   'watchdog.recovered': (name) => `Watchdog ${name} recovered`,
@@ -32,6 +33,7 @@ const MESSAGES: { readonly [Kind in EventKind]: (cause: Cause) => string } = {
     `${counted(count, 'delivery', 'deliveries')} ran out of retries${reason === null ? '' : `; last error ${reason}`}.`,
   'delivery.recovered': ({ count }) =>
     `A delivery succeeded. ${counted(count, 'delivery', 'deliveries')} ran out of retries meanwhile and can be replayed.`,
+  'action.paused': ({ reason }) => reason ?? 'Its deliveries wait until it is resumed.',
   'transformation.disabled': ({ reason }) => reason ?? 'It faulted on several deliveries in a row.',
   'watchdog.alarmed': ({ reason }) => reason ?? 'No matching capture arrived in time.',
   'watchdog.recovered': ({ reason }) => reason ?? 'A matching capture arrived again.',

@@ -5,6 +5,8 @@ import {
   beginFirstAttempts,
   type ClaimedFirst,
   type FirstAttempts,
+  leaseFrom,
+  NO_POLICY,
   RecoveryJob,
   recoveryJobParameters,
   type StartedDelivery,
@@ -49,6 +51,8 @@ export class BatchDeliveries {
   readonly #now: Date
   /** Owns what is claimed; undefined while no slot is held. */
   #recoveryJob: RecoveryJob | undefined
+  /** Of attempts whose action has no time limit of its own. */
+  readonly #leaseUntil: Date
   readonly #planned = new Map<Group, readonly Planned[]>()
   #started: readonly StartedDelivery[] = []
 
@@ -56,6 +60,7 @@ export class BatchDeliveries {
   constructor(services: DeliveryServices, groups: readonly Group[]) {
     this.#services = services
     this.#now = services.clock.now()
+    this.#leaseUntil = leaseFrom(this.#now)
     for (const group of groups) {
       const planned = group.captures.flatMap((capture, index) =>
         capture.dispatch.actions.map((action) =>
@@ -82,6 +87,7 @@ export class BatchDeliveries {
       kind: action.kind,
       receivedAt: capture.row.receivedAt,
       claimedUrl: slot === undefined ? null : action.url,
+      leaseUntil: action.policy === NO_POLICY ? this.#leaseUntil : leaseFrom(this.#now, action.policy),
     }))
     const parameters = startParameters(group.settings, group.captures.length, starting, {
       now: this.#now,

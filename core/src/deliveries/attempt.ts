@@ -5,8 +5,12 @@ import type { DeliveryPolicy } from './policy.ts'
 import type { RecoveryJob } from './recoveryJob.ts'
 import type { Trigger } from './states.ts'
 
-/** How long a claimed try may take until it counts as interrupted. */
-export const LEASE_SECONDS = 90
+/** The time limit of a whole attempt unless its action says otherwise. */
+export const TIMEOUT_SECONDS = 15
+/** A lease is so many times the time limit: an attempt may wait three rounds for a connection, and is recorded afterwards. */
+export const LEASE_TIMEOUTS = 6
+/** How long a claimed attempt may take until it counts as interrupted, unless its action has a longer time limit. */
+export const LEASE_SECONDS = LEASE_TIMEOUTS * TIMEOUT_SECONDS
 
 /** An attempt that was claimed: its row is Pending, and whoever holds this makes it. */
 export interface Attempt {

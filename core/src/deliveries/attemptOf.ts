@@ -4,17 +4,33 @@ import { planOf, retentionMs } from '../plans/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import type { StoredRequestRow } from '../requests/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
-import { type Attempt, type ForwardAction, LEASE_SECONDS, type Refusal } from './attempt.ts'
+import { type Attempt, type ForwardAction, LEASE_SECONDS, LEASE_TIMEOUTS, type Refusal } from './attempt.ts'
 import { type DueRow, type ForwardSettings, isOff } from './dueAttempts.ts'
 import { isLoop } from './forwardHeaders.ts'
-import { storedPolicy } from './policy.ts'
+import { type DeliveryPolicy, NO_POLICY, storedPolicy } from './policy.ts'
 import type { RecoveryJob } from './recoveryJob.ts'
 import { TRIGGERS, type Trigger } from './states.ts'
 
-/** When an attempt that begins now counts as interrupted. */
-export function leaseFrom(now: Date): Date {
-  return new Date(now.getTime() + LEASE_SECONDS * 1000)
+/**
+ * When an attempt that begins now counts as interrupted.
+ *
+ * @param policy of its action; the time limit of the installation by default
+ */
+export function leaseFrom(now: Date, { timeoutSeconds }: DeliveryPolicy = NO_POLICY): Date {
+  const seconds = Math.max(LEASE_SECONDS, LEASE_TIMEOUTS * (timeoutSeconds ?? 0))
+  return new Date(now.getTime() + seconds * 1000)
 }
+
+/**
+ * {@link leaseFrom} in SQL.
+ *
+ * @param policy SQL for the text of the action's policy
+ * @param now SQL for when the attempt begins
+ * @param usual SQL for the end of the lease without a policy
+ */
+export const leaseSql = (policy: string, now: string, usual: string): string =>
+  `case when ${policy} is null then ${usual} else ${now} + interval '1 second' * greatest(${LEASE_SECONDS},
+    ${LEASE_TIMEOUTS} * (${policy}::json ->> 'timeoutSeconds')::int) end`
 
 /** What an attempt needs to know besides its request: of its delivery, its action and its endpoint. */
 export type ClaimedDelivery = Omit<
@@ -52,7 +68,7 @@ export function attemptOf(
     request,
     rules,
     startedAt: now,
-    leaseUntil: leaseFrom(now),
+    leaseUntil: leaseFrom(now, action.policy),
     retentionEndsAt: new Date(request.receivedAt.getTime() + keptMs),
     refusal: isOff(row) ? 'action_off' : refusalOf(request, services.secrets),
     recoveryJob: recoveryJob ?? null,

@@ -4,7 +4,7 @@ import { run, statement } from '../platform/db/index.ts'
 import { STORED_REQUEST_COLUMNS, storedRequest } from '../requests/index.ts'
 import { loadRuleSets, NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
-import { attemptOf, forwardActions, leaseFrom } from './attemptOf.ts'
+import { attemptOf, forwardActions, leaseFrom, leaseSql } from './attemptOf.ts'
 import { ACTION_OFF_HOURS, type DueRow, dueParameters, SELECT_DUE } from './dueAttempts.ts'
 
 /** What a forward needs of its due attempt. Each is read under its member's name: for many rows, renaming takes as long as reading. */
@@ -51,7 +51,7 @@ export interface Claimed {
 }
 
 /**
- * `$3` is now, `$4` the end of the lease, `$5` the process that makes the attempts. Two workers that claim the same attempt meet in `delivery_attempts_by_delivery`:
+ * `$3` is now, `$4` the end of a lease of the usual length, `$5` the process that makes the attempts. Two workers that claim the same attempt meet in `delivery_attempts_by_delivery`:
  * one of them inserts nothing.
  */
 const CLAIM_FORWARDS = statement(
@@ -64,7 +64,8 @@ const CLAIM_FORWARDS = statement(
     insert into delivery_attempts (endpoint_id, delivery_id, workspace_id, request_id, action_id, action_name, kind,
       state, attempt_number, trigger, url, at, lease_until, worker_id)
     select endpoint_id, delivery_id, workspace_id, request_id, action_id, action_name, kind,
-      'Pending', attempt, case when attempt = 1 then trigger else 'retry' end, url, $3::timestamptz, $4::timestamptz, $5::int
+      'Pending', attempt, case when attempt = 1 then trigger else 'retry' end, url, $3::timestamptz,
+      ${leaseSql('delivery_policy', '$3::timestamptz', '$4::timestamptz')}, $5::int
     from due
     where is_ready
     on conflict (delivery_id, attempt_number) where delivery_id is not null do nothing

@@ -1,4 +1,4 @@
-export { type Attempt, LEASE_SECONDS } from './attempt.ts'
+export { type Attempt, LEASE_SECONDS, TIMEOUT_SECONDS } from './attempt.ts'
 export { forwardAction, leaseFrom, refusalOf } from './attemptOf.ts'
 export { attemptWithRecord } from './attemptRecord.ts'
 export { claimForwards } from './claim.ts'
@@ -21,7 +21,7 @@ export { DeliveryPolicy, isRetried, NO_POLICY, policyDelays, policyText, storedP
 export { insertReplay } from './queries.ts'
 export type { AttemptRow } from './read.ts'
 export { findAttempt, findAttempts } from './read.ts'
-export { type Ended, recordAttempts } from './record.ts'
+export { type Ended, type GoneReceiver, type PauseGone, recordAttempts } from './record.ts'
 export { type ListenExchange, recordListen } from './recordListen.ts'
 export { recoverInterrupted, recoverOverdue } from './recover.ts'
 export { RecoveryJob } from './recoveryJob.ts'
@@ -36,7 +36,7 @@ export {
   startedDelivery,
   startParameters,
 } from './startStatement.ts'
-export { TRIGGERS, type Trigger } from './states.ts'
+export { GONE, TRIGGERS, type Trigger } from './states.ts'
 export { addAttemptBytes, countAttempts, foldAttemptBytes } from './storageBytes.ts'
 export { attemptView } from './view.ts'
 export { beatDeliveryWorker, type DeliveryWorker, giveUpDeadWorkers, joinDeliveryWorkers } from './workers.ts'

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parsePath } from '../engine/conditions/index.ts'
 import { isRetrySchedule, retryDelaysOf } from './retrySchedule.ts'
+import { GONE } from './states.ts'
 
 /** The `by` of an order in which all requests of the endpoint have the same key. */
 export const ORDER_BY_ENDPOINT = 'endpoint'
@@ -103,7 +104,7 @@ export function policyDelays({ retry }: DeliveryPolicy, installation: readonly n
 
 /** Whether a status that was not accepted may be tried again. A 410 never is. */
 export function isRetried({ retry }: DeliveryPolicy, statusCode: number): boolean {
-  if (statusCode === 410) return false
+  if (statusCode === GONE) return false
   const on = retry?.on ?? undefined
   return (
     on === undefined || on.some((one) => one === statusCode || one === `${Math.floor(statusCode / 100)}xx`)

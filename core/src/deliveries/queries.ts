@@ -94,6 +94,8 @@ export interface OpenDelivery {
   readonly bodyBytes: number
   /** The action's URL; null for notify. */
   readonly url: string | null
+  /** Of the action, as its column holds it. */
+  readonly deliveryPolicy: string | null
 }
 
 /** Which open deliveries: by id, by action, or by request. */
@@ -121,6 +123,7 @@ export function findOpenDeliveries(db: Db, of: DeliveriesOf): Promise<OpenDelive
     )
     .select(['d.id', 'd.workspaceId', 'd.endpointId', 'd.requestId', 'd.actionId', 'd.kind', 'd.trigger'])
     .select(['d.attemptCount', 'd.nextAttemptAt', 'a.name as actionName', 'a.url', 'e.name as endpointName'])
+    .select('a.deliveryPolicy')
     .select(sql<number>`octet_length(r.body)`.as('bodyBytes'))
     .orderBy('d.id')
     .execute()

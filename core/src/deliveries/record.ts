@@ -7,9 +7,10 @@ import { deliveryAttemptSeconds, deliveryAttempts } from '../platform/metrics/in
 import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
+import { isRetried, policyDelays } from './policy.ts'
 import { jobsEndedBy } from './recoveryStatements.ts'
 import { nextAttemptAt } from './retrySchedule.ts'
-import { endsForGood, eventOf, stateAfter } from './states.ts'
+import { eventOf, GONE, stateAfter } from './states.ts'
 
 /** An attempt that has ended. */
 export interface Ended {
@@ -17,17 +18,38 @@ export interface Ended {
   readonly result: AttemptResult
 }
 
+/** A receiver that answered 410, and the action whose policy pauses it then. */
+export interface GoneReceiver {
+  readonly workspaceId: string
+  readonly endpoint: { readonly id: string; readonly name: string }
+  readonly action: { readonly id: string; readonly name: string }
+  readonly requestId: number
+}
+
+/** Pauses actions in the transaction that records the answers of their receivers. */
+export type PauseGone = (services: Services, trx: Trx, gone: readonly GoneReceiver[]) => Promise<void>
+
 /** What the end of an attempt means for its row and its delivery. */
 export interface Verdict {
   readonly state: AttemptState
   readonly nextAttemptAt: Date | null
 }
 
-/** Decides the state of a finished try and when the next one is due. */
-export function evaluate({ attempt, result }: Ended, delays: readonly number[], random?: number): Verdict {
+/**
+ * Decides the state of a finished attempt and when the next one is due.
+ *
+ * @param installation seconds between attempts where the action has no delays of its own
+ */
+export function evaluate(
+  { attempt, result }: Ended,
+  installation: readonly number[],
+  random?: number,
+): Verdict {
+  const { policy } = attempt.action
   const statusCode = result.received?.statusCode ?? null
   const isDelivery = attempt.deliveryId !== null && attempt.refusal === null
-  const retried = isDelivery && result.error !== null && !endsForGood(statusCode)
+  const retried =
+    isDelivery && result.error !== null && (statusCode === null || isRetried(policy, statusCode))
   const next = retried
     ? nextAttemptAt(
         {
@@ -37,7 +59,7 @@ export function evaluate({ attempt, result }: Ended, delays: readonly number[], 
           retryAfter: headerOf(result, 'retry-after'),
           retentionEndsAt: attempt.retentionEndsAt,
         },
-        delays,
+        policyDelays(policy, installation),
         random,
       )
     : null
@@ -53,8 +75,14 @@ export function evaluate({ attempt, result }: Ended, delays: readonly number[], 
  * next attempt of their deliveries, and the dead-letter incidents that they open, count in or close.
  *
  * An attempt whose lease has ended meanwhile is Interrupted and its delivery queued again: its late result is dropped.
+ *
+ * @param pauseGone pauses the actions that ask for it when their receiver answers 410
  */
-export async function recordAttempts(services: Services, ended: readonly Ended[]): Promise<void> {
+export async function recordAttempts(
+  services: Services,
+  ended: readonly Ended[],
+  pauseGone: PauseGone,
+): Promise<void> {
   if (ended.length === 0) return
   const evaluated = ended.map((one) => ({ ...one, verdict: evaluate(one, services.retryDelaysSeconds) }))
   if (!(await recordPlainSuccesses(services, evaluated))) {
@@ -65,6 +93,7 @@ export async function recordAttempts(services: Services, ended: readonly Ended[]
       await queueRetries(services, trx, counted)
       await tellIncidents(services, trx, counted)
       await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
+      await pauseGone(services, trx, counted.filter(asksForPause).map(goneReceiver))
     })
   }
   for (const { attempt } of evaluated) attempt.recoveryJob?.ended(attempt)
@@ -190,6 +219,18 @@ function ruleOutcome({ attempt, result }: Evaluated) {
   const { workspaceId, endpoint, requestId } = attempt
   return { workspaceId, endpoint, requestId, ends: result.ruleEnds }
 }
+
+const asksForPause = ({ attempt, result }: Evaluated): boolean =>
+  result.received?.statusCode === GONE && attempt.action.policy.gone === 'pause'
+
+const goneReceiver = ({
+  attempt: { workspaceId, endpoint, action, requestId },
+}: Evaluated): GoneReceiver => ({
+  workspaceId,
+  endpoint,
+  action,
+  requestId,
+})
 
 function headerOf(result: AttemptResult, name: string): string | null {
   return result.received?.headers.find(([field]) => field.toLowerCase() === name)?.[1] ?? null

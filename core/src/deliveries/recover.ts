@@ -4,6 +4,7 @@ import { NO_RULES } from '../transformations/index.ts'
 import { finishAttempts } from './finishStatement.ts'
 import { interruptedMessages } from './interruptedMessages.ts'
 import { openDeadLetterIncidents } from './openDeliveries.ts'
+import { policyDelays, storedPolicy } from './policy.ts'
 import { findOpenDeliveries, lockOverdue, type OpenDelivery } from './queries.ts'
 import { retriesAfterInterruption } from './states.ts'
 import { giveUpDeadWorkers } from './workers.ts'
@@ -55,9 +56,12 @@ async function recoverSome(
     const deliveryIds = overdue.flatMap(({ deliveryId }) => (deliveryId === null ? [] : [deliveryId]))
     const open = deliveryIds.length === 0 ? [] : await findOpenDeliveries(trx, { ids: deliveryIds })
     const deliveries = new Map(open.map((delivery) => [delivery.id, delivery]))
-    const spent = (row: { deliveryId: number | null; attemptNumber: number }) =>
-      row.deliveryId !== null &&
-      !retriesAfterInterruption(row.attemptNumber, services.retryDelaysSeconds.length)
+    const spent = ({ deliveryId, attemptNumber }: Overdue) => {
+      if (deliveryId === null) return false
+      const policy = storedPolicy(deliveries.get(deliveryId)?.deliveryPolicy ?? null)
+      const { length } = policyDelays(policy, services.retryDelaysSeconds)
+      return !retriesAfterInterruption(attemptNumber, length)
+    }
 
     const kept = await finishAttempts(
       services,

@@ -11,7 +11,7 @@ import {
   ruleTurns,
   type SetResult,
 } from '../transformations/index.ts'
-import type { Attempt, AttemptResult, SentMessage } from './attempt.ts'
+import { type Attempt, type AttemptResult, type SentMessage, TIMEOUT_SECONDS } from './attempt.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
 import { deliveryFacts } from './facts.ts'
 import { creelHeaders, hopsOf, originMark } from './forwardHeaders.ts'
@@ -48,7 +48,9 @@ export async function sendAttempt(
     return { ...notSent(error ?? 'rule_fault', clock.now()), rules: applied, ruleEnds: ends }
   }
   const { message, shaped } = forward
-  const result = await outbound.send({ ...message, signal })
+  const { timeoutSeconds } = attempt.action.policy
+  const totalTimeoutMs = (timeoutSeconds ?? TIMEOUT_SECONDS) * 1000
+  const result = await outbound.send({ ...message, totalTimeoutMs, signal })
   return {
     error: errorOf(result),
     sent: sentMessage(attempt, { ...message, headers: result.sentHeaders }),

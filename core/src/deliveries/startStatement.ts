@@ -9,7 +9,6 @@ import {
   TIMESTAMPTZ,
   UUID,
 } from '../platform/db/index.ts'
-import { leaseFrom } from './attemptOf.ts'
 
 /** A delivery of one of the captures that the transaction under way has just stored. */
 export interface StartingDelivery {
@@ -21,6 +20,8 @@ export interface StartingDelivery {
   readonly receivedAt: Date
   /** Where its first attempt goes, which is claimed with it; null leaves it to a job. */
   readonly claimedUrl: string | null
+  /** End of the lease of that attempt. */
+  readonly leaseUntil: Date
 }
 
 /** A delivery that was started. */
@@ -44,8 +45,9 @@ with stored as (
 ), planned as (
   select p.*, s.id as request_id,
          exists (select from transformation_rules t where t.action_id = p.action_id) as has_rules
-  from unnest($4::integer[], $5::uuid[], $6::text[], $7::text[], $8::timestamptz[], $9::text[]) with ordinality
-    as p (newer, action_id, action_name, kind, received_at, url, place)
+  from unnest($4::integer[], $5::uuid[], $6::text[], $7::text[], $8::timestamptz[], $9::text[],
+    $11::timestamptz[]) with ordinality
+    as p (newer, action_id, action_name, kind, received_at, url, lease_until, place)
   join stored s on s.newer = p.newer
 ), started as (
   insert into deliveries
@@ -57,7 +59,7 @@ with stored as (
   insert into delivery_attempts (endpoint_id, delivery_id, workspace_id, request_id, action_id, action_name, kind,
     state, attempt_number, trigger, url, at, lease_until, worker_id)
   select $1::uuid, s.id, $2::uuid, p.request_id, p.action_id, p.action_name, p.kind,
-    'Pending', 1, 'capture', p.url, $10::timestamptz, $11::timestamptz, $12::integer
+    'Pending', 1, 'capture', p.url, $10::timestamptz, p.lease_until, $12::integer
   from planned p join started s using (request_id, action_id)
   where p.url is not null
   returning id, delivery_id
@@ -71,7 +73,7 @@ order by p.place`
  * The parameters of {@link START_DELIVERIES}.
  *
  * @param stored how many captures of the endpoint the transaction has stored
- * @param claim when the claimed attempts begin, and their leases; the process that makes them
+ * @param claim when the claimed attempts begin; the process that makes them
  */
 export function startParameters(
   { endpointId, workspaceId }: { readonly endpointId: string; readonly workspaceId: string },
@@ -90,7 +92,7 @@ export function startParameters(
     encoded(encodeArray(TIMESTAMPTZ, deliveries, ({ receivedAt }) => receivedAt)),
     encoded(encodeArray(TEXT, deliveries, ({ claimedUrl }) => claimedUrl)),
     field(TIMESTAMPTZ, now),
-    field(TIMESTAMPTZ, leaseFrom(now)),
+    encoded(encodeArray(TIMESTAMPTZ, deliveries, ({ leaseUntil }) => leaseUntil)),
     field(INT4, workerId),
   ]
 }

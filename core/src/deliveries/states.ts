@@ -50,10 +50,8 @@ export function eventOf({ statusCode, retried, deadLetters }: AttemptEnd): Attem
   return statusCode === null ? 'errored' : 'refused'
 }
 
-/** 410 Gone: the receiver wants no further attempt. */
-export function endsForGood(statusCode: number | null): boolean {
-  return statusCode === 410
-}
+/** The status by which a receiver says that it wants no further attempt. */
+export const GONE = 410
 
 /**
  * An attempt that was cut off counts as one; when it was the last, one further try is allowed, once.

@@ -47,7 +47,7 @@ export async function replayRequest(
     request: storedRequest(request),
   }
   const runs = actionId === undefined ? matchingIds(chosen, target) : new Set([actionId])
-  return await inReplaySlot(ctx, async (signal) => {
+  return await inReplaySlot(ctx, chosen, async (signal) => {
     const tried = await replayThrough(
       ctx,
       target,

@@ -1,4 +1,4 @@
-import type { ActionRow } from '../actions/index.ts'
+import { type ActionRow, pauseGone } from '../actions/index.ts'
 import { type ChannelState, listChannelStates, notifyNow } from '../alertChannels/index.ts'
 import type { Services } from '../api/services.ts'
 import type { Attempt, Trigger } from '../deliveries/index.ts'
@@ -13,6 +13,7 @@ import {
   recordAttempts,
   refusalOf,
   sendAttempt,
+  storedPolicy,
 } from '../deliveries/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { type Plan, retentionMs } from '../plans/index.ts'
@@ -74,7 +75,7 @@ export async function replayForward(
 ): Promise<number> {
   const attempt = await beginReplay(services, target, action, { url: action.url ?? '', leased: true })
   const result = await sendAttempt(services, attempt, signal)
-  await recordAttempts(services, [{ attempt, result }])
+  await recordAttempts(services, [{ attempt, result }], pauseGone)
   return attempt.id
 }
 
@@ -96,7 +97,8 @@ async function replayNotify(
     await notifyNow(services, message, signal, finishNotify)
   } else {
     const refused: Attempt = { ...attempt, refusal: 'channel_unavailable' }
-    await recordAttempts(services, [{ attempt: refused, result: await sendAttempt(services, refused) }])
+    const result = await sendAttempt(services, refused)
+    await recordAttempts(services, [{ attempt: refused, result }], pauseGone)
   }
   return attempt.id
 }
@@ -109,7 +111,7 @@ async function beginReplay(
 ): Promise<Attempt> {
   const now = services.clock.now()
   const trigger: Trigger = edited === undefined ? 'replay' : 'edited'
-  const leaseUntil = leaseFrom(now)
+  const leaseUntil = leaseFrom(now, storedPolicy(action.deliveryPolicy))
   const row = {
     endpointId: endpoint.id,
     deliveryId: null,

@@ -37,7 +37,7 @@ export async function sendEdited(
   if (action.kind !== 'forward') throw refusedAsNotify()
   const request = editedRequest(storedRequest(row), edits)
   if (request.bodyTruncated) throw refusedAsOversize()
-  return await inReplaySlot(ctx, async (signal) => {
+  return await inReplaySlot(ctx, [action], async (signal) => {
     const id = await replayForward(
       ctx,
       {

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Services } from '@creel/core'
+import { pauseGone } from '@creel/core/actions'
 import { type Ended, LEASE_SECONDS, recordAttempts } from '@creel/core/deliveries'
 
 /** The most attempts that one transaction records. */
@@ -56,10 +57,13 @@ export class Recorder {
 
   /** A result that cannot be written before the lease ends is dropped: the row will say Interrupted. */
   private async write(batch: Ended[]): Promise<void> {
-    const giveUpAt = performance.now() + LEASE_SECONDS * 1000
+    const leftMs = batch.map(
+      ({ attempt, result }) => attempt.leaseUntil.getTime() - result.finishedAt.getTime(),
+    )
+    const giveUpAt = performance.now() + Math.max(LEASE_SECONDS * 1000, ...leftMs)
     while (performance.now() < giveUpAt) {
       try {
-        await recordAttempts(this.services, batch)
+        await recordAttempts(this.services, batch, pauseGone)
         return
       } catch (err) {
         this.services.log.error({ err, attempts: batch.length }, 'could not record attempts')

@@ -1,0 +1,39 @@
+import { type DeliveryPolicy, GONE, policyDelays } from '../deliveries/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
+import { DAY_MS } from '../platform/time/index.ts'
+
+/**
+ * Contradictions of a delivery policy that its schema cannot see.
+ *
+ * @param keptMs how long the plan keeps requests: no attempt is made after that
+ */
+export function deliveryIssues(policy: DeliveryPolicy, keptMs: number): InputIssue[] {
+  return [...delayIssues(policy, keptMs), ...statusIssues(policy)]
+}
+
+/** The first delay that leads past the end of a request says so. */
+function delayIssues(policy: DeliveryPolicy, keptMs: number): InputIssue[] {
+  let passedMs = 0
+  for (const [at, seconds] of policyDelays(policy, []).entries()) {
+    passedMs += seconds * 1000
+    if (passedMs < keptMs) continue
+    const days = keptMs / DAY_MS
+    const detail = `All delays together must be shorter than the plan keeps requests: ${days} days.`
+    return [{ path: ['delivery', 'retry', 'delays', at], code: 'out_of_range', detail }]
+  }
+  return []
+}
+
+function statusIssues({ retry }: DeliveryPolicy): InputIssue[] {
+  return (retry?.on ?? []).flatMap((status, at): InputIssue[] =>
+    status === GONE
+      ? [
+          {
+            path: ['delivery', 'retry', 'on', at],
+            code: 'not_allowed',
+            detail: '410 always ends a delivery: `delivery.gone` says what it does besides.',
+          },
+        ]
+      : [],
+  )
+}
