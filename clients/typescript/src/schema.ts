@@ -1525,7 +1525,10 @@ export interface components {
             condition: Record<string, never> | components["schemas"]["InnerCondition"];
             conditionDescription: string;
             signing: {
+                /** @enum {string} */
+                scheme: "creel" | "standard-webhooks";
                 signed: boolean;
+                /** @description When the secret, or the scheme of it, was set */
                 setAt: string | null;
             };
             /** @description Null = as the installation says, and for notify */
@@ -4511,6 +4514,10 @@ export interface operations {
                     appendQuery?: boolean | null;
                     /** @description forward; write-only. 16 to 512 characters, "" stops signing */
                     signingSecret?: string | null;
+                    /** @description forward: how it signs; its secret is `signingSecret`. Default `creel` */
+                    signing?: {
+                        scheme?: ("creel" | "standard-webhooks") | null;
+                    } | null;
                     /** @description forward: how the destination is treated; null = as the installation says, which is the default */
                     delivery?: {
                         /** @description Seconds that a whole attempt may take */
@@ -4693,6 +4700,10 @@ export interface operations {
                     appendQuery?: boolean | null;
                     /** @description forward; write-only. 16 to 512 characters, "" stops signing */
                     signingSecret?: string | null;
+                    /** @description forward: how it signs; its secret is `signingSecret`. Default `creel` */
+                    signing?: {
+                        scheme?: ("creel" | "standard-webhooks") | null;
+                    } | null;
                     /** @description forward: how the destination is treated; null = as the installation says, which is the default */
                     delivery?: {
                         /** @description Seconds that a whole attempt may take */

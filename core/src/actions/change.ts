@@ -20,7 +20,7 @@ import {
   updateAction,
 } from './queries.ts'
 import type { UpdateInput } from './schema.ts'
-import { signingColumns } from './signing.ts'
+import { schemeColumns, signingColumns } from './signing.ts'
 import { actionView } from './view.ts'
 
 /**
@@ -86,6 +86,7 @@ function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Up
       columns.deliveryPolicy = input.delivery === null ? null : policyText(input.delivery)
     return {
       ...columns,
+      ...schemeColumns(input.signing, stored, ctx.clock.now()),
       ...signingColumns(input.signingSecret, stored, {
         secrets: ctx.secrets,
         workspaceId: ctx.workspace.id,

@@ -9,6 +9,7 @@ import { retentionMs } from '../plans/index.ts'
 import { deliveryIssues } from './checkDelivery.ts'
 import type { ActionRow } from './queries.ts'
 import { ACTION_KINDS, type UpdateInput } from './schema.ts'
+import { signingIssues } from './signing.ts'
 import { kindsOf } from './view.ts'
 
 type Members = Partial<Omit<UpdateInput, 'actionId'>>
@@ -59,6 +60,7 @@ async function checkMembers(
     issues.push(...(await ctx.outbound.checkDestination(url)))
   if (kind !== 'notify' && delivery !== undefined && delivery !== null)
     issues.push(...deliveryIssues(delivery, retentionMs(ctx.plan.limits)))
+  if (kind !== 'notify') issues.push(...signingIssues(ctx, input, stored))
   if (kind !== 'forward' && alertChannelId !== undefined && alertChannelId !== stored?.alertChannelId) {
     const channels = await listChannelStates(ctx, ctx.workspace.id, ctx.plan)
     if (!channels.some(({ id }) => id === alertChannelId))

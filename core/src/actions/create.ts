@@ -13,7 +13,7 @@ import { readCondition } from './check.ts'
 import { placed } from './positions.ts'
 import { type ActionRow, findAction, insertAction, lockActions, numberActions } from './queries.ts'
 import type { CreateInput } from './schema.ts'
-import { signingColumns } from './signing.ts'
+import { type SigningInput, schemeColumns, signingColumns } from './signing.ts'
 import { actionView } from './view.ts'
 
 /** What a notify action says when its creator does not. */
@@ -57,6 +57,7 @@ export interface NewAction {
   readonly appendPath?: boolean | undefined
   readonly appendQuery?: boolean | undefined
   readonly signingSecret?: string | undefined
+  readonly signing?: SigningInput
   readonly delivery?: DeliveryPolicy | null | undefined
   readonly alertChannelId?: string | undefined
   readonly messageTemplate?: string | undefined
@@ -98,6 +99,7 @@ export async function addAction(
     url: isForward ? (action.url ?? null) : null,
     appendPath: isForward && (action.appendPath ?? false),
     appendQuery: isForward && (action.appendQuery ?? false),
+    ...schemeColumns(isForward ? action.signing : undefined, undefined, now),
     deliveryPolicy: isForward && action.delivery ? policyText(action.delivery) : null,
     alertChannelId: isForward ? null : (action.alertChannelId ?? null),
     messageTemplate: isForward ? null : (action.messageTemplate ?? DEFAULT_TEMPLATE),

@@ -30,6 +30,7 @@ export async function loadDispatchActions(
       'signingSecret',
       'previousSigningSecret',
       'previousSigningSecretUntil',
+      'signingScheme',
       'deliveryPolicy',
       'pausedAt',
     ])

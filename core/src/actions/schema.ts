@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { optional, Timestamp } from '../api/values.ts'
 import { DeliveryPolicy } from '../deliveries/index.ts'
 import { ConditionDocument } from '../engine/conditions/index.ts'
+import { SIGNING_SCHEMES } from '../engine/signing/index.ts'
 
 /** Every kind of action, whether or not a plan has it. */
 export const ACTION_KINDS = ['forward', 'notify'] as const
@@ -39,6 +40,9 @@ const writable = {
   }),
   signingSecret: optional(signingSecretInput).meta({
     description: 'forward; write-only. 16 to 512 characters, "" stops signing',
+  }),
+  signing: optional(z.object({ scheme: optional(z.enum(SIGNING_SCHEMES)) })).meta({
+    description: 'forward: how it signs; its secret is `signingSecret`. Default `creel`',
   }),
   delivery: DeliveryPolicy.nullish().meta({
     description:
@@ -87,7 +91,11 @@ export const Action = z
     suspendedByPlan: z.boolean(),
     condition: ConditionDocument.meta({ description: 'As it was written; `{}` = always' }),
     conditionDescription: z.string(),
-    signing: z.object({ signed: z.boolean(), setAt: Timestamp.nullable() }),
+    signing: z.object({
+      scheme: z.enum(SIGNING_SCHEMES),
+      signed: z.boolean(),
+      setAt: Timestamp.nullable().meta({ description: 'When the secret, or the scheme of it, was set' }),
+    }),
     delivery: DeliveryPolicy.meta({ id: 'DeliveryPolicy' }).nullable().meta({
       description: 'Null = as the installation says, and for notify',
     }),

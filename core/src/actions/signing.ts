@@ -1,9 +1,16 @@
 import type { Selectable } from 'kysely'
+import type { Context } from '../api/context.ts'
+import type { InputIssue } from '../engine/issues.ts'
+import { secretProblem, signingSchemeOf } from '../engine/signing/index.ts'
 import type { ActionsTable } from '../platform/db/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
+import type { CreateInput } from './schema.ts'
 
 /** For so long after a rotation the previous secret signs too. */
 const DUAL_SECRET_HOURS = 24
+
+/** How an action is to sign; what is left out stays. */
+export type SigningInput = CreateInput['signing']
 
 type SigningColumns = Pick<
   Selectable<ActionsTable>,
@@ -43,4 +50,42 @@ export function signingColumns(
     previousSigningSecretUntil:
       previous === null ? null : new Date(now.getTime() + DUAL_SECRET_HOURS * 3_600_000),
   }
+}
+
+/**
+ * The columns that a written scheme changes. What was sent before was signed otherwise, so the time of the setting is that of the
+ * scheme, too.
+ *
+ * @param stored undefined for a new action
+ */
+export function schemeColumns(
+  signing: SigningInput,
+  stored: Pick<Selectable<ActionsTable>, 'signingScheme'> | undefined,
+  now: Date,
+): Partial<Pick<Selectable<ActionsTable>, 'signingScheme' | 'signingSecretSetAt'>> {
+  const scheme = signing?.scheme
+  if (scheme === undefined || scheme === stored?.signingScheme) return {}
+  return stored === undefined ? { signingScheme: scheme } : { signingScheme: scheme, signingSecretSetAt: now }
+}
+
+/** Whether the secret that will sign fits the scheme: the one that is given, else the one that is stored. */
+export function signingIssues(
+  { secrets, workspace }: Pick<Context, 'secrets' | 'workspace'>,
+  input: { readonly signing?: SigningInput; readonly signingSecret?: string | undefined },
+  stored: Pick<Selectable<ActionsTable>, 'signingScheme' | 'signingSecret'> | undefined,
+): InputIssue[] {
+  const before = signingSchemeOf(stored?.signingScheme ?? '')
+  const scheme = input.signing?.scheme ?? before
+  const { signingSecret: given } = input
+  if (given === '') return []
+  if (given !== undefined) {
+    const detail = secretProblem(scheme, given)
+    return detail === null ? [] : [{ path: ['signingSecret'], code: 'bad_format', detail }]
+  }
+  const sealed = stored?.signingSecret ?? null
+  if (sealed === null || scheme === before) return []
+  const problem = secretProblem(scheme, secrets.open(sealed, workspace.id))
+  if (problem === null) return []
+  const detail = `The stored signing secret does not fit: give signingSecret as well. ${problem}`
+  return [{ path: ['signing', 'scheme'], code: 'not_allowed', detail }]
 }

@@ -4,6 +4,7 @@ import { hasFeature } from '../api/planGates.ts'
 import { storedPolicy } from '../deliveries/index.ts'
 import { describeCondition, storedCondition } from '../engine/conditions/index.ts'
 import { shownJson } from '../engine/json/index.ts'
+import { signingSchemeOf } from '../engine/signing/index.ts'
 import type { Plan } from '../plans/index.ts'
 import type { ActionRow } from './queries.ts'
 import type { Action, ActionKind, ActionList } from './schema.ts'
@@ -24,7 +25,11 @@ export function actionView(row: ActionRow, channels: readonly ChannelState[]): z
     suspendedByPlan: row.suspendedByPlan,
     condition: shownJson(row.condition),
     conditionDescription: describeCondition(storedCondition(row.condition)),
-    signing: { signed: isSigned, setAt: isSigned ? row.signingSecretSetAt : null },
+    signing: {
+      scheme: signingSchemeOf(row.signingScheme),
+      signed: isSigned,
+      setAt: isSigned ? row.signingSecretSetAt : null,
+    },
     delivery: row.deliveryPolicy === null ? null : storedPolicy(row.deliveryPolicy),
     ruleCount: row.ruleCount,
     alertChannelId: row.alertChannelId,

@@ -1,4 +1,5 @@
 import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
+import type { Signing } from '../engine/signing/index.ts'
 import type { Response } from '../platform/outbound/index.ts'
 import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
 import type { DeliveryPolicy } from './policy.ts'
@@ -45,8 +46,7 @@ export interface ForwardAction {
   readonly appendPath: boolean
   /** Whether the captured query follows the URL's query. */
   readonly appendQuery: boolean
-  /** What signs, the newest first; empty when it does not sign. */
-  readonly secrets: readonly string[]
+  readonly signing: Signing
   readonly policy: DeliveryPolicy
 }
 

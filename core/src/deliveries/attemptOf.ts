@@ -1,5 +1,6 @@
 import type { Services } from '../api/services.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
+import { signingSchemeOf } from '../engine/signing/index.ts'
 import { planOf, retentionMs } from '../plans/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import type { StoredRequestRow } from '../requests/index.ts'
@@ -108,7 +109,10 @@ export function forwardAction(secrets: SecretBox, row: ActionRow, now: Date): Fo
     url: row.url ?? '',
     appendPath: row.appendPath,
     appendQuery: row.appendQuery,
-    secrets: sealed.map((secret) => secrets.open(secret, row.workspaceId)),
+    signing: {
+      scheme: signingSchemeOf(row.signingScheme),
+      secrets: sealed.map((secret) => secrets.open(secret, row.workspaceId)),
+    },
     policy: storedPolicy(row.deliveryPolicy),
   }
 }

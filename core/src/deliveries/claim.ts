@@ -25,6 +25,7 @@ const READ = [
   'signingSecret',
   'previousSigningSecret',
   'previousSigningSecretUntil',
+  'signingScheme',
   'deliveryPolicy',
   'pausedAt',
   'endpointName',

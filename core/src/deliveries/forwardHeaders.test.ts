@@ -74,7 +74,6 @@ test('creelHeaders counts one hop more', () => {
     attemptNumber: 2,
     hops: 1,
     origin: 'o',
-    signature: 's',
   }
   expect(Object.fromEntries(creelHeaders(facts))).toEqual({
     'creel-attempt-id': '7',
@@ -85,9 +84,7 @@ test('creelHeaders counts one hop more', () => {
     'creel-attempt': '2',
     'creel-hops': '2',
     'creel-origin': 'o',
-    'creel-signature': 's',
   })
-  expect(creelHeaders({ ...facts, signature: null }).map(([name]) => name)).not.toContain('creel-signature')
   expect(creelHeaders({ ...facts, eventId: null }).map(([name]) => name)).not.toContain('creel-event-id')
 })
 

@@ -1,5 +1,4 @@
 import { headerValues, type WireHeader } from '../engine/message/index.ts'
-import { SIGNATURE_HEADER } from '../engine/signing/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 
 /** A capture that arrives after this many forwards of ours is stored and not forwarded again. */
@@ -42,11 +41,9 @@ export interface AttemptFacts {
   readonly hops: number
   /** What {@link originMark} says. */
   readonly origin: string
-  /** The value of `creel-signature`; null without a signing secret. */
-  readonly signature: string | null
 }
 
-/** The fields that we add to a forward. */
+/** The fields by which a forward tells about itself; its signature is none of them. */
 export function creelHeaders(facts: AttemptFacts): WireHeader[] {
   return [
     ['creel-attempt-id', String(facts.attemptId)],
@@ -59,6 +56,5 @@ export function creelHeaders(facts: AttemptFacts): WireHeader[] {
     ['creel-attempt', String(facts.attemptNumber)],
     ['creel-hops', String(facts.hops + 1)],
     [ORIGIN_HEADER, facts.origin],
-    ...(facts.signature === null ? [] : [[SIGNATURE_HEADER, facts.signature] as const]),
   ]
 }

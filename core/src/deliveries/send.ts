@@ -2,7 +2,7 @@ import type { Services, Urls } from '../api/services.ts'
 
 import type { WireHeader } from '../engine/message/index.ts'
 import { forwardableHeaders, isNamed } from '../engine/message/index.ts'
-import { creelSignature } from '../engine/signing/index.ts'
+import { signatureFields } from '../engine/signing/index.ts'
 import { type SendResult, userAgent } from '../platform/outbound/index.ts'
 import {
   applyRules,
@@ -96,19 +96,23 @@ async function forwardOf(
   const body = shaped?.output?.body ?? request.body
   const written = shaped?.output?.writtenHeaders ?? NOTHING_WRITTEN
   const captured = shaped?.output?.headers ?? request.headers
-  const signature =
-    action.secrets.length === 0 ? null : creelSignature(body, action.secrets, attempt.startedAt)
-  const passedOn = forwardableHeaders(captured, written)
-  const own: readonly WireHeader[] = creelHeaders({
-    attemptId: attempt.id,
-    deliveryUuid: deliveryUuid(attempt.requestId, action.id),
-    requestId: attempt.requestId,
-    eventId: request.eventId,
-    attemptNumber: attempt.attemptNumber,
-    hops: hopsOf(request.headers),
-    origin: originMark(secrets),
-    signature,
-  })
+  const id = deliveryUuid(attempt.requestId, action.id)
+  const signature = signatureFields(action.signing, { id, at: attempt.startedAt, body })
+  const own: readonly WireHeader[] = [
+    ...creelHeaders({
+      attemptId: attempt.id,
+      deliveryUuid: id,
+      requestId: attempt.requestId,
+      eventId: request.eventId,
+      attemptNumber: attempt.attemptNumber,
+      hops: hopsOf(request.headers),
+      origin: originMark(secrets),
+    }),
+    ...signature,
+  ]
+  // A captured webhook that was signed by the same scheme: its signature is not of what we send.
+  const replaced = new Set(signature.map(([name]) => name).filter((name) => !written.has(name)))
+  const passedOn = forwardableHeaders(captured, written).filter(([name]) => !replaced.has(name.toLowerCase()))
   const hasUserAgent = passedOn.some(([name]) => isNamed(name, 'user-agent'))
   return {
     message: {
@@ -131,7 +135,7 @@ function shapedByRules(attempt: Attempt, urls: Urls): SetResult {
     request,
     now: attempt.startedAt,
     secret: () => {
-      const [newest] = action.secrets
+      const [newest] = action.signing.secrets
       return newest === undefined ? null : Buffer.from(newest)
     },
     facts: deliveryFacts(urls, attempt),

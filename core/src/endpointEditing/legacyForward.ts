@@ -6,10 +6,11 @@ import {
   lockActions,
   SIGNING_SECRET,
   signingColumns,
+  signingIssues,
   writeAction,
 } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
-import { DomainError } from '../api/errors.ts'
+import { DomainError, validationFailed } from '../api/errors.ts'
 import type { CreateInput, EndpointRow } from '../endpoints/index.ts'
 import { ALWAYS } from '../engine/conditions/index.ts'
 import type { InputIssue, ItemCode } from '../engine/issues.ts'
@@ -67,6 +68,7 @@ export async function checkForward(
  *
  * @param stored what was read when the call began
  * @throws DomainError `concurrent_change` when the action read then is gone; nothing is saved
+ * @throws DomainError `validation_failed` when the secret does not fit the scheme by which the action signs
  * @throws DomainError `limit_reached` when a forward action is to be created and there is no room
  */
 export async function writeForward(
@@ -101,6 +103,8 @@ export async function writeForward(
     })
     return
   }
+  const [misfit] = signingIssues(ctx, { signingSecret: forwardSigningSecret }, action)
+  if (misfit !== undefined) throw validationFailed([{ ...misfit, path: ['forwardSigningSecret'] }])
   await writeAction(ctx, trx, action, {
     ...(forwardUrl === undefined ? {} : { url: forwardUrl }),
     ...(forwardingEnabled === undefined ? {} : { isActive: forwardingEnabled }),

@@ -103,6 +103,11 @@ async function replayNotify(
   return attempt.id
 }
 
+const unsigned = (action: Attempt['action']): Attempt['action'] => ({
+  ...action,
+  signing: { ...action.signing, secrets: [] },
+})
+
 async function beginReplay(
   services: Services,
   { workspaceId, plan, endpoint, requestId, request, edited }: ReplayTarget,
@@ -144,7 +149,7 @@ async function beginReplay(
     trigger,
     workspaceId,
     endpoint,
-    action: edited?.sign === false ? { ...forward, secrets: [] } : forward,
+    action: edited?.sign === false ? unsigned(forward) : forward,
     requestId,
     request,
     rules,

@@ -40,7 +40,7 @@ describe('POST /api/v1/endpoints/{endpointId}/actions', () => {
       suspendedByPlan: false,
       condition: {},
       conditionDescription: 'Always',
-      signing: { signed: false, setAt: null },
+      signing: { scheme: 'creel', signed: false, setAt: null },
       delivery: null,
       ruleCount: 0,
       alertChannelId: null,
@@ -78,7 +78,7 @@ describe('POST /api/v1/endpoints/{endpointId}/actions', () => {
     const endpoint = await service.alice.endpoint()
     const secret = 'a-very-secret-secret'
     const answer = await add(endpoint, forward({ signingSecret: secret }))
-    expect(membersOf(answer).signing).toEqual({ signed: true, setAt: expect.any(String) })
+    expect(membersOf(answer).signing).toEqual({ scheme: 'creel', signed: true, setAt: expect.any(String) })
     expect(answer.text + (await endpoint.client.get(endpoint.at('/actions'))).text).not.toContain(secret)
   })
 
