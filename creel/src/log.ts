@@ -15,6 +15,8 @@ const SECRET_MEMBERS = [
   'signingSecret',
   'forwardSigningSecret',
   'handshakeToken',
+  'clientSecret',
+  'clientKey',
   'key',
   'token',
 ]

@@ -31,6 +31,11 @@ beforeAll(async () => {
     settings: { url: 'http://127.0.0.1:9/' },
     events: [],
   })
+  await before.alice.post(endpoint.at('/actions'), {
+    kind: 'forward',
+    url: 'http://127.0.0.1:9/',
+    auth: { kind: 'bearer', token: SECRET },
+  })
   // As 0.1.0 sealed: no key id, no owner.
   const nonce = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', former, nonce)
@@ -66,7 +71,8 @@ async function sealedValues(): Promise<readonly { readonly owner: string; readon
   const { rows } = await sql<{ owner: string; sealed: Buffer }>`
     select workspace_id::text as owner, unnest(array[signing_secret, handshake_token]) as sealed from endpoints
     union all
-    select workspace_id::text, unnest(array[signing_secret, previous_signing_secret]) from actions
+    select workspace_id::text, unnest(array[signing_secret, previous_signing_secret, auth_secrets, tls_client_key])
+      from actions
     union all
     select workspace_id::text, secret from alert_channels
     union all
@@ -80,8 +86,8 @@ test('the former key goes on opening, also what 0.1.0 sealed', async () => {
 
 test('rotation seals everything anew while the service runs, and changes nothing a second time', async () => {
   const { length } = await sealedValues()
-  expect(length).toBe(5)
-  expect(await service.operator.secrets.rotate()).toEqual({ resealedCount: 4, unreadableCount: 0 })
+  expect(length).toBe(6)
+  expect(await service.operator.secrets.rotate()).toEqual({ resealedCount: 5, unreadableCount: 0 })
   const box = createSecretBox([newest])
   for (const { owner, sealed } of await sealedValues()) {
     expect(box.isCurrent(sealed)).toBe(true)
@@ -91,7 +97,7 @@ test('rotation seals everything anew while the service runs, and changes nothing
   expect(await verdictAt(service)).toBe('verified')
   expect(await service.operator.secrets.rotate()).toEqual({ resealedCount: 0, unreadableCount: 0 })
   const { items } = await service.operator.audit.list({ action: 'secrets.rotate' })
-  expect(items).toMatchObject([{ after: { resealedCount: 0 } }, { after: { resealedCount: 4 } }])
+  expect(items).toMatchObject([{ after: { resealedCount: 0 } }, { after: { resealedCount: 5 } }])
 })
 
 test('then the new key is enough, and the former one alone is refused', async () => {

@@ -21,6 +21,7 @@ const SECRETS = {
   forwardSigningSecret: marker('forward'),
   actionSigningSecret: marker('action'),
   rotatedSigningSecret: marker('rotated'),
+  authToken: marker('bearer'),
   channelSecret: marker('channel'),
   slackUrl: `https://hooks.slack.com/services/T000/B000/${marker('slack')}`,
 }
@@ -79,6 +80,7 @@ beforeAll(async () => {
       kind: 'forward',
       url: receiver.url,
       signingSecret: SECRETS.rotatedSigningSecret,
+      auth: { kind: 'bearer', token: SECRETS.authToken },
     }),
     z.looseObject({ id: z.string() }),
   )
@@ -108,6 +110,14 @@ beforeAll(async () => {
   // Wrong input that quotes a secret must not be quoted back.
   await keep(
     alice.patch(at(''), { signatureAlgorithm: 'md5', signingSecret, handshakeToken: `${handshakeToken}\0` }),
+    400,
+  )
+  await keep(
+    alice.post(at('/actions'), {
+      kind: 'forward',
+      url: receiver.url,
+      auth: { kind: 'header', name: 'X Y', token: SECRETS.authToken, value: `${SECRETS.authToken}\n` },
+    }),
     400,
   )
   await keep(

@@ -1531,6 +1531,8 @@ export interface components {
                 /** @description When the secret, or the scheme of it, was set */
                 setAt: string | null;
             };
+            /** @description Credentials for the receiver; `none` for notify */
+            auth: components["schemas"]["ActionAuth"];
             /** @description Null = as the installation says, and for notify */
             delivery: components["schemas"]["DeliveryPolicy"] | null;
             ruleCount: number;
@@ -1548,6 +1550,19 @@ export interface components {
             };
             /** @description Always false in v1 */
             requestUnavailable: boolean;
+        };
+        ActionAuth: {
+            /** @enum {string} */
+            kind: "none" | "bearer" | "basic" | "header" | "oauth2ClientCredentials";
+            /** @description Whether there is a secret */
+            isSet: boolean;
+            /** @description When the credentials were last set */
+            setAt: string | null;
+            username: string | null;
+            name: string | null;
+            tokenUrl: string | null;
+            clientId: string | null;
+            scope: string | null;
         };
         ActionList: {
             actions: components["schemas"]["Action"][];
@@ -4518,6 +4533,29 @@ export interface operations {
                     signing?: {
                         scheme?: ("creel" | "standard-webhooks") | null;
                     } | null;
+                    /** @description forward: credentials for the receiver; null = none, which is the default. In a change of the same kind members that are left out stay */
+                    auth?: {
+                        /** @enum {string} */
+                        kind: "none" | "bearer" | "basic" | "header" | "oauth2ClientCredentials";
+                        /** @description bearer; write-only */
+                        token?: string | null;
+                        /** @description basic */
+                        username?: string | null;
+                        /** @description basic; write-only */
+                        password?: string | null;
+                        /** @description header: its name */
+                        name?: string | null;
+                        /** @description header; write-only */
+                        value?: string | null;
+                        /** @description oauth2ClientCredentials: token endpoint, https */
+                        tokenUrl?: string | null;
+                        /** @description oauth2ClientCredentials */
+                        clientId?: string | null;
+                        /** @description oauth2ClientCredentials; write-only */
+                        clientSecret?: string | null;
+                        /** @description oauth2ClientCredentials: scopes, with spaces between; "" for none */
+                        scope?: string | null;
+                    } | null;
                     /** @description forward: how the destination is treated; null = as the installation says, which is the default */
                     delivery?: {
                         /** @description Seconds that a whole attempt may take */
@@ -4703,6 +4741,29 @@ export interface operations {
                     /** @description forward: how it signs; its secret is `signingSecret`. Default `creel` */
                     signing?: {
                         scheme?: ("creel" | "standard-webhooks") | null;
+                    } | null;
+                    /** @description forward: credentials for the receiver; null = none, which is the default. In a change of the same kind members that are left out stay */
+                    auth?: {
+                        /** @enum {string} */
+                        kind: "none" | "bearer" | "basic" | "header" | "oauth2ClientCredentials";
+                        /** @description bearer; write-only */
+                        token?: string | null;
+                        /** @description basic */
+                        username?: string | null;
+                        /** @description basic; write-only */
+                        password?: string | null;
+                        /** @description header: its name */
+                        name?: string | null;
+                        /** @description header; write-only */
+                        value?: string | null;
+                        /** @description oauth2ClientCredentials: token endpoint, https */
+                        tokenUrl?: string | null;
+                        /** @description oauth2ClientCredentials */
+                        clientId?: string | null;
+                        /** @description oauth2ClientCredentials; write-only */
+                        clientSecret?: string | null;
+                        /** @description oauth2ClientCredentials: scopes, with spaces between; "" for none */
+                        scope?: string | null;
                     } | null;
                     /** @description forward: how the destination is treated; null = as the installation says, which is the default */
                     delivery?: {

@@ -5,6 +5,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   tls: 'The TLS connection failed.',
   blocked_address: 'The address is in a private network, which forwards must not reach.',
   loop: 'The address is that of this service.',
+  auth: 'The credentials for the receiver could not be fetched.',
   timeout: 'The receiver did not answer in time.',
   reset: 'The receiver closed the connection.',
   aborted: 'The service stopped before the answer came.',

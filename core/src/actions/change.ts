@@ -7,6 +7,7 @@ import { dropDeliveries, policyText, resumeDeliveries } from '../deliveries/inde
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Trx } from '../platform/db/index.ts'
 import { actionChange } from './auditedChange.ts'
+import { authColumns } from './auth.ts'
 import { readCondition } from './check.ts'
 import { isOn } from './planDispatch.ts'
 import { placed } from './positions.ts'
@@ -84,14 +85,12 @@ function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Up
     if (input.appendQuery !== undefined) columns.appendQuery = input.appendQuery
     if (input.delivery !== undefined)
       columns.deliveryPolicy = input.delivery === null ? null : policyText(input.delivery)
+    const sealing = { secrets: ctx.secrets, workspaceId: ctx.workspace.id, now: ctx.clock.now() }
     return {
       ...columns,
-      ...schemeColumns(input.signing, stored, ctx.clock.now()),
-      ...signingColumns(input.signingSecret, stored, {
-        secrets: ctx.secrets,
-        workspaceId: ctx.workspace.id,
-        now: ctx.clock.now(),
-      }),
+      ...authColumns(input.auth, stored, sealing),
+      ...schemeColumns(input.signing, stored, sealing.now),
+      ...signingColumns(input.signingSecret, stored, sealing),
     }
   }
   if (input.alertChannelId !== undefined) columns.alertChannelId = input.alertChannelId

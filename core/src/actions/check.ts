@@ -6,6 +6,7 @@ import type { InputIssue, ItemCode } from '../engine/issues.ts'
 import { memberText } from '../engine/json/index.ts'
 import { parseTemplate } from '../engine/templates/index.ts'
 import { retentionMs } from '../plans/index.ts'
+import { authIssues } from './auth.ts'
 import { deliveryIssues } from './checkDelivery.ts'
 import type { ActionRow } from './queries.ts'
 import { ACTION_KINDS, type UpdateInput } from './schema.ts'
@@ -60,7 +61,8 @@ async function checkMembers(
     issues.push(...(await ctx.outbound.checkDestination(url)))
   if (kind !== 'notify' && delivery !== undefined && delivery !== null)
     issues.push(...deliveryIssues(delivery, retentionMs(ctx.plan.limits)))
-  if (kind !== 'notify') issues.push(...signingIssues(ctx, input, stored))
+  if (kind !== 'notify')
+    issues.push(...signingIssues(ctx, input, stored), ...(await authIssues(ctx, input, stored)))
   if (kind !== 'forward' && alertChannelId !== undefined && alertChannelId !== stored?.alertChannelId) {
     const channels = await listChannelStates(ctx, ctx.workspace.id, ctx.plan)
     if (!channels.some(({ id }) => id === alertChannelId))

@@ -9,6 +9,8 @@ import { ALWAYS } from '../engine/conditions/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { actionChange } from './auditedChange.ts'
+import { authColumns } from './auth.ts'
+import type { AuthInput } from './authSchema.ts'
 import { readCondition } from './check.ts'
 import { placed } from './positions.ts'
 import { type ActionRow, findAction, insertAction, lockActions, numberActions } from './queries.ts'
@@ -58,6 +60,7 @@ export interface NewAction {
   readonly appendQuery?: boolean | undefined
   readonly signingSecret?: string | undefined
   readonly signing?: SigningInput
+  readonly auth?: AuthInput
   readonly delivery?: DeliveryPolicy | null | undefined
   readonly alertChannelId?: string | undefined
   readonly messageTemplate?: string | undefined
@@ -81,12 +84,10 @@ export async function addAction(
   const id = randomUUID()
   const isForward = action.kind === 'forward'
   const isActive = action.isActive ?? true
+  const sealing = { secrets: ctx.secrets, workspaceId: ctx.workspace.id, now }
   await insertAction(trx, {
-    ...signingColumns(isForward ? action.signingSecret || undefined : undefined, undefined, {
-      secrets: ctx.secrets,
-      workspaceId: ctx.workspace.id,
-      now,
-    }),
+    ...signingColumns(isForward ? action.signingSecret || undefined : undefined, undefined, sealing),
+    ...authColumns(isForward ? action.auth : undefined, undefined, sealing),
     id,
     workspaceId: ctx.workspace.id,
     endpointId: action.endpointId,

@@ -31,6 +31,8 @@ export async function loadDispatchActions(
       'previousSigningSecret',
       'previousSigningSecretUntil',
       'signingScheme',
+      'authSettings',
+      'authSecrets',
       'deliveryPolicy',
       'pausedAt',
     ])

@@ -1,3 +1,4 @@
+export { leavesCredentialsBehind } from './auth.ts'
 export { dropAction, writeAction } from './change.ts'
 export { addAction, hostOf } from './create.ts'
 export { loadDispatchActions } from './dispatchActions.ts'

@@ -1,7 +1,7 @@
 import type { Services } from '../api/services.ts'
 import { type Resealed, resealTable } from '../platform/secrets/index.ts'
 
-const COLUMNS = ['signingSecret', 'previousSigningSecret'] as const
+const COLUMNS = ['signingSecret', 'previousSigningSecret', 'authSecrets', 'tlsClientKey'] as const
 
 /**
  * Seals the stored secrets of actions anew with the newest key, in batches, while the service runs.

@@ -3,6 +3,7 @@ import { optional, Timestamp } from '../api/values.ts'
 import { DeliveryPolicy } from '../deliveries/index.ts'
 import { ConditionDocument } from '../engine/conditions/index.ts'
 import { SIGNING_SCHEMES } from '../engine/signing/index.ts'
+import { Auth, AuthInput } from './authSchema.ts'
 
 /** Every kind of action, whether or not a plan has it. */
 export const ACTION_KINDS = ['forward', 'notify'] as const
@@ -44,6 +45,7 @@ const writable = {
   signing: optional(z.object({ scheme: optional(z.enum(SIGNING_SCHEMES)) })).meta({
     description: 'forward: how it signs; its secret is `signingSecret`. Default `creel`',
   }),
+  auth: AuthInput,
   delivery: DeliveryPolicy.nullish().meta({
     description:
       'forward: how the destination is treated; null = as the installation says, which is the default',
@@ -96,6 +98,7 @@ export const Action = z
       signed: z.boolean(),
       setAt: Timestamp.nullable().meta({ description: 'When the secret, or the scheme of it, was set' }),
     }),
+    auth: Auth.meta({ description: 'Credentials for the receiver; `none` for notify' }),
     delivery: DeliveryPolicy.meta({ id: 'DeliveryPolicy' }).nullable().meta({
       description: 'Null = as the installation says, and for notify',
     }),

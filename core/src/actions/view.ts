@@ -6,6 +6,7 @@ import { describeCondition, storedCondition } from '../engine/conditions/index.t
 import { shownJson } from '../engine/json/index.ts'
 import { signingSchemeOf } from '../engine/signing/index.ts'
 import type { Plan } from '../plans/index.ts'
+import { authView } from './auth.ts'
 import type { ActionRow } from './queries.ts'
 import type { Action, ActionKind, ActionList } from './schema.ts'
 
@@ -30,6 +31,7 @@ export function actionView(row: ActionRow, channels: readonly ChannelState[]): z
       signed: isSigned,
       setAt: isSigned ? row.signingSecretSetAt : null,
     },
+    auth: authView(row),
     delivery: row.deliveryPolicy === null ? null : storedPolicy(row.deliveryPolicy),
     ruleCount: row.ruleCount,
     alertChannelId: row.alertChannelId,

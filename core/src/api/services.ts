@@ -1,6 +1,7 @@
 import type { Logger } from 'pino'
 import type { CapturedRequest } from '../engine/message/index.ts'
 import type { PlanKey, Plans } from '../plans/index.ts'
+import type { AccessTokens } from '../platform/accessTokens/index.ts'
 import type { EndpointChanges } from '../platform/changes/index.ts'
 import type { Db, Reads } from '../platform/db/index.ts'
 import type { Mailer } from '../platform/mail/index.ts'
@@ -88,6 +89,8 @@ export interface Services {
   readonly recoveryJobs: RecoveryJobSql
   /** The only outbound HTTP client: every request that we send goes through it. */
   readonly outbound: Outbound
+  /** Of OAuth clients, for forwards. */
+  readonly accessTokens: AccessTokens
   readonly mailer: Mailer
   /**
    * Base addresses of alert providers' APIs that differ from the public ones, by channel kind (`CREEL_ALERT_API_URLS`).

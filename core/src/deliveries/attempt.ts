@@ -2,6 +2,7 @@ import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
 import type { Signing } from '../engine/signing/index.ts'
 import type { Response } from '../platform/outbound/index.ts'
 import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
+import type { ForwardAuth } from './auth.ts'
 import type { DeliveryPolicy } from './policy.ts'
 import type { RecoveryJob } from './recoveryJob.ts'
 import type { Trigger } from './states.ts'
@@ -47,6 +48,8 @@ export interface ForwardAction {
   /** Whether the captured query follows the URL's query. */
   readonly appendQuery: boolean
   readonly signing: Signing
+  /** Null without credentials. */
+  readonly auth: ForwardAuth | null
   readonly policy: DeliveryPolicy
 }
 

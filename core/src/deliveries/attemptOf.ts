@@ -6,6 +6,7 @@ import type { SecretBox } from '../platform/secrets/index.ts'
 import type { StoredRequestRow } from '../requests/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
 import { type Attempt, type ForwardAction, LEASE_SECONDS, LEASE_TIMEOUTS, type Refusal } from './attempt.ts'
+import { type ForwardAuth, storedAuth } from './auth.ts'
 import { type DueRow, type ForwardSettings, isOff } from './dueAttempts.ts'
 import { isLoop } from './forwardHeaders.ts'
 import { type DeliveryPolicy, NO_POLICY, storedPolicy } from './policy.ts'
@@ -113,8 +114,17 @@ export function forwardAction(secrets: SecretBox, row: ActionRow, now: Date): Fo
       scheme: signingSchemeOf(row.signingScheme),
       secrets: sealed.map((secret) => secrets.open(secret, row.workspaceId)),
     },
+    auth: forwardAuth(secrets, row),
     policy: storedPolicy(row.deliveryPolicy),
   }
+}
+
+function forwardAuth(
+  secrets: SecretBox,
+  { authSettings, authSecrets, workspaceId }: ActionRow,
+): ForwardAuth | null {
+  if (authSettings === null || authSecrets === null) return null
+  return { settings: storedAuth(authSettings), secret: secrets.open(authSecrets, workspaceId) }
 }
 
 function triggerOf(text: string): Trigger {

@@ -26,6 +26,8 @@ const READ = [
   'previousSigningSecret',
   'previousSigningSecretUntil',
   'signingScheme',
+  'authSettings',
+  'authSecrets',
   'deliveryPolicy',
   'pausedAt',
   'endpointName',

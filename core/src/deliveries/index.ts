@@ -1,6 +1,7 @@
 export { type Attempt, LEASE_SECONDS, TIMEOUT_SECONDS } from './attempt.ts'
 export { forwardAction, leaseFrom, refusalOf } from './attemptOf.ts'
 export { attemptWithRecord } from './attemptRecord.ts'
+export { AUTH_KINDS, type AuthSettings, authText, storedAuth } from './auth.ts'
 export { claimForwards } from './claim.ts'
 export { claimDeferred } from './claimDeferred.ts'
 export { hasRecords, keepSentBodies, withSentBodies } from './details.ts'

@@ -12,15 +12,20 @@ import {
   type SetResult,
 } from '../transformations/index.ts'
 import { type Attempt, type AttemptResult, type SentMessage, TIMEOUT_SECONDS } from './attempt.ts'
+import { withHiddenAuth } from './auth.ts'
 import { deliveryUuid } from './deliveryUuid.ts'
 import { deliveryFacts } from './facts.ts'
 import { creelHeaders, hopsOf, originMark } from './forwardHeaders.ts'
+import { sendWithAuth } from './sendWithAuth.ts'
 import { targetUrl } from './targetUrl.ts'
 
 const NOTHING_WRITTEN: ReadonlySet<string> = new Set()
 
 /** What a send needs of the process. */
-export type SendServices = Pick<Services, 'outbound' | 'clock' | 'urls' | 'version' | 'secrets'>
+export type SendServices = Pick<
+  Services,
+  'outbound' | 'clock' | 'urls' | 'version' | 'secrets' | 'accessTokens'
+>
 
 /** A forward that is ready to be sent, and what the rules did to it. */
 interface Forward {
@@ -50,15 +55,29 @@ export async function sendAttempt(
   const { message, shaped } = forward
   const { timeoutSeconds } = attempt.action.policy
   const totalTimeoutMs = (timeoutSeconds ?? TIMEOUT_SECONDS) * 1000
-  const result = await outbound.send({ ...message, totalTimeoutMs, signal })
+  const { auth } = attempt.action
+  const result =
+    auth === null
+      ? await outbound.send({ ...message, totalTimeoutMs, signal })
+      : await sendWithAuth(services, {
+          workspaceId: attempt.workspaceId,
+          auth,
+          message,
+          totalTimeoutMs,
+          signal,
+        })
+  const rules = { rules: shaped?.applied ?? NO_RULES, ruleEnds: shaped?.ends ?? [] }
+  if ('failure' in result) {
+    const { failure, durationMs } = result
+    return { ...notSent(`auth: ${failure}`, clock.now()), durationMs, ...rules }
+  }
   return {
     error: errorOf(result),
     sent: sentMessage(attempt, { ...message, headers: result.sentHeaders }),
     received: result.outcome === 'response' ? result : null,
     finishedAt: clock.now(),
     durationMs: result.durationMs,
-    rules: shaped?.applied ?? NO_RULES,
-    ruleEnds: shaped?.ends ?? [],
+    ...rules,
   }
 }
 
@@ -114,15 +133,16 @@ async function forwardOf(
   const replaced = new Set(signature.map(([name]) => name).filter((name) => !written.has(name)))
   const passedOn = forwardableHeaders(captured, written).filter(([name]) => !replaced.has(name.toLowerCase()))
   const hasUserAgent = passedOn.some(([name]) => isNamed(name, 'user-agent'))
+  const headers: readonly WireHeader[] = [
+    ...passedOn,
+    ...(hasUserAgent ? [] : [userAgent(version)]),
+    ...(written.size === 0 ? own : own.filter(([name]) => !written.has(name.toLowerCase()))),
+  ]
   return {
     message: {
       method: request.method,
       url: targetUrl(action, request),
-      headers: [
-        ...passedOn,
-        ...(hasUserAgent ? [] : [userAgent(version)]),
-        ...(written.size === 0 ? own : own.filter(([name]) => !written.has(name.toLowerCase()))),
-      ],
+      headers: action.auth === null ? headers : withHiddenAuth(headers, action.auth),
       body,
     },
     shaped,

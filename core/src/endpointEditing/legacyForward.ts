@@ -3,6 +3,7 @@ import {
   addAction,
   dropAction,
   hostOf,
+  leavesCredentialsBehind,
   lockActions,
   SIGNING_SECRET,
   signingColumns,
@@ -68,7 +69,8 @@ export async function checkForward(
  *
  * @param stored what was read when the call began
  * @throws DomainError `concurrent_change` when the action read then is gone; nothing is saved
- * @throws DomainError `validation_failed` when the secret does not fit the scheme by which the action signs
+ * @throws DomainError `validation_failed` when the secret does not fit the scheme by which the action signs, or the action has
+ *   credentials for another host
  * @throws DomainError `limit_reached` when a forward action is to be created and there is no room
  */
 export async function writeForward(
@@ -105,6 +107,10 @@ export async function writeForward(
   }
   const [misfit] = signingIssues(ctx, { signingSecret: forwardSigningSecret }, action)
   if (misfit !== undefined) throw validationFailed([{ ...misfit, path: ['forwardSigningSecret'] }])
+  if (forwardUrl !== undefined && leavesCredentialsBehind(action, forwardUrl)) {
+    const detail = 'The action has credentials for another host: change it by its own route.'
+    throw validationFailed([{ path: ['forwardUrl'], code: 'not_allowed', detail }])
+  }
   await writeAction(ctx, trx, action, {
     ...(forwardUrl === undefined ? {} : { url: forwardUrl }),
     ...(forwardingEnabled === undefined ? {} : { isActive: forwardingEnabled }),

@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os'
 import { createSecretBox, type Enqueue, readsOf, type Services, systemClock } from '@creel/core'
+import { createAccessTokens } from '@creel/core/platform/accessTokens'
 import { createMailer } from '@creel/core/platform/mail'
 import { createOutbound } from '@creel/core/platform/outbound'
 import { createBoss, createEnqueue, createQueues, RECOVERY_JOBS } from '@creel/jobs'
@@ -52,6 +53,7 @@ export async function openCommandServices(
       enqueue,
       recoveryJobs: RECOVERY_JOBS,
       outbound,
+      accessTokens: createAccessTokens({ outbound, clock: systemClock, version: VERSION }),
       mailer,
       alertApiUrls: config.CREEL_ALERT_API_URLS,
       providerApiUrls: config.CREEL_PROVIDER_API_URLS,

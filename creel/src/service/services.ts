@@ -8,6 +8,7 @@ import {
 } from '@creel/core'
 import type { Captures } from '@creel/core/capture'
 import { joinDeliveryWorkers, RETRY_DELAYS_SECONDS } from '@creel/core/deliveries'
+import { createAccessTokens } from '@creel/core/platform/accessTokens'
 import { startEndpointChanges } from '@creel/core/platform/changes'
 import { createMailer } from '@creel/core/platform/mail'
 import { replicatedReads } from '@creel/core/platform/metrics'
@@ -67,6 +68,7 @@ export async function openServices(
     // A caller that reaches the API at a loopback address is on the operator's own machine.
     namesSetting: isLoopback(urls.baseUrl),
   })
+  const accessTokens = createAccessTokens({ outbound, clock, version: options.version })
   const mailer = createMailer(options.mail)
   const endpointChanges = startEndpointChanges(databaseUrl, log)
   const worker = await joinDeliveryWorkers({ db: database.db, log })
@@ -94,6 +96,7 @@ export async function openServices(
       enqueue: createEnqueue(boss),
       recoveryJobs: RECOVERY_JOBS,
       outbound,
+      accessTokens,
       mailer,
       alertApiUrls: options.alertApiUrls,
       providerApiUrls: options.providerApiUrls ?? {},

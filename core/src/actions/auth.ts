@@ -1,0 +1,185 @@
+import type { Selectable } from 'kysely'
+import type { z } from 'zod'
+import type { Context } from '../api/context.ts'
+import { type AUTH_KINDS, type AuthSettings, authText, storedAuth } from '../deliveries/index.ts'
+import type { InputIssue, ItemCode } from '../engine/issues.ts'
+import { CONNECTION_FIELDS } from '../engine/message/index.ts'
+import type { ActionsTable } from '../platform/db/index.ts'
+import type { SecretBox } from '../platform/secrets/index.ts'
+import type { Auth, AuthInput } from './authSchema.ts'
+
+type Kind = (typeof AUTH_KINDS)[number]
+type Member = Exclude<keyof NonNullable<AuthInput>, 'kind'>
+type AuthColumns = Pick<Selectable<ActionsTable>, 'authSettings' | 'authSecrets' | 'authSetAt'>
+type Stored = AuthColumns & Pick<Selectable<ActionsTable>, 'url'>
+
+/** What each kind is made of: its secret, and the members besides that it needs or takes. */
+const PARTS: Readonly<
+  Record<
+    Kind,
+    { readonly secret: Member | null; readonly needed: readonly Member[]; readonly taken: readonly Member[] }
+  >
+> = {
+  none: { secret: null, needed: [], taken: [] },
+  bearer: { secret: 'token', needed: [], taken: [] },
+  basic: { secret: 'password', needed: ['username'], taken: [] },
+  header: { secret: 'value', needed: ['name'], taken: [] },
+  oauth2ClientCredentials: { secret: 'clientSecret', needed: ['tokenUrl', 'clientId'], taken: ['scope'] },
+}
+
+const MEMBERS: readonly Member[] = [
+  'token',
+  'username',
+  'password',
+  'name',
+  'value',
+  'tokenUrl',
+  'clientId',
+  'clientSecret',
+  'scope',
+]
+
+/** What is put together of what is given and of what is stored: complete when {@link authIssues} finds nothing. */
+type Merged = Readonly<Partial<Record<Member, string>>>
+
+/**
+ * Why credentials cannot be saved.
+ *
+ * A stored secret stays with the host that it was given for: the call that names another host gives it anew, so that changing an
+ * address never tells a secret.
+ *
+ * @param url of the action, if it is given
+ * @param stored undefined for a new action
+ */
+export async function authIssues(
+  { outbound }: Pick<Context, 'outbound'>,
+  { auth, url }: { readonly auth?: AuthInput; readonly url?: string | undefined },
+  stored: Stored | undefined,
+): Promise<InputIssue[]> {
+  const before = settingsOf(stored)
+  if (auth === undefined) {
+    return before !== null && leadsElsewhere(url, stored?.url)
+      ? [issue([], 'required', 'The URL leads to another host: give the credentials anew, or null.')]
+      : []
+  }
+  if (auth === null) return []
+  const { secret, needed, taken } = PARTS[auth.kind]
+  const merged = mergedWith(auth, before)
+  const issues: InputIssue[] = []
+  for (const member of MEMBERS)
+    if (auth[member] !== undefined && member !== secret && ![...needed, ...taken].includes(member))
+      issues.push(issue([member], 'not_allowed', `${member} is no part of ${auth.kind}.`))
+  for (const member of needed)
+    if (merged[member] === undefined || merged[member] === '')
+      issues.push(issue([member], 'required', `${member} is required for ${auth.kind}.`))
+  if (secret !== null && auth[secret] === undefined) {
+    const tokenUrl = before?.kind === 'oauth2ClientCredentials' ? before.tokenUrl : undefined
+    const isMoved = leadsElsewhere(url, stored?.url) || leadsElsewhere(auth.tokenUrl, tokenUrl)
+    if (before?.kind !== auth.kind)
+      issues.push(issue([secret], 'required', `${secret} is required for ${auth.kind}.`))
+    else if (isMoved)
+      issues.push(issue([secret], 'required', `${secret} must be given anew for another host.`))
+  }
+  issues.push(...memberIssues(merged))
+  const { tokenUrl } = auth
+  if (auth.kind === 'oauth2ClientCredentials' && tokenUrl !== undefined) {
+    const found = await outbound.checkDestination(tokenUrl, ['auth', 'tokenUrl'])
+    if (found.length === 0 && new URL(tokenUrl).protocol === 'http:' && !outbound.isListed(tokenUrl))
+      issues.push(issue(['tokenUrl'], 'bad_url', 'The token endpoint must be an https address.'))
+    issues.push(...found)
+  }
+  return issues
+}
+
+function memberIssues({ username, name, token }: Merged): InputIssue[] {
+  const issues: InputIssue[] = []
+  if (username?.includes(':'))
+    issues.push(issue(['username'], 'bad_format', 'A user name has no colon (RFC 7617).'))
+  if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
+    issues.push(issue(['token'], 'bad_format', 'A token is visible ASCII without blanks.'))
+  if (name === undefined || name === '') return issues
+  const lower = name.toLowerCase()
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name))
+    issues.push(issue(['name'], 'bad_format', 'The name of a header is needed, like X-Api-Key.'))
+  else if (CONNECTION_FIELDS.has(lower) || lower.startsWith('creel-') || lower.startsWith('webhook-'))
+    issues.push(issue(['name'], 'not_allowed', `${name} is written by the service itself.`))
+  return issues
+}
+
+/**
+ * The columns that written credentials change: omitted leaves them, null and `none` remove them. Credentials that are equal to the
+ * stored ones change nothing.
+ */
+export function authColumns(
+  auth: AuthInput,
+  stored: AuthColumns | undefined,
+  {
+    secrets,
+    workspaceId,
+    now,
+  }: { readonly secrets: SecretBox; readonly workspaceId: string; readonly now: Date },
+): Partial<AuthColumns> {
+  if (auth === undefined) return {}
+  const before = settingsOf(stored)
+  if (auth === null || auth.kind === 'none')
+    // The time stays behind: it tells that what was sent before was sent otherwise.
+    return before === null ? {} : { authSettings: null, authSecrets: null, authSetAt: now }
+  const settings = authText(builtSettings(auth.kind, mergedWith(auth, before)))
+  const sealed = stored?.authSecrets ?? null
+  const known = sealed === null ? undefined : secrets.open(sealed, workspaceId)
+  const { secret } = PARTS[auth.kind]
+  const given = (secret === null ? undefined : auth[secret]) ?? known ?? ''
+  if (settings === stored?.authSettings && given === known) return {}
+  return { authSettings: settings, authSecrets: secrets.seal(given, workspaceId), authSetAt: now }
+}
+
+/** The credentials in the words of the API, without their secret. */
+export function authView(row: AuthColumns): z.input<typeof Auth> {
+  const settings = settingsOf(row)
+  const shown: Merged = settings === null ? {} : membersOf(settings)
+  const { username = null, name = null, tokenUrl = null, clientId = null, scope = null } = shown
+  const isSet = row.authSecrets !== null
+  const kind = settings?.kind ?? 'none'
+  return { kind, isSet, setAt: isSet ? row.authSetAt : null, username, name, tokenUrl, clientId, scope }
+}
+
+/** Whether a change of the URL would take stored credentials to another host. */
+export function leavesCredentialsBehind(stored: Stored, url: string): boolean {
+  return stored.authSettings !== null && leadsElsewhere(url, stored.url)
+}
+
+function settingsOf(stored: Pick<AuthColumns, 'authSettings'> | undefined): AuthSettings | null {
+  const text = stored?.authSettings ?? null
+  return text === null ? null : storedAuth(text)
+}
+
+function mergedWith(auth: NonNullable<AuthInput>, before: AuthSettings | null): Merged {
+  const kept = before?.kind === auth.kind ? membersOf(before) : {}
+  const given = MEMBERS.flatMap((member) => (auth[member] === undefined ? [] : [[member, auth[member]]]))
+  return { ...kept, ...Object.fromEntries(given) }
+}
+
+function membersOf(settings: AuthSettings): Merged {
+  const { kind: _, ...members } = settings
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== null))
+}
+
+function builtSettings(
+  kind: Exclude<Kind, 'none'>,
+  { username = '', name = '', tokenUrl = '', clientId = '', scope = '' }: Merged,
+): AuthSettings {
+  if (kind === 'bearer') return { kind }
+  if (kind === 'basic') return { kind, username }
+  if (kind === 'header') return { kind, name }
+  return { kind, tokenUrl, clientId, scope: scope === '' ? null : scope }
+}
+
+/** Whether scheme, host or port differ. What is no URL leads nowhere. */
+function leadsElsewhere(url: string | null | undefined, before: string | null | undefined): boolean {
+  const origin = URL.parse(url ?? '')?.origin
+  return origin !== undefined && origin !== URL.parse(before ?? '')?.origin
+}
+
+function issue(path: readonly string[], code: ItemCode, detail: string): InputIssue {
+  return { path: ['auth', ...path], code, detail }
+}

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { isNamed, type WireHeader } from '../engine/message/index.ts'
+import type { ClientCredentials } from '../platform/accessTokens/index.ts'
+
+/** Ways to prove to a receiver who sends. */
+export const AUTH_KINDS = ['none', 'bearer', 'basic', 'header', 'oauth2ClientCredentials'] as const
+
+/** One of {@link AUTH_KINDS}. */
+export type AuthKind = (typeof AUTH_KINDS)[number]
+
+/** What is stored of credentials in the clear: everything but their secret. */
+const StoredAuth = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('bearer') }),
+  z.object({ kind: z.literal('basic'), username: z.string() }),
+  z.object({ kind: z.literal('header'), name: z.string() }),
+  z.object({
+    kind: z.literal('oauth2ClientCredentials'),
+    tokenUrl: z.string(),
+    clientId: z.string(),
+    scope: z.string().nullable(),
+  }),
+])
+
+/** Credentials of a forward action without their secret. */
+export type AuthSettings = z.output<typeof StoredAuth>
+
+/** Credentials of a forward action, in the clear. */
+export interface ForwardAuth {
+  readonly settings: AuthSettings
+  /** The token, password, value or client secret. */
+  readonly secret: string
+}
+
+/** Text in place of a secret, in records of what was sent and received. As bytes of UTF-8, like all values of fields. */
+export const HIDDEN = Buffer.from('•••').toString('latin1')
+
+/** The settings as their column holds them. */
+export function authText(settings: AuthSettings): string {
+  return JSON.stringify(settings)
+}
+
+/** The settings of a column that {@link authText} wrote. */
+export function storedAuth(text: string): AuthSettings {
+  return StoredAuth.parse(JSON.parse(text))
+}
+
+/** The name of the field that carries the credentials. */
+export function authFieldName({ settings }: ForwardAuth): string {
+  return settings.kind === 'header' ? settings.name : 'Authorization'
+}
+
+/** The fields of a forward without those that have the name of its credentials' field, which comes last, its value hidden. */
+export function withHiddenAuth(headers: readonly WireHeader[], auth: ForwardAuth): WireHeader[] {
+  const name = authFieldName(auth)
+  return [...headers.filter(([other]) => !isNamed(other, name.toLowerCase())), [name, HIDDEN]]
+}
+
+/** Of an OAuth client, what its token endpoint is asked with; null for other credentials. */
+export function clientOf({ settings, secret }: ForwardAuth): ClientCredentials | null {
+  if (settings.kind !== 'oauth2ClientCredentials') return null
+  const { tokenUrl, clientId, scope } = settings
+  return { tokenUrl, clientId, clientSecret: secret, scope }
+}
+
+/**
+ * The value of the field that carries credentials, and every text in it that must not be told.
+ *
+ * @param token that stands for an OAuth client
+ */
+export function authValue(
+  { settings, secret }: ForwardAuth,
+  token: string | null,
+): { readonly value: string; readonly secrets: readonly string[] } {
+  if (settings.kind === 'header') return { value: Buffer.from(secret).toString('latin1'), secrets: [secret] }
+  if (settings.kind === 'basic') {
+    const pair = Buffer.from(`${settings.username}:${secret}`).toString('base64')
+    return { value: `Basic ${pair}`, secrets: [pair, secret] }
+  }
+  const bearer = token ?? secret
+  return { value: `Bearer ${bearer}`, secrets: [bearer] }
+}

@@ -1,0 +1,77 @@
+import type { Services } from '../api/services.ts'
+import type { WireHeader } from '../engine/message/index.ts'
+import type { TokenResult } from '../platform/accessTokens/index.ts'
+import type { Response, SendResult } from '../platform/outbound/index.ts'
+import { within } from '../platform/time/index.ts'
+import type { SentMessage } from './attempt.ts'
+import { authValue, clientOf, type ForwardAuth } from './auth.ts'
+import { withoutSecrets } from './withoutSecrets.ts'
+
+/** A message that {@link withHiddenAuth} made, and the credentials to send it with. */
+export interface AuthorizedSend {
+  readonly workspaceId: string
+  readonly auth: ForwardAuth
+  readonly message: Omit<SentMessage, 'bodyIsCaptured'>
+  /** Of the whole attempt, the fetch of a token included. */
+  readonly totalTimeoutMs: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** What became of it. `failure` says why there was no token: nothing was sent. */
+export type AuthorizedResult = SendResult | { readonly failure: string; readonly durationMs: number }
+
+/**
+ * Sends a message with its credentials. Neither the fields that were sent nor the answer tell them: they are hidden in both. An OAuth
+ * client's token is fetched first, where none is remembered, and once again when the receiver answers 401.
+ */
+export async function sendWithAuth(
+  services: Pick<Services, 'outbound' | 'accessTokens'>,
+  { workspaceId, auth, message, totalTimeoutMs, signal }: AuthorizedSend,
+): Promise<AuthorizedResult> {
+  const { outbound, accessTokens } = services
+  const startedAt = performance.now()
+  const durationMs = () => Math.round(performance.now() - startedAt)
+  const leftMs = () => totalTimeoutMs - (performance.now() - startedAt)
+
+  async function send(token: string | null): Promise<SendResult> {
+    const { value, secrets } = authValue(auth, token)
+    const result = await outbound.send({
+      ...message,
+      headers: revealed(message.headers, value),
+      totalTimeoutMs: Math.max(1, leftMs()),
+      signal,
+    })
+    const sentHeaders = outbound.fieldsOf(message)
+    const told = result.outcome === 'response' ? hiding(result, secrets) : result
+    return { ...told, sentHeaders, durationMs: durationMs() }
+  }
+
+  const client = clientOf(auth)
+  if (client === null) return await send(null)
+  const tokenOf = async (refused?: string): Promise<TokenResult> =>
+    (await within(accessTokens.get(workspaceId, client, refused), leftMs())) ?? {
+      failure: `the token endpoint did not answer within ${totalTimeoutMs} ms`,
+    }
+  const first = await tokenOf()
+  if ('failure' in first) return { ...first, durationMs: durationMs() }
+  const result = await send(first.token)
+  if (result.outcome !== 'response' || result.statusCode !== 401) return result
+  const second = await tokenOf(first.token)
+  // Without another token the receiver's answer is what there is to tell.
+  return 'failure' in second || second.token === first.token ? result : await send(second.token)
+}
+
+/** The fields with the value of the credentials, which are the last of them. */
+function revealed(headers: readonly WireHeader[], value: string): readonly WireHeader[] {
+  return headers.map((field, index) => (index === headers.length - 1 ? [field[0], value] : field))
+}
+
+function hiding<Result extends Response>(result: Result, secrets: readonly string[]): Result {
+  const headers = result.headers.map(
+    ([name, value]): WireHeader => [
+      name,
+      withoutSecrets(Buffer.from(value, 'latin1'), secrets).toString('latin1'),
+    ],
+  )
+  return { ...result, headers, body: withoutSecrets(result.body, secrets) }
+}

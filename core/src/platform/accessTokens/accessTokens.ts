@@ -1,0 +1,116 @@
+import { createHash } from 'node:crypto'
+import type { Outbound } from '../outbound/index.ts'
+import { userAgent } from '../outbound/index.ts'
+import { type ClientCredentials, fetchToken } from './fetchToken.ts'
+
+export type { ClientCredentials } from './fetchToken.ts'
+
+/** A token is not used any more so long before it ends, in milliseconds. */
+const UNUSED_BEFORE_END_MS = 60_000
+/** How long a token lasts whose server does not say so, in milliseconds. */
+const LIFETIME_MS = 300_000
+/** For so long a failure answers the attempts that follow it, in milliseconds: a server that is down is not asked by each. */
+const FAILURE_MS = 1000
+/** After a 401 one new token is fetched in this time, in milliseconds: a receiver that refuses every token costs no fetch for each attempt. */
+const RENEWAL_MS = 10_000
+/** Tokens that one process remembers for one owner; the one that was unused for longest makes room. */
+const TOKENS_PER_OWNER_MAX = 256
+/** Tokens that one process remembers in all. */
+const TOKENS_MAX = 4096
+
+/** An access token, or why there is none: in words for people, without secrets. */
+export type TokenResult = { readonly token: string } | { readonly failure: string }
+
+/** Access tokens of this process: each is fetched once for all attempts that wait for it, and remembered in memory only. */
+export interface AccessTokens {
+  /**
+   * Answers with the token of a client. Never rejects; a fetch takes 10 s at most.
+   *
+   * @param owner workspace of the client: no other one shares its token
+   * @param refused token that a receiver answered 401 to: another one is fetched unless that was done already, or a moment ago
+   */
+  get(owner: string, client: ClientCredentials, refused?: string): Promise<TokenResult>
+}
+
+interface Entry {
+  /** Resolves when the fetch has ended. */
+  readonly result: Promise<TokenResult>
+  /** By the clock; infinite while it is fetched. */
+  usableUntilMs: number
+  token: string | undefined
+  /** When a refused token was last replaced. */
+  readonly renewedAtMs: number
+}
+
+/** Builds the memory of access tokens. */
+export function createAccessTokens({
+  outbound,
+  clock,
+  version,
+}: {
+  readonly outbound: Outbound
+  readonly clock: { now(): Date }
+  readonly version: string
+}): AccessTokens {
+  /** The one that was used last comes last. */
+  const entries = new Map<string, Entry>()
+  const nowMs = () => clock.now().getTime()
+
+  function begin(key: string, client: ClientCredentials, renewedAtMs: number): Entry {
+    const begunAtMs = nowMs()
+    const fetching = fetchToken(outbound, userAgent(version), client)
+    const entry: Entry = {
+      usableUntilMs: Number.POSITIVE_INFINITY,
+      token: undefined,
+      renewedAtMs,
+      result: fetching.then((fetched) => {
+        if ('failure' in fetched) {
+          entry.usableUntilMs = nowMs() + FAILURE_MS
+          return fetched
+        }
+        const { token, expiresInSeconds } = fetched
+        const lifetimeMs = expiresInSeconds === null ? LIFETIME_MS : expiresInSeconds * 1000
+        entry.token = token
+        entry.usableUntilMs = begunAtMs + lifetimeMs - UNUSED_BEFORE_END_MS
+        return { token }
+      }),
+    }
+    return remembered(key, entry)
+  }
+
+  function remembered(key: string, entry: Entry): Entry {
+    entries.delete(key)
+    entries.set(key, entry)
+    const owner = ownerOf(key)
+    const own = [...entries.keys()].filter((other) => ownerOf(other) === owner)
+    const crowded = own.length > TOKENS_PER_OWNER_MAX ? own : entries.size > TOKENS_MAX ? entries.keys() : []
+    for (const oldest of crowded) {
+      entries.delete(oldest)
+      break
+    }
+    return entry
+  }
+
+  return {
+    async get(owner, client, refused) {
+      const key = keyOf(owner, client)
+      const known = entries.get(key)
+      if (known === undefined) return await begin(key, client, Number.NEGATIVE_INFINITY).result
+      if (nowMs() >= known.usableUntilMs) return await begin(key, client, known.renewedAtMs).result
+      const isRefused = refused !== undefined && known.token === refused
+      if (isRefused && nowMs() - known.renewedAtMs >= RENEWAL_MS)
+        return await begin(key, client, nowMs()).result
+      entries.delete(key)
+      entries.set(key, known)
+      return await known.result
+    },
+  }
+}
+
+/** Names a client without its secret. */
+function keyOf(owner: string, { tokenUrl, clientId, clientSecret, scope }: ClientCredentials): string {
+  const parts = JSON.stringify([tokenUrl, clientId, clientSecret, scope])
+  return `${owner} ${createHash('sha256').update(parts).digest('hex')}`
+}
+
+const ownerOf = (key: string): string => key.slice(0, key.indexOf(' '))

@@ -1,0 +1,6 @@
+export {
+  type AccessTokens,
+  type ClientCredentials,
+  createAccessTokens,
+  type TokenResult,
+} from './accessTokens.ts'
