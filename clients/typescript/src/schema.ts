@@ -1604,7 +1604,7 @@ export interface components {
             mutedUntil: string | null;
             events: {
                 /** @enum {string} */
-                kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
+                kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
                 /** @enum {string} */
                 minSeverity: "info" | "warning" | "error" | "critical";
             }[];
@@ -1677,7 +1677,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            eventKind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
+            eventKind: "delivery.parked" | "delivery.recovered" | "action.paused" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
             /** @enum {string} */
             severity: "info" | "warning" | "error" | "critical";
             subjectType: string;
@@ -1715,7 +1715,7 @@ export interface components {
         };
         AlertEvent: {
             /** @enum {string} */
-            kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
+            kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
             displayName: string;
             description: string;
             /** @enum {string} */
@@ -7711,7 +7711,7 @@ export interface operations {
                     /** @description What to be told of; [] for nothing, omitted on create for everything */
                     events?: {
                         /** @enum {string} */
-                        kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
+                        kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
                         /** @description Default info: every severity */
                         minSeverity?: ("info" | "warning" | "error" | "critical") | null;
                     }[] | null;
@@ -8047,7 +8047,7 @@ export interface operations {
                 after?: string;
                 /** @description Of this channel, also when it was deleted */
                 channelId?: string;
-                eventKind?: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
+                eventKind?: "delivery.parked" | "delivery.recovered" | "action.paused" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
                 outcome?: "delivered" | "failed" | "muted" | "suppressed";
             };
             header?: never;
@@ -8246,7 +8246,7 @@ export interface operations {
                     /** @description What to be told of; [] for nothing, omitted on create for everything */
                     events?: {
                         /** @enum {string} */
-                        kind: "delivery.parked" | "delivery.recovered" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
+                        kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
                         /** @description Default info: every severity */
                         minSeverity?: ("info" | "warning" | "error" | "critical") | null;
                     }[] | null;
