@@ -109,6 +109,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./client/commands/providers.ts')).addProvidersCommand,
       },
       {
+        name: 'reconcile',
+        description: 'find events that never came in the list of their sender, and bring them',
+        load: async () => (await import('./client/commands/reconcile.ts')).addReconcileCommand,
+      },
+      {
         name: 'watchdogs',
         description: 'list, make, change and delete watchdogs',
         load: async () => (await import('./client/commands/watchdogs.ts')).addWatchdogsCommand,

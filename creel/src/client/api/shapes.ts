@@ -196,3 +196,25 @@ export const ProviderList = z.looseObject({
 
 /** Result of a deletion: the number of requests moved to the recycle bin. */
 export const Deleted = z.looseObject({ deletedCount: z.int() })
+
+/** A run that compares captures with the list of their sender. */
+export const Reconciliation = z.looseObject({
+  id: Id,
+  state: z.string(),
+  dryRun: z.boolean(),
+  complete: z.boolean(),
+  counts: z.looseObject({
+    listed: z.int(),
+    found: z.int(),
+    missing: z.int(),
+    tooOld: z.int(),
+    redelivered: z.int(),
+    captured: z.int(),
+    refused: z.int(),
+    outstanding: z.int().nullable(),
+  }),
+  missingTypes: z.array(z.looseObject({ type: z.string(), count: z.int() })),
+  error: z.looseObject({ code: z.string(), detail: z.string() }).nullable(),
+})
+/** A reconciliation that passed the check of its schema, with unlisted members as they came. */
+export type Reconciliation = z.infer<typeof Reconciliation>
