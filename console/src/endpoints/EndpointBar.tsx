@@ -1,6 +1,7 @@
 import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { CopyButton } from '../parts/CopyButton.tsx'
+import { GapNote } from '../reconcile/GapNote.tsx'
 import type { Endpoint } from '../trpc.ts'
 import { withoutScheme } from '../words/format.ts'
 
@@ -29,6 +30,7 @@ export function EndpointBar({ endpoint, place, children }: Props) {
       <h1 title={endpoint.name}>{endpoint.name}</h1>
       {children}
       {!endpoint.isActive && <span className="badge">Switched off</span>}
+      <GapNote endpoint={endpoint} />
       {endpoint.suspendedByPlan && (
         <span className="badge" data-tone="warn">
           Over the plan

@@ -3,6 +3,7 @@ import { Field } from '../parts/Field.tsx'
 import { Problems } from '../parts/Problem.tsx'
 import { Switch } from '../parts/Switch.tsx'
 import { usePersisted } from '../parts/usePersisted.ts'
+import { MissingEvents } from '../reconcile/MissingEvents.tsx'
 import type { Endpoint } from '../trpc.ts'
 import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 import { CaptureUrl } from './CaptureUrl.tsx'
@@ -21,6 +22,7 @@ export function SettingsScreen({ endpoint }: { endpoint: Endpoint; item: string 
       <NameSettings endpoint={endpoint} />
       <CaptureUrl endpoint={endpoint} />
       <ProviderSettings endpoint={endpoint} />
+      <MissingEvents endpoint={endpoint} />
       <ResponseSettings endpoint={endpoint} />
       <DangerZone endpoint={endpoint} />
     </>

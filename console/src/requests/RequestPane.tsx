@@ -215,7 +215,7 @@ function Facts({ shown }: { shown: RequestSummary | RequestDetail }) {
       </div>
       <div>
         <dt>From</dt>
-        <dd>{shown.ip ?? '–'}</dd>
+        <dd>{shown.reconciled ? "the sender's list, by a reconciliation" : (shown.ip ?? '–')}</dd>
       </div>
       <div>
         <dt>Size</dt>

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { TestEndpoint } from '../../support/client.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type GithubApi, startGithubApi } from '../../support/githubApi.ts'
-import { startService, type TestService } from '../../support/service.ts'
+import { startService, type TestService, type TestServiceOptions } from '../../support/service.ts'
 import { type StripeApi, startStripeApi } from '../../support/stripeApi.ts'
 
 /** A run, as the API shows it. */
@@ -40,10 +40,12 @@ export interface Senders {
 }
 
 /** Starts a service whose senders' APIs are stand-ins. */
-export async function startSenders(): Promise<Senders> {
+export async function startSenders(
+  start: (options: TestServiceOptions) => Promise<TestService> = startService,
+): Promise<Senders> {
   const stripe = await startStripeApi()
   const github = await startGithubApi()
-  const service = await startService({
+  const service = await start({
     limits: {
       apiRatePerMinute: 100_000,
       endpointsMax: 1_000,

@@ -1,0 +1,129 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { useState } from 'react'
+import { Field } from '../parts/Field.tsx'
+import { Problems } from '../parts/Problem.tsx'
+import { creel, type Endpoint } from '../trpc.ts'
+import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
+
+const DAY_MS = 86_400_000
+const DAYS = [1, 3, 7, 30] as const
+const CREDENTIAL_MEMBERS = ['credentials/apiKey', 'credentials/token'] as const
+
+/** Starts a comparison with the sender's list: first to count, then to bring what is missing. */
+export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; providerName: string }) {
+  const queries = useQueryClient()
+  // Never kept in the browser, and by the service for this run only.
+  const [credential, setCredential] = useState('')
+  const [hookUrl, setHookUrl] = useState('')
+  const [days, setDays] = useState('3')
+  const [types, setTypes] = useState('')
+  const isGithub = endpoint.provider === 'github'
+  const start = useMutation({
+    mutationFn: (dryRun: boolean) =>
+      creel.reconcile.start.mutate({
+        endpointId: endpoint.id,
+        credentials: isGithub ? { token: credential, hookUrl: hookUrl.trim() } : { apiKey: credential },
+        since: new Date(Date.now() - Number(days) * DAY_MS).toISOString(),
+        types: types.split(',').flatMap((type) => type.trim() || []),
+        dryRun,
+      }),
+    onSuccess: () => queries.invalidateQueries({ queryKey: ['reconciliations', endpoint.id] }),
+  })
+  const problem = start.error === null ? null : problemOf(start.error)
+  const [apiKeyProblem, tokenProblem] = CREDENTIAL_MEMBERS.map((member) => problemAt(problem, member))
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault()
+        start.mutate(true)
+      }}
+    >
+      <p className="hint">
+        {providerName} lists what it sent.{' '}
+        {isGithub
+          ? 'It is asked to send again what never came.'
+          : 'What never came is captured as it is listed, and acted upon like any capture.'}
+      </p>
+      <Field
+        label={isGithub ? 'Token that may write the hook' : 'API key that may read events'}
+        problem={isGithub ? tokenProblem : apiKeyProblem}
+        hint="For this run only: kept encrypted while it runs, then erased."
+      >
+        {(ids) => (
+          <input
+            {...ids}
+            className="input mono"
+            type="password"
+            autoComplete="off"
+            value={credential}
+            onChange={({ target }) => setCredential(target.value)}
+          />
+        )}
+      </Field>
+      {isGithub && (
+        <Field
+          label="Address of the hook in the API"
+          problem={problemAt(problem, 'credentials/hookUrl')}
+          hint="Like https://api.github.com/repos/octo/app/hooks/1"
+        >
+          {(ids) => (
+            <input
+              {...ids}
+              className="input mono"
+              spellCheck={false}
+              value={hookUrl}
+              onChange={({ target }) => setHookUrl(target.value)}
+            />
+          )}
+        </Field>
+      )}
+      <Field label="Events of the last" problem={problemAt(problem, 'since')}>
+        {(ids) => (
+          <select {...ids} className="input" value={days} onChange={({ target }) => setDays(target.value)}>
+            {DAYS.map((number) => (
+              <option key={number} value={number}>
+                {number === 1 ? 'day' : `${number} days`}
+              </option>
+            ))}
+          </select>
+        )}
+      </Field>
+      <Field
+        label="Types"
+        problem={problemAt(problem, 'types')}
+        hint={
+          isGithub
+            ? 'With commas; left out: all.'
+            : 'With commas, those that are sent to this endpoint; left out: all of the account.'
+        }
+      >
+        {(ids) => (
+          <input
+            {...ids}
+            className="input mono"
+            spellCheck={false}
+            value={types}
+            onChange={({ target }) => setTypes(target.value)}
+          />
+        )}
+      </Field>
+      <Problems
+        of={problemBeside(problem, [...CREDENTIAL_MEMBERS, 'credentials/hookUrl', 'since', 'types'])}
+      />
+      <div className="form-foot">
+        <button type="submit" className="button" disabled={start.isPending || credential === ''}>
+          Count what is missing
+        </button>
+        <button
+          type="button"
+          className="button primary"
+          disabled={start.isPending || credential === ''}
+          onClick={() => start.mutate(false)}
+        >
+          Bring what is missing
+        </button>
+      </div>
+    </form>
+  )
+}
