@@ -121,6 +121,40 @@ describe('a run', () => {
     expect(run).toMatchObject({ state: 'done', counts: { missing: 1, redelivered: 0, outstanding: 1 } })
   })
 
+  test('is left alone by a job that lost it, and asks for each event once', async () => {
+    const { github } = senders
+    const listed = [1, 2, 3].map((number) => githubDelivery(number, hoursAgo(1)))
+    github.deliveries.splice(0, github.deliveries.length, ...listed)
+    github.asked.clear()
+    const endpoint = await service.alice.endpoint({ provider: 'github' })
+    github.target = endpoint.url
+    const held: (() => void)[] = []
+    github.interfere = ({ method }, response) => {
+      if (method !== 'POST' || held.length === 2) return false
+      // Asked for and never sent: the answer is held back.
+      held.push(() => response.writeHead(202).end('{}'))
+      return true
+    }
+    const { id } = await startRun(endpoint, senders.githubOrder())
+    const posts = () => github.calls.filter(({ method }) => method === 'POST').length
+    const before = posts()
+    await eventually('the first call', () => held.length === 1)
+    await service.clock.advance(61_000)
+    const second = service.runJob('reconcile.run', { reconciliationId: id })
+    await eventually('the call of the job that took over', () => held.length === 2)
+    held[0]?.()
+    // A third job finds the run held; the first one has ended by then.
+    await service.runJob('reconcile.run', { reconciliationId: id })
+    expect(posts() - before).toBe(2)
+    held[1]?.()
+    await second
+    await eventually('the third event', () => github.asked.size === 1)
+    await service.clock.advance(61_000)
+    const run = await ended(endpoint, id)
+    github.interfere = undefined
+    expect(run).toMatchObject({ state: 'done', counts: { missing: 3, redelivered: 2, outstanding: 2 } })
+  })
+
   test('of an endpoint waits for the one before it', async () => {
     stripe.events.splice(
       0,
