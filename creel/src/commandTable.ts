@@ -139,6 +139,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./client/commands/whoami.ts')).addWhoamiCommand,
       },
       {
+        name: 'api',
+        description: 'call any operation of the API by its name',
+        load: async () => (await import('./client/commands/api.ts')).addApiCommand,
+      },
+      {
         name: 'mcp',
         description: 'serve the API to an agent as tools, over standard input and output',
         load: async () => (await import('./client/commands/mcp.ts')).addMcpCommand,

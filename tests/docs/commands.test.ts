@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { createProgram } from '@creel/program'
 import packageJson from '../../package.json' with { type: 'json' }
+import description from '../contract/snapshots/openapi.v1.json' with { type: 'json' }
 import { codeSpansOf, documents, fencesOf, ROOT, SHELLS, textOf } from './markdown.ts'
 
 const program = await createProgram({ runtime: undefined })
@@ -91,6 +92,8 @@ function isSound(span: string): boolean {
 /** `creel` words: a chain of commands, then options of the last one. */
 function isCommand(words: readonly string[]): boolean {
   let command = program
+  // What follows the name of an operation is described by the service (tests/terminal/api.test.ts).
+  if (words[0] === 'api') return isCommandOfApi(words.slice(1))
   if (words[0] === 'help') return words.slice(1).every((word) => word.startsWith('<') || isCommand([word]))
   for (const word of words) {
     if (word.startsWith('-')) {
@@ -105,6 +108,13 @@ function isCommand(words: readonly string[]): boolean {
     else if (command.commands.length > 0 && word !== '…') return false
   }
   return true
+}
+
+function isCommandOfApi([operation = 'endpoints.list']: readonly string[]): boolean {
+  const known = Object.values(description.paths).flatMap((methods) => Object.values(methods))
+  return (
+    operation.startsWith('<') || known.some(({ operationId }) => operationId.replace('_', '.') === operation)
+  )
 }
 
 function isBunCommand([verb = '', name = '']: readonly string[]): boolean {

@@ -1,5 +1,6 @@
 import type { ProgramParts } from '../commands/programParts.ts'
 import type { ApiClient } from './api/apiClient.ts'
+import { operationsOf } from './api/description.ts'
 import { allEndpoints } from './api/endpointChoice.ts'
 import { SampleList } from './api/shapes.ts'
 import { openApi } from './session.ts'
@@ -25,6 +26,7 @@ const KINDS: Readonly<Record<string, (api: ApiClient, before: Before) => Promise
   // A name that needs quoting is completed by the beginning of the endpoint's id.
   endpoint: async (api) =>
     (await allEndpoints(api)).map(({ id, name }) => (PLAIN_WORD.test(name) ? name : id.slice(0, 8))),
+  operation: async (api) => (await operationsOf(api)).map(({ name }) => name),
   provider: async (api) => (await samplesOf(api)).map(({ provider }) => provider),
   event: async (api, { provider }) =>
     (await samplesOf(api))
@@ -38,7 +40,7 @@ const samplesOf = async (api: ApiClient) => (await api.get('/api/v1/samples', Sa
  * Names for completion, each a word that needs no quoting. Empty for an unknown kind, after any error, and when the
  * service takes longer than 2 s, because completion must not print errors.
  *
- * @param kind name of the argument or option: `endpoint`, `provider` or `event`
+ * @param kind name of the argument or option: `endpoint`, `operation`, `provider` or `event`
  */
 export async function namesOf(kind: string, before: Before, parts: ProgramParts): Promise<readonly string[]> {
   const ask = KINDS[kind]

@@ -1,29 +1,7 @@
-import { z } from 'zod'
 import { usageError } from '../clientError.ts'
 import { closestWords } from '../closest.ts'
 import type { ApiClient } from './apiClient.ts'
-
-/** The part of the service's description that lists the members of bodies. */
-const Description = z.looseObject({
-  paths: z.record(
-    z.string(),
-    z.record(
-      z.string(),
-      z.looseObject({
-        requestBody: z
-          .looseObject({
-            content: z.record(
-              z.string(),
-              z.looseObject({
-                schema: z.looseObject({ properties: z.record(z.string(), z.unknown()).optional() }),
-              }),
-            ),
-          })
-          .optional(),
-      }),
-    ),
-  ),
-})
+import { operationsOf } from './description.ts'
 
 /** An operation of the API, by its route: `/api/v1/endpoints/{endpointId}`. */
 export interface Operation {
@@ -43,10 +21,9 @@ export async function requireMembers(
   members: readonly string[],
 ): Promise<void> {
   if (members.length === 0) return
-  const { paths } = await api.get('/openapi/v1.json', Description)
-  const body = paths[route]?.[method.toLowerCase()]?.requestBody?.content['application/json']
-  const known = Object.keys(body?.schema.properties ?? {})
-  // The body is a document that the service validates strictly itself.
+  const operation = (await operationsOf(api)).find((one) => one.route === route && one.method === method)
+  const known = (operation?.values ?? []).filter(({ place }) => place === 'body').map(({ name }) => name)
+  // A document of its own, which the service reads strictly.
   if (known.length === 0) return
   const unknown = members.find((member) => !known.includes(member))
   if (unknown === undefined) return
