@@ -14,7 +14,6 @@ const FIRST_BOOT_LOCK = 0x637265656c
 export interface FirstBoot {
   readonly key: string
   readonly captureUrl: string
-  readonly requestsUrl: string
   /** A link that signs a browser in, once; null if there is no console. */
   readonly signInUrl: string | null
 }
@@ -60,11 +59,10 @@ async function greet(services: Services, hasConsole: boolean): Promise<FirstBoot
     eventsAhead: 0,
   })
   const endpoint = await caller.endpoints.create({ name: 'My first endpoint' })
-  const { baseUrl, captureUrl } = services.urls
+  const { captureUrl } = services.urls
   return {
     key,
     captureUrl: `${captureUrl}/hook/${endpoint.id}`,
-    requestsUrl: `${baseUrl}/api/v1/endpoints/${endpoint.id}/requests`,
     signInUrl: hasConsole ? (await operator.sessions.link({ workspace: workspace.id })).url : null,
   }
 }

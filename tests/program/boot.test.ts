@@ -39,18 +39,17 @@ describe('creel serve, on an embedded PostgreSQL', () => {
     expect(await again.stop()).toBe(0)
   })
 
-  test('the greeting shows the two curl lines to try, and no log line holds the key', async () => {
+  test('the greeting has what a shell needs, each address once, and no log line holds the key', async () => {
     const creel = await startProcess({ cwd: kept, env: { CREEL_LOG_LEVEL: 'trace' } })
     await creel.stop()
-    const [curls, logged] = [/^ {2}curl /, /^\{/].map((start) =>
-      creel
-        .stderr()
-        .split('\n')
-        .filter((line) => start.test(line)),
-    )
-    expect(curls).toHaveLength(2)
-    expect(logged?.length).toBeGreaterThan(0)
-    expect(logged?.join()).not.toContain(creel.first?.key)
+    const said = creel.stderr()
+    const logged = said.split('\n').filter((line) => line.startsWith('{'))
+    const hook = creel.first?.captureUrl ?? ''
+    expect(said).toContain(`  export BASE=${creel.baseUrl} HOOK=${hook}\n`)
+    expect(said.split(hook)).toHaveLength(2)
+    expect(said).not.toContain('sign-in#')
+    expect(logged.length).toBeGreaterThan(0)
+    expect(logged.join()).not.toContain(creel.first?.key)
     // stderr often ends in a log: the key is on stdout alone.
     expect(creel.stderr()).not.toContain(creel.first?.key)
   })

@@ -6,6 +6,7 @@ import type { TestEndpoint } from '../support/client.ts'
 import { PROGRAM, preparedFolder, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
+import { startCommand } from './listenerProcess.ts'
 import { emptyHome, environmentOf, fails, succeeds } from './support.ts'
 
 let service: TestService
@@ -153,6 +154,42 @@ describe('creel endpoints', () => {
     expect(stderr).toContain('responseStatusCode')
     expect(stderr).toContain('#/responseBody')
   })
+})
+
+describe('of several endpoints', () => {
+  test('a command takes the one that CREEL_ENDPOINT names, else asks for one', async () => {
+    const second = await service.alice.endpoint({ name: 'second of several' })
+    await second.capture({ body: 'x' })
+    const unnamed = await fails(['requests', 'list'], env)
+    expect(unnamed.stderr).toContain('name one, here or in CREEL_ENDPOINT')
+    expect(unnamed.stderr).toMatch(/ {2}second of several \([0-9a-f]{8}\), 1 stored, the last \d+ \w+ ago/)
+    const named = { ...env, CREEL_ENDPOINT: second.url }
+    expect(lines(await succeeds(['requests', 'list', '--json'], named))).toMatchObject([{ path: '' }])
+    expect(await succeeds(['requests', 'list', '-e', 'orders', '--json'], named)).toBe('')
+    const gone = await fails(['requests', 'list'], { ...env, CREEL_ENDPOINT: 'nonsense' })
+    expect(gone.stderr).toContain('(from CREEL_ENDPOINT)')
+  })
+
+  test('those of one name are told apart by their ids', async () => {
+    const first = await service.alice.endpoint({ name: 'namesake' })
+    const { stdout, stderr } = await runCreel(['endpoints', 'create', '--name', 'namesake'], { env })
+    expect(stderr).toContain('1 more have that name: name this one by its id, ')
+    const listed = await succeeds(['endpoints', 'list'], env)
+    expect(listed).toContain(`\ton\t${first.id.slice(0, 8)}\n`)
+    expect((await fails(['endpoints', 'get', 'namesake'], env)).stderr).toContain(`(${first.id.slice(0, 8)})`)
+    const found = JSON.parse(await succeeds(['endpoints', 'get', first.id.slice(0, 8), '--json'], env))
+    expect(found.url).not.toBe(stdout.trim())
+  })
+})
+
+test('a command that waits for the budget of its key says so', async () => {
+  const small = await startService({ limits: { apiRatePerMinute: 4 } })
+  await small.alice.endpoint({ name: 'busy' })
+  const own = environmentOf(small.alice, await emptyHome())
+  const sending = startCommand(['send', 'stripe', '--to', 'busy', '--count', '9'], own)
+  await sending.says(/The key's calls of this minute are spent: going on in \d+ s\./)
+  sending.signal('SIGTERM')
+  await sending.exited
 })
 
 test('creel providers lists what --provider takes, and a refusal of it names the command', async () => {

@@ -79,6 +79,18 @@ describe.skipIf(tmux === null)('the screen of creel listen', () => {
     return terminal
   }
 
+  test('of several endpoints a command that only reads takes the one that captured last, and says so', async () => {
+    const others = await startService()
+    await others.alice.endpoint({ name: 'older' })
+    await (await others.alice.endpoint({ name: 'used' })).capture({ body: 'x', suffix: '/here' })
+    await others.alice.endpoint({ name: 'newest' })
+    const list = `${PROGRAM.map((word) => `'${word}'`).join(' ')} requests list; read wait`
+    const own = { ...env, ...environmentOf(others.alice, await emptyHome()) }
+    const terminal = new Terminal(['sh', '-c', list], own, { x: 100, y: 30 })
+    terminals.push(terminal)
+    await terminal.shows(/Of 3 endpoints "used", which captured last\.\n.*\/here/s)
+  })
+
   test('lists captures, shows one whole, filters, replays, edits and sends, and ends', async () => {
     const endpoint = await service.alice.endpoint({ name: 'shown' })
     const terminal = open('shown', { x: 100, y: 30 })

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { printHint } from '../commands/print.ts'
 import type { ProgramParts } from '../commands/programParts.ts'
 import { ApiClient } from './api/apiClient.ts'
 import { type ConnectionOptions, resolveConnection } from './connection/connection.ts'
@@ -35,5 +36,9 @@ export async function openApi(
   parts: ProgramParts,
   environment: Readonly<Record<string, string | undefined>> = process.env,
 ): Promise<ApiClient> {
-  return new ApiClient(await resolveConnection(options, { environment, parts }))
+  const connection = await resolveConnection(options, { environment, parts })
+  const endpoint = environment.CREEL_ENDPOINT?.trim()
+  const api = new ApiClient(endpoint ? { ...connection, endpoint } : connection)
+  api.onWait = printHint
+  return api
 }

@@ -34,5 +34,5 @@ export function readyBlock({ baseUrl, captureUrl, key, signInUrl, isKeyNew }: Re
 }
 
 /** Quotes a value for a shell, so that it stays one word. */
-const shellWord = (value: string): string =>
+export const shellWord = (value: string): string =>
   /^[\w@%+=:,./-]+$/.test(value) ? value : `'${value.replaceAll("'", `'\\''`)}'`

@@ -6,7 +6,7 @@ import type { RunningService, ServicePart } from '../service/index.ts'
 import { listenForStop } from '../stopping.ts'
 import { printHint, printText } from './print.ts'
 import type { ProgramParts } from './programParts.ts'
-import { readyBlock } from './readyBlock.ts'
+import { readyBlock, shellWord } from './readyBlock.ts'
 import { openServing } from './serving.ts'
 
 /** Options of a service that override variables. */
@@ -93,21 +93,25 @@ async function announce(
   const first = await firstBoot(service.services, config.CREEL_CONSOLE === 'on')
   if (first !== undefined && process.stdout.isTTY === true) {
     printText(...readyBlock({ ...first, baseUrl: service.urls.baseUrl, isKeyNew: true }))
-  } else if (first !== undefined) announceToScripts(first, config)
+  } else if (first !== undefined) announceToScripts(first, { baseUrl: service.urls.baseUrl, config })
   printText(...dispatch, `creel ready base=${service.urls.baseUrl} capture=${service.urls.captureUrl}`)
 }
 
-function announceToScripts({ key, captureUrl, requestsUrl, signInUrl }: FirstBoot, config: Config): void {
+function announceToScripts(
+  { key, captureUrl, signInUrl }: FirstBoot,
+  { baseUrl, config }: { readonly baseUrl: string; readonly config: Config },
+): void {
   printText(`creel key ${key}`, `creel endpoint ${captureUrl}`)
   if (signInUrl !== null) printText(`creel console ${signInUrl}`)
   if (config.CREEL_LOG_LEVEL === 'silent') return
   printHint(
     '',
-    'The key above is shown only this once. Send a webhook to your first endpoint, and read it back:',
+    'The key above is shown only this once. In a shell:',
     '',
-    `  curl -d '{"hello":"world"}' -H 'Content-Type: application/json' ${captureUrl}`,
+    `  export BASE=${shellWord(baseUrl)} HOOK=${shellWord(captureUrl)}`,
     // The key itself is printed to stdout only, because stderr often goes to a log.
-    `  curl -H 'Authorization: Bearer <the key>' ${requestsUrl}`,
+    '  export KEY=<the key>',
+    `  curl "$HOOK" -H 'Content-Type: application/json' -d '{"hello":"world"}'`,
     '',
   )
   if (signInUrl !== null) {

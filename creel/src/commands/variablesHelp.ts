@@ -2,6 +2,7 @@
 export const VARIABLES_HELP = `
 Environment of developers' commands:
   CREEL_URL, CREEL_KEY      the service and the API key; default: of \`creel login\`, else one on this machine
+  CREEL_ENDPOINT            name, id or capture URL of the endpoint of commands that name none
   NO_COLOR                  no colours
 
 Environment of the service:

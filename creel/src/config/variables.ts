@@ -164,7 +164,7 @@ export const SECRET_NAMES = [
 ] as const satisfies readonly VariableName[]
 
 /** Variables of developers' commands; the service ignores them without a warning. */
-export const CLIENT_VARIABLES = ['CREEL_URL', 'CREEL_KEY', 'CREEL_RECONCILE_KEY'] as const
+export const CLIENT_VARIABLES = ['CREEL_URL', 'CREEL_KEY', 'CREEL_ENDPOINT', 'CREEL_RECONCILE_KEY'] as const
 
 function isPublicUrl(text: string): boolean {
   if (!URL.canParse(text)) return false

@@ -40,10 +40,21 @@ export async function openHome(dataDir: string): Promise<PostgresHome> {
   const link = join(await realpath(dataDir), 'postgres')
   const existing = await lstat(link).catch(() => undefined)
   if (existing === undefined) await makeHome(link, account)
-  return describeHome(link, account)
+  const home = await describeHome(link, account)
+  if (home.account !== undefined && !(await canReach(home.account, dirname(home.folder)))) {
+    // As after a restore below /root: a copy has the folder itself where a link was.
+    throw new StartupError(
+      `The embedded database in ${home.folder} belongs to uid ${home.account.uid}, who cannot reach it there: move the data ` +
+        'folder to where it can be passed through, e.g. /srv/creel, and name that in CREEL_DATA_DIR.',
+    )
+  }
+  return home
 }
 
-/** The home in a data folder; undefined if it has none. Changes nothing. */
+/**
+ * The home in a data folder; undefined if it has none. Changes nothing. Its owner may be unable to reach it from here, as under a
+ * systemd unit with DynamicUser.
+ */
 export async function findHome(dataDir: string): Promise<PostgresHome | undefined> {
   const link = join(dataDir, 'postgres')
   if ((await stat(link).catch(() => undefined)) === undefined) return undefined
@@ -66,13 +77,6 @@ async function describeHome(link: string, account: Account | undefined): Promise
   }
   // The owner of the database stays: a folder that an ordinary user created is still used as that user under root.
   const owner = account === undefined || uid === 0 ? account : { uid, gid }
-  if (owner !== undefined && !(await canReach(owner, dirname(folder)))) {
-    // Happens after a restore below /root: the copy has the folder itself in place of the link.
-    throw new StartupError(
-      `The embedded database in ${folder} belongs to uid ${owner.uid}, who cannot reach it there: move the data folder ` +
-        `to where it can be passed through, e.g. /srv/creel, and name that in CREEL_DATA_DIR.`,
-    )
-  }
   return {
     folder,
     clusterFolder: join(folder, 'cluster-18'),

@@ -10,6 +10,9 @@ const CALL_MILLISECONDS = 30_000
 /** Limit of the total wait for a spent budget in one call. */
 const BUDGET_MILLISECONDS = 120_000
 
+/** A shorter wait is not told. */
+const TOLD_WAIT_SECONDS = 2
+
 /** Members of a query string; undefined ones are left out. */
 export type Query = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -71,6 +74,9 @@ export class Unreachable extends ClientError {}
 export class ApiClient {
   private key: string
 
+  /** Gets a sentence when a call waits for the budget of its key. */
+  onWait: (text: string) => void = () => undefined
+
   constructor(readonly connection: Connection) {
     this.key = connection.key
   }
@@ -130,6 +136,9 @@ export class ApiClient {
       const seconds = Number(response.headers.get('retry-after') ?? 'NaN')
       if (response.status === 429 && seconds >= 0 && waited + seconds * 1000 <= BUDGET_MILLISECONDS) {
         waited += seconds * 1000
+        if (seconds >= TOLD_WAIT_SECONDS) {
+          this.onWait(`The key's calls of this minute are spent: going on in ${seconds} s.`)
+        }
         await sleep(seconds * 1000, undefined, options.signal === undefined ? {} : { signal: options.signal })
         continue
       }

@@ -1,5 +1,7 @@
+import { printHint } from '../../commands/print.ts'
 import { ClientError } from '../clientError.ts'
 import { editDistance } from '../closest.ts'
+import { agoText } from '../output/text.ts'
 import { type ApiClient, ApiProblem } from './apiClient.ts'
 import { pagesOf } from './requests.ts'
 import { Endpoint, RequestSummary } from './shapes.ts'
@@ -15,28 +17,42 @@ export async function allEndpoints(api: ApiClient): Promise<Endpoint[]> {
 }
 
 /**
- * Finds an endpoint by name, id, the beginning of its id, or its capture URL. Without a text, the workspace's only
- * endpoint.
+ * Finds an endpoint by name, id, the beginning of its id, or its capture URL. Without a text it is that of `CREEL_ENDPOINT`, else the
+ * workspace's only endpoint.
  *
+ * @param onlyReads the command changes nothing. Of several endpoints, a person at a terminal then gets the one that captured last,
+ *   with a note
  * @throws ClientError naming close ones when none or several match
  */
-export async function chooseEndpoint(api: ApiClient, wanted: string | undefined): Promise<Endpoint> {
+export async function chooseEndpoint(
+  api: ApiClient,
+  named: string | undefined,
+  { onlyReads = false }: { readonly onlyReads?: boolean } = {},
+): Promise<Endpoint> {
   const endpoints = await allEndpoints(api)
+  const wanted = named ?? api.connection.endpoint
   if (wanted === undefined) {
-    const [only] = endpoints
+    const [only, ...more] = endpoints
     if (only === undefined) {
       throw new ClientError('The workspace has no endpoint.', [
         'Make one: `creel endpoints create --name <name>`.',
       ])
     }
-    if (endpoints.length === 1) return only
-    throw new ClientError('The workspace has several endpoints: name one.', listed(endpoints))
+    if (more.length === 0) return only
+    if (onlyReads && process.stdout.isTTY === true) {
+      const last = lastUsed([only, ...more])
+      printHint(`Of ${endpoints.length} endpoints "${last.name}", which captured last.`)
+      return last
+    }
+    throw new ClientError('The workspace has several endpoints: name one, here or in CREEL_ENDPOINT.', [
+      ...listed(endpoints),
+    ])
   }
   const [found, ...others] = fitting(endpoints, wanted)
   if (found === undefined) {
     const close = closest(endpoints, wanted)
     throw new ClientError(
-      `There is no endpoint "${wanted}" in this workspace.`,
+      `There is no endpoint "${wanted}" in this workspace${named === undefined ? ' (from CREEL_ENDPOINT)' : ''}.`,
       close.length === 0
         ? ['`creel endpoints list` shows what there is; `creel endpoints create` makes one.']
         : ['Did you mean one of these?', ...listed(close)],
@@ -70,6 +86,13 @@ export async function endpointIdOf(
   return found?.endpointId ?? (await chooseEndpoint(api, wanted)).id
 }
 
+/** The endpoint that captured last; the newest where none has. */
+export function lastUsed(endpoints: readonly [Endpoint, ...Endpoint[]]): Endpoint {
+  return endpoints.reduce((latest, one) =>
+    (one.lastRequestAt ?? '') > (latest.lastRequestAt ?? '') ? one : latest,
+  )
+}
+
 /** The endpoints that match a text, by the first way of matching that finds any. */
 function fitting(endpoints: readonly Endpoint[], wanted: string): readonly Endpoint[] {
   const captureId = /\/hook\/([0-9a-f-]+)/i.exec(wanted)?.[1]?.toLowerCase()
@@ -89,7 +112,14 @@ function fitting(endpoints: readonly Endpoint[], wanted: string): readonly Endpo
 }
 
 const listed = (endpoints: readonly Endpoint[]) => [
-  ...endpoints.slice(0, NAMES_MAX).map(({ id, name }) => `  ${name} (${id.slice(0, 8)})`),
+  ...endpoints
+    .slice(0, NAMES_MAX)
+    .map(
+      ({ id, name, storedRequestCount, lastRequestAt }) =>
+        `  ${name} (${id.slice(0, 8)}), ${storedRequestCount} stored${
+          lastRequestAt === null ? '' : `, the last ${agoText(lastRequestAt, Date.now())}`
+        }`,
+    ),
   ...(endpoints.length > NAMES_MAX
     ? [`  and ${endpoints.length - NAMES_MAX} more: \`creel endpoints list\``]
     : []),

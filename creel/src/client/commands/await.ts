@@ -19,7 +19,10 @@ const DEFAULT_MILLISECONDS = 30_000
 export function addAwaitCommand(command: Command, tools: ProgramTools): void {
   withClientOptions(
     withFilterOptions(
-      command.option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one'),
+      command.option(
+        '-e, --endpoint <endpoint>',
+        'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
+      ),
     ).option('--timeout <span>', 'how long to wait, e.g. 20s; default 30s', spanOption),
     {
       json: 'the same: the request is printed as one JSON object either way',

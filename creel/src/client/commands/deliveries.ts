@@ -20,7 +20,10 @@ interface DeliveryOptions extends ClientOptions {
 export function addDeliveriesCommand(command: Command, tools: ProgramTools): void {
   withClientOptions(
     command
-      .option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one')
+      .option(
+        '-e, --endpoint <endpoint>',
+        'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
+      )
       .option('--request <id>', 'of this request alone', requestIdOption)
       .option('--state <state>', 'Succeeded, Failed, Errored, Pending, Interrupted or DeadLetter')
       .option('--attempt <id>', 'this one, with exactly what was sent and received, as JSON', requestIdOption)
@@ -37,7 +40,7 @@ export function addDeliveriesCommand(command: Command, tools: ProgramTools): voi
     const api = await openApi(options, tools)
     const id =
       options.request === undefined
-        ? (await chooseEndpoint(api, options.endpoint)).id
+        ? (await chooseEndpoint(api, options.endpoint, { onlyReads: true })).id
         : await endpointIdOf(api, options.endpoint, options.request)
     const path = `/api/v1/endpoints/${id}/deliveries`
     if (options.attempt !== undefined) return printJson(await api.call('GET', `${path}/${options.attempt}`))

@@ -26,6 +26,7 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
       Stored: ({ storedRequestCount }) => String(storedRequestCount),
       'Last request': ({ lastRequestAt }) => agoText(lastRequestAt, now),
       State: ({ isActive }) => (isActive ? 'on' : 'off'),
+      Id: ({ id }) => id.slice(0, 8),
     })
   })
 
@@ -46,13 +47,17 @@ export function addEndpointsCommands(command: Command, tools: ProgramTools): voi
     if (options.json === true) return printJson(made)
     printText(made.url)
     printHint(`Made the endpoint "${made.name}". Next: creel listen ${made.id.slice(0, 8)} --to <port>`)
+    const namesakes = (await allEndpoints(api)).filter(({ id, name }) => name === made.name && id !== made.id)
+    if (namesakes.length > 0) {
+      printHint(`${namesakes.length} more have that name: name this one by its id, ${made.id.slice(0, 8)}.`)
+    }
   })
 
   withClientOptions(
     command.command('get').description('read an endpoint').argument('[endpoint]', 'name, id or capture URL'),
     { json: JSON_ONE, examples: ['creel endpoints get orders'] },
   ).action(async (wanted: string | undefined, options: ClientOptions) => {
-    const endpoint = await chooseEndpoint(await openApi(options, tools), wanted)
+    const endpoint = await chooseEndpoint(await openApi(options, tools), wanted, { onlyReads: true })
     if (options.json === true) return printJson(endpoint)
     printTable(Object.entries(endpoint), {
       Member: ([name]) => name,

@@ -33,7 +33,7 @@ interface ListenOptions extends ClientOptions {
 export function addListenCommand(command: Command, tools: ProgramTools): void {
   withClientOptions(
     command
-      .argument('[endpoint]', 'name, id or capture URL; default the only one')
+      .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
       .requiredOption(
         '--to <target>',
         'the local server: a port, or a URL that path and query are appended to',
@@ -98,7 +98,7 @@ async function run(
   { api, sender }: { api: ApiClient; sender: LocalSender },
 ): Promise<void> {
   const filter = await readFilter(options.filter ?? [])
-  const endpoint = await chooseEndpoint(api, wanted)
+  const endpoint = await chooseEndpoint(api, wanted, { onlyReads: true })
   const of = { serviceUrl: api.connection.url, endpointId: endpoint.id, target: sender.url }
   const listenerName = `${hostname()} ${sender.url}`.slice(0, 64)
   const checkpoint = openCheckpoint(process.env, of)

@@ -109,7 +109,10 @@ function withPlace(
   words: { readonly json: string; readonly examples: readonly string[] },
 ): Command {
   if (noun.endpoint !== undefined)
-    command.option('-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one')
+    command.option(
+      '-e, --endpoint <endpoint>',
+      'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
+    )
   if (noun.hasAction === true) command.option('--action <action>', 'its action; default the first forward')
   return withClientOptions(command, words)
 }

@@ -4,7 +4,7 @@ import { readyBlock } from '../../commands/readyBlock.ts'
 import { environmentWith, type PlaceOptions, withPlaceOptions } from '../../commands/serve.ts'
 import type { ProgramTools } from '../../programTools.ts'
 import type { ApiClient } from '../api/apiClient.ts'
-import { allEndpoints } from '../api/endpointChoice.ts'
+import { allEndpoints, lastUsed } from '../api/endpointChoice.ts'
 import { Endpoint } from '../api/shapes.ts'
 import { canOpenBrowser, openInBrowser } from '../browser.ts'
 import { readProfile } from '../connection/profile.ts'
@@ -75,10 +75,7 @@ async function quickEndpoint(api: ApiClient): Promise<Endpoint> {
   if (first === undefined) {
     return await api.expect(Endpoint, 'POST', '/api/v1/endpoints', { body: { name: 'My first endpoint' } })
   }
-  return others.reduce(
-    (latest, one) => ((one.lastRequestAt ?? '') > (latest.lastRequestAt ?? '') ? one : latest),
-    first,
-  )
+  return lastUsed([first, ...others])
 }
 
 const tryToOpen = (link: string): Promise<boolean> =>

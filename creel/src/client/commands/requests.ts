@@ -23,7 +23,10 @@ interface DeleteOptions extends EndpointOption {
   readonly yes?: boolean
 }
 
-const ENDPOINT = ['-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one'] as const
+const ENDPOINT = [
+  '-e, --endpoint <endpoint>',
+  'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
+] as const
 
 /** `creel requests …` */
 export function addRequestsCommands(command: Command, tools: ProgramTools): void {
@@ -43,7 +46,7 @@ export function addRequestsCommands(command: Command, tools: ProgramTools): void
     },
   ).action(async (options: EndpointOption & FilterOptions & { limit?: number }) => {
     const api = await openApi(options, tools)
-    const endpoint = await chooseEndpoint(api, options.endpoint)
+    const endpoint = await chooseEndpoint(api, options.endpoint, { onlyReads: true })
     const rows: RequestSummary[] = []
     for await (const row of pagesOf(api, requestsPath(endpoint.id), RequestSummary, filterQuery(options))) {
       rows.push(row)

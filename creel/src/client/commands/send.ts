@@ -24,7 +24,7 @@ export function addSendCommand(command: Command, tools: ProgramTools): void {
     command
       .argument('[provider]', 'whose event, e.g. stripe')
       .argument('[event]', "which one, e.g. invoice.paid; default the provider's first")
-      .option('--to <endpoint>', 'name, id or capture URL; default the only one')
+      .option('--to <endpoint>', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
       .option('--list', 'show what can be sent')
       .option('--set <path=value...>', 'change the body, e.g. body.data.object.amount=5')
       .option('--count <n>', 'so many; default 1', countOption)

@@ -17,7 +17,7 @@ interface TailOptions extends ClientOptions {
 export function addTailCommand(command: Command, tools: ProgramTools): void {
   withClientOptions(
     command
-      .argument('[endpoint]', 'name, id or capture URL; default the only one')
+      .argument('[endpoint]', 'name, id or capture URL; default CREEL_ENDPOINT, else the only one')
       .option('--since <when>', 'an id, 10m, 2026-11-01, now or start; default now')
       .option('--plain', 'lines, also on a terminal')
       .option('--filter <words...>', 'only these: method:POST label:order.paid text, or a condition as JSON'),
@@ -32,7 +32,7 @@ export function addTailCommand(command: Command, tools: ProgramTools): void {
   ).action(async (wanted: string | undefined, options: TailOptions) => {
     const filter = await readFilter(options.filter ?? [])
     const api = await openApi(options, tools)
-    const endpoint = await chooseEndpoint(api, wanted)
+    const endpoint = await chooseEndpoint(api, wanted, { onlyReads: true })
     const start = await findStart(api, endpoint.id, {
       since: options.since,
       stored: undefined,

@@ -18,7 +18,10 @@ interface ExportOptions extends EndpointOption, FilterOptions {
   readonly includeSecrets?: boolean
 }
 
-const ENDPOINT = ['-e, --endpoint <endpoint>', 'name, id or capture URL; default the only one'] as const
+const ENDPOINT = [
+  '-e, --endpoint <endpoint>',
+  'name, id or capture URL; default CREEL_ENDPOINT, else the only one',
+] as const
 
 /** Silence in the middle of an export after which the service counts as gone. */
 const SILENCE_MILLISECONDS = 60_000

@@ -18,6 +18,8 @@ export interface Connection {
   /** Source as text: `--url`, `CREEL_URL`, the file of the profile, or that of the data folder. */
   readonly urlSource: string
   readonly keySource: string
+  /** The endpoint that `CREEL_ENDPOINT` names, for commands that name none. */
+  readonly endpoint?: string
   /** Creates a new key when the current one is refused; only for a local service. */
   readonly renewKey?: () => Promise<string>
   /** The data folder of the local service that the key belongs to. */

@@ -25,6 +25,7 @@ export async function withView(
   ])
   await untilStopped(async (signal, stop) => {
     const view = screenView({ actions: screenActions(of.api, of.sender), quit: stop })
+    of.api.onWait = view.note
     try {
       await work(view, signal)
     } finally {
