@@ -122,4 +122,17 @@ describe('sequence', () => {
       expect(failure.message).toContain('after #')
       expect(failure.message).toContain('{\\"n\\":2}')
     }, options))
+
+  test('says so when what it misses was taken by an expectation before it', () =>
+    withEndpoint(async (hook) => {
+      await send(hook, { type: 'order.paid' })
+      await send(hook, { type: 'order.created' })
+      const { id } = await hook.next({ body: { type: 'order.paid' } })
+      await hook.next({ body: { type: 'order.created' } })
+      const failure = await failureOf(hook.sequence([{ body: { type: 'order.paid' } }], { within: 0.3 }))
+      expect(failure.message).toEndWith(
+        `Nothing else arrived.\nTaken by an earlier expectation, and matching:\n  #${id} POST / (order.paid) "{\\"type\\":\\"order.paid\\"}"`,
+      )
+      expect(failure.arrived).toEqual([])
+    }, options))
 })

@@ -30,6 +30,8 @@ export class Hook {
   readonly url: string
   /** Arrived, in order, and not taken. */
   #untaken: CapturedRequest[] = []
+  /** Those that expectations have taken, in their order. */
+  readonly #taken: CapturedRequest[] = []
   #lastId = 0
 
   constructor(endpoint: Endpoint) {
@@ -45,7 +47,7 @@ export class Hook {
   async next(matcher: Matcher = {}, { within = NEXT_SECONDS }: WaitOptions = {}): Promise<CapturedRequest> {
     const found = await this.#take(matcher, Date.now() + within * 1000)
     if (found !== null) return found
-    throw this.#failure(`No request with ${described(matcher)} within ${within} s.`, matcher)
+    throw this.#failure(`No request with ${described(matcher)} within ${within} s.`, matcher, this.#taken)
   }
 
   /**
@@ -72,12 +74,13 @@ export class Hook {
   ): Promise<readonly CapturedRequest[]> {
     const until = Date.now() + within * 1000
     const taken: CapturedRequest[] = []
+    const earlier = [...this.#taken]
     for (const [at, matcher] of matchers.entries()) {
       const found = await this.#take(matcher, until, taken.at(-1)?.id ?? 0)
       if (found === null) {
         const place = `Request ${at + 1} of ${matchers.length} in sequence did not come within ${within} s`
         const after = taken.map((request) => `\n  after ${summary(request)}`).join('')
-        throw this.#failure(`${place}: ${described(matcher)}${after}`, matcher)
+        throw this.#failure(`${place}: ${described(matcher)}${after}`, matcher, earlier)
       }
       taken.push(found)
     }
@@ -90,7 +93,11 @@ export class Hook {
       const at = this.#untaken.findIndex(
         (request) => request.id > aboveId && differences(matcher, request).length === 0,
       )
-      if (at >= 0) return this.#untaken.splice(at, 1)[0] ?? null
+      const [found] = at < 0 ? [] : this.#untaken.splice(at, 1)
+      if (found !== undefined) {
+        this.#taken.push(found)
+        return found
+      }
       if (!(await this.#receive(until))) return null
     }
   }
@@ -113,7 +120,8 @@ export class Hook {
     }
   }
 
-  #failure(what: string, matcher: Matcher): HookError {
+  /** @param earlier was taken by other expectations */
+  #failure(what: string, matcher: Matcher, earlier: readonly CapturedRequest[]): HookError {
     const arrived = this.#untaken.map(
       (request) =>
         `\n  ${summary(request)}${differences(matcher, request)
@@ -121,6 +129,10 @@ export class Hook {
           .join('')}`,
     )
     const others = arrived.length === 0 ? 'Nothing else arrived.' : `What arrived:${arrived.join('')}`
-    return new HookError(`${what}\n${others}`, [...this.#untaken])
+    const gone = earlier
+      .filter((request) => differences(matcher, request).length === 0)
+      .map((request) => `\n  ${summary(request)}`)
+    const taken = gone.length === 0 ? '' : `\nTaken by an earlier expectation, and matching:${gone.join('')}`
+    return new HookError(`${what}\n${others}${taken}`, [...this.#untaken])
   }
 }
