@@ -6,6 +6,7 @@ import {
   type QueueSpec,
   type Services,
 } from '@creel/core'
+import { checkCertificates } from '@creel/core/actions'
 import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
 import { type FirstAttempts, finishNotify, recoverInterrupted, recoverOverdue } from '@creel/core/deliveries'
 import { sweepImports } from '@creel/core/exports'
@@ -35,6 +36,7 @@ const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Na
   'alerts.sweep': sweepAlerts,
   'deliveries.recover': async (services) => void (await recoverOverdue(services)),
   'deliveries.sweep': async (services) => void (await recoverInterrupted(services)),
+  'certificates.check': (services, _payload, signal) => checkCertificates(services, signal),
   'endpoints.sweep': (services, _payload, signal) => sweepEndpoints(services, signal),
   'imports.sweep': (services, _payload, signal) => sweepImports(services, signal),
   'reconcile.run': runReconciliation,

@@ -1533,6 +1533,8 @@ export interface components {
             };
             /** @description Credentials for the receiver; `none` for notify */
             auth: components["schemas"]["ActionAuth"];
+            /** @description Null without any, and for notify */
+            tls: components["schemas"]["ActionTls"] | null;
             /** @description Null = as the installation says, and for notify */
             delivery: components["schemas"]["DeliveryPolicy"] | null;
             ruleCount: number;
@@ -1582,6 +1584,20 @@ export interface components {
                 canCreateChannel: boolean;
                 planName: string;
             };
+        };
+        ActionTls: {
+            clientCertificate: string | null;
+            certificateAuthority: string | null;
+            /** @description Whether there is a client key */
+            isSet: boolean;
+            setAt: string | null;
+            /** @description Of the client certificate */
+            subject: string | null;
+            /**
+             * Format: date-time
+             * @description When the client certificate ends, or the last authority, whichever is first. An alert comes 14 days before
+             */
+            expiresAt: string;
         };
         AlertChannel: {
             /** Format: uuid */
@@ -4556,6 +4572,15 @@ export interface operations {
                         /** @description oauth2ClientCredentials: scopes, with spaces between; "" for none */
                         scope?: string | null;
                     } | null;
+                    /** @description forward: client certificate and private authority; null = none, which is the default. Members that are left out stay */
+                    tls?: {
+                        /** @description PEM: the certificate that we show, then those between it and its authority; "" for none */
+                        clientCertificate?: string | null;
+                        /** @description PEM, without a passphrase; write-only. It goes with its certificate */
+                        clientKey?: string | null;
+                        /** @description PEM: what the certificate of the receiver must be signed by, and nothing else; "" for the usual ones */
+                        certificateAuthority?: string | null;
+                    } | null;
                     /** @description forward: how the destination is treated; null = as the installation says, which is the default */
                     delivery?: {
                         /** @description Seconds that a whole attempt may take */
@@ -4764,6 +4789,15 @@ export interface operations {
                         clientSecret?: string | null;
                         /** @description oauth2ClientCredentials: scopes, with spaces between; "" for none */
                         scope?: string | null;
+                    } | null;
+                    /** @description forward: client certificate and private authority; null = none, which is the default. Members that are left out stay */
+                    tls?: {
+                        /** @description PEM: the certificate that we show, then those between it and its authority; "" for none */
+                        clientCertificate?: string | null;
+                        /** @description PEM, without a passphrase; write-only. It goes with its certificate */
+                        clientKey?: string | null;
+                        /** @description PEM: what the certificate of the receiver must be signed by, and nothing else; "" for the usual ones */
+                        certificateAuthority?: string | null;
                     } | null;
                     /** @description forward: how the destination is treated; null = as the installation says, which is the default */
                     delivery?: {

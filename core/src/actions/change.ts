@@ -1,5 +1,6 @@
 import type { Updateable } from 'kysely'
 import { listChannelStates } from '../alertChannels/index.ts'
+import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
@@ -9,6 +10,7 @@ import type { ActionsTable, Trx } from '../platform/db/index.ts'
 import { actionChange } from './auditedChange.ts'
 import { authColumns } from './auth.ts'
 import { readCondition } from './check.ts'
+import { tellOfCertificates } from './checkCertificates.ts'
 import { isOn } from './planDispatch.ts'
 import { placed } from './positions.ts'
 import {
@@ -22,6 +24,7 @@ import {
 } from './queries.ts'
 import type { UpdateInput } from './schema.ts'
 import { schemeColumns, signingColumns } from './signing.ts'
+import { tlsColumns } from './tls.ts'
 import { actionView } from './view.ts'
 
 /**
@@ -34,6 +37,7 @@ export async function changeAction(ctx: Context, { endpointId, id }: ActionRow, 
     const stored = actions.find((action) => action.id === id)
     if (stored === undefined) throw notFound('action')
     await writeAction(ctx, trx, stored, changedColumns(ctx, stored, input))
+    if (input.tls !== undefined) await tellOfCertificates(ctx, trx, stored.id)
     if (input.position !== undefined)
       await numberActions(
         trx,
@@ -89,6 +93,7 @@ function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Up
     return {
       ...columns,
       ...authColumns(input.auth, stored, sealing),
+      ...tlsColumns(input.tls, stored, sealing),
       ...schemeColumns(input.signing, stored, sealing.now),
       ...signingColumns(input.signingSecret, stored, sealing),
     }
@@ -126,6 +131,7 @@ export async function dropAction(
   { endpointId, id }: ActionRow,
 ): Promise<void> {
   await dropDeliveries(ctx, trx, [id])
+  await closeIncidentsSilently(ctx, trx, { kind: 'certificate.expiring', subjectIds: [id] })
   await deleteAction(trx, id)
   await numberActions(
     trx,

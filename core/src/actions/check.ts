@@ -11,6 +11,7 @@ import { deliveryIssues } from './checkDelivery.ts'
 import type { ActionRow } from './queries.ts'
 import { ACTION_KINDS, type UpdateInput } from './schema.ts'
 import { signingIssues } from './signing.ts'
+import { tlsIssues } from './tls.ts'
 import { kindsOf } from './view.ts'
 
 type Members = Partial<Omit<UpdateInput, 'actionId'>>
@@ -62,7 +63,11 @@ async function checkMembers(
   if (kind !== 'notify' && delivery !== undefined && delivery !== null)
     issues.push(...deliveryIssues(delivery, retentionMs(ctx.plan.limits)))
   if (kind !== 'notify')
-    issues.push(...signingIssues(ctx, input, stored), ...(await authIssues(ctx, input, stored)))
+    issues.push(
+      ...signingIssues(ctx, input, stored),
+      ...(await authIssues(ctx, input, stored)),
+      ...tlsIssues(ctx, input, stored),
+    )
   if (kind !== 'forward' && alertChannelId !== undefined && alertChannelId !== stored?.alertChannelId) {
     const channels = await listChannelStates(ctx, ctx.workspace.id, ctx.plan)
     if (!channels.some(({ id }) => id === alertChannelId))

@@ -16,6 +16,8 @@ import { placed } from './positions.ts'
 import { type ActionRow, findAction, insertAction, lockActions, numberActions } from './queries.ts'
 import type { CreateInput } from './schema.ts'
 import { type SigningInput, schemeColumns, signingColumns } from './signing.ts'
+import { tlsColumns } from './tls.ts'
+import type { TlsInput } from './tlsSchema.ts'
 import { actionView } from './view.ts'
 
 /** What a notify action says when its creator does not. */
@@ -61,6 +63,7 @@ export interface NewAction {
   readonly signingSecret?: string | undefined
   readonly signing?: SigningInput
   readonly auth?: AuthInput
+  readonly tls?: TlsInput
   readonly delivery?: DeliveryPolicy | null | undefined
   readonly alertChannelId?: string | undefined
   readonly messageTemplate?: string | undefined
@@ -88,6 +91,7 @@ export async function addAction(
   await insertAction(trx, {
     ...signingColumns(isForward ? action.signingSecret || undefined : undefined, undefined, sealing),
     ...authColumns(isForward ? action.auth : undefined, undefined, sealing),
+    ...tlsColumns(isForward ? action.tls : undefined, undefined, sealing),
     id,
     workspaceId: ctx.workspace.id,
     endpointId: action.endpointId,

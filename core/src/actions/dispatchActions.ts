@@ -33,6 +33,8 @@ export async function loadDispatchActions(
       'signingScheme',
       'authSettings',
       'authSecrets',
+      'tlsCertificates',
+      'tlsClientKey',
       'deliveryPolicy',
       'pausedAt',
     ])

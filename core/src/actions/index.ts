@@ -1,5 +1,6 @@
 export { leavesCredentialsBehind } from './auth.ts'
 export { dropAction, writeAction } from './change.ts'
+export { checkCertificates } from './checkCertificates.ts'
 export { addAction, hostOf } from './create.ts'
 export { loadDispatchActions } from './dispatchActions.ts'
 export { pauseGone } from './pauseGone.ts'

@@ -76,6 +76,38 @@ export async function pauseActions(
   return rows
 }
 
+/**
+ * Locks forwards in use whose certificates end before a moment and have no open incident, passing over those that are locked.
+ */
+export async function lockExpiring(trx: Trx, until: Date, limit: number) {
+  const { rows } = await sql<{
+    id: string
+    name: string
+    workspaceId: string
+    endpointId: string
+    endpointName: string
+    expiresAt: string
+  }>`
+    select a.id, a.name, a.workspace_id, a.endpoint_id, e.name as endpoint_name,
+      a.tls_certificates::json ->> 'expiresAt' as expires_at
+    from actions a join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
+    where a.tls_certificates is not null and a.is_active and not a.suspended_by_plan
+      and (a.tls_certificates::json ->> 'expiresAt')::timestamptz <= ${until}
+      and not exists (
+        select from incidents i
+        where i.kind = 'certificate.expiring' and i.subject_id = a.id and i.closed_at is null)
+    order by a.id limit ${limit}
+    for no key update of a skip locked`.execute(trx)
+  return rows
+}
+
+/** When the certificates of an action end; null without any. */
+export async function findExpiry(trx: Trx, id: string): Promise<string | null> {
+  const { rows } = await sql<{ expiresAt: string | null }>`
+    select tls_certificates::json ->> 'expiresAt' as expires_at from actions where id = ${id}`.execute(trx)
+  return rows[0]?.expiresAt ?? null
+}
+
 /** Deletes an action; its rules go with it. */
 export async function deleteAction(trx: Trx, id: string): Promise<void> {
   await trx.deleteFrom('actions').where('id', '=', id).execute()

@@ -4,6 +4,7 @@ import { DeliveryPolicy } from '../deliveries/index.ts'
 import { ConditionDocument } from '../engine/conditions/index.ts'
 import { SIGNING_SCHEMES } from '../engine/signing/index.ts'
 import { Auth, AuthInput } from './authSchema.ts'
+import { Tls, TlsInput } from './tlsSchema.ts'
 
 /** Every kind of action, whether or not a plan has it. */
 export const ACTION_KINDS = ['forward', 'notify'] as const
@@ -46,6 +47,7 @@ const writable = {
     description: 'forward: how it signs; its secret is `signingSecret`. Default `creel`',
   }),
   auth: AuthInput,
+  tls: TlsInput,
   delivery: DeliveryPolicy.nullish().meta({
     description:
       'forward: how the destination is treated; null = as the installation says, which is the default',
@@ -99,6 +101,7 @@ export const Action = z
       setAt: Timestamp.nullable().meta({ description: 'When the secret, or the scheme of it, was set' }),
     }),
     auth: Auth.meta({ description: 'Credentials for the receiver; `none` for notify' }),
+    tls: Tls.nullable().meta({ description: 'Null without any, and for notify' }),
     delivery: DeliveryPolicy.meta({ id: 'DeliveryPolicy' }).nullable().meta({
       description: 'Null = as the installation says, and for notify',
     }),

@@ -9,6 +9,7 @@ import type { Plan } from '../plans/index.ts'
 import { authView } from './auth.ts'
 import type { ActionRow } from './queries.ts'
 import type { Action, ActionKind, ActionList } from './schema.ts'
+import { tlsView } from './tls.ts'
 
 /** The row in the words of the API. Secrets stay behind. */
 export function actionView(row: ActionRow, channels: readonly ChannelState[]): z.input<typeof Action> {
@@ -32,6 +33,7 @@ export function actionView(row: ActionRow, channels: readonly ChannelState[]): z
       setAt: isSigned ? row.signingSecretSetAt : null,
     },
     auth: authView(row),
+    tls: tlsView(row),
     delivery: row.deliveryPolicy === null ? null : storedPolicy(row.deliveryPolicy),
     ruleCount: row.ruleCount,
     alertChannelId: row.alertChannelId,

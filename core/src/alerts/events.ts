@@ -46,6 +46,22 @@ export const EVENTS = {
     subscribable: true,
     role: 'single',
   },
+  'certificate.expiring': {
+    displayName: 'Certificate expiring',
+    description: 'A certificate of an action ends within 14 days. One alert until it is replaced.',
+    defaultSeverity: 'warning',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'opens',
+  },
+  'certificate.renewed': {
+    displayName: 'Certificate renewed',
+    description: 'The certificate of the action was replaced by one that lasts: closes the alert.',
+    defaultSeverity: 'warning',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'closes',
+  },
   'transformation.disabled': {
     displayName: 'Transformation rule switched off',
     description: 'The service switched a rule off after repeated faults.',
@@ -113,6 +129,7 @@ export type EventKind = keyof typeof EVENTS
 export const CLOSED_BY = {
   'delivery.parked': 'delivery.recovered',
   'watchdog.alarmed': 'watchdog.recovered',
+  'certificate.expiring': 'certificate.renewed',
 } as const satisfies Partial<Record<EventKind, EventKind>>
 
 /** A kind that opens an incident: a key of {@link CLOSED_BY}. */

@@ -19,6 +19,8 @@ const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
   'delivery.parked': (name) => `Deliveries to ${name} are parked`,
   'delivery.recovered': (name) => `Deliveries to ${name} succeed again`,
   'action.paused': (name) => `Action ${name} is paused`,
+  'certificate.expiring': (name) => `A certificate of ${name} expires`,
+  'certificate.renewed': (name) => `The certificate of ${name} was renewed`,
   'transformation.disabled': (name) => `Rule ${name} was switched off`,
   'watchdog.alarmed': (name) => `Watchdog ${name} is alarmed`,
   'watchdog.recovered': (name) => `Watchdog ${name} recovered`,
@@ -34,6 +36,8 @@ const MESSAGES: { readonly [Kind in EventKind]: (cause: Cause) => string } = {
   'delivery.recovered': ({ count }) =>
     `A delivery succeeded. ${counted(count, 'delivery', 'deliveries')} ran out of retries meanwhile and can be replayed.`,
   'action.paused': ({ reason }) => reason ?? 'Its deliveries wait until it is resumed.',
+  'certificate.expiring': ({ reason }) => reason ?? 'A certificate ends within 14 days.',
+  'certificate.renewed': ({ reason }) => reason ?? 'Its certificates last for more than 14 days.',
   'transformation.disabled': ({ reason }) => reason ?? 'It faulted on several deliveries in a row.',
   'watchdog.alarmed': ({ reason }) => reason ?? 'No matching capture arrived in time.',
   'watchdog.recovered': ({ reason }) => reason ?? 'A matching capture arrived again.',

@@ -1,6 +1,6 @@
 import type { EvaluatedRequest, WireHeader } from '../engine/message/index.ts'
 import type { Signing } from '../engine/signing/index.ts'
-import type { Response } from '../platform/outbound/index.ts'
+import type { Response, TlsIdentity } from '../platform/outbound/index.ts'
 import type { RuleEnd, RuleSet, RulesApplied } from '../transformations/index.ts'
 import type { ForwardAuth } from './auth.ts'
 import type { DeliveryPolicy } from './policy.ts'
@@ -50,6 +50,8 @@ export interface ForwardAction {
   readonly signing: Signing
   /** Null without credentials. */
   readonly auth: ForwardAuth | null
+  /** Null without a client certificate and an authority of its own. */
+  readonly tls: TlsIdentity | null
   readonly policy: DeliveryPolicy
 }
 

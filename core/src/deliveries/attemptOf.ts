@@ -2,6 +2,7 @@ import type { Services } from '../api/services.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
 import { signingSchemeOf } from '../engine/signing/index.ts'
 import { planOf, retentionMs } from '../plans/index.ts'
+import type { TlsIdentity } from '../platform/outbound/index.ts'
 import type { SecretBox } from '../platform/secrets/index.ts'
 import type { StoredRequestRow } from '../requests/index.ts'
 import type { RuleSet } from '../transformations/index.ts'
@@ -12,6 +13,7 @@ import { isLoop } from './forwardHeaders.ts'
 import { type DeliveryPolicy, NO_POLICY, storedPolicy } from './policy.ts'
 import type { RecoveryJob } from './recoveryJob.ts'
 import { TRIGGERS, type Trigger } from './states.ts'
+import { storedTls } from './tls.ts'
 
 /**
  * When an attempt that begins now counts as interrupted.
@@ -115,6 +117,7 @@ export function forwardAction(secrets: SecretBox, row: ActionRow, now: Date): Fo
       secrets: sealed.map((secret) => secrets.open(secret, row.workspaceId)),
     },
     auth: forwardAuth(secrets, row),
+    tls: tlsIdentity(secrets, row),
     policy: storedPolicy(row.deliveryPolicy),
   }
 }
@@ -125,6 +128,16 @@ function forwardAuth(
 ): ForwardAuth | null {
   if (authSettings === null || authSecrets === null) return null
   return { settings: storedAuth(authSettings), secret: secrets.open(authSecrets, workspaceId) }
+}
+
+function tlsIdentity(
+  secrets: SecretBox,
+  { tlsCertificates, tlsClientKey, workspaceId }: ActionRow,
+): TlsIdentity | null {
+  if (tlsCertificates === null) return null
+  const { clientCertificate, certificateAuthority } = storedTls(tlsCertificates)
+  const clientKey = tlsClientKey === null ? null : secrets.open(tlsClientKey, workspaceId)
+  return { clientCertificate, clientKey, certificateAuthority }
 }
 
 function triggerOf(text: string): Trigger {

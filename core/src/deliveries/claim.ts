@@ -28,6 +28,8 @@ const READ = [
   'signingScheme',
   'authSettings',
   'authSecrets',
+  'tlsCertificates',
+  'tlsClientKey',
   'deliveryPolicy',
   'pausedAt',
   'endpointName',

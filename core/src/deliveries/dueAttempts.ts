@@ -18,6 +18,8 @@ export type ForwardSettings = Pick<
   | 'signingScheme'
   | 'authSettings'
   | 'authSecrets'
+  | 'tlsCertificates'
+  | 'tlsClientKey'
   | 'deliveryPolicy'
   | 'pausedAt'
 >
@@ -55,6 +57,7 @@ export const SELECT_DUE = `
   select d.id as delivery_id, due.attempt, d.kind, d.trigger, d.workspace_id, d.endpoint_id, d.request_id,
          d.action_id, a.name as action_name, a.url, a.append_path, a.append_query, a.is_active, a.suspended_by_plan, a.off_since,
          a.signing_secret, a.previous_signing_secret, a.previous_signing_secret_until, a.signing_scheme, a.auth_settings, a.auth_secrets,
+         a.tls_certificates, a.tls_client_key,
          a.delivery_policy, a.paused_at,
          a.alert_channel_id, a.message_template, e.name as endpoint_name, coalesce(e.capture_id, e.id) as capture_id, w.plan,
          r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,

@@ -39,5 +39,6 @@ export {
 } from './startStatement.ts'
 export { GONE, TRIGGERS, type Trigger } from './states.ts'
 export { addAttemptBytes, countAttempts, foldAttemptBytes } from './storageBytes.ts'
+export { storedTls, type TlsSettings, tlsText } from './tls.ts'
 export { attemptView } from './view.ts'
 export { beatDeliveryWorker, type DeliveryWorker, giveUpDeadWorkers, joinDeliveryWorkers } from './workers.ts'

@@ -55,16 +55,17 @@ export async function sendAttempt(
   const { message, shaped } = forward
   const { timeoutSeconds } = attempt.action.policy
   const totalTimeoutMs = (timeoutSeconds ?? TIMEOUT_SECONDS) * 1000
-  const { auth } = attempt.action
+  const { auth, tls } = attempt.action
   const result =
     auth === null
-      ? await outbound.send({ ...message, totalTimeoutMs, signal })
+      ? await outbound.send({ ...message, totalTimeoutMs, signal, tls })
       : await sendWithAuth(services, {
           workspaceId: attempt.workspaceId,
           auth,
           message,
           totalTimeoutMs,
           signal,
+          tls,
         })
   const rules = { rules: shaped?.applied ?? NO_RULES, ruleEnds: shaped?.ends ?? [] }
   if ('failure' in result) {

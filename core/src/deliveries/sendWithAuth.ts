@@ -1,7 +1,7 @@
 import type { Services } from '../api/services.ts'
 import type { WireHeader } from '../engine/message/index.ts'
 import type { TokenResult } from '../platform/accessTokens/index.ts'
-import type { Response, SendResult } from '../platform/outbound/index.ts'
+import type { Response, SendResult, TlsIdentity } from '../platform/outbound/index.ts'
 import { within } from '../platform/time/index.ts'
 import type { SentMessage } from './attempt.ts'
 import { authValue, clientOf, type ForwardAuth } from './auth.ts'
@@ -15,6 +15,8 @@ export interface AuthorizedSend {
   /** Of the whole attempt, the fetch of a token included. */
   readonly totalTimeoutMs: number
   readonly signal?: AbortSignal | undefined
+  /** Of connections to the receiver; the token endpoint sees none of it. */
+  readonly tls: TlsIdentity | null
 }
 
 /** What became of it. `failure` says why there was no token: nothing was sent. */
@@ -26,7 +28,7 @@ export type AuthorizedResult = SendResult | { readonly failure: string; readonly
  */
 export async function sendWithAuth(
   services: Pick<Services, 'outbound' | 'accessTokens'>,
-  { workspaceId, auth, message, totalTimeoutMs, signal }: AuthorizedSend,
+  { workspaceId, auth, message, totalTimeoutMs, signal, tls }: AuthorizedSend,
 ): Promise<AuthorizedResult> {
   const { outbound, accessTokens } = services
   const startedAt = performance.now()
@@ -40,6 +42,7 @@ export async function sendWithAuth(
       headers: revealed(message.headers, value),
       totalTimeoutMs: Math.max(1, leftMs()),
       signal,
+      tls,
     })
     const sentHeaders = outbound.fieldsOf(message)
     const told = result.outcome === 'response' ? hiding(result, secrets) : result

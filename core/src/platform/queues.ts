@@ -141,6 +141,12 @@ export const QUEUES = {
     cron: '* * * * *',
     everySeconds: 1,
   },
+  /** Tells of certificates of actions that are about to end. Singleton, and what one does not get done, the next goes on with. */
+  'certificates.check': {
+    payload: z.object({}),
+    options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 600, deleteAfterSeconds: 3600 },
+    cron: '23 * * * *',
+  },
   /** Works out who gets an alert of the outbox. A lost one is found by `alerts.sweep`. */
   'alerts.fanOut': {
     payload: z.object({ alertId: z.uuid() }),

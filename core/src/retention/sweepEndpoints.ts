@@ -108,6 +108,7 @@ async function purgeEndpoint(services: SweepServices, endpointId: string): Promi
     await sql`delete from attempt_bytes where endpoint_id = ${endpointId}`.execute(trx)
     for (const [kind, table] of [
       ['delivery.parked', 'actions'],
+      ['certificate.expiring', 'actions'],
       ['watchdog.alarmed', 'watchdogs'],
     ] as const) {
       const subjects = await trx.selectFrom(table).where('endpointId', '=', endpointId).select('id').execute()

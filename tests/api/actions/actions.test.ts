@@ -51,6 +51,7 @@ describe('POST /api/v1/endpoints/{endpointId}/actions', () => {
         clientId: null,
         scope: null,
       },
+      tls: null,
       delivery: null,
       ruleCount: 0,
       alertChannelId: null,

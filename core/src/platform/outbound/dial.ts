@@ -4,6 +4,7 @@ import type { buildConnector } from 'undici/index.js'
 import { within } from '../time/index.ts'
 import { hostOf } from './allowList.ts'
 import { findPassage, type SsrfGuard } from './ssrfGuard.ts'
+import type { TlsIdentity } from './tlsAgents.ts'
 
 /** How a connection that did not come about ended. */
 export type DialOutcome = 'dns' | 'connect' | 'tls' | 'blocked_address' | 'loop'
@@ -26,6 +27,8 @@ interface DialOptions {
   /** PEM certificates to trust instead of the built-in ones: for tests and private authorities. */
   readonly certificateAuthorities?: string | undefined
   readonly trustsAnyCertificate?: boolean
+  /** Of one destination: its authority counts instead of {@link certificateAuthorities}. */
+  readonly tls?: TlsIdentity | null
 }
 
 /**
@@ -95,7 +98,7 @@ function connectTo(
           ...(net.isIP(target.hostname) === 0
             ? { servername: hostOf(target.servername ?? target.hostname) }
             : {}),
-          ...(options.certificateAuthorities === undefined ? {} : { ca: options.certificateAuthorities }),
+          ...secureOptions(options),
           rejectUnauthorized: options.trustsAnyCertificate !== true,
           ALPNProtocols: ['http/1.1'],
         })
@@ -127,6 +130,12 @@ function connectTo(
       resolve(socket)
     })
   })
+}
+
+function secureOptions({ tls, certificateAuthorities }: DialOptions): tls.ConnectionOptions {
+  const ca = tls?.certificateAuthority ?? certificateAuthorities
+  const identity = { cert: tls?.clientCertificate ?? undefined, key: tls?.clientKey ?? undefined }
+  return { ...(ca === undefined ? {} : { ca }), ...(identity.cert === undefined ? {} : identity) }
 }
 
 /** Errors of the network, as opposed to those of certificates and handshakes. */

@@ -10,4 +10,5 @@ export {
 } from './outbound.ts'
 export type { OwnHost } from './ownHosts.ts'
 export type { Resolve } from './ssrfGuard.ts'
+export type { TlsIdentity } from './tlsAgents.ts'
 export { userAgent } from './userAgent.ts'

@@ -7,6 +7,7 @@ import { guardedConnector } from './dial.ts'
 import { exchange, type NoResponse, type Response } from './exchange.ts'
 import type { OwnHost } from './ownHosts.ts'
 import { type Resolve, systemResolve } from './ssrfGuard.ts'
+import { createTlsAgents, type TlsIdentity } from './tlsAgents.ts'
 
 /** A request to somewhere else. */
 export interface OutboundRequest {
@@ -20,6 +21,8 @@ export interface OutboundRequest {
   /** More is not read; the response is then `bodyTruncated`. Default 262 144. */
   readonly maxResponseBytes?: number
   readonly signal?: AbortSignal | undefined
+  /** Secures https otherwise than by default; none unless said otherwise. */
+  readonly tls?: TlsIdentity | null
 }
 
 /** What became of a request. A send that fails is a result, never an exception. */
@@ -85,15 +88,24 @@ export function createOutbound(options: OutboundOptions): Outbound {
     resolve,
     namesSetting: options.namesSetting ?? false,
   }
-  const agent = new Agent({
-    connect: guardedConnector({ guard, connectTimeoutMs, certificateAuthorities, trustsAnyCertificate }),
-    allowH2: false,
-    pipelining: 1,
-    maxHeaderSize: MAX_HEADER_BYTES,
-    // The deadline of `exchange` covers the whole send, and is exact.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  const newAgent = (tls: TlsIdentity | null) =>
+    new Agent({
+      connect: guardedConnector({
+        guard,
+        connectTimeoutMs,
+        certificateAuthorities,
+        trustsAnyCertificate,
+        tls,
+      }),
+      allowH2: false,
+      pipelining: 1,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      // The deadline of `exchange` covers the whole send, and is exact.
+      headersTimeout: 0,
+      bodyTimeout: 0,
+    })
+  const agent = newAgent(null)
+  const tlsAgents = createTlsAgents(newAgent)
 
   /** The latest ones: most sends go where one went before. */
   const destinations = new Map<string, Destination>()
@@ -108,7 +120,16 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 
   return {
-    async send({ method, url, headers, body, totalTimeoutMs = 15_000, maxResponseBytes = 262_144, signal }) {
+    async send({
+      method,
+      url,
+      headers,
+      body,
+      totalTimeoutMs = 15_000,
+      maxResponseBytes = 262_144,
+      signal,
+      tls = null,
+    }) {
       const startedAt = performance.now()
       const durationMs = () => Math.round(performance.now() - startedAt)
       const destination = destinationOf(url)
@@ -122,7 +143,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
 
       const bytes = body ?? new Uint8Array()
       const result = await exchange(
-        agent,
+        tls === null ? agent : tlsAgents.agentOf(tls),
         {
           origin: destination.origin,
           path: destination.target,
@@ -147,7 +168,9 @@ export function createOutbound(options: OutboundOptions): Outbound {
       const host = readDestination(url)?.host
       return host !== undefined && isAllowed(guard.allow, host, host === 'localhost' ? '127.0.0.1' : host)
     },
-    close: () => agent.destroy(),
+    async close() {
+      await Promise.all([agent.destroy(), tlsAgents.close()])
+    },
   }
 }
 

@@ -1,0 +1,54 @@
+import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto'
+
+/** A certificate as far as we look into it. */
+export interface Certificate {
+  readonly subject: string
+  readonly validTo: Date
+  /** Whether this is the certificate of a private key. */
+  isOf(key: KeyObject): boolean
+}
+
+const BLOCK = /-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g
+/** Certificates of one text. */
+const CERTIFICATES_MAX = 100
+
+/** The certificates of a PEM text, in its order; null when it holds none, too many, or one that cannot be read. */
+export function certificatesOf(pem: string): Certificate[] | null {
+  const blocks = pem.match(BLOCK) ?? []
+  if (blocks.length === 0 || blocks.length > CERTIFICATES_MAX) return null
+  // Anything but certificates, such as a key, must not lie about in what every reader sees.
+  if (pem.replaceAll(BLOCK, '').includes('-----BEGIN')) return null
+  try {
+    return blocks.map((block) => {
+      const certificate = new X509Certificate(block)
+      return {
+        subject: certificate.subject.replaceAll('\n', ', '),
+        validTo: new Date(certificate.validTo),
+        isOf: (key) => certificate.checkPrivateKey(key),
+      }
+    })
+  } catch {
+    return null
+  }
+}
+
+/** The private key of a PEM text; null when it holds none, or one with a passphrase. */
+export function privateKeyOf(pem: string): KeyObject | null {
+  try {
+    return createPrivateKey(pem)
+  } catch {
+    return null
+  }
+}
+
+/** When valid settings end: with our own certificate, or with the last of the authorities, whichever is first. */
+export function endOf(certificates: {
+  readonly clientCertificate: string | null
+  readonly certificateAuthority: string | null
+}): Date {
+  const [own] = certificatesOf(certificates.clientCertificate ?? '') ?? []
+  const authorities = certificatesOf(certificates.certificateAuthority ?? '') ?? []
+  const lastAuthority = Math.max(...authorities.map(({ validTo }) => validTo.getTime()))
+  const ends = [own?.validTo.getTime(), authorities.length === 0 ? undefined : lastAuthority]
+  return new Date(Math.min(...ends.filter((end) => end !== undefined)))
+}

@@ -1,0 +1,150 @@
+import type { Selectable } from 'kysely'
+import type { z } from 'zod'
+import type { Context } from '../api/context.ts'
+import { storedTls, type TlsSettings, tlsText } from '../deliveries/index.ts'
+import type { InputIssue, ItemCode } from '../engine/issues.ts'
+import type { ActionsTable } from '../platform/db/index.ts'
+import type { SecretBox } from '../platform/secrets/index.ts'
+import { type Certificate, certificatesOf, endOf, privateKeyOf } from './certificates.ts'
+import type { Tls, TlsInput } from './tlsSchema.ts'
+
+type TlsColumns = Pick<Selectable<ActionsTable>, 'tlsCertificates' | 'tlsClientKey' | 'tlsSetAt'>
+type Stored = TlsColumns & Pick<Selectable<ActionsTable>, 'url'>
+
+interface Sealing {
+  readonly secrets: SecretBox
+  readonly workspaceId: string
+}
+
+/** What is put together of what is given and of what is stored. */
+interface Merged {
+  readonly clientCertificate: string | null
+  readonly clientKey: string | null
+  readonly certificateAuthority: string | null
+}
+
+/**
+ * Why TLS settings cannot be saved: what is no certificate or has expired, a key of another certificate, and a URL without TLS.
+ *
+ * @param url of the action, if it is given
+ * @param stored undefined for a new action
+ */
+export function tlsIssues(
+  { secrets, workspace, clock }: Pick<Context, 'secrets' | 'workspace' | 'clock'>,
+  { tls, url }: { readonly tls?: TlsInput; readonly url?: string | undefined },
+  stored: Stored | undefined,
+): InputIssue[] {
+  const isPlain = URL.parse(url ?? stored?.url ?? '')?.protocol === 'http:'
+  if (tls === undefined)
+    return isPlain && url !== undefined && (stored?.tlsCertificates ?? null) !== null
+      ? [
+          {
+            path: ['url'],
+            code: 'not_allowed',
+            detail: 'The action has TLS settings: they need an https URL.',
+          },
+        ]
+      : []
+  if (tls === null) return []
+  const merged = mergedWith(tls, stored, { secrets, workspaceId: workspace.id })
+  if (isEmpty(merged)) return []
+  if (isPlain) return [issue([], 'not_allowed', 'TLS settings need an https URL.')]
+  const now = clock.now()
+  return [...identityIssues(tls, merged, now), ...authorityIssues(merged, now)]
+}
+
+function identityIssues(given: NonNullable<TlsInput>, merged: Merged, now: Date): InputIssue[] {
+  const { clientCertificate, clientKey } = merged
+  if (clientCertificate === null)
+    return clientKey === null
+      ? []
+      : [issue(['clientCertificate'], 'required', 'A client key goes with its certificate.')]
+  const [own] = certificatesOf(clientCertificate) ?? []
+  if (own === undefined)
+    return [issue(['clientCertificate'], 'bad_format', 'Certificates in PEM are needed, ours first.')]
+  const issues: InputIssue[] = []
+  if (own.validTo <= now) issues.push(expired('clientCertificate', own))
+  if (clientKey === null)
+    return [...issues, issue(['clientKey'], 'required', 'The key of the certificate is required.')]
+  const key = privateKeyOf(clientKey)
+  if (key === null)
+    issues.push(issue(['clientKey'], 'bad_format', 'A private key in PEM is needed, without a passphrase.'))
+  else if (!own.isOf(key))
+    issues.push(
+      given.clientKey === undefined
+        ? issue(['clientKey'], 'required', 'The stored key is of another certificate: give its own.')
+        : issue(['clientKey'], 'not_allowed', 'The key is of another certificate.'),
+    )
+  return issues
+}
+
+function authorityIssues({ certificateAuthority }: Merged, now: Date): InputIssue[] {
+  if (certificateAuthority === null) return []
+  const authorities = certificatesOf(certificateAuthority)
+  const [first] = authorities ?? []
+  if (authorities === null || first === undefined)
+    return [issue(['certificateAuthority'], 'bad_format', 'Certificates in PEM are needed.')]
+  return authorities.some(({ validTo }) => validTo > now) ? [] : [expired('certificateAuthority', first)]
+}
+
+/**
+ * The columns that written TLS settings change: omitted leaves them, null and nothing but empty members remove them. Settings that
+ * are equal to the stored ones change nothing.
+ */
+export function tlsColumns(
+  tls: TlsInput,
+  stored: TlsColumns | undefined,
+  { now, ...sealing }: Sealing & { readonly now: Date },
+): Partial<TlsColumns> {
+  if (tls === undefined) return {}
+  const merged = tls === null ? null : mergedWith(tls, stored, sealing)
+  if (merged === null || isEmpty(merged)) return { tlsCertificates: null, tlsClientKey: null, tlsSetAt: null }
+  const { clientKey, ...certificates } = merged
+  const text = tlsText({ ...certificates, expiresAt: endOf(certificates).toISOString() })
+  if (text === stored?.tlsCertificates && clientKey === openedKey(stored, sealing)) return {}
+  const sealed = clientKey === null ? null : sealing.secrets.seal(clientKey, sealing.workspaceId)
+  return { tlsCertificates: text, tlsClientKey: sealed, tlsSetAt: now }
+}
+
+/** The TLS settings in the words of the API, without the key; null without any. */
+export function tlsView(row: TlsColumns): z.input<typeof Tls> | null {
+  const settings = settingsOf(row)
+  if (settings === null) return null
+  const [own] = certificatesOf(settings.clientCertificate ?? '') ?? []
+  return { ...settings, isSet: row.tlsClientKey !== null, setAt: row.tlsSetAt, subject: own?.subject ?? null }
+}
+
+function mergedWith(tls: NonNullable<TlsInput>, stored: TlsColumns | undefined, sealing: Sealing): Merged {
+  const before = settingsOf(stored)
+  const next = (given: string | undefined, kept: string | null) =>
+    given === undefined ? kept : given || null
+  const clientCertificate = next(tls.clientCertificate, before?.clientCertificate ?? null)
+  // A certificate that goes takes its key with it.
+  const keptKey = clientCertificate === null ? null : openedKey(stored, sealing)
+  return {
+    clientCertificate,
+    clientKey: next(tls.clientKey, keptKey),
+    certificateAuthority: next(tls.certificateAuthority, before?.certificateAuthority ?? null),
+  }
+}
+
+function openedKey(stored: TlsColumns | undefined, { secrets, workspaceId }: Sealing): string | null {
+  const sealed = stored?.tlsClientKey ?? null
+  return sealed === null ? null : secrets.open(sealed, workspaceId)
+}
+
+function settingsOf(stored: Pick<TlsColumns, 'tlsCertificates'> | undefined): TlsSettings | null {
+  const text = stored?.tlsCertificates ?? null
+  return text === null ? null : storedTls(text)
+}
+
+const isEmpty = ({ clientCertificate, clientKey, certificateAuthority }: Merged): boolean =>
+  clientCertificate === null && clientKey === null && certificateAuthority === null
+
+function expired(member: 'clientCertificate' | 'certificateAuthority', { validTo }: Certificate): InputIssue {
+  return issue([member], 'not_allowed', `The certificate has ended on ${validTo.toISOString()}.`)
+}
+
+function issue(path: readonly string[], code: ItemCode, detail: string): InputIssue {
+  return { path: ['tls', ...path], code, detail }
+}

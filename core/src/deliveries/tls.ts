@@ -1,0 +1,22 @@
+import { z } from 'zod'
+
+/** What is stored of TLS settings in the clear: everything but the key. */
+const StoredTls = z.object({
+  clientCertificate: z.string().nullable(),
+  certificateAuthority: z.string().nullable(),
+  /** When the first of them ends that deliveries need. */
+  expiresAt: z.iso.datetime(),
+})
+
+/** TLS settings of a forward action without the key. */
+export type TlsSettings = z.output<typeof StoredTls>
+
+/** The settings as their column holds them. */
+export function tlsText(settings: TlsSettings): string {
+  return JSON.stringify(settings)
+}
+
+/** The settings of a column that {@link tlsText} wrote. */
+export function storedTls(text: string): TlsSettings {
+  return StoredTls.parse(JSON.parse(text))
+}
