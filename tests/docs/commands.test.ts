@@ -49,7 +49,7 @@ describe('no command of a document escapes the suite', () => {
     const lines = fencesOf(textOf(document))
       .filter(({ language, remark }) => SHELLS.includes(language) && remark !== '')
       .flatMap(({ code }) => code.split('\n'))
-      .map((line) => line.replace(/\s+#.*$/, ''))
+      .map((line) => line.replace(/\s+[#|].*$/, ''))
       // Programs of others are their own business.
       .filter((line) => /^(?:\.\/dist\/creel|creel|bun|npx -y bun@\S+|npx creel)(?= )/.test(line))
     expect(lines.filter((line) => !isSound(line))).toEqual([])

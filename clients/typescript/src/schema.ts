@@ -1620,7 +1620,7 @@ export interface components {
             mutedUntil: string | null;
             events: {
                 /** @enum {string} */
-                kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
+                kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
                 /** @enum {string} */
                 minSeverity: "info" | "warning" | "error" | "critical";
             }[];
@@ -1693,7 +1693,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            eventKind: "delivery.parked" | "delivery.recovered" | "action.paused" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
+            eventKind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
             /** @enum {string} */
             severity: "info" | "warning" | "error" | "critical";
             subjectType: string;
@@ -1731,7 +1731,7 @@ export interface components {
         };
         AlertEvent: {
             /** @enum {string} */
-            kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
+            kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
             displayName: string;
             description: string;
             /** @enum {string} */
@@ -7745,7 +7745,7 @@ export interface operations {
                     /** @description What to be told of; [] for nothing, omitted on create for everything */
                     events?: {
                         /** @enum {string} */
-                        kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
+                        kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
                         /** @description Default info: every severity */
                         minSeverity?: ("info" | "warning" | "error" | "critical") | null;
                     }[] | null;
@@ -8081,7 +8081,7 @@ export interface operations {
                 after?: string;
                 /** @description Of this channel, also when it was deleted */
                 channelId?: string;
-                eventKind?: "delivery.parked" | "delivery.recovered" | "action.paused" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
+                eventKind?: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
                 outcome?: "delivered" | "failed" | "muted" | "suppressed";
             };
             header?: never;
@@ -8280,7 +8280,7 @@ export interface operations {
                     /** @description What to be told of; [] for nothing, omitted on create for everything */
                     events?: {
                         /** @enum {string} */
-                        kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
+                        kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
                         /** @description Default info: every severity */
                         minSeverity?: ("info" | "warning" | "error" | "critical") | null;
                     }[] | null;
