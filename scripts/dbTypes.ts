@@ -8,8 +8,8 @@ import pg from 'pg'
 /** What is written. */
 export const TABLES_FILE = join(import.meta.dir, '../core/src/platform/db/tables.ts')
 const TYPES: Record<string, string> = {
-  // Every list of ours is of text.
-  ARRAY: 'string[]',
+  'ARRAY of _text': 'string[]',
+  'ARRAY of _timestamptz': 'Date[]',
   bigint: 'number',
   boolean: 'boolean',
   bytea: 'Buffer',
@@ -26,6 +26,8 @@ interface ColumnRow {
   is_nullable: 'YES' | 'NO'
   column_default: string | null
   is_identity: 'YES' | 'NO'
+  is_generated: 'ALWAYS' | 'NEVER'
+  udt_name: string
 }
 
 const camel = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase())
@@ -40,7 +42,8 @@ export async function tablesText(url: string): Promise<string> {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   const { rows } = await client.query<ColumnRow>(
-    `select table_name, column_name, data_type, is_nullable, column_default, is_identity
+    `select table_name, column_name, data_type, is_nullable, column_default, is_identity,
+            is_generated, udt_name
      from information_schema.columns
      where table_schema = 'public' and table_name not like 'kysely_%'
      order by table_name, ordinal_position`,
@@ -53,12 +56,12 @@ export async function tablesText(url: string): Promise<string> {
   for (const [table, columns] of tables) {
     text += `\nexport interface ${pascal(table)}Table {\n`
     for (const column of columns) {
-      const base = TYPES[column.data_type]
-      if (base === undefined)
-        throw new Error(`${table}.${column.column_name}: no type for ${column.data_type}`)
+      const sqlType = column.data_type === 'ARRAY' ? `ARRAY of ${column.udt_name}` : column.data_type
+      const base = TYPES[sqlType]
+      if (base === undefined) throw new Error(`${table}.${column.column_name}: no type for ${sqlType}`)
       const type = column.is_nullable === 'YES' ? `${base} | null` : base
       const wrapped =
-        column.is_identity === 'YES'
+        column.is_identity === 'YES' || column.is_generated === 'ALWAYS'
           ? `GeneratedAlways<${type}>`
           : column.column_default !== null
             ? `Generated<${type}>`

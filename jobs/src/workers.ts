@@ -8,7 +8,13 @@ import {
 } from '@creel/core'
 import { checkCertificates } from '@creel/core/actions'
 import { fanOutAlert, sendAlert, sweepAlerts } from '@creel/core/alertChannels'
-import { type FirstAttempts, finishNotify, recoverInterrupted, recoverOverdue } from '@creel/core/deliveries'
+import {
+  type FirstAttempts,
+  finishNotify,
+  recoverInterrupted,
+  recoverOverdue,
+  watchBacklogs,
+} from '@creel/core/deliveries'
 import { sweepImports } from '@creel/core/exports'
 import { sleep, within } from '@creel/core/platform/time'
 import { runReconciliation, sweepReconciliations } from '@creel/core/reconcile'
@@ -37,6 +43,7 @@ const WORKERS: { readonly [Name in Exclude<QueueName, DispatchQueue>]: Worker<Na
   'deliveries.recover': async (services) => void (await recoverOverdue(services)),
   'deliveries.sweep': async (services) => void (await recoverInterrupted(services)),
   'certificates.check': (services, _payload, signal) => checkCertificates(services, signal),
+  'deliveries.backlog': watchBacklogs,
   'endpoints.sweep': (services, _payload, signal) => sweepEndpoints(services, signal),
   'imports.sweep': (services, _payload, signal) => sweepImports(services, signal),
   'reconcile.run': runReconciliation,
@@ -82,7 +89,7 @@ export async function startWorkers(
   services: Services,
   { dispatches = true }: { readonly dispatches?: boolean } = {},
 ): Promise<RunningWorkers> {
-  const dispatcher = startDispatcher(services)
+  const dispatcher = startDispatcher(services, { dispatches })
   const stopping = new AbortController()
   const worked = queueNames.filter((name) => dispatches || !SENDING_QUEUES.includes(name))
   for (const name of queueNames) {

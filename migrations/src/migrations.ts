@@ -27,6 +27,7 @@ import * as importBatches from './20261122T1910_import_batches.ts'
 import * as binEvictions from './20261122T1920_bin_evictions.ts'
 import * as eventIds from './20261122T1930_event_ids.ts'
 import * as deliverySettings from './20261123T0100_delivery_settings.ts'
+import * as deliveryFlows from './20261123T0210_delivery_flows.ts'
 import * as reconciliations from './20261123T0300_reconciliations.ts'
 
 /**
@@ -62,5 +63,6 @@ export const MIGRATIONS: Readonly<Record<string, Migration>> = {
   '20261122T1920_bin_evictions': binEvictions,
   '20261122T1930_event_ids': eventIds,
   '20261123T0100_delivery_settings': deliverySettings,
+  '20261123T0210_delivery_flows': deliveryFlows,
   '20261123T0300_reconciliations': reconciliations,
 }

@@ -86,7 +86,7 @@ describe('GET /api/v1/alert-channels/kinds', () => {
 })
 
 describe('GET /api/v1/alert-channels/events', () => {
-  test('lists the seven subscribable kinds, under both names', async () => {
+  test('lists the subscribable kinds, under both names', async () => {
     const events = await service.alice.get(`${PATH}/events`)
     const alias = await service.alice.get(`${PATH}/event-kinds`)
     expect(alias.body).toEqual(events.body)
@@ -99,6 +99,12 @@ describe('GET /api/v1/alert-channels/events', () => {
       'action.paused',
       'certificate.expiring',
       'certificate.renewed',
+      'delivery.held',
+      'delivery.released',
+      'delivery.backlog',
+      'delivery.drained',
+      'breaker.opened',
+      'breaker.closed',
       'transformation.disabled',
       'watchdog.alarmed',
       'watchdog.recovered',
@@ -131,6 +137,12 @@ describe('POST /api/v1/alert-channels', () => {
         'action.paused',
         'certificate.expiring',
         'certificate.renewed',
+        'delivery.held',
+        'delivery.released',
+        'delivery.backlog',
+        'delivery.drained',
+        'breaker.opened',
+        'breaker.closed',
         'transformation.disabled',
         'watchdog.alarmed',
         'watchdog.recovered',

@@ -19,7 +19,9 @@ const FOUNDATIONS = ['engine', 'platform', 'plans', 'api']
 
 /** Who writes which table. A table with two writers says why. */
 const WRITERS: Readonly<Record<string, readonly string[]>> = {
-  actions: ['actions'],
+  actionFlows: ['deliveries'],
+  // The end of a drain is noticed by those who deliver.
+  actions: ['actions', 'deliveries'],
   alertChannels: ['alertChannels'],
   alertDeliveries: ['alerts', 'alertChannels'],
   alerts: ['alerts'],

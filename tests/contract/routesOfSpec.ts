@@ -18,6 +18,10 @@ export const ROUTES_OF_SPEC: readonly string[] = [
   'POST /api/v1/endpoints/{}/actions',
   'PUT /api/v1/endpoints/{}/actions/{}',
   'DELETE /api/v1/endpoints/{}/actions/{}',
+  'POST /api/v1/endpoints/{}/actions/{}/pause',
+  'POST /api/v1/endpoints/{}/actions/{}/resume',
+  'GET /api/v1/endpoints/{}/actions/{}/backlog',
+  'POST /api/v1/endpoints/{}/deliveries/{}/skip',
 
   'GET /api/v1/endpoints/{}/transformations',
   'POST /api/v1/endpoints/{}/transformations',

@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { z } from 'zod'
 import { TestBrowser } from '../support/browser.ts'
 import type { Client } from '../support/client.ts'
+import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeWorld, type World } from '../support/world.ts'
 
@@ -89,6 +90,31 @@ const STEPS: Readonly<Record<string, Step>> = {
   },
   'actions.update': {
     run: (world) => world.client.put(at(world, `/actions/${world.ids.actionId}`), { name: 'renamed' }),
+  },
+  'actions.pause': { run: (world) => world.client.post(at(world, `/actions/${world.ids.actionId}/pause`)) },
+  'actions.resume': {
+    run: (world) => world.client.post(at(world, `/actions/${world.ids.actionId}/resume`), {}),
+  },
+  'deliveries.skip': {
+    run: async (world) => {
+      const members = { kind: 'forward', url: 'http://127.0.0.1:9/held', name: 'held' }
+      const Made = z.looseObject({ id: z.string() })
+      const action = await world.client.expect(world.client.post(at(world, '/actions'), members), Made)
+      const Page = z.looseObject({ items: z.array(z.looseObject({ id: z.int(), state: z.string() })) })
+      await fetch(`${world.client.captureUrl}/hook/${world.ids.endpointId}`, { method: 'POST', body: '{}' })
+      const list = `/deliveries?actionId=${action.id}`
+      const attempt = await eventually('an attempt that failed', async () => {
+        const { items } = await world.client.expect(world.client.get(at(world, list)), Page)
+        return items.find(({ state }) => state === 'Errored')
+      })
+      // As if that had been the last attempt under an order.
+      await service.db
+        .updateTable('deliveries')
+        .set({ flowState: 'held', orderKey: 'k', finishedAt: new Date(), deadLetteredAt: new Date() })
+        .where('actionId', '=', action.id)
+        .execute()
+      return await world.client.post(at(world, `/deliveries/${attempt.id}/skip`))
+    },
   },
   'alertChannels.create': {
     run: ({ client }) =>

@@ -188,6 +188,68 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/endpoints/{endpointId}/actions/{actionId}/pause": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Stop the attempts of a forward action; its deliveries wait
+         * @description Captures go on. No attempt begins in any process once this has answered, retries included; those under way end. A request is deleted when its retention ends, whether or not it was delivered: the backlog tells how many will be.
+         *
+         *     Needs a key with the scope `write`.
+         */
+        post: operations["actions_pause"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/actions/{actionId}/resume": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the deliveries of a paused action go out again
+         * @description Needs a key with the scope `write`.
+         */
+        post: operations["actions_resume"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/actions/{actionId}/backlog": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read what waits for an action, and why
+         * @description Needs a key with the scope `read`.
+         */
+        get: operations["actions_backlog"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/providers": {
         parameters: {
             query?: never;
@@ -494,6 +556,28 @@ export interface paths {
          *     Needs a key with the scope `write`.
          */
         post: operations["deliveries_retryNow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/endpoints/{endpointId}/deliveries/{attemptId}/skip": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Let the deliveries of a key go on past the dead letter that holds it
+         * @description For actions whose order is held by dead letters. The dead letter stays one; a replay that succeeds frees the key, too.
+         *
+         *     Needs a key with the scope `write`.
+         */
+        post: operations["deliveries_skip"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1855,6 +1939,41 @@ export interface components {
             /** @description Cursor of what is newer than this page: give it as `after`. Null when the page is empty */
             previous: string | null;
         };
+        Backlog: {
+            /** @description Deliveries that wait; 100000 stands for more */
+            waiting: number;
+            /** @description Attempts under way, over all processes */
+            inFlight: number;
+            /** @description When the oldest that waits was queued */
+            oldestWaitingAt: string | null;
+            /** @description Deliveries that wait for another of their key */
+            keysWaiting: number;
+            /** @description Keys that a dead letter stops, oldest first, at most 100 */
+            keysHeld: {
+                key: string;
+                requestId: number;
+                /** Format: date-time */
+                since: string;
+            }[];
+            breaker: {
+                /** @enum {string} */
+                state: "closed" | "open" | "probing";
+                openedAt: string | null;
+                nextProbeAt: string | null;
+            };
+            /** @description The pace in force: of the settings, or of a drain. Null = none */
+            rate: {
+                count: number;
+                perSeconds: number;
+            } | null;
+            pausedAt: string | null;
+            /** @description The receiver asked that nothing starts before */
+            notBefore: string | null;
+            /** @description When the backlog will have gone out at the pace in force; null where none is, or nothing goes out */
+            drainsAt: string | null;
+            /** @description Deliveries that wait and whose requests retention deletes before `drainsAt`, or within 24 hours where that is null */
+            expiring: number;
+        };
         /**
          * @example {
          *       "id": 90117,
@@ -2316,6 +2435,8 @@ export interface components {
                 windowSeconds: number;
                 probeEverySeconds: number;
             } | null;
+            /** @description An incident opens while a delivery has waited for longer */
+            backlogAlertSeconds?: number | null;
             /** @description What a 410 does besides ending its delivery; default `end` */
             gone?: ("end" | "pause") | null;
         };
@@ -3108,6 +3229,12 @@ export interface components {
             url: string;
             /** Format: date-time */
             expiresAt: string;
+        };
+        SkippedDelivery: {
+            requestId: number;
+            /** Format: uuid */
+            actionId: string;
+            key: string;
         };
         Step: {
             /** @enum {unknown} */
@@ -4616,6 +4743,8 @@ export interface operations {
                             windowSeconds: number;
                             probeEverySeconds: number;
                         } | null;
+                        /** @description An incident opens while a delivery has waited for longer */
+                        backlogAlertSeconds?: number | null;
                         /** @description What a 410 does besides ending its delivery; default `end` */
                         gone?: ("end" | "pause") | null;
                     } | null;
@@ -4834,6 +4963,8 @@ export interface operations {
                             windowSeconds: number;
                             probeEverySeconds: number;
                         } | null;
+                        /** @description An incident opens while a delivery has waited for longer */
+                        backlogAlertSeconds?: number | null;
                         /** @description What a 410 does besides ending its delivery; default `end` */
                         gone?: ("end" | "pause") | null;
                     } | null;
@@ -4956,6 +5087,305 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content?: never;
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    actions_pause: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the action */
+                actionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Action"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    actions_resume: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the action */
+                actionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "perSecond": 10
+                 *     }
+                 */
+                "application/json": {
+                    /** @description Attempts that start in a second until nothing waits any more; default: no such bound */
+                    perSecond?: number | null;
+                };
+            };
+        };
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Action"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    actions_backlog: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the action */
+                actionId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Backlog"];
+                };
             };
             /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
             401: {
@@ -6666,6 +7096,106 @@ export interface operations {
              * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
              *
              *     `action_inactive`: A replay was asked for to an action that is not switched on, or suspended by the plan.
+             *
+             *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
+             */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unauthorized`: No API key was sent, or it is unknown, expired or revoked. */
+            401: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `api_access_disabled`: The key is good, but the workspace's plan has no API access.
+             *
+             *     `forbidden`: The key or session is good, but may not do this: its scope is too small, it is for one endpoint, or it may not be used from this address.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `not_found`: The route does not exist, or what the path names is absent, deleted or of another workspace: these cannot be told apart. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rate_limited`: The key's calls of this minute are spent, or too many calls of one kind run at once. */
+            429: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `internal_error`: The service failed. Its log knows more under the same `traceId`. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unavailable`: The service cannot answer now: its database is out of reach, or the search took too long. */
+            503: {
+                headers: {
+                    /** @description Seconds after which a retry is served */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+        };
+    };
+    deliveries_skip: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the endpoint */
+                endpointId: string;
+                /** @description Id of the attempt */
+                attemptId: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description OK */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SkippedDelivery"];
+                };
+            };
+            /**
+             * @description `validation_failed`: The input was read, and parts of it are wrong; nothing was saved.
              *
              *     `request_invalid`: The body cannot be read: not JSON, not a JSON object, not sent as `application/json`, or over 1 MiB.
              */

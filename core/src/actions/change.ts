@@ -4,7 +4,7 @@ import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Context } from '../api/context.ts'
 import { notFound } from '../api/errors.ts'
 import { recordChange } from '../audit/index.ts'
-import { dropDeliveries, policyText, resumeDeliveries } from '../deliveries/index.ts'
+import { applyPolicy, dropDeliveries, flowSignal, policyText, resumeDeliveries } from '../deliveries/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { ActionsTable, Trx } from '../platform/db/index.ts'
 import { actionChange } from './auditedChange.ts'
@@ -72,7 +72,8 @@ export async function writeAction(
   const offSince = wasOn === isNowOn ? {} : { offSince: isNowOn ? null : ctx.clock.now() }
   await updateAction(trx, stored.id, { ...columns, ...offSince })
   if (!wasOn && isNowOn) await resumeDeliveries(ctx, trx, [stored.id])
-  await announceEndpointChange(trx, stored.endpointId)
+  if (columns.deliveryPolicy !== undefined) await applyPolicy(ctx, trx, stored.id, columns.deliveryPolicy)
+  await announceEndpointChange(trx, stored.endpointId, flowSignal('change', stored.id))
 }
 
 function changedColumns(ctx: Context, stored: ActionRow, input: UpdateInput): Updateable<ActionsTable> {

@@ -1,4 +1,4 @@
-import { storedPolicy } from '../deliveries/index.ts'
+import { orderKeyReader, storedPolicy } from '../deliveries/index.ts'
 import { storedCondition } from '../engine/conditions/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import type { LoadedAction } from './planDispatch.ts'
@@ -36,7 +36,7 @@ export async function loadDispatchActions(
       'tlsCertificates',
       'tlsClientKey',
       'deliveryPolicy',
-      'pausedAt',
+      'governed',
     ])
     .execute()
   for (const { endpointId, condition, ...action } of rows)
@@ -44,6 +44,7 @@ export async function loadDispatchActions(
       ...action,
       condition: storedCondition(condition),
       policy: storedPolicy(action.deliveryPolicy),
+      orderKeyOf: orderKeyReader(action.deliveryPolicy),
     })
   return actions
 }

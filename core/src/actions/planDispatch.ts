@@ -1,4 +1,4 @@
-import type { DeliveryPolicy, ForwardSettings } from '../deliveries/index.ts'
+import type { DeliveryPolicy, ForwardSettings, OrderKeyOf } from '../deliveries/index.ts'
 import { type Condition, holds, holdsInSteps, type ReadRoot } from '../engine/conditions/index.ts'
 
 /** What dispatching needs to know of an action. */
@@ -12,7 +12,12 @@ export interface DispatchAction {
 }
 
 /** An action as the capture path keeps it: besides, what its forwards need. Its secrets are sealed. */
-export type LoadedAction = DispatchAction & ForwardSettings & { readonly policy: DeliveryPolicy }
+export type LoadedAction = DispatchAction &
+  ForwardSettings & {
+    readonly policy: DeliveryPolicy
+    /** Null where its deliveries are in no order. */
+    readonly orderKeyOf: OrderKeyOf | null
+  }
 
 /** What a request sets in motion: `state` is the request's until an attempt has a row. */
 export type DispatchPlan<Action = DispatchAction> =

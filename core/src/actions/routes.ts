@@ -3,10 +3,14 @@ import { listChannelStates } from '../alertChannels/index.ts'
 import type { Finds } from '../api/contract.ts'
 import { notFound } from '../api/errors.ts'
 import { route, router } from '../api/route.ts'
+import { optional } from '../api/values.ts'
+import { Backlog, readBacklog } from '../deliveries/index.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
+import { retentionMs } from '../plans/index.ts'
 import { changeAction, removeAction } from './change.ts'
 import { checkActionChange, checkNewAction } from './check.ts'
 import { createAction } from './create.ts'
+import { checkPausable, pauseAction, resumeAction } from './pause.ts'
 import { type ActionRow, findAction, listActions } from './queries.ts'
 import { Action, ActionList, createInput, updateInput } from './schema.ts'
 import { actionListView } from './view.ts'
@@ -76,6 +80,46 @@ export const actionRoutes = router({
     finds: findsAction,
     check: (ctx, input) => checkActionChange(ctx, ctx.action, input),
   }).mutation(({ ctx, input }) => changeAction(ctx, ctx.action, input)),
+
+  pause: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/actions/{actionId}/pause',
+    summary: 'Stop the attempts of a forward action; its deliveries wait',
+    description:
+      'Captures go on. No attempt begins in any process once this has answered, retries included; those under way end. A request is deleted when its retention ends, whether or not it was delivered: the backlog tells how many will be.',
+    input: z.object({ endpointId, actionId }),
+    output: Action,
+    errors: ['validation_failed'],
+    finds: findsAction,
+    check: async (ctx) => checkPausable(ctx.action),
+  }).mutation(({ ctx }) => pauseAction(ctx, ctx.action)),
+
+  resume: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/actions/{actionId}/resume',
+    summary: 'Let the deliveries of a paused action go out again',
+    input: z.object({
+      endpointId,
+      actionId,
+      perSecond: optional(z.int().min(1).max(10_000)).meta({
+        description: 'Attempts that start in a second until nothing waits any more; default: no such bound',
+      }),
+    }),
+    example: { perSecond: 10 },
+    output: Action,
+    errors: ['validation_failed'],
+    finds: findsAction,
+    check: async (ctx) => checkPausable(ctx.action),
+  }).mutation(({ ctx, input }) => resumeAction(ctx, ctx.action, input.perSecond ?? null)),
+
+  backlog: route({
+    method: 'GET',
+    path: '/api/v1/endpoints/{endpointId}/actions/{actionId}/backlog',
+    summary: 'Read what waits for an action, and why',
+    input: z.object({ endpointId, actionId }),
+    output: Backlog,
+    finds: findsAction,
+  }).query(({ ctx }) => readBacklog(ctx, { ...ctx.action, retentionMs: retentionMs(ctx.plan.limits) })),
 
   remove: route({
     method: 'DELETE',

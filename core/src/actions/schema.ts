@@ -102,6 +102,9 @@ export const Action = z
     }),
     auth: Auth.meta({ description: 'Credentials for the receiver; `none` for notify' }),
     tls: Tls.nullable().meta({ description: 'Null without any, and for notify' }),
+    pausedAt: Timestamp.nullable().meta({
+      description: 'Since when its deliveries wait; null = they go out',
+    }),
     delivery: DeliveryPolicy.meta({ id: 'DeliveryPolicy' }).nullable().meta({
       description: 'Null = as the installation says, and for notify',
     }),

@@ -34,6 +34,7 @@ export function actionView(row: ActionRow, channels: readonly ChannelState[]): z
     },
     auth: authView(row),
     tls: tlsView(row),
+    pausedAt: row.pausedAt,
     delivery: row.deliveryPolicy === null ? null : storedPolicy(row.deliveryPolicy),
     ruleCount: row.ruleCount,
     alertChannelId: row.alertChannelId,

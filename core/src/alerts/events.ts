@@ -62,6 +62,55 @@ export const EVENTS = {
     subscribable: true,
     role: 'closes',
   },
+  'delivery.held': {
+    displayName: 'Ordered deliveries held',
+    description:
+      'A dead letter stops the deliveries of its key, because the order of the action says so. A replay or a skip frees the key.',
+    defaultSeverity: 'error',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'opens',
+  },
+  'delivery.released': {
+    displayName: 'Ordered deliveries released',
+    description: 'No key of the action is held any more.',
+    defaultSeverity: 'error',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'closes',
+  },
+  'delivery.backlog': {
+    displayName: 'Deliveries wait for long',
+    description: 'The oldest delivery that waits for the action is older than its `backlogAlertSeconds`.',
+    defaultSeverity: 'warning',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'opens',
+  },
+  'delivery.drained': {
+    displayName: 'Deliveries wait no longer',
+    description: 'No delivery of the action waits for longer than its `backlogAlertSeconds` any more.',
+    defaultSeverity: 'warning',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'closes',
+  },
+  'breaker.opened': {
+    displayName: 'Breaker opened',
+    description: 'Too many attempts of the action failed: only probes go out until one succeeds.',
+    defaultSeverity: 'error',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'opens',
+  },
+  'breaker.closed': {
+    displayName: 'Breaker closed',
+    description: 'An attempt of the action succeeded again: what waited goes out.',
+    defaultSeverity: 'error',
+    subjectType: 'action',
+    subscribable: true,
+    role: 'closes',
+  },
   'transformation.disabled': {
     displayName: 'Transformation rule switched off',
     description: 'The service switched a rule off after repeated faults.',
@@ -128,6 +177,9 @@ export type EventKind = keyof typeof EVENTS
 /** Kinds of event that open an incident, and the kind that closes each. */
 export const CLOSED_BY = {
   'delivery.parked': 'delivery.recovered',
+  'delivery.held': 'delivery.released',
+  'delivery.backlog': 'delivery.drained',
+  'breaker.opened': 'breaker.closed',
   'watchdog.alarmed': 'watchdog.recovered',
   'certificate.expiring': 'certificate.renewed',
 } as const satisfies Partial<Record<EventKind, EventKind>>

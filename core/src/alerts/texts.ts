@@ -21,6 +21,12 @@ const TITLES: { readonly [Kind in EventKind]: (name: string) => string } = {
   'action.paused': (name) => `Action ${name} is paused`,
   'certificate.expiring': (name) => `A certificate of ${name} expires`,
   'certificate.renewed': (name) => `The certificate of ${name} was renewed`,
+  'delivery.held': (name) => `Ordered deliveries to ${name} are held`,
+  'delivery.released': (name) => `Ordered deliveries to ${name} go on`,
+  'delivery.backlog': (name) => `Deliveries to ${name} wait for long`,
+  'delivery.drained': (name) => `Deliveries to ${name} wait no longer`,
+  'breaker.opened': (name) => `The breaker of ${name} is open`,
+  'breaker.closed': (name) => `The breaker of ${name} is closed`,
   'transformation.disabled': (name) => `Rule ${name} was switched off`,
   'watchdog.alarmed': (name) => `Watchdog ${name} is alarmed`,
   'watchdog.recovered': (name) => `Watchdog ${name} recovered`,
@@ -38,6 +44,15 @@ const MESSAGES: { readonly [Kind in EventKind]: (cause: Cause) => string } = {
   'action.paused': ({ reason }) => reason ?? 'Its deliveries wait until it is resumed.',
   'certificate.expiring': ({ reason }) => reason ?? 'A certificate ends within 14 days.',
   'certificate.renewed': ({ reason }) => reason ?? 'Its certificates last for more than 14 days.',
+  'delivery.held': ({ count, reason }) =>
+    `${counted(count, 'dead letter stops', 'dead letters stop')} the deliveries of ${count === 1 ? 'its key' : 'their keys'}${reason === null ? '' : `: ${reason}`}. Replay or skip to go on.`,
+  'delivery.released': () => 'No key is held any more.',
+  'delivery.backlog': ({ reason }) =>
+    reason ?? 'The oldest delivery waits for longer than the action allows.',
+  'delivery.drained': () => 'The oldest delivery waits for no longer than the action allows.',
+  'breaker.opened': ({ reason }) =>
+    `Too many attempts failed${reason === null ? '' : `; last error ${reason}`}. Only probes go out until one succeeds.`,
+  'breaker.closed': () => 'An attempt succeeded. The deliveries that waited go out, a few at first.',
   'transformation.disabled': ({ reason }) => reason ?? 'It faulted on several deliveries in a row.',
   'watchdog.alarmed': ({ reason }) => reason ?? 'No matching capture arrived in time.',
   'watchdog.recovered': ({ reason }) => reason ?? 'A matching capture arrived again.',

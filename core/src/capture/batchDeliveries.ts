@@ -6,18 +6,20 @@ import {
   type ClaimedFirst,
   type FirstAttempts,
   leaseFrom,
+  type NewDelivery,
   NO_POLICY,
   RecoveryJob,
   recoveryJobParameters,
   type StartedDelivery,
   startedDelivery,
+  startInFlowsParameters,
   startParameters,
 } from '../deliveries/index.ts'
 import type { EvaluatedRequest } from '../engine/message/index.ts'
 import { attemptJobs } from '../platform/attemptJobs.ts'
 import type { Pipeline, TextRow, Trx } from '../platform/db/index.ts'
 import type { CaptureSettings } from './captureSettings.ts'
-import type { EvaluatedCapture } from './evaluateCapture.ts'
+import { type EvaluatedCapture, flowOf } from './evaluateCapture.ts'
 
 /** Captures of one endpoint in a batch, in its order. */
 export interface Group {
@@ -38,6 +40,8 @@ interface Planned {
   readonly action: LoadedAction
   /** Captures of the endpoint behind this one. */
   readonly newer: number
+  /** Set where the action is governed. */
+  readonly flow: NewDelivery['flow']
   /** Held where this process makes the first attempt as soon as the capture is committed. */
   readonly slot: AttemptSlot | undefined
 }
@@ -73,15 +77,16 @@ export class BatchDeliveries {
 
   /** Whether some of them wait for a job, which belongs into the same transaction. */
   get needJobs(): boolean {
-    return this.#all.some(({ slot }) => slot === undefined)
+    return this.#all.some(needsJob)
   }
 
   /** Adds the statement that starts a group's, behind the one that stores its captures. */
   add(pipeline: Pipeline, group: Group): void {
     const planned = this.#planned.get(group)
     if (planned === undefined) return
-    const starting = planned.map(({ capture, action, newer, slot }) => ({
+    const starting = planned.map(({ capture, action, newer, flow, slot }) => ({
       newer,
+      flow,
       actionId: action.id,
       actionName: action.name,
       kind: action.kind,
@@ -89,11 +94,12 @@ export class BatchDeliveries {
       claimedUrl: slot === undefined ? null : action.url,
       leaseUntil: action.policy === NO_POLICY ? this.#leaseUntil : leaseFrom(this.#now, action.policy),
     }))
-    const parameters = startParameters(group.settings, group.captures.length, starting, {
-      now: this.#now,
-      workerId: this.#services.workerId,
-    })
-    pipeline.execute('start deliveries', parameters)
+    const claim = { now: this.#now, workerId: this.#services.workerId }
+    const stored = group.captures.length
+    if (planned.some(({ flow }) => flow !== null)) {
+      const parameters = startInFlowsParameters(group.settings, stored, starting, claim)
+      pipeline.execute('start deliveries in flows', parameters)
+    } else pipeline.execute('start deliveries', startParameters(group.settings, stored, starting, claim))
   }
 
   /** Adds the job that owns the claimed attempts, if there are any. */
@@ -112,11 +118,12 @@ export class BatchDeliveries {
 
   /** Queues the first attempts that nobody has claimed. */
   async enqueue(trx: Trx): Promise<void> {
-    const attempts = this.#each(({ capture, action, slot }, { deliveryId }) =>
-      slot === undefined
+    const attempts = this.#each((planned, { deliveryId }) => {
+      const { action, capture } = planned
+      return needsJob(planned)
         ? { deliveryId, attempt: 1, actionId: action.id, bodyBytes: capture.row.body.length }
-        : undefined,
-    )
+        : undefined
+    })
     await this.#services.enqueue(trx, 'deliveries.attempt', attemptJobs(attempts))
   }
 
@@ -144,11 +151,12 @@ export class BatchDeliveries {
   }
 
   #plan(capture: EvaluatedCapture, action: LoadedAction, newer: number): Planned {
+    const flow = flowOf(capture, action)
     const isForward = action.kind === 'forward' && action.url !== null
     const size = { actionId: action.id, bodyBytes: capture.row.body.length }
-    const slot = isForward ? this.#services.firstAttempts.hold(size) : undefined
+    const slot = isForward && flow === null ? this.#services.firstAttempts.hold(size) : undefined
     if (slot !== undefined) this.#recoveryJob ??= new RecoveryJob()
-    return { capture, action, newer, slot }
+    return { capture, action, newer, flow, slot }
   }
 
   #claimed({ capture, action, slot }: Planned, started: StartedDelivery): ClaimedFirst | undefined {
@@ -166,6 +174,10 @@ export class BatchDeliveries {
     const claim = { slot, recoveryJob, attemptId, now: this.#now }
     return { ...started, ...endpoint, ...claim, request, workspaceId, plan, action }
   }
+}
+
+function needsJob({ slot, flow }: Planned): boolean {
+  return slot === undefined && flow === null
 }
 
 /** What a later attempt will read from the row. */

@@ -4,7 +4,7 @@ import { captureBatches, captureBatchSize, captureCommitSeconds } from '../platf
 import type { DeliveryServices } from './batchDeliveries.ts'
 import type { CaptureConnection } from './captureConnection.ts'
 import { type BatchResult, type CaptureOutcome, storeCaptures } from './captureStatement.ts'
-import { applyConsequences, hasConsequences } from './consequences.ts'
+import { applyConsequences, flowSignalsOf, hasConsequences } from './consequences.ts'
 import type { EvaluatedCapture } from './evaluateCapture.ts'
 import type { PlainBatches } from './plainBatch.ts'
 import { tellOfRejections } from './rejections.ts'
@@ -41,8 +41,8 @@ export async function storeBatch(
   endTimer()
   captureBatchSize.observe(captures.length)
   services.endpointChanges.announce(
-    captures.flatMap(({ settings }, index) =>
-      outcomes[index]?.state === 'stored' ? [settings.endpointId] : [],
+    captures.flatMap((capture, index) =>
+      outcomes[index]?.state === 'stored' ? [capture.settings.endpointId, ...flowSignalsOf(capture)] : [],
     ),
   )
   return outcomes

@@ -40,6 +40,8 @@ export interface CaptureSettings {
   readonly eventIdPath: Path | null
   /** In position order. */
   readonly actions: readonly LoadedAction[]
+  /** Some of them are governed. */
+  readonly hasFlows: boolean
   /** What watchdogs wait for, by the ids of their criteria. */
   readonly criteria: ConditionSet<string>
   /** Comparisons that the conditions of both may make with each value of a capture (`looksOf`). */
@@ -112,6 +114,7 @@ export async function loadCaptureSettings(
         verification: prepareVerification(storedSettings(endpoint, secrets)),
         eventIdPath: eventIdPathOf(endpoint.eventIdPath),
         actions: endpointActions,
+        hasFlows: endpointActions.some(({ governed }) => governed),
         criteria: endpointCriteria,
         looks: endpointActions
           .filter(isOn)

@@ -1,7 +1,7 @@
 import type { Services } from '../api/services.ts'
-import { insertDeliveries, type NewDelivery } from '../deliveries/index.ts'
+import { flowSignal, insertDeliveries, type NewDelivery } from '../deliveries/index.ts'
 import type { Trx } from '../platform/db/index.ts'
-import type { EvaluatedCapture } from './evaluateCapture.ts'
+import { type EvaluatedCapture, flowOf } from './evaluateCapture.ts'
 
 /** A capture that was stored in the transaction under way. */
 export interface StoredCapture {
@@ -28,6 +28,14 @@ export async function applyConsequences(
   await insertDeliveries(trx, services.enqueue, stored.flatMap(deliveriesOf))
 }
 
+const NO_SIGNALS: readonly string[] = []
+
+/** Announces the deliveries of a committed capture that wait in flows. */
+export function flowSignalsOf({ dispatch, settings }: EvaluatedCapture): readonly string[] {
+  if (!settings.hasFlows) return NO_SIGNALS
+  return dispatch.actions.filter(({ governed }) => governed).map(({ id }) => flowSignal('work', id))
+}
+
 function deliveriesOf({ capture, requestId }: StoredCapture): NewDelivery[] {
   const { settings, row, dispatch } = capture
   return dispatch.actions.map((action) => ({
@@ -38,6 +46,7 @@ function deliveriesOf({ capture, requestId }: StoredCapture): NewDelivery[] {
     actionName: action.name,
     kind: action.kind,
     bodyBytes: row.body.length,
+    flow: flowOf(capture, action),
     trigger: 'capture',
     createdAt: row.receivedAt,
   }))

@@ -1,5 +1,6 @@
 import { type DispatchPlan, type LoadedAction, planDispatch, planDispatchInSteps } from '../actions/index.ts'
-import { requestRoot } from '../engine/conditions/index.ts'
+import type { NewDelivery } from '../deliveries/index.ts'
+import { type ReadRoot, requestRoot } from '../engine/conditions/index.ts'
 import type { CapturedRequest, EvaluatedRequest } from '../engine/message/index.ts'
 import {
   evaluate,
@@ -21,6 +22,8 @@ export interface EvaluatedCapture extends NewCapture {
   readonly request: EvaluatedRequest
   /** To be sent in place of the configured response. */
   readonly handshake: HandshakeAnswer | null
+  /** Of the matching actions that have an order: the keys of the capture. */
+  readonly orderKeys?: ReadonlyMap<string, string | null>
   /** Somebody waits for its id, which only the general statement tells. */
   readonly needsId?: true
 }
@@ -38,12 +41,10 @@ export function evaluateCapture(
 ): EvaluatedCapture {
   const known = readVerdict(settings, request, publicUrl)
   const root = requestRoot(known.request)
-  return evaluatedCapture(
-    settings,
-    known,
-    planDispatch(settings.actions, root),
-    settings.criteria.holding(root),
-  )
+  return evaluatedCapture(settings, known, planDispatch(settings.actions, root), {
+    criteriaIds: settings.criteria.holding(root),
+    root,
+  })
 }
 
 /**
@@ -75,7 +76,8 @@ function* decideInSteps(settings: CaptureSettings, known: Known): Generator<void
   if (settings.looks > 0) root.bodyDocument()
   yield
   const dispatch = yield* planDispatchInSteps(settings.actions, root)
-  return evaluatedCapture(settings, known, dispatch, yield* settings.criteria.holdingInSteps(root))
+  const criteriaIds = yield* settings.criteria.holdingInSteps(root)
+  return evaluatedCapture(settings, known, dispatch, { criteriaIds, root })
 }
 
 /** Decided before the conditions, which may ask for it. */
@@ -105,7 +107,7 @@ function evaluatedCapture(
   settings: CaptureSettings,
   { request, handshake }: Known,
   dispatch: DispatchPlan<LoadedAction>,
-  criteriaIds: readonly string[],
+  { criteriaIds, root }: { readonly criteriaIds: readonly string[]; readonly root: ReadRoot },
 ): EvaluatedCapture {
   return {
     row: captureRow(request),
@@ -115,8 +117,22 @@ function evaluatedCapture(
     dispatch,
     request,
     criteriaIds,
+    orderKeys: orderKeysOf(dispatch.actions, root),
     handshake,
   }
+}
+
+const NO_KEYS: ReadonlyMap<string, string | null> = new Map()
+
+/** Read while the body is parsed, and for ordered actions only. */
+function orderKeysOf(actions: readonly LoadedAction[], root: ReadRoot): ReadonlyMap<string, string | null> {
+  if (!actions.some(({ orderKeyOf }) => orderKeyOf !== null)) return NO_KEYS
+  return new Map(actions.map(({ id, orderKeyOf }) => [id, orderKeyOf === null ? null : orderKeyOf(root)]))
+}
+
+/** How the delivery of a capture waits in the flow of an action; null where the action is not governed. */
+export function flowOf({ orderKeys }: EvaluatedCapture, { id, governed }: LoadedAction): NewDelivery['flow'] {
+  return governed ? { orderKey: orderKeys?.get(id) ?? null } : null
 }
 
 /**

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import type { Services } from '../api/services.ts'
-import { insertRecoveryJob, START_DELIVERIES } from '../deliveries/index.ts'
+import { insertRecoveryJob, START_DELIVERIES, START_IN_FLOWS } from '../deliveries/index.ts'
 import {
   type Db,
   encodeArray,
@@ -33,6 +33,7 @@ const STATEMENTS = {
   'count and evict': COUNT_AND_EVICT,
   copy: COPY,
   'start deliveries': START_DELIVERIES,
+  'start deliveries in flows': START_IN_FLOWS,
   'note criteria': NOTE_CRITERIA,
 } as const
 

@@ -34,6 +34,7 @@ const settingsOf = (endpointId: string): CaptureSettings => ({
   }),
   eventIdPath: null,
   actions: [],
+  hasFlows: false,
   criteria: new ConditionSet([]),
   looks: 0,
 })

@@ -32,6 +32,8 @@ export interface Attempt {
   readonly leaseUntil: Date
   /** No attempt is made at or after this. */
   readonly retentionEndsAt: Date
+  /** Its delivery waits in the flow of its action between attempts, and not as a job. */
+  readonly inFlow: boolean
   /** Why nothing is to be sent, decided when it was claimed. */
   readonly refusal: Refusal | null
   /** The job that recovers it should it be left without a result; null where only `deliveries.sweep` does. */
@@ -53,6 +55,8 @@ export interface ForwardAction {
   /** Null without a client certificate and an authority of its own. */
   readonly tls: TlsIdentity | null
   readonly policy: DeliveryPolicy
+  /** Its deliveries wait in its flow, which keeps their order and pace. */
+  readonly isGoverned: boolean
 }
 
 /** Ends of a delivery that were decided without sending: no attempt follows, and nothing becomes a dead letter. */

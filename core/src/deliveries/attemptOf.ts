@@ -39,7 +39,7 @@ export const leaseSql = (policy: string, now: string, usual: string): string =>
 /** What an attempt needs to know besides its request: of its delivery, its action and its endpoint. */
 export type ClaimedDelivery = Omit<
   DueRow,
-  keyof StoredRequestRow | 'kind' | 'offSince' | 'alertChannelId' | 'messageTemplate'
+  keyof StoredRequestRow | 'kind' | 'offSince' | 'alertChannelId' | 'messageTemplate' | 'flowState'
 > & { readonly endpointId: string }
 
 /** What is known of an attempt besides its delivery and its request. */
@@ -50,6 +50,7 @@ interface Claim {
   readonly action: ForwardAction
   readonly rules: RuleSet
   readonly recoveryJob?: RecoveryJob
+  readonly inFlow?: boolean
 }
 
 /** A claimed attempt, as the sending side takes it. */
@@ -57,7 +58,7 @@ export function attemptOf(
   services: Pick<Services, 'secrets' | 'plans'>,
   row: ClaimedDelivery,
   request: EvaluatedRequest,
-  { id, now, action, rules, recoveryJob }: Claim,
+  { id, now, action, rules, recoveryJob, inFlow = false }: Claim,
 ): Attempt {
   const keptMs = retentionMs(planOf(services.plans, row.plan).limits)
   return {
@@ -71,6 +72,7 @@ export function attemptOf(
     requestId: row.requestId,
     request,
     rules,
+    inFlow,
     startedAt: now,
     leaseUntil: leaseFrom(now, action.policy),
     retentionEndsAt: new Date(request.receivedAt.getTime() + keptMs),
@@ -119,6 +121,7 @@ export function forwardAction(secrets: SecretBox, row: ActionRow, now: Date): Fo
     auth: forwardAuth(secrets, row),
     tls: tlsIdentity(secrets, row),
     policy: storedPolicy(row.deliveryPolicy),
+    isGoverned: row.governed,
   }
 }
 

@@ -31,7 +31,7 @@ const READ = [
   'tlsCertificates',
   'tlsClientKey',
   'deliveryPolicy',
-  'pausedAt',
+  'governed',
   'endpointName',
   'captureId',
   'plan',
@@ -47,6 +47,9 @@ interface ClaimedRow extends Pick<DueRow, (typeof READ)[number]> {
   readonly hasRules: boolean
 }
 
+/** What a claim needs of the process. */
+export type ClaimServices = Pick<Services, 'db' | 'clock' | 'workerId' | 'secrets' | 'plans' | 'log'>
+
 /** What a claim came to. */
 export interface Claimed {
   /** The forwards to make now, and those that end unsent. */
@@ -56,13 +59,14 @@ export interface Claimed {
 }
 
 /**
- * `$3` is now, `$4` the end of a lease of the usual length, `$5` the process that makes the attempts. Two workers that claim the same attempt meet in `delivery_attempts_by_delivery`:
+ * `$3` is now, `$4` the end of a lease of the usual length, `$5` the process that makes the attempts. `$6` tells whether the flow of a governed
+ * action has taken the deliveries: those of governed actions begin in no other way. Two workers that claim the same attempt meet in `delivery_attempts_by_delivery`:
  * one of them inserts nothing.
  */
 const CLAIM_FORWARDS = statement(
   'claim forwards',
   `with due as (
-    select d.*, d.kind = 'forward' and (d.is_active and not d.suspended_by_plan
+    select d.*, d.kind = 'forward' and (case when $6::boolean then d.flow_state = 'sending' else d.flow_state is null and not d.governed end) and (d.is_active and not d.suspended_by_plan
       or coalesce($3::timestamptz >= d.off_since + interval '${ACTION_OFF_HOURS} hours', false)) as is_ready
     from (${SELECT_DUE}) d
   ), begun as (
@@ -92,8 +96,14 @@ function columnOf(member: string): string {
  * statement, durable when it returns. Safe to call twice for the same attempt: only one caller gets it.
  *
  * What fails after that is found when its lease ends, or the process that makes it is silent, as Interrupted.
+ *
+ * @param isFlow the deliveries were taken by the flow of their action; `services.db` is the transaction that took them
  */
-export async function claimForwards(services: Services, due: readonly DueAttempt[]): Promise<Claimed> {
+export async function claimForwards(
+  services: ClaimServices,
+  due: readonly DueAttempt[],
+  isFlow = false,
+): Promise<Claimed> {
   if (due.length === 0) return { attempts: [], others: [] }
   const now = services.clock.now()
   const rows = await run<ClaimedRow>(services.db, CLAIM_FORWARDS, [
@@ -101,6 +111,7 @@ export async function claimForwards(services: Services, due: readonly DueAttempt
     now,
     leaseFrom(now),
     services.workerId,
+    isFlow,
   ])
   const shaped = rows.filter(({ attemptId, hasRules }) => attemptId !== null && hasRules)
   const ruleSets = await loadRuleSets(
@@ -113,7 +124,7 @@ export async function claimForwards(services: Services, due: readonly DueAttempt
     if (row.attemptId === null) continue
     const rules = ruleSets.get(row.actionId) ?? NO_RULE_SET
     try {
-      const claim = { id: row.attemptId, now, action: actionOf(row), rules }
+      const claim = { id: row.attemptId, now, action: actionOf(row), rules, inFlow: isFlow }
       attempts.push(attemptOf(services, row, storedRequest(row), claim))
     } catch (err) {
       // A secret that no key opens harms no other delivery.

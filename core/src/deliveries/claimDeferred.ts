@@ -9,6 +9,7 @@ import { NO_RULE_SET } from '../transformations/index.ts'
 import type { Attempt } from './attempt.ts'
 import { attemptOf, forwardActions } from './attemptOf.ts'
 import { type DueRow, dueParameters, isOff, isWaiting, offUntil, SELECT_DUE } from './dueAttempts.ts'
+import { adoptDeliveries, isInFlow } from './flow/adopt.ts'
 import { channelsOf, startNotify } from './notify.ts'
 import { insertAttempts, removeDeliveries } from './queries.ts'
 
@@ -29,7 +30,7 @@ const FIND_UNREACHABLE = statement(
  *
  * Attempts of a deleted action, endpoint or request are dropped. Those of a switched-off action wait: they come
  * back when it is switched on, or 24 h after it was switched off to be ended as `action_off`. Notify attempts go
- * to the outbox of alerts.
+ * to the outbox of alerts. Those of governed actions move to the flow of their action, which makes them when it may.
  *
  * @returns the attempts that end unsent
  */
@@ -45,10 +46,12 @@ export async function claimDeferred(services: Services, due: readonly DueAttempt
     )
     // A forward among the ready ones was switched on a moment ago.
     const ready = rows.filter((row) => row.kind === 'notify' && !isWaiting(row, now))
+    const ofFlows = rows.filter(isInFlow)
+    await adoptDeliveries(trx, ofFlows)
     await wakeLater(
       services,
       trx,
-      rows.filter((row) => !ready.includes(row)),
+      rows.filter((row) => !ready.includes(row) && !ofFlows.includes(row)),
       now,
     )
     return await startNotifies(services, trx, ready, now)

@@ -21,7 +21,7 @@ export type ForwardSettings = Pick<
   | 'tlsCertificates'
   | 'tlsClientKey'
   | 'deliveryPolicy'
-  | 'pausedAt'
+  | 'governed'
 >
 
 type ActionColumns = ForwardSettings &
@@ -44,6 +44,8 @@ export interface DueRow extends StoredRequestRow, ActionColumns {
   /** What the endpoint's capture URL is called by. */
   readonly captureId: string
   readonly plan: string
+  /** Null while its attempts have jobs; else it waits as a row, see `flow/`. */
+  readonly flowState: string | null
 }
 
 /**
@@ -58,7 +60,7 @@ export const SELECT_DUE = `
          d.action_id, a.name as action_name, a.url, a.append_path, a.append_query, a.is_active, a.suspended_by_plan, a.off_since,
          a.signing_secret, a.previous_signing_secret, a.previous_signing_secret_until, a.signing_scheme, a.auth_settings, a.auth_secrets,
          a.tls_certificates, a.tls_client_key,
-         a.delivery_policy, a.paused_at,
+         a.delivery_policy, a.governed, d.flow_state,
          a.alert_channel_id, a.message_template, e.name as endpoint_name, coalesce(e.capture_id, e.id) as capture_id, w.plan,
          r.received_at, r.method, r.path, r.query_string, r.header_names, r.header_values, r.content_type,
          r.body, r.size_bytes, r.body_truncated, r.ip, r.label, r.event_id, r.verdict, r.verdict_note

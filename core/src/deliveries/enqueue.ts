@@ -1,5 +1,6 @@
 import { attemptJobs } from '../platform/attemptJobs.ts'
 import {
+  BOOL,
   encodeArray,
   INT8,
   type ItemType,
@@ -24,6 +25,8 @@ export interface NewDelivery {
   /** Bytes of the stored body. */
   readonly bodyBytes: number
   readonly trigger: Extract<Trigger, 'capture' | 'bulkReplay'>
+  /** Set where the action is governed: the delivery waits in its flow, after others of its key. */
+  readonly flow: { readonly orderKey: string | null } | null
   /** Now; the first attempt is due at once. */
   readonly createdAt: Date
 }
@@ -31,16 +34,18 @@ export interface NewDelivery {
 const INSERT = statement(
   'insert deliveries',
   `insert into deliveries
-    (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at, next_attempt_at)
-  select w, e, r, a, n, k, t, c, c
-  from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[])
-    as new (w, e, r, a, n, k, t, c)
+    (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at, next_attempt_at,
+     flow_state, flow_due_at, order_key)
+  select w, e, r, a, n, k, t, c, c, case when f then 'waiting' end, case when f then c end, o
+  from unnest($1::uuid[], $2::uuid[], $3::bigint[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::timestamptz[],
+    $9::boolean[], $10::text[]) as new (w, e, r, a, n, k, t, c, f, o)
   returning id, request_id, action_id`,
 )
 
 /**
  * Queues deliveries in the caller's transaction: the captures, the deliveries and their jobs exist together or
- * not at all. One statement for the rows and one for the jobs, however many there are.
+ * not at all. One statement for the rows and one for the jobs, however many there are. Those of governed actions have no jobs: the caller
+ * announces them when the transaction is committed.
  */
 export async function insertDeliveries(
   trx: Trx,
@@ -48,7 +53,7 @@ export async function insertDeliveries(
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
   if (deliveries.length === 0) return
-  const column = <Value>(type: ItemType<Value>, valueIn: (delivery: NewDelivery) => Value) =>
+  const column = <Value>(type: ItemType<Value>, valueIn: (delivery: NewDelivery) => Value | null) =>
     encodeArray(type, deliveries, valueIn)
   const rows = await run<{ id: number; requestId: number; actionId: string }>(trx, INSERT, [
     column(UUID, ({ workspaceId }) => workspaceId),
@@ -59,13 +64,18 @@ export async function insertDeliveries(
     column(TEXT, ({ kind }) => kind),
     column(TEXT, ({ trigger }) => trigger),
     column(TIMESTAMPTZ, ({ createdAt }) => createdAt),
+    column(BOOL, ({ flow }) => flow !== null),
+    column(TEXT, ({ flow }) => flow?.orderKey ?? null),
   ])
+  const inFlow = new Set(deliveries.filter(({ flow }) => flow !== null).map(({ actionId }) => actionId))
+  const queued = rows.filter(({ actionId }) => !inFlow.has(actionId))
+  if (queued.length === 0) return
   const bodyBytes = new Map(deliveries.map((delivery) => [delivery.requestId, delivery.bodyBytes]))
   await enqueue(
     trx,
     'deliveries.attempt',
     attemptJobs(
-      rows.map(({ id, requestId, actionId }) => ({
+      queued.map(({ id, requestId, actionId }) => ({
         deliveryId: id,
         attempt: 1,
         actionId,

@@ -94,6 +94,9 @@ function finishStatement(jobs: RecoveryJobSql): Statement {
   statements.set(jobs, known)
   return known
 }
+/** Whether a dead letter of the delivery `d` stops the others of its key. */
+const HOLDS_KEY = `(
+  select a.delivery_policy::jsonb #>> '{order,onDeadLetter}' from actions a where a.id = d.action_id) = 'hold'`
 
 /**
  * `$1` is now. `$2` names actions: when one of them has an open incident, nothing is done, and the one row that comes
@@ -138,7 +141,13 @@ function finishText(jobs: RecoveryJobSql): string {
       attempt_count = f.attempt_number,
       next_attempt_at = coalesce(f.next_attempt_at, d.next_attempt_at),
       finished_at = case when f.disposition = 'deadLettered' then $1::timestamptz end,
-      dead_lettered_at = case when f.disposition = 'deadLettered' then $1::timestamptz end
+      dead_lettered_at = case when f.disposition = 'deadLettered' then $1::timestamptz end,
+      flow_due_at = case when d.flow_state is not null then coalesce(f.next_attempt_at, d.next_attempt_at) end,
+      flow_state = case
+        when d.flow_state is null then null
+        when f.disposition = 'again' then 'waiting'
+        when d.order_key is not null and ${HOLDS_KEY} then 'held'
+      end
     from finished f where d.id = f.delivery_id and f.disposition <> 'over'
   )
   select f.id from finished f

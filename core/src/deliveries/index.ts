@@ -16,6 +16,14 @@ export {
   NO_FIRST_ATTEMPTS,
   type SlotRequest,
 } from './firstAttempts.ts'
+export { Backlog, readBacklog } from './flow/backlog.ts'
+export { applyPolicy, FLOW_INCIDENTS, lockFlow } from './flow/control.ts'
+export { LATE_MS_MAX, LEAD_MS_MAX } from './flow/decide.ts'
+export { type OrderKeyOf, orderKeyReader } from './flow/orderKey.ts'
+export { type PacedAttempt, type Picked, pickAttempts } from './flow/pick.ts'
+export { type FlowSignalKind, flowSignal, flowSignalOf } from './flow/signals.ts'
+export { endDrain, flowsWithWork, postponeFirst, reserveStart } from './flow/upkeep.ts'
+export { watchBacklogs } from './flow/watchBacklogs.ts'
 export { notifyMessage } from './notify.ts'
 export { dropDeliveries, endDeliveries, postponeAttempts, resumeDeliveries } from './openDeliveries.ts'
 export { DeliveryPolicy, isRetried, NO_POLICY, policyDelays, policyText, storedPolicy } from './policy.ts'
@@ -32,9 +40,11 @@ export { DeliveryAttempt, DeliveryAttemptDetail } from './schema.ts'
 export { sendAttempt } from './send.ts'
 export {
   START_DELIVERIES,
+  START_IN_FLOWS,
   type StartedDelivery,
   type StartingDelivery,
   startedDelivery,
+  startInFlowsParameters,
   startParameters,
 } from './startStatement.ts'
 export { GONE, TRIGGERS, type Trigger } from './states.ts'

@@ -3,6 +3,8 @@ import type { Services } from '../api/services.ts'
 import { attemptJobs, type DueAttempt } from '../platform/attemptJobs.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import type { Trx } from '../platform/db/index.ts'
+import { closeFlowIncidents } from './flow/control.ts'
+import { flowSignal } from './flow/signals.ts'
 import {
   type DeliveriesOf,
   findOpenDeliveries,
@@ -26,8 +28,9 @@ export async function resumeDeliveries(
   if (actionIds.length === 0) return
   const now = services.clock.now()
   const deliveries = await findOpenDeliveries(trx, { actionIds })
-  const due = deliveries.filter((delivery) => delivery.nextAttemptAt <= now)
+  const due = deliveries.filter(({ nextAttemptAt, flowState }) => nextAttemptAt <= now && flowState === null)
   await services.enqueue(trx, 'deliveries.attempt', attemptJobs(due.map(nextAttempt)))
+  await announceEndpointChange(trx, ...actionIds.map((id) => flowSignal('change', id)))
 }
 
 /** Defers attempts that found no slot: the same attempts, due later. Nothing is written in their deliveries. */
@@ -58,6 +61,7 @@ export async function dropDeliveries(
   if (actionIds.length === 0) return
   await removeDeliveriesOfActions(trx, actionIds)
   await closeIncidentsSilently(services, trx, { kind: 'delivery.parked', subjectIds: actionIds })
+  await closeFlowIncidents(services, trx, actionIds)
 }
 
 /**

@@ -71,6 +71,9 @@ export const DeliveryPolicy = z.object({
       }),
     )
     .meta({ description: 'After so many failures in the window, only probes go out until one succeeds' }),
+  backlogAlertSeconds: z.nullish(z.int().min(10).max(604_800)).meta({
+    description: 'An incident opens while a delivery has waited for longer',
+  }),
   gone: z.nullish(z.enum(['end', 'pause'])).meta({
     description: 'What a 410 does besides ending its delivery; default `end`',
   }),

@@ -92,6 +92,8 @@ export interface OpenDelivery {
   readonly attemptCount: number
   readonly nextAttemptAt: Date
   readonly bodyBytes: number
+  /** Null while its attempts have jobs. */
+  readonly flowState: string | null
   /** The action's URL; null for notify. */
   readonly url: string | null
   /** Of the action, as its column holds it. */
@@ -122,8 +124,15 @@ export function findOpenDeliveries(db: Db, of: DeliveriesOf): Promise<OpenDelive
         : query,
     )
     .select(['d.id', 'd.workspaceId', 'd.endpointId', 'd.requestId', 'd.actionId', 'd.kind', 'd.trigger'])
-    .select(['d.attemptCount', 'd.nextAttemptAt', 'a.name as actionName', 'a.url', 'e.name as endpointName'])
-    .select('a.deliveryPolicy')
+    .select([
+      'd.attemptCount',
+      'd.nextAttemptAt',
+      'd.flowState',
+      'a.name as actionName',
+      'a.url',
+      'a.deliveryPolicy',
+      'e.name as endpointName',
+    ])
     .select(sql<number>`octet_length(r.body)`.as('bodyBytes'))
     .orderBy('d.id')
     .execute()

@@ -7,6 +7,7 @@ import { deliveryAttemptSeconds, deliveryAttempts } from '../platform/metrics/in
 import { recordRuleOutcomes } from '../transformations/index.ts'
 import type { Attempt, AttemptResult } from './attempt.ts'
 import { type Disposition, type FinishedAttempt, finishAlone, finishAttempts } from './finishStatement.ts'
+import { concernsFlow, endSignals, recordOutcomes } from './flow/outcomes.ts'
 import { isRetried, policyDelays } from './policy.ts'
 import { jobsEndedBy } from './recoveryStatements.ts'
 import { nextAttemptAt } from './retrySchedule.ts'
@@ -93,11 +94,15 @@ export async function recordAttempts(
       await queueRetries(services, trx, counted)
       await tellIncidents(services, trx, counted)
       await recordRuleOutcomes(services, trx, counted.map(ruleOutcome))
+      await recordOutcomes(services, trx, counted)
       await pauseGone(services, trx, counted.filter(asksForPause).map(goneReceiver))
     })
   }
   for (const { attempt } of evaluated) attempt.recoveryJob?.ended(attempt)
-  services.endpointChanges.announce(evaluated.map(({ attempt }) => attempt.endpoint.id))
+  services.endpointChanges.announce([
+    ...evaluated.map(({ attempt }) => attempt.endpoint.id),
+    ...endSignals(evaluated),
+  ])
   for (const [state, group] of Map.groupBy(evaluated, ({ verdict }) => verdict.state))
     deliveryAttempts.inc({ state }, group.length)
   for (const { result } of evaluated) deliveryAttemptSeconds.observe(result.durationMs / 1000)
@@ -127,7 +132,7 @@ function logFailure({ log }: Pick<Services, 'log'>, { attempt, result, verdict }
 /** What most batches are: successes from which nothing follows. One round trip to the database. */
 async function recordPlainSuccesses(services: Services, evaluated: readonly Evaluated[]): Promise<boolean> {
   const isPlain = evaluated.every(
-    ({ verdict, result }) => verdict.state === 'Succeeded' && result.ruleEnds.length === 0,
+    (one) => one.verdict.state === 'Succeeded' && one.result.ruleEnds.length === 0 && !concernsFlow(one),
   )
   if (!isPlain) return false
   const actionIds = [...new Set(evaluated.map(({ attempt }) => attempt.action.id))]
@@ -168,7 +173,8 @@ function dispositionOf({ state, nextAttemptAt: next }: Verdict): Disposition {
 
 async function queueRetries(services: Services, trx: Trx, evaluated: readonly Evaluated[]): Promise<void> {
   const retries = evaluated.flatMap(({ attempt, verdict }): QueuedAttempt[] => {
-    if (attempt.deliveryId === null || verdict.nextAttemptAt === null) return []
+    // A delivery of a flow waits as a row.
+    if (attempt.deliveryId === null || attempt.inFlow || verdict.nextAttemptAt === null) return []
     return [
       {
         deliveryId: attempt.deliveryId,

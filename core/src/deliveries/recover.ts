@@ -2,6 +2,7 @@ import type { Services } from '../api/services.ts'
 import { attemptJobs } from '../platform/attemptJobs.ts'
 import { NO_RULES } from '../transformations/index.ts'
 import { finishAttempts } from './finishStatement.ts'
+import { tellHeld } from './flow/held.ts'
 import { interruptedMessages } from './interruptedMessages.ts'
 import { openDeadLetterIncidents } from './openDeliveries.ts'
 import { policyDelays, storedPolicy } from './policy.ts'
@@ -37,6 +38,15 @@ export async function recoverOverdue(services: Services): Promise<number> {
     services.endpointChanges.announce(recovered.map(({ endpointId }) => endpointId))
     count += recovered.length
     if (left === 0) return count
+  }
+}
+
+function heldBy(delivery: OpenDelivery) {
+  return {
+    ...delivery,
+    deliveryId: delivery.id,
+    action: { id: delivery.actionId, name: delivery.actionName },
+    endpoint: { id: delivery.endpointId, name: delivery.endpointName },
   }
 }
 
@@ -92,6 +102,7 @@ async function recoverSome(
       else again.push({ delivery, attemptNumber: row.attemptNumber })
     }
     await openDeadLetterIncidents(services, trx, deadLettered, 'interrupted')
+    await tellHeld(services, trx, deadLettered.map(heldBy))
     await services.enqueue(
       trx,
       'deliveries.attempt',

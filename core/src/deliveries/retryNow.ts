@@ -55,8 +55,8 @@ export async function retryNow(ctx: Context, endpointId: string, attemptId: numb
   })
 }
 
-/** Locked, so that an attempt that begins meanwhile is not announced twice; null for an inline replay. */
-async function deliveryOf(trx: Trx, endpointId: string, attemptId: number): Promise<number | null> {
+/** The delivery of an attempt, locked, so that an attempt that begins meanwhile is not announced twice; null for an inline replay. */
+export async function deliveryOf(trx: Trx, endpointId: string, attemptId: number): Promise<number | null> {
   const attempt = await trx
     .selectFrom('deliveryAttempts')
     .where('endpointId', '=', endpointId)

@@ -81,7 +81,7 @@ export function nextAttemptAt(
 }
 
 /** Seconds that a `Retry-After` field asks for (RFC 9110 §10.2.3); 0 when it asks for nothing readable. */
-function retryAfterSeconds(field: string | null, now: Date): number {
+export function retryAfterSeconds(field: string | null, now: Date): number {
   if (field === null) return 0
   if (/^\s*\d{1,10}\s*$/.test(field)) return Number(field)
   const at = Date.parse(field)

@@ -8,6 +8,7 @@ import { route, router } from '../api/route.ts'
 import { Int64 } from '../api/values.ts'
 import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import { attemptWithRecord } from './attemptRecord.ts'
+import { skipHeld } from './flow/skip.ts'
 import { type AttemptRow, findAttempt, listAttempts } from './read.ts'
 import { retryNow } from './retryNow.ts'
 import { DeliveryAttempt, DeliveryAttemptDetail, listInput } from './schema.ts'
@@ -68,6 +69,20 @@ export const deliveryRoutes = router({
     errors: ['validation_failed', 'action_inactive'],
     finds: findsAttempt,
   }).mutation(({ ctx }) => retryNow(ctx, ctx.endpoint.id, ctx.attempt.id)),
+
+  skip: route({
+    method: 'POST',
+    path: '/api/v1/endpoints/{endpointId}/deliveries/{attemptId}/skip',
+    summary: 'Let the deliveries of a key go on past the dead letter that holds it',
+    description:
+      'For actions whose order is held by dead letters. The dead letter stays one; a replay that succeeds frees the key, too.',
+    input: z.object({ endpointId, attemptId }),
+    output: z
+      .object({ requestId: Int64, actionId: z.uuid(), key: z.string() })
+      .meta({ id: 'SkippedDelivery' }),
+    errors: ['validation_failed'],
+    finds: findsAttempt,
+  }).mutation(({ ctx }) => skipHeld(ctx, ctx.endpoint.id, ctx.attempt.id)),
 
   get: route({
     method: 'GET',

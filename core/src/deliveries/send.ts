@@ -39,11 +39,14 @@ interface Forward {
  *
  * The captured method goes to the action's URL, with the captured bytes unless a rule touched them. The sender's
  * `User-Agent` is passed on; ours stands only where there is none. A rule that faults sends nothing: what it would have redacted must not go out.
+ *
+ * @param ready waits until the attempt may go out, when all else is done
  */
 export async function sendAttempt(
   services: SendServices,
   attempt: Attempt,
   signal?: AbortSignal,
+  ready: () => Promise<void> = async () => {},
 ): Promise<AttemptResult> {
   const { clock, outbound } = services
   if (attempt.refusal !== null) return notSent(attempt.refusal, clock.now())
@@ -53,6 +56,7 @@ export async function sendAttempt(
     return { ...notSent(error ?? 'rule_fault', clock.now()), rules: applied, ruleEnds: ends }
   }
   const { message, shaped } = forward
+  await ready()
   const { timeoutSeconds } = attempt.action.policy
   const totalTimeoutMs = (timeoutSeconds ?? TIMEOUT_SECONDS) * 1000
   const { auth, tls } = attempt.action

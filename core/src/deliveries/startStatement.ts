@@ -1,4 +1,5 @@
 import {
+  BOOL,
   encodeArray,
   encoded,
   type Field,
@@ -24,6 +25,12 @@ export interface StartingDelivery {
   readonly leaseUntil: Date
 }
 
+/** Of a governed action: it waits in the action's flow, after others of its key. */
+export interface StartingInFlow extends StartingDelivery {
+  /** Null where it is not of a governed action. */
+  readonly flow: { readonly orderKey: string | null } | null
+}
+
 /** A delivery that was started. */
 export interface StartedDelivery {
   readonly deliveryId: number
@@ -38,7 +45,21 @@ export interface StartedDelivery {
  * since its counter row is locked. Where a URL is given, the first attempt is claimed: its row says Pending, with its lease,
  * before the capture is answered.
  */
-export const START_DELIVERIES = `
+export const START_DELIVERIES = startText({ columns: '', values: '', fields: '', arrays: '' })
+
+/**
+ * The same for an endpoint with governed actions: `$13` tells which deliveries are of one, and `$14` their order keys. Apart, so that
+ * other endpoints send no more than they need.
+ */
+export const START_IN_FLOWS = startText({
+  columns: ', flow_state, flow_due_at, order_key',
+  values: ", case when in_flow then 'waiting' end, case when in_flow then received_at end, order_key",
+  fields: ', in_flow, order_key',
+  arrays: ', $13::boolean[], $14::text[]',
+})
+
+function startText(flow: Readonly<Record<'columns' | 'values' | 'fields' | 'arrays', string>>): string {
+  return `
 with stored as (
   select id, row_number() over (order by id desc) - 1 as newer
   from requests where endpoint_id = $1::uuid order by id desc limit $3::integer
@@ -46,13 +67,13 @@ with stored as (
   select p.*, s.id as request_id,
          exists (select from transformation_rules t where t.action_id = p.action_id) as has_rules
   from unnest($4::integer[], $5::uuid[], $6::text[], $7::text[], $8::timestamptz[], $9::text[],
-    $11::timestamptz[]) with ordinality
-    as p (newer, action_id, action_name, kind, received_at, url, lease_until, place)
+    $11::timestamptz[]${flow.arrays}) with ordinality
+    as p (newer, action_id, action_name, kind, received_at, url, lease_until${flow.fields}, place)
   join stored s on s.newer = p.newer
 ), started as (
   insert into deliveries
-    (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at, next_attempt_at)
-  select $2::uuid, $1::uuid, request_id, action_id, action_name, kind, 'capture', received_at, received_at
+    (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at, next_attempt_at${flow.columns})
+  select $2::uuid, $1::uuid, request_id, action_id, action_name, kind, 'capture', received_at, received_at${flow.values}
   from planned order by place
   returning id, request_id, action_id
 ), begun as (
@@ -68,6 +89,7 @@ select s.id, p.request_id, b.id as attempt_id, p.has_rules
 from planned p join started s using (request_id, action_id)
 left join begun b on b.delivery_id = s.id
 order by p.place`
+}
 
 /**
  * The parameters of {@link START_DELIVERIES}.
@@ -94,6 +116,20 @@ export function startParameters(
     field(TIMESTAMPTZ, now),
     encoded(encodeArray(TIMESTAMPTZ, deliveries, ({ leaseUntil }) => leaseUntil)),
     field(INT4, workerId),
+  ]
+}
+
+/** The parameters of {@link START_IN_FLOWS}, as {@link startParameters}. */
+export function startInFlowsParameters(
+  endpoint: { readonly endpointId: string; readonly workspaceId: string },
+  stored: number,
+  deliveries: readonly StartingInFlow[],
+  claim: { readonly now: Date; readonly workerId: number | null },
+): Field[] {
+  return [
+    ...startParameters(endpoint, stored, deliveries, claim),
+    encoded(encodeArray(BOOL, deliveries, ({ flow }) => flow !== null)),
+    encoded(encodeArray(TEXT, deliveries, ({ flow }) => flow?.orderKey ?? null)),
   ]
 }
 

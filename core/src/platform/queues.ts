@@ -147,6 +147,12 @@ export const QUEUES = {
     options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 600, deleteAfterSeconds: 3600 },
     cron: '23 * * * *',
   },
+  /** Tells of deliveries that wait for longer than their action allows. Short: one queued is enough. */
+  'deliveries.backlog': {
+    payload: z.object({}),
+    options: { policy: 'short', retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 },
+    cron: '* * * * *',
+  },
   /** Works out who gets an alert of the outbox. A lost one is found by `alerts.sweep`. */
   'alerts.fanOut': {
     payload: z.object({ alertId: z.uuid() }),

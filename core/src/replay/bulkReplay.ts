@@ -1,7 +1,8 @@
 import { type ActionRow, listActions, planDispatch } from '../actions/index.ts'
 import type { Context } from '../api/context.ts'
-import { insertDeliveries } from '../deliveries/index.ts'
+import { flowSignal, insertDeliveries } from '../deliveries/index.ts'
 import { requestRoot, storedCondition } from '../engine/conditions/index.ts'
+import { announceEndpointChange } from '../platform/changes/index.ts'
 import { findReplayable, findReplayableSizes, storedRequest } from '../requests/index.ts'
 import { chooseActions } from './replayRequest.ts'
 
@@ -24,8 +25,9 @@ export async function bulkReplay(
   const actions = chooseActions(await listActions(ctx.db, endpointId), actionId)
   const pairs = await pairUp(ctx, endpointId, requestIds, actions, actionId !== undefined)
   const now = ctx.clock.now()
-  await ctx.db.transaction().execute((trx) =>
-    insertDeliveries(
+  const flows = new Set(pairs.filter(({ action }) => action.governed).map(({ action }) => action.id))
+  await ctx.db.transaction().execute(async (trx) => {
+    await insertDeliveries(
       trx,
       ctx.enqueue,
       pairs.map(({ requestId, bodyBytes, action }) => ({
@@ -37,10 +39,13 @@ export async function bulkReplay(
         kind: action.kind,
         bodyBytes,
         trigger: 'bulkReplay',
+        // Replays are outside of the order.
+        flow: action.governed ? { orderKey: null } : null,
         createdAt: now,
       })),
-    ),
-  )
+    )
+    await announceEndpointChange(trx, ...[...flows].map((id) => flowSignal('work', id)))
+  })
   const queuedCount = new Set(pairs.map(({ requestId }) => requestId)).size
   return { queuedCount, deliveryCount: pairs.length, skippedCount: requestIds.length - queuedCount }
 }

@@ -153,6 +153,7 @@ async function beginReplay(
     requestId,
     request,
     rules,
+    inFlow: false,
     startedAt: now,
     leaseUntil,
     retentionEndsAt: new Date(request.receivedAt.getTime() + retentionMs(plan.limits)),

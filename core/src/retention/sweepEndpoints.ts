@@ -1,6 +1,7 @@
 import { sql } from 'kysely'
 import { closeIncidentsSilently } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
+import { FLOW_INCIDENTS } from '../deliveries/index.ts'
 import { reapplyPlanLimits } from '../planLimits/index.ts'
 import { announceEndpointChange } from '../platform/changes/index.ts'
 import { sweptRows } from '../platform/metrics/index.ts'
@@ -107,8 +108,9 @@ async function purgeEndpoint(services: SweepServices, endpointId: string): Promi
     }
     await sql`delete from attempt_bytes where endpoint_id = ${endpointId}`.execute(trx)
     for (const [kind, table] of [
-      ['delivery.parked', 'actions'],
-      ['certificate.expiring', 'actions'],
+      ...(['delivery.parked', 'certificate.expiring', ...FLOW_INCIDENTS] as const).map(
+        (kind) => [kind, 'actions'] as const,
+      ),
       ['watchdog.alarmed', 'watchdogs'],
     ] as const) {
       const subjects = await trx.selectFrom(table).where('endpointId', '=', endpointId).select('id').execute()

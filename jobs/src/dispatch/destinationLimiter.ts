@@ -89,10 +89,7 @@ export class DestinationLimiter {
     }
     const limit = this.limitOf(destination)
     if (destination.running < limit) {
-      if (destination.running === 0) destination.movedAtMs = nowMs
-      destination.running++
-      this.running++
-      this.bytes += one.bodyBytes
+      this.take(one, nowMs)
       return 'start'
     }
     destination.waitedAtMs = nowMs
@@ -117,6 +114,25 @@ export class DestinationLimiter {
       this.bytes + one.bodyBytes > this.limits.bytes / 2 ||
       nowMs - waitedAtMs < LINE_MS
     return !isBusy && this.admit(one, nowMs) === 'start'
+  }
+
+  /** How many attempts of an action could be given a connection now, without a look at how large they are. */
+  room(actionId: string): number {
+    if (this.bytes >= this.limits.bytes) return 0
+    const destination = this.destination(actionId)
+    const limit = Math.min(this.limitOf(destination), this.limits.perAction)
+    const room = Math.max(0, Math.min(limit - destination.running, this.limits.total - this.running))
+    if (destination.running === 0 && destination.failures === 0) this.destinations.delete(actionId)
+    return room
+  }
+
+  /** Takes a slot for an attempt that is claimed already, for which there was {@link room}. Must be given back through {@link release}. */
+  take(one: LimitedAttempt, nowMs: number): void {
+    const destination = this.destination(one.actionId)
+    if (destination.running === 0) destination.movedAtMs = nowMs
+    destination.running++
+    this.running++
+    this.bytes += one.bodyBytes
   }
 
   /** How long an attempt waits that has waited for too long: its destination said `wait` for too long. */

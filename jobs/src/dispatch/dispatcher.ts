@@ -11,6 +11,7 @@ import {
 import { sleep } from '@creel/core/platform/time'
 import { Turns } from '@creel/core/platform/turns'
 import { DESTINATION_LIMITS, DestinationLimiter } from './destinationLimiter.ts'
+import { startFlows } from './flows.ts'
 import { Recorder } from './recorder.ts'
 
 /** How long a batch waits for slots of limiter that answer, before its rest is deferred. */
@@ -20,6 +21,8 @@ const LITTLE_PATIENCE_MS = 150
 const PATIENT_BATCHES = 2
 const GATHER_MS = 2
 
+/** A flow that found no slot looks again after so long, though none was given back. */
+const ROOM_MS_MAX = 1000
 /** The last records are waited for as long as the sends, and at least this long. */
 const RECORD_MS_MIN = 1000
 /** When a delivery that could not be begun is looked at again. */
@@ -38,8 +41,13 @@ export interface Dispatcher {
 /**
  * Starts the sending side: attempts begin as their jobs come, end when they end, and are recorded in batches. A
  * batch of jobs never waits for its slowest member, nor one destination for another.
+ *
+ * @param options `dispatches`: false leaves the deliveries of governed actions in their flows
  */
-export function startDispatcher(services: Services): Dispatcher {
+export function startDispatcher(
+  services: Services,
+  { dispatches }: { readonly dispatches: boolean },
+): Dispatcher {
   const limiter = new DestinationLimiter()
   // Attempts that wait for a connection are claimed by then, so that the next one goes out as soon as an answer is there, without
   // a round trip to the database in between. They are no more than the limiter admits.
@@ -56,10 +64,12 @@ export function startDispatcher(services: Services): Dispatcher {
     freed = Promise.withResolvers()
   }
 
-  async function run(attempt: Attempt, due: SlotRequest): Promise<void> {
+  async function run(attempt: Attempt, due: SlotRequest, ready?: () => Promise<void>): Promise<void> {
     let held: Parameters<DestinationLimiter['release']>[1] = null
     try {
-      const result = await turns.run(due.actionId, () => sendAttempt(services, attempt, stopping.signal))
+      const result = await turns.run(due.actionId, () =>
+        sendAttempt(services, attempt, stopping.signal, ready),
+      )
       // Cut off by the end of this process: it has no result, and is given up when the process leaves.
       if (stopping.signal.aborted && result.received === null) return
       if (result.sent !== null) held = { durationMs: result.durationMs, answered: result.received !== null }
@@ -139,6 +149,21 @@ export function startDispatcher(services: Services): Dispatcher {
     },
   }
 
+  const flows = dispatches
+    ? startFlows(services, {
+        room: (actionId) => (isDraining || recorder.isBehind ? 0 : limiter.room(actionId)),
+        hasRoom: async () => {
+          await Promise.race([freed.promise, sleep(ROOM_MS_MAX)])
+          await recorder.hasRoom()
+        },
+        begin({ attempt, bodyBytes }, ready) {
+          const one = { actionId: attempt.action.id, bodyBytes }
+          limiter.take(one, performance.now())
+          void run(attempt, one, ready)
+        },
+      })
+    : undefined
+
   return {
     firstAttempts,
 
@@ -174,6 +199,7 @@ export function startDispatcher(services: Services): Dispatcher {
 
     async drain(timeoutMs) {
       isDraining = true
+      await flows?.stop()
       const until = performance.now() + timeoutMs
       while (limiter.size > 0 && performance.now() < until)
         await Promise.race([freed.promise, sleep(until - performance.now())])

@@ -52,6 +52,7 @@ describe('POST /api/v1/endpoints/{endpointId}/actions', () => {
         scope: null,
       },
       tls: null,
+      pausedAt: null,
       delivery: null,
       ruleCount: 0,
       alertChannelId: null,

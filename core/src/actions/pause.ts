@@ -1,0 +1,64 @@
+import type { Updateable } from 'kysely'
+import { listChannelStates } from '../alertChannels/index.ts'
+import type { Context } from '../api/context.ts'
+import { notFound } from '../api/errors.ts'
+import { recordChange } from '../audit/index.ts'
+import { lockFlow } from '../deliveries/index.ts'
+import type { InputIssue } from '../engine/issues.ts'
+import type { ActionsTable } from '../platform/db/index.ts'
+import { actionChange } from './auditedChange.ts'
+import { writeAction } from './change.ts'
+import { type ActionRow, findAction, lockActions } from './queries.ts'
+import { actionView } from './view.ts'
+
+/** Only forwards wait: the sends of a notify action are their channel's. */
+export function checkPausable({ kind }: ActionRow): InputIssue[] {
+  if (kind === 'forward') return []
+  return [{ path: ['actionId'], code: 'not_allowed', detail: 'Only a forward action can be paused.' }]
+}
+
+/**
+ * Pauses an action. One that is paused keeps its time.
+ *
+ * @throws DomainError `not_found` when it was deleted meanwhile
+ */
+export function pauseAction(ctx: Context, action: ActionRow) {
+  return setPause(ctx, action, 'actions.pause', (stored) => ({
+    pausedAt: stored.pausedAt ?? ctx.clock.now(),
+    drainPerSecond: null,
+  }))
+}
+
+/**
+ * Resumes an action.
+ *
+ * @param perSecond attempts that start in a second until nothing waits any more; null = as its policy says
+ * @throws DomainError `not_found` when it was deleted meanwhile
+ */
+export function resumeAction(ctx: Context, action: ActionRow, perSecond: number | null) {
+  return setPause(ctx, action, 'actions.resume', () => ({ pausedAt: null, drainPerSecond: perSecond }))
+}
+
+async function setPause(
+  ctx: Context,
+  { endpointId, id }: ActionRow,
+  name: string,
+  columnsOf: (stored: ActionRow) => Updateable<ActionsTable>,
+) {
+  return await ctx.db.transaction().execute(async (trx) => {
+    const stored = (await lockActions(trx, endpointId)).find((action) => action.id === id)
+    if (stored === undefined) throw notFound('action')
+    await lockFlow(trx, id)
+    await writeAction(ctx, trx, stored, columnsOf(stored))
+    const row = await findAction(trx, endpointId, id)
+    if (row === undefined) throw notFound('action')
+    const channels = await listChannelStates({ ...ctx, db: trx }, ctx.workspace.id, ctx.plan)
+    const view = actionView(row, channels)
+    await recordChange(
+      trx,
+      ctx,
+      actionChange(name, { row, before: actionView(stored, channels), after: view }),
+    )
+    return view
+  })
+}

@@ -1,0 +1,164 @@
+import { z } from 'zod'
+import type { Services } from '../../api/services.ts'
+import { Int64, Timestamp } from '../../api/values.ts'
+import { type Db, run, statement } from '../../platform/db/index.ts'
+import { storedPolicy } from '../policy.ts'
+import { BREAKER_STATES, spacingOf } from './decide.ts'
+
+/** Deliveries beyond these are not counted, so that a look at a long backlog stays short. */
+export const BACKLOG_COUNTED_MAX = 100_000
+/** The most held keys that a look names. */
+const HELD_SHOWN_MAX = 100
+/** A paused action has no end of its backlog: what expires within so long is told. */
+const EXPIRY_HOURS = 24
+
+/** What waits for an action, and why. */
+export const Backlog = z
+  .object({
+    waiting: z.int().meta({ description: `Deliveries that wait; ${BACKLOG_COUNTED_MAX} stands for more` }),
+    inFlight: z.int().meta({ description: 'Attempts under way, over all processes' }),
+    oldestWaitingAt: Timestamp.nullable().meta({ description: 'When the oldest that waits was queued' }),
+    keysWaiting: z.int().meta({ description: 'Deliveries that wait for another of their key' }),
+    keysHeld: z
+      .array(z.object({ key: z.string(), requestId: Int64, since: Timestamp }))
+      .meta({ description: `Keys that a dead letter stops, oldest first, at most ${HELD_SHOWN_MAX}` }),
+    breaker: z.object({
+      state: z.enum(BREAKER_STATES),
+      openedAt: Timestamp.nullable(),
+      nextProbeAt: Timestamp.nullable(),
+    }),
+    rate: z
+      .object({ count: z.number(), perSeconds: z.int() })
+      .nullable()
+      .meta({ description: 'The pace in force: of the settings, or of a drain. Null = none' }),
+    pausedAt: Timestamp.nullable(),
+    notBefore: Timestamp.nullable().meta({ description: 'The receiver asked that nothing starts before' }),
+    drainsAt: Timestamp.nullable().meta({
+      description:
+        'When the backlog will have gone out at the pace in force; null where none is, or nothing goes out',
+    }),
+    expiring: z.int().meta({
+      description: `Deliveries that wait and whose requests retention deletes before \`drainsAt\`, or within ${EXPIRY_HOURS} hours where that is null`,
+    }),
+  })
+  .meta({ id: 'Backlog' })
+
+/** {@link Backlog} before it is written as JSON. */
+export type BacklogView = z.input<typeof Backlog>
+
+/** An action whose backlog is asked for. */
+export interface BacklogOf {
+  readonly id: string
+  readonly deliveryPolicy: string | null
+  readonly pausedAt: Date | null
+  readonly drainPerSecond: number | null
+  /** How long the plan keeps requests. */
+  readonly retentionMs: number
+}
+
+/**
+ * Deliveries of ungoverned actions wait as jobs: those with an attempt under way are told by its row. Every part reads an index in order, and
+ * stops after {@link BACKLOG_COUNTED_MAX} rows.
+ */
+const READ_BACKLOG = statement(
+  'read backlog',
+  `with open as (
+    select d.id, d.request_id, d.endpoint_id, d.flow_state, d.order_key, d.created_at,
+           case when d.flow_state is null then exists (
+             select from delivery_attempts t
+             where t.delivery_id = d.id and t.attempt_number = d.attempt_count + 1 and t.state = 'Pending')
+           else d.flow_state = 'sending' end as is_sending
+    from deliveries d
+    where d.action_id = $1 and d.finished_at is null
+    order by d.id limit ${BACKLOG_COUNTED_MAX}
+  ), flow as (select * from action_flows where action_id = $1)
+  select count(*) filter (where not is_sending)::int as waiting,
+         count(*) filter (where is_sending)::int as in_flight,
+         min(created_at) filter (where not is_sending) as oldest_waiting_at,
+         count(*) filter (where flow_state = 'behind')::int as keys_waiting,
+         (select breaker from flow), (select opened_at from flow), (select next_probe_at from flow),
+         (select not_before from flow), (select closed_at from flow)
+  from open`,
+)
+
+const READ_HELD = statement(
+  'read held keys',
+  `select order_key as key, request_id, dead_lettered_at as since
+  from deliveries where action_id = $1 and flow_state = 'held' order by id limit ${HELD_SHOWN_MAX}`,
+)
+
+/** Deliveries of the action `$1` that wait, of requests received before `$2`. */
+const COUNT_EXPIRING = statement(
+  'count expiring deliveries',
+  `select count(*)::int as expiring from (
+    select from deliveries d join requests r on r.endpoint_id = d.endpoint_id and r.id = d.request_id
+    where d.action_id = $1 and d.finished_at is null and coalesce(d.flow_state, '') <> 'sending' and r.received_at < $2
+    limit ${BACKLOG_COUNTED_MAX}) expiring`,
+)
+
+interface BacklogRow {
+  readonly waiting: number
+  readonly inFlight: number
+  readonly oldestWaitingAt: Date | null
+  readonly keysWaiting: number
+  readonly breaker: string | null
+  readonly openedAt: Date | null
+  readonly nextProbeAt: Date | null
+  readonly notBefore: Date | null
+  readonly closedAt: Date | null
+}
+
+/** Reads what waits for an action; bounded, however much that is. */
+export async function readBacklog(
+  { db, clock }: { readonly db: Db } & Pick<Services, 'clock'>,
+  action: BacklogOf,
+): Promise<BacklogView> {
+  const [[row], keysHeld] = await Promise.all([
+    run<BacklogRow>(db, READ_BACKLOG, [action.id]),
+    run<{ key: string; requestId: number; since: Date }>(db, READ_HELD, [action.id]),
+  ])
+  if (row === undefined) throw new Error('An aggregate returned no row.')
+  const now = clock.now()
+  const policy = storedPolicy(action.deliveryPolicy)
+  const state = BREAKER_STATES.find((known) => known === row.breaker) ?? 'closed'
+  const spacingMs = spacingOf(
+    { policy, drainPerSecond: action.drainPerSecond, closedAt: null },
+    now.getTime(),
+  )
+  const isStopped = action.pausedAt !== null || state !== 'closed' || spacingMs === 0
+  const drainsAt =
+    isStopped || row.waiting === 0
+      ? null
+      : new Date(Math.max(now.getTime(), row.notBefore?.getTime() ?? 0) + row.waiting * spacingMs)
+  const goneBy = drainsAt?.getTime() ?? now.getTime() + EXPIRY_HOURS * 3_600_000
+  const receivedBefore = new Date(goneBy - action.retentionMs)
+  const [expiring] =
+    row.oldestWaitingAt === null
+      ? []
+      : await run<{ expiring: number }>(db, COUNT_EXPIRING, [action.id, receivedBefore])
+  return {
+    waiting: row.waiting,
+    inFlight: row.inFlight,
+    oldestWaitingAt: row.oldestWaitingAt,
+    keysWaiting: row.keysWaiting,
+    keysHeld: [...keysHeld],
+    breaker: { state, openedAt: row.openedAt, nextProbeAt: row.nextProbeAt },
+    rate: paceOf(action.drainPerSecond, policy.rate ?? null),
+    pausedAt: action.pausedAt,
+    notBefore: row.notBefore !== null && row.notBefore > now ? row.notBefore : null,
+    drainsAt,
+    expiring: expiring?.expiring ?? 0,
+  }
+}
+
+interface Pace {
+  readonly count: number
+  readonly perSeconds: number
+}
+
+/** The slower of a drain and a rate. */
+function paceOf(drainPerSecond: number | null, rate: Pace | null): Pace | null {
+  if (drainPerSecond === null) return rate
+  const drain = { count: drainPerSecond, perSeconds: 1 }
+  return rate !== null && rate.count / rate.perSeconds < drainPerSecond ? rate : drain
+}

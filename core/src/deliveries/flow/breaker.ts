@@ -1,0 +1,52 @@
+import type { DeliveryPolicy } from '../policy.ts'
+import type { BreakerState } from './decide.ts'
+
+/** What a breaker knows. Times are dates of the process's clock. */
+export interface Breaker {
+  readonly state: BreakerState
+  /** Failures within the window, oldest first. */
+  readonly failures: readonly Date[]
+  readonly openedAt: Date | null
+  readonly nextProbeAt: Date | null
+  readonly closedAt: Date | null
+}
+
+/** How an attempt ended, for a breaker. */
+export interface Outcome {
+  readonly hasSucceeded: boolean
+  readonly at: Date
+}
+
+/**
+ * The breaker after some attempts have ended, in their order. It opens at the last of so many failures in a window, and closes at the
+ * first success after that.
+ */
+export function breakerAfter(
+  before: Breaker,
+  outcomes: readonly Outcome[],
+  policy: NonNullable<DeliveryPolicy['breaker']>,
+): Breaker {
+  let breaker = before
+  for (const outcome of outcomes) breaker = after(breaker, outcome, policy)
+  return breaker
+}
+
+function after(
+  breaker: Breaker,
+  { hasSucceeded, at }: Outcome,
+  { failures: failuresMax, windowSeconds, probeEverySeconds }: NonNullable<DeliveryPolicy['breaker']>,
+): Breaker {
+  const isClosed = breaker.state === 'closed'
+  if (hasSucceeded) {
+    return isClosed
+      ? breaker
+      : { state: 'closed', failures: [], openedAt: null, nextProbeAt: null, closedAt: at }
+  }
+  // An attempt that began before it opened tells nothing new; a probe that failed leaves the time of the next.
+  if (!isClosed) return { ...breaker, state: 'open' }
+  const since = at.getTime() - windowSeconds * 1000
+  const failures = [...breaker.failures.filter((time) => time.getTime() > since), at]
+  if (failures.length < failuresMax) return { ...breaker, failures }
+  const nextProbeAt = new Date(at.getTime() + probeEverySeconds * 1000)
+  return { ...breaker, state: 'open', failures: [], openedAt: at, nextProbeAt }
+}

@@ -1,0 +1,110 @@
+import type { DeliveryPolicy } from '../policy.ts'
+
+/** States of a breaker: attempts go out, none does, or one does to see whether the receiver is well again. */
+export const BREAKER_STATES = ['closed', 'open', 'probing'] as const
+
+/** One of {@link BREAKER_STATES}. */
+export type BreakerState = (typeof BREAKER_STATES)[number]
+
+/** Starts are handed out this far ahead, in milliseconds: a pause stops all but these. */
+export const AHEAD_MS = 100
+/**
+ * A start of a rate may be this late, in milliseconds, and is given a new time otherwise. Starts are spaced by so much more, so
+ * that no window of the rate sees one too many.
+ */
+export const LATE_MS_MAX = 25
+/** Variation of the way to the receiver, in milliseconds, that the spacing of a rate allows for besides. */
+const JITTER_MS = 15
+/** The longest that a process is given between asking and its first start, in milliseconds. */
+export const LEAD_MS_MAX = 1000
+/** After a breaker closes, starts are paced for so long: at first this many a second, twice as many each second. */
+const RAMP_SECONDS = 8
+const RAMP_STARTS_PER_SECOND = 5
+
+/** Everything that decides whether attempts of an action may start. Times are milliseconds of one clock. */
+export interface Flow {
+  readonly policy: Pick<DeliveryPolicy, 'rate' | 'concurrency' | 'breaker'>
+  readonly isPaused: boolean
+  /** When the action's deliveries end unsent because it is switched off; null while it is on. */
+  readonly endsAt: number | null
+  readonly drainPerSecond: number | null
+  /** The first time at which the pace allows another start. */
+  readonly nextStartAt: number | null
+  /** A receiver asked that nothing starts before. */
+  readonly notBefore: number | null
+  readonly breaker: BreakerState
+  readonly nextProbeAt: number | null
+  /** When the breaker closed. */
+  readonly closedAt: number | null
+  /** Attempts in flight, over all processes. */
+  readonly sending: number
+}
+
+/** What one process can do now. */
+export interface Room {
+  /** Attempts that it could begin. */
+  readonly slots: number
+  /** What it needs between asking and the first start, in milliseconds. */
+  readonly leadMs: number
+}
+
+/** Whether attempts may start: at most `limit`, the first at `firstAt` and the others `spacingMs` apart. */
+export type Decision =
+  | { readonly kind: 'wait'; readonly until: number | null }
+  | {
+      readonly kind: 'go'
+      readonly limit: number
+      readonly firstAt: number
+      readonly spacingMs: number
+      /** The one attempt that looks whether the receiver is well. */
+      readonly isProbe: boolean
+    }
+
+/**
+ * Decides how many attempts of an action may start now, and when.
+ *
+ * @returns `wait` with a null `until` where only an event helps: a resume, the end of an attempt, a free slot
+ */
+export function decide(flow: Flow, now: number, room: Room): Decision {
+  const { endsAt, notBefore, policy, sending } = flow
+  if (endsAt !== null) {
+    // Its deliveries end unsent: no bound is about them.
+    return now < endsAt ? waitUntil(endsAt) : go({ limit: room.slots, firstAt: now })
+  }
+  if (flow.isPaused) return waitUntil(null)
+  const isProbe = policy.breaker !== undefined && policy.breaker !== null && flow.breaker !== 'closed'
+  const heldUntil = Math.max(notBefore ?? 0, isProbe ? (flow.nextProbeAt ?? 0) : 0)
+  if (now < heldUntil) return waitUntil(heldUntil)
+  const free = Math.min(room.slots, (policy.concurrency ?? Number.POSITIVE_INFINITY) - sending)
+  if (free <= 0) return waitUntil(null)
+  const spacingMs = spacingOf(flow, now)
+  if (spacingMs === 0) return go({ limit: isProbe ? 1 : free, firstAt: now, isProbe })
+  // A start that was reserved under a slower pace does not outlive it.
+  const latest = now + LEAD_MS_MAX + AHEAD_MS + spacingMs
+  const firstAt = Math.max(Math.min(flow.nextStartAt ?? 0, latest), now + room.leadMs)
+  const horizon = now + room.leadMs + AHEAD_MS
+  if (firstAt > horizon) return waitUntil(firstAt - room.leadMs)
+  const starts = Math.floor((horizon - firstAt) / spacingMs) + 1
+  return go({ limit: isProbe ? 1 : Math.min(free, starts), firstAt, spacingMs, isProbe })
+}
+
+/**
+ * Milliseconds between two starts; 0 where they may come together. Even spacing keeps every window of the rate within it, wherever
+ * the window begins.
+ */
+export function spacingOf(flow: Pick<Flow, 'policy' | 'drainPerSecond' | 'closedAt'>, now: number): number {
+  const { rate, breaker } = flow.policy
+  const rateMs = rate ? (rate.perSeconds * 1000 + LATE_MS_MAX + JITTER_MS) / rate.count : 0
+  const drainMs = flow.drainPerSecond === null ? 0 : 1000 / flow.drainPerSecond
+  const seconds = breaker && flow.closedAt !== null ? (now - flow.closedAt) / 1000 : RAMP_SECONDS
+  const rampMs = seconds < RAMP_SECONDS ? 1000 / (RAMP_STARTS_PER_SECOND * 2 ** Math.floor(seconds)) : 0
+  return Math.max(rateMs, drainMs, rampMs)
+}
+
+function waitUntil(until: number | null): Decision {
+  return { kind: 'wait', until }
+}
+
+function go(given: { limit: number; firstAt: number; spacingMs?: number; isProbe?: boolean }): Decision {
+  return { kind: 'go', spacingMs: 0, isProbe: false, ...given }
+}

@@ -1,0 +1,97 @@
+import { closeIncidents, openIncident } from '../../alerts/index.ts'
+import type { Services } from '../../api/services.ts'
+import { run, statement, type Trx } from '../../platform/db/index.ts'
+import type { Attempt } from '../attempt.ts'
+
+type HeldServices = Pick<Services, 'clock' | 'enqueue'>
+
+const FIND_HELD = statement(
+  'find held deliveries',
+  `select id, order_key, request_id from deliveries where id = any($1::bigint[]) and flow_state = 'held' order by id`,
+)
+
+/** Frees the keys that requests `$2` of the action `$1` hold. A trigger moves the next delivery of each key on. */
+const FREE_REQUESTS = statement(
+  'free held requests',
+  `update deliveries set flow_state = null
+  where action_id = $1 and flow_state = 'held' and request_id = any($2::bigint[])
+  returning id`,
+)
+
+const FREE_ALL = statement(
+  'free all held',
+  `update deliveries set flow_state = null where action_id = $1 and flow_state = 'held' returning id`,
+)
+
+const IS_ANY_HELD = statement(
+  'is any held',
+  `select from deliveries where action_id = $1 and flow_state = 'held' limit 1`,
+)
+
+/** A delivery and all that its incident says. */
+type OfDelivery = Pick<Attempt, 'deliveryId' | 'workspaceId' | 'requestId'> & {
+  readonly action: { readonly id: string; readonly name: string }
+  readonly endpoint: { readonly id: string; readonly name: string }
+}
+
+/** Opens or counts the incident of keys that stopped: those of the deliveries that ended as dead letters and hold their key. */
+export async function tellHeld(
+  services: HeldServices,
+  trx: Trx,
+  ended: readonly OfDelivery[],
+): Promise<void> {
+  const ids = ended.flatMap(({ deliveryId }) => (deliveryId === null ? [] : [deliveryId]))
+  if (ids.length === 0) return
+  const held = await run<{ id: number; orderKey: string; requestId: number }>(trx, FIND_HELD, [ids])
+  const last = held.at(-1)
+  const of = ended.find(({ deliveryId }) => deliveryId === last?.id)
+  if (last === undefined || of === undefined) return
+  await openIncident(services, trx, {
+    kind: 'delivery.held',
+    workspaceId: of.workspaceId,
+    subject: of.action,
+    endpoint: of.endpoint,
+    requestId: last.requestId,
+    reason: `request ${last.requestId} holds the key ${JSON.stringify(last.orderKey)}`,
+    count: held.length,
+  })
+}
+
+/** Frees the keys of requests that were replayed with success, all through the same action. */
+export async function freeHeld(
+  services: HeldServices,
+  trx: Trx,
+  succeeded: readonly Pick<Attempt, 'requestId' | 'trigger' | 'action'>[],
+): Promise<void> {
+  const replayed = succeeded.filter(({ trigger }) => trigger !== 'capture')
+  const [first] = replayed
+  if (first === undefined) return
+  await free(
+    services,
+    trx,
+    first.action.id,
+    replayed.map(({ requestId }) => requestId),
+  )
+}
+
+/**
+ * Frees keys of an action, and closes the incident when none is held any more.
+ *
+ * @param requestIds those whose dead letters hold the keys; null frees all
+ * @returns how many were held
+ */
+export async function free(
+  services: HeldServices,
+  trx: Trx,
+  actionId: string,
+  requestIds: readonly number[] | null,
+): Promise<number> {
+  const freed =
+    requestIds === null
+      ? await run<object>(trx, FREE_ALL, [actionId])
+      : await run<object>(trx, FREE_REQUESTS, [actionId, requestIds])
+  if (freed.length === 0) return 0
+  if ((await run<object>(trx, IS_ANY_HELD, [actionId])).length === 0)
+    await closeIncidents(services, trx, { kind: 'delivery.held', subjectIds: [actionId] })
+  return freed.length
+}

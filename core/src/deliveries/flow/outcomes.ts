@@ -1,0 +1,151 @@
+import { closeIncidents, openIncident } from '../../alerts/index.ts'
+import type { Services } from '../../api/services.ts'
+import { run, statement, type Trx } from '../../platform/db/index.ts'
+import type { Attempt, AttemptResult } from '../attempt.ts'
+import type { DeliveryPolicy } from '../policy.ts'
+import { retryAfterSeconds } from '../retrySchedule.ts'
+import { GONE } from '../states.ts'
+import { type Breaker, breakerAfter } from './breaker.ts'
+import { BREAKER_STATES } from './decide.ts'
+import { freeHeld, tellHeld } from './held.ts'
+import { flowSignal } from './signals.ts'
+
+/** An attempt that has ended. */
+interface Ended {
+  readonly attempt: Attempt
+  readonly result: AttemptResult
+}
+
+/** Answers whose `Retry-After` holds for the whole action. */
+const SLOWING_STATUSES: ReadonlySet<number> = new Set([429, 502, 503, 504])
+/** A receiver is heeded for a day at most. */
+const RETRY_AFTER_SECONDS_MAX = 86_400
+
+const LOCK_BREAKER = statement(
+  'lock breaker',
+  `select breaker, failures, opened_at, next_probe_at, closed_at from action_flows
+  where action_id = $1 and ($2::boolean or breaker <> 'closed') for update`,
+)
+
+const WRITE_BREAKER = statement(
+  'write breaker',
+  `update action_flows set breaker = $2, failures = $3::timestamptz[], opened_at = $4, next_probe_at = $5, closed_at = $6
+  where action_id = $1`,
+)
+
+const SLOW_DOWN = statement(
+  'slow down flow',
+  'update action_flows set not_before = greatest(not_before, $2::timestamptz) where action_id = $1',
+)
+
+/** Whether the end of an attempt may change the flow of its action, or frees a key. */
+export function concernsFlow({ attempt: { action, trigger } }: Ended): boolean {
+  if (!action.isGoverned) return false
+  return Boolean(action.policy.breaker) || (trigger !== 'capture' && holdsKeys(action.policy))
+}
+
+/**
+ * What ended attempts mean for the flows of their actions, in the transaction that records them: breakers open and close, receivers that
+ * asked for time get it, and keys are held or freed.
+ */
+export async function recordOutcomes(services: Services, trx: Trx, ended: readonly Ended[]): Promise<void> {
+  const governed = ended.filter(({ attempt }) => attempt.action.isGoverned)
+  // In one order: two batches never wait for each other.
+  const groups = [...Map.groupBy(governed, ({ attempt }) => attempt.action.id)].sort()
+  for (const [actionId, group] of groups) {
+    await slowDown(trx, actionId, group)
+    await moveBreaker(services, trx, actionId, group)
+    const ordered = group.filter(({ attempt }) => holdsKeys(attempt.action.policy))
+    await freeHeld(
+      services,
+      trx,
+      ordered.filter(hasSucceeded).map(({ attempt }) => attempt),
+    )
+    await tellHeld(
+      services,
+      trx,
+      ordered.filter((one) => !hasSucceeded(one)).map(({ attempt }) => attempt),
+    )
+  }
+}
+
+/** Announces the ends of attempts to the flows of their actions, once they are committed. */
+export function endSignals(ended: readonly Ended[]): string[] {
+  const governed = ended.filter(({ attempt }) => attempt.inFlow || attempt.action.isGoverned)
+  return [
+    ...new Set(
+      governed.map(({ attempt: { action } }) =>
+        flowSignal(action.policy.breaker ? 'change' : 'end', action.id),
+      ),
+    ),
+  ]
+}
+
+function holdsKeys({ order }: DeliveryPolicy): boolean {
+  return order?.onDeadLetter === 'hold'
+}
+
+function hasSucceeded({ result }: Ended): boolean {
+  return result.error === null
+}
+
+async function slowDown(trx: Trx, actionId: string, group: readonly Ended[]): Promise<void> {
+  const until = group.flatMap(({ result: { received, finishedAt } }) => {
+    if (received === null || !SLOWING_STATUSES.has(received.statusCode)) return []
+    const field = received.headers.find(([name]) => name.toLowerCase() === 'retry-after')?.[1] ?? null
+    const seconds = Math.min(RETRY_AFTER_SECONDS_MAX, retryAfterSeconds(field, finishedAt))
+    return seconds === 0 ? [] : [finishedAt.getTime() + seconds * 1000]
+  })
+  if (until.length > 0) await run(trx, SLOW_DOWN, [actionId, new Date(Math.max(...until))])
+}
+
+interface BreakerRow extends Omit<Breaker, 'state'> {
+  readonly breaker: string
+}
+
+async function moveBreaker(
+  services: Services,
+  trx: Trx,
+  actionId: string,
+  group: readonly Ended[],
+): Promise<void> {
+  const [first] = group
+  const policy = first?.attempt.action.policy.breaker
+  if (first === undefined || !policy) return
+  const outcomes = group.filter(tellsOfReceiver).map((one) => ({
+    hasSucceeded: hasSucceeded(one),
+    at: one.result.finishedAt,
+  }))
+  const hasFailures = outcomes.some((outcome) => !outcome.hasSucceeded)
+  const [row] = await run<BreakerRow>(trx, LOCK_BREAKER, [actionId, hasFailures])
+  if (row === undefined) return
+  const before = { ...row, state: BREAKER_STATES.find((state) => state === row.breaker) ?? 'closed' }
+  const after = breakerAfter(before, outcomes, policy)
+  await run(trx, WRITE_BREAKER, [
+    actionId,
+    after.state,
+    after.failures,
+    after.openedAt,
+    after.nextProbeAt,
+    after.closedAt,
+  ])
+  const wasClosed = before.state === 'closed'
+  if (wasClosed && after.state !== 'closed') {
+    const { attempt, result } = group.at(-1) ?? first
+    await openIncident(services, trx, {
+      kind: 'breaker.opened',
+      workspaceId: attempt.workspaceId,
+      subject: attempt.action,
+      endpoint: attempt.endpoint,
+      requestId: attempt.requestId,
+      reason: result.error?.split(':', 1)[0] ?? null,
+    })
+  }
+  if (!wasClosed && after.state === 'closed')
+    await closeIncidents(services, trx, { kind: 'breaker.opened', subjectIds: [actionId] })
+}
+
+/** A 410 and what was never sent say nothing of the receiver's health. */
+function tellsOfReceiver({ result }: Ended): boolean {
+  return result.sent !== null && result.received?.statusCode !== GONE
+}

@@ -1,0 +1,179 @@
+import { aheadMs } from '../../api/services.ts'
+import type { DueAttempt } from '../../platform/attemptJobs.ts'
+import { run, type Trx } from '../../platform/db/index.ts'
+import type { Attempt } from '../attempt.ts'
+import { type ClaimServices, claimForwards } from '../claim.ts'
+import { offUntil } from '../dueAttempts.ts'
+import { type DeliveryPolicy, storedPolicy } from '../policy.ts'
+import { BREAKER_STATES, type Decision, decide, type Flow, type Room } from './decide.ts'
+import { GIVE_BACK, LOCK_FLOW, MOVE_FLOW, NEXT_DUE, READ_FLOW, TAKE_DELIVERIES } from './statements.ts'
+
+/** The least and the most due deliveries that one statement looks at; those behind others of their key are passed over. */
+const SCAN_MIN = 200
+const SCAN_MAX = 1000
+/** Statements of one look: beyond them the next look goes on. */
+const ROUNDS_MAX = 10
+/** When deliveries that could not be taken are looked at again. */
+const PASSED_OVER_MS = 50
+
+/** An attempt that was claimed, and when it may go out. */
+export interface PacedAttempt {
+  readonly attempt: Attempt
+  readonly bodyBytes: number
+  /** By the clock of the database, in milliseconds; null: at once. */
+  readonly startAt: number | null
+  readonly spacingMs: number
+  /** The start is of a rate, which the receiver must see kept: one that is late is given a new time. */
+  readonly isStrict: boolean
+}
+
+/** What a look at a flow came to. */
+export interface Picked {
+  readonly attempts: readonly PacedAttempt[]
+  /** Deliveries whose request, endpoint or action is gone: for `claimDeferred`. */
+  readonly others: readonly DueAttempt[]
+  /** Another process looks at the flow: try again soon. */
+  readonly isBusy: boolean
+  /** More may be due now. */
+  readonly hasMore: boolean
+  /** When the next look is worth it; null where an event tells. */
+  readonly nextLookInMs: number | null
+  /**
+   * What makes the next look worth it before its time. `end`: all attempts that may be in flight are. `change`: the flow is paused, or
+   * nothing may start before a time that is known.
+   */
+  readonly opensBy: 'work' | 'end' | 'change'
+  /** The database's clock at the look, in milliseconds. */
+  readonly clockAt: number
+  readonly drainPerSecond: number | null
+}
+
+const NOTHING: Picked = {
+  attempts: [],
+  others: [],
+  isBusy: false,
+  hasMore: false,
+  nextLookInMs: null,
+  opensBy: 'work',
+  clockAt: 0,
+  drainPerSecond: null,
+}
+
+/**
+ * Looks at the flow of an action, and claims the attempts that may start now: within its concurrency and pace over all processes, in the
+ * order of each key, and none while it is paused or its breaker is open. Their Pending rows are durable when this returns.
+ *
+ * One process looks at a flow at a time.
+ */
+export async function pickAttempts(services: ClaimServices, actionId: string, room: Room): Promise<Picked> {
+  return await services.db.transaction().execute(async (trx) => {
+    const locked = await run<object>(trx, LOCK_FLOW, [actionId])
+    if (locked.length === 0) return { ...NOTHING, isBusy: true }
+    const [row] = await run<FlowRow>(trx, READ_FLOW, [actionId])
+    if (row === undefined) return NOTHING
+    const clockAt = row.clockAt.getTime() + aheadMs(services.clock)
+    const flow = flowOf(row)
+    const decision = decide(flow, clockAt, room)
+    const known = { ...NOTHING, clockAt, drainPerSecond: row.drainPerSecond }
+    if (decision.kind === 'wait') {
+      const nextLookInMs = decision.until === null ? null : Math.max(0, decision.until - clockAt)
+      const isShut = nextLookInMs !== null || row.pausedAt !== null
+      return { ...known, nextLookInMs, opensBy: isShut ? 'change' : 'end' }
+    }
+    return {
+      ...known,
+      ...(await takeAndClaim({ ...services, db: trx }, trx, actionId, decision, flow.policy)),
+    }
+  })
+}
+
+type Going = Extract<Decision, { kind: 'go' }>
+
+async function takeAndClaim(
+  services: ClaimServices,
+  trx: Trx,
+  actionId: string,
+  { limit, firstAt, spacingMs, isProbe }: Going,
+  policy: DeliveryPolicy,
+): Promise<Partial<Picked>> {
+  const now = services.clock.now()
+  const taken = await take(trx, actionId, now, limit)
+  const { attempts, others } = await claimForwards(services, taken, true)
+  // Their request is gone, or the action was switched off a moment ago.
+  if (others.length > 0) await run(trx, GIVE_BACK, [others.map(({ deliveryId }) => deliveryId)])
+  const bytesOf = new Map(taken.map(({ deliveryId, bodyBytes }) => [deliveryId, bodyBytes]))
+  const paced = attempts.map(
+    (attempt, index): PacedAttempt => ({
+      attempt,
+      bodyBytes: bytesOf.get(attempt.deliveryId ?? 0) ?? 0,
+      startAt: spacingMs === 0 ? null : firstAt + index * spacingMs,
+      spacingMs,
+      isStrict: Boolean(policy.rate),
+    }),
+  )
+  if (paced.length > 0 && (spacingMs > 0 || isProbe)) {
+    const nextStartAt = spacingMs === 0 ? null : new Date(firstAt + paced.length * spacingMs)
+    const probeEveryMs = (policy.breaker?.probeEverySeconds ?? 0) * 1000
+    const nextProbeAt = isProbe ? new Date(firstAt + probeEveryMs) : null
+    await run(trx, MOVE_FLOW, [actionId, nextStartAt, nextProbeAt])
+  }
+  if (taken.length >= limit) return { attempts: paced, others, hasMore: true }
+  const [next] = await run<{ dueAt: Date | null }>(trx, NEXT_DUE, [actionId])
+  const dueInMs = next?.dueAt ? next.dueAt.getTime() - now.getTime() : null
+  const nextLookInMs = dueInMs === null ? null : Math.max(PASSED_OVER_MS, dueInMs)
+  return { attempts: paced, others, nextLookInMs }
+}
+
+interface TakenRow {
+  readonly id: number | null
+  readonly attempt: number
+  readonly bodyBytes: number
+  readonly parked: number
+  readonly candidates: number
+}
+
+/** Takes due deliveries, as many statements as it needs to get past those that wait behind others of their key. */
+async function take(trx: Trx, actionId: string, now: Date, limit: number): Promise<DueAttempt[]> {
+  const taken: DueAttempt[] = []
+  for (let round = 0; round < ROUNDS_MAX && taken.length < limit; round += 1) {
+    const wanted = limit - taken.length
+    const scan = Math.min(SCAN_MAX, Math.max(SCAN_MIN, 4 * wanted))
+    const rows = await run<TakenRow>(trx, TAKE_DELIVERIES, [actionId, now, wanted, scan])
+    for (const { id, attempt, bodyBytes } of rows)
+      if (id !== null) taken.push({ deliveryId: id, attempt, actionId, bodyBytes })
+    const { parked = 0, candidates = 0 } = rows[0] ?? {}
+    if (candidates < scan || parked === 0) break
+  }
+  return taken
+}
+
+/** A flow as {@link READ_FLOW} reads it. */
+interface FlowRow {
+  readonly deliveryPolicy: string | null
+  readonly pausedAt: Date | null
+  readonly drainPerSecond: number | null
+  readonly isOn: boolean
+  readonly offSince: Date | null
+  readonly nextStartAt: Date | null
+  readonly notBefore: Date | null
+  readonly breaker: string
+  readonly nextProbeAt: Date | null
+  readonly closedAt: Date | null
+  readonly clockAt: Date
+  readonly sending: number
+}
+
+function flowOf(row: FlowRow): Flow & { readonly policy: DeliveryPolicy } {
+  return {
+    policy: storedPolicy(row.deliveryPolicy),
+    isPaused: row.pausedAt !== null,
+    endsAt: row.isOn ? null : offUntil(row, row.clockAt).getTime(),
+    drainPerSecond: row.drainPerSecond,
+    nextStartAt: row.nextStartAt?.getTime() ?? null,
+    notBefore: row.notBefore?.getTime() ?? null,
+    breaker: BREAKER_STATES.find((state) => state === row.breaker) ?? 'closed',
+    nextProbeAt: row.nextProbeAt?.getTime() ?? null,
+    closedAt: row.closedAt?.getTime() ?? null,
+    sending: row.sending,
+  }
+}

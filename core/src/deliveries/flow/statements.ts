@@ -1,0 +1,121 @@
+import { statement } from '../../platform/db/index.ts'
+
+/** The most bytes of bodies that one look takes; one body is taken however large it is. */
+export const LOOK_BYTES_MAX = 16 * 1024 * 1024
+
+/** Locks the flow of the action `$1`. Returns no row while another process looks at it, or where there is none. */
+export const LOCK_FLOW = statement(
+  'lock flow',
+  'select from action_flows where action_id = $1 for update skip locked',
+)
+
+/** Of the flow of the action `$1`, once it is locked: a statement of its own, so that it sees every look and every pause before it. */
+export const READ_FLOW = statement(
+  'read flow',
+  `select a.delivery_policy, a.paused_at, a.drain_per_second, a.is_active and not a.suspended_by_plan as is_on, a.off_since,
+          f.next_start_at, f.not_before, f.breaker, f.next_probe_at, f.closed_at, clock_timestamp() as clock_at,
+          (select count(*)::int from deliveries d where d.action_id = a.id and d.flow_state = 'sending') as sending
+  from action_flows f join actions a on a.id = f.action_id
+  where f.action_id = $1`,
+)
+
+/**
+ * Takes up to `$3` of the action's deliveries that are due at `$2`, the longest due first, out of the first `$4`. A delivery with a key
+ * that is not the first of its key goes behind the one before it, and is looked at again when that one is gone.
+ *
+ * The one before is locked meanwhile: it cannot end without seeing what waits behind it. Where it is just ending, the delivery is
+ * passed over, and the end announces itself. All locks are taken before the first row changes, and rows go behind others before any is
+ * taken: a statement cannot lock what it has changed itself.
+ */
+export const TAKE_DELIVERIES = statement(
+  'take deliveries',
+  `with candidates as (
+    select id, endpoint_id, request_id, attempt_count, order_key, flow_due_at
+    from deliveries
+    where action_id = $1::uuid and flow_state = 'waiting' and flow_due_at <= $2::timestamptz
+    order by flow_due_at, id limit $4::int
+  ), keyed as (
+    select c.id, before.id as before_id
+    from candidates c cross join lateral (
+      select p.id from deliveries p
+      where p.action_id = $1::uuid and p.order_key = c.order_key and p.flow_state is not null and p.id < c.id
+      order by p.id desc limit 1) before
+    where c.order_key is not null
+  ), before as (
+    select b.id
+    from (select distinct before_id from keyed) k
+    cross join lateral (
+      select id from deliveries where id = k.before_id and flow_state is not null for share skip locked) b
+  ), parked as (
+    update deliveries d set flow_state = 'behind', behind_id = k.before_id
+    from keyed k join before b on b.id = k.before_id
+    where d.id = k.id and d.flow_state = 'waiting' and (select count(*) from before) > 0
+    returning d.id
+  ), sized as (
+    select c.id, c.flow_due_at, coalesce(r.bytes, 0) as bytes,
+           sum(coalesce(r.bytes, 0)) over (order by c.flow_due_at, c.id) as bytes_so_far
+    from (
+      select * from candidates where id not in (select id from keyed) order by flow_due_at, id limit $3::int) c
+    left join lateral (
+      select octet_length(body) as bytes from requests
+      where endpoint_id = c.endpoint_id and id = c.request_id offset 0) r on true
+  ), taken as (
+    update deliveries d set flow_state = 'sending'
+    from sized s
+    where d.id = s.id and d.flow_state = 'waiting' and (s.bytes_so_far = s.bytes or s.bytes_so_far <= ${LOOK_BYTES_MAX})
+      and (select count(*) from parked) >= 0
+    returning d.id, d.attempt_count, s.bytes, s.flow_due_at
+  )
+  select id, attempt_count + 1 as attempt, bytes::int as body_bytes, (select count(*)::int from parked) as parked,
+         (select count(*)::int from candidates) as candidates
+  from taken
+  union all
+  select null, null, null, (select count(*)::int from parked), (select count(*)::int from candidates)
+  order by id`,
+)
+
+/** Puts deliveries `$1` back that were taken and cannot begin now. */
+export const GIVE_BACK = statement(
+  'give deliveries back',
+  "update deliveries set flow_state = 'waiting' where id = any($1::bigint[]) and flow_state = 'sending'",
+)
+
+/** When the next waiting delivery of the action `$1` is due. */
+export const NEXT_DUE = statement(
+  'next due of flow',
+  `select min(flow_due_at) as due_at from deliveries where action_id = $1 and flow_state = 'waiting'`,
+)
+
+/** Writes down what a look took: the next start `$2`; and where `$3` says that it is a probe, when the next one may go out. */
+export const MOVE_FLOW = statement(
+  'move flow',
+  `update action_flows set
+    next_start_at = coalesce($2::timestamptz, next_start_at),
+    breaker = case when $3::timestamptz is null then breaker else 'probing' end,
+    next_probe_at = coalesce($3::timestamptz, next_probe_at)
+  where action_id = $1`,
+)
+
+/** Gives a start that was missed a new time: `$2` is the earliest and `$3` the spacing in milliseconds. */
+export const RESERVE_START = statement(
+  'reserve start',
+  `update action_flows set next_start_at = greatest(next_start_at, $2::timestamptz) + $3::float8 * interval '1 ms'
+  where action_id = $1
+  returning next_start_at - $3::float8 * interval '1 ms' as start_at`,
+)
+
+/** Actions of which something may go out: the flows that a process looks at when it may have missed a signal. */
+export const FLOWS_WITH_WORK = statement(
+  'flows with work',
+  `select f.action_id
+  from action_flows f join actions a on a.id = f.action_id
+  where (a.paused_at is null or not a.is_active or a.suspended_by_plan)
+    and exists (select from deliveries d where d.action_id = f.action_id and d.flow_state = 'waiting')`,
+)
+
+/** Moves deliveries `$1` from jobs to their flows. Those that are there already stay as they are. */
+export const ADOPT_DELIVERIES = statement(
+  'adopt deliveries',
+  `update deliveries set flow_state = 'waiting', flow_due_at = next_attempt_at
+  where id = any($1::bigint[]) and flow_state is null and finished_at is null`,
+)

@@ -1,0 +1,64 @@
+import type { Services } from '../../api/services.ts'
+import { announceEndpointChange } from '../../platform/changes/index.ts'
+import { run, statement } from '../../platform/db/index.ts'
+import { FLOWS_WITH_WORK, RESERVE_START } from './statements.ts'
+
+type FlowServices = Pick<Services, 'db' | 'clock'>
+
+/** A drain ends when nothing of the action is due any more; what is retried later does not keep it. */
+const END_DRAIN = statement(
+  'end drain',
+  `update actions a set drain_per_second = null
+  where a.id = $1 and a.drain_per_second is not null and a.paused_at is null
+    and not exists (
+      select from deliveries d where d.action_id = a.id and d.flow_state = 'waiting' and d.flow_due_at <= $2::timestamptz)
+    and not exists (select from deliveries d where d.action_id = a.id and d.flow_state = 'behind')
+  returning endpoint_id`,
+)
+
+const POSTPONE_FIRST = statement(
+  'postpone first of flow',
+  `update deliveries set flow_due_at = $3::timestamptz
+  where id = (
+    select id from deliveries
+    where action_id = $1 and flow_state = 'waiting' and flow_due_at <= $2::timestamptz
+    order by flow_due_at, id limit 1)`,
+)
+
+/** Actions of which something may go out, for a process that may have missed a signal. */
+export async function flowsWithWork({ db }: Pick<FlowServices, 'db'>): Promise<string[]> {
+  const rows = await run<{ actionId: string }>(db, FLOWS_WITH_WORK, [])
+  return rows.map(({ actionId }) => actionId)
+}
+
+/**
+ * Gives a start that was missed a new time, after all that were handed out meanwhile.
+ *
+ * @returns when it may go out, in milliseconds of the database's clock; null when the action is gone
+ */
+export async function reserveStart(
+  { db }: Pick<FlowServices, 'db'>,
+  actionId: string,
+  { earliest, spacingMs }: { readonly earliest: number; readonly spacingMs: number },
+): Promise<number | null> {
+  const [row] = await run<{ startAt: Date }>(db, RESERVE_START, [actionId, new Date(earliest), spacingMs])
+  return row === undefined ? null : row.startAt.getTime()
+}
+
+/** Lifts the pace of a drain once nothing of the action is due any more. */
+export async function endDrain({ db, clock }: FlowServices, actionId: string): Promise<void> {
+  await db.transaction().execute(async (trx) => {
+    const [row] = await run<{ endpointId: string }>(trx, END_DRAIN, [actionId, clock.now()])
+    if (row !== undefined) await announceEndpointChange(trx, row.endpointId)
+  })
+}
+
+/** Puts off the delivery that is due first, which could not be begun: it stops no other. */
+export async function postponeFirst(
+  { db, clock }: FlowServices,
+  actionId: string,
+  afterMs: number,
+): Promise<void> {
+  const now = clock.now()
+  await run(db, POSTPONE_FIRST, [actionId, now, new Date(now.getTime() + afterMs)])
+}

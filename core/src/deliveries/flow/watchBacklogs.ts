@@ -1,0 +1,57 @@
+import { closeIncidents, openIncident } from '../../alerts/index.ts'
+import type { Services } from '../../api/services.ts'
+import { run, statement } from '../../platform/db/index.ts'
+
+/** Governed actions with a limit of age, the creation of their oldest delivery that waits, and whether an incident says so. */
+const READ_AGES = statement(
+  'read ages of backlogs',
+  `select a.id, a.name, a.workspace_id, a.endpoint_id, e.name as endpoint_name,
+          (a.delivery_policy::jsonb ->> 'backlogAlertSeconds')::int as seconds_max, oldest.at as oldest_at, oldest.request_id,
+          exists (
+            select from incidents i
+            where i.kind = 'delivery.backlog' and i.subject_id = a.id and i.closed_at is null) as is_open
+  from actions a
+  join endpoints e on e.id = a.endpoint_id and e.deleted_at is null
+  left join lateral (
+    select waits.at, waits.request_id from unnest(array['waiting', 'behind']) as state
+    cross join lateral (
+      select d.created_at as at, d.request_id from deliveries d
+      where d.action_id = a.id and d.flow_state = state order by d.id limit 1) waits
+    order by waits.at limit 1) oldest on true
+  where a.governed and a.delivery_policy::jsonb ? 'backlogAlertSeconds'`,
+)
+
+interface AgeRow {
+  readonly id: string
+  readonly name: string
+  readonly workspaceId: string
+  readonly endpointId: string
+  readonly endpointName: string
+  readonly secondsMax: number
+  readonly oldestAt: Date | null
+  readonly requestId: number | null
+  readonly isOpen: boolean
+}
+
+/** Opens an incident for each action whose oldest waiting delivery is older than its limit, and closes those that are over. */
+export async function watchBacklogs(services: Services): Promise<void> {
+  const now = services.clock.now().getTime()
+  const rows = await run<AgeRow>(services.db, READ_AGES, [])
+  for (const row of rows) {
+    const seconds = row.oldestAt === null ? 0 : Math.floor((now - row.oldestAt.getTime()) / 1000)
+    const isOver = seconds > row.secondsMax
+    if (isOver === row.isOpen) continue
+    await services.db.transaction().execute(async (trx) => {
+      if (!isOver)
+        return await closeIncidents(services, trx, { kind: 'delivery.backlog', subjectIds: [row.id] })
+      return await openIncident(services, trx, {
+        kind: 'delivery.backlog',
+        workspaceId: row.workspaceId,
+        subject: { id: row.id, name: row.name },
+        endpoint: { id: row.endpointId, name: row.endpointName },
+        requestId: row.requestId,
+        reason: `The oldest delivery has waited for ${seconds} s, and ${row.secondsMax} s are allowed.`,
+      })
+    })
+  }
+}
