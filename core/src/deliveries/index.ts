@@ -19,6 +19,7 @@ export {
 export { Backlog, readBacklog } from './flow/backlog.ts'
 export { applyPolicy, FLOW_INCIDENTS, lockFlow } from './flow/control.ts'
 export { LATE_MS_MAX, LEAD_MS_MAX } from './flow/decide.ts'
+export { FLOW_STATES, type FlowFigures, readFlowFigures } from './flow/figures.ts'
 export { type OrderKeyOf, orderKeyReader } from './flow/orderKey.ts'
 export { type PacedAttempt, type Picked, pickAttempts } from './flow/pick.ts'
 export { type FlowSignalKind, flowSignal, flowSignalOf } from './flow/signals.ts'

@@ -1,5 +1,9 @@
 import { checkDatabase, type ReplicaState } from '@creel/core'
+import { readFlowFigures } from '@creel/core/deliveries'
 import {
+  breakersOpen,
+  flowDeliveries,
+  pausedActions,
   queueDepth,
   queueLagSeconds,
   replicaLagBytes,
@@ -52,7 +56,8 @@ export function operationsOf({
     },
     async beforeScrape() {
       storageMaxBytes.set(max ?? 0)
-      const [load, total, replica] = await Promise.all([
+      const [flows, load, total, replica] = await Promise.all([
+        readFlowFigures(services.db),
         readQueueLoad(boss),
         totalBytes(),
         services.reads.state(),
@@ -60,6 +65,10 @@ export function operationsOf({
       replicaLagBytes.set(replica === null ? 0 : (replica.lagBytes ?? -1))
       replicaLagSeconds.set(replica === null ? 0 : (replica.lagSeconds ?? -1))
       storageBytes.set(total)
+      pausedActions.set(flows.pausedActions)
+      breakersOpen.set(flows.breakersOpen)
+      for (const [state, deliveries] of Object.entries(flows.deliveries))
+        flowDeliveries.set({ state }, deliveries)
       for (const { queue, depth, lagSeconds } of load) {
         queueDepth.set({ queue }, depth)
         queueLagSeconds.set({ queue }, lagSeconds)

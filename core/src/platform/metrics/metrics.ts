@@ -172,6 +172,28 @@ export const deliveryAttempts = new Counter({
   registers,
 })
 
+/** Actions that are paused. Read at each scrape. */
+export const pausedActions = new Gauge({
+  name: 'creel_paused_actions',
+  help: 'Forward actions that are paused',
+  registers,
+})
+
+/** Actions whose breaker is open. Read at each scrape. */
+export const breakersOpen = new Gauge({
+  name: 'creel_breakers_open',
+  help: 'Forward actions whose breaker is open: only probes go out',
+  registers,
+})
+
+/** Deliveries that wait in the flows of governed actions. Read at each scrape. `state`: `waiting`, `sending`, `behind`, `held`. */
+export const flowDeliveries = new Gauge({
+  name: 'creel_flow_deliveries',
+  help: 'Deliveries of governed actions, by where they are',
+  labelNames: ['state'] as const,
+  registers,
+})
+
 /** What receivers took to answer, failures included. */
 export const deliveryAttemptSeconds = new Histogram({
   name: 'creel_delivery_attempt_seconds',

@@ -1,0 +1,34 @@
+import { type Db, run, statement } from '../../platform/db/index.ts'
+import { BACKLOG_COUNTED_MAX } from './backlog.ts'
+
+/** Where a delivery of a governed action is. */
+export const FLOW_STATES = ['waiting', 'sending', 'behind', 'held'] as const
+
+/** Figures of all flows together. */
+export interface FlowFigures {
+  readonly pausedActions: number
+  readonly breakersOpen: number
+  /** By state, each up to {@link BACKLOG_COUNTED_MAX}. */
+  readonly deliveries: Readonly<Record<(typeof FLOW_STATES)[number], number>>
+}
+
+const READ_FIGURES = statement(
+  'read flow figures',
+  `select
+    (select count(*)::int from actions where governed and paused_at is not null) as paused_actions,
+    (select count(*)::int from action_flows where breaker <> 'closed') as breakers_open,
+    ${FLOW_STATES.map(
+      (state) => `(select count(*)::int from (
+        select from deliveries where flow_state = '${state}' limit ${BACKLOG_COUNTED_MAX}) counted) as ${state}`,
+    ).join(', ')}`,
+)
+
+type FiguresRow = Omit<FlowFigures, 'deliveries'> & FlowFigures['deliveries']
+
+/** Reads the figures of all flows. */
+export async function readFlowFigures(db: Db): Promise<FlowFigures> {
+  const [row] = await run<FiguresRow>(db, READ_FIGURES, [])
+  if (row === undefined) throw new Error('An aggregate returned no row.')
+  const { pausedActions, breakersOpen, ...deliveries } = row
+  return { pausedActions, breakersOpen, deliveries }
+}
