@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import { run as runStatement, statement } from '@creel/core'
+import { pauseGone } from '@creel/core/actions'
 import { type Attempt, pickAttempts, recordAttempts } from '@creel/core/deliveries'
 import { servicePerTest, type TestService } from '../support/service.ts'
 import { governedAction, sendAll } from './governed.ts'
@@ -70,7 +71,7 @@ describe('picking', () => {
         if (!isFailure) succeeded.push(attempt)
         return { attempt, result: resultOf(services.clock.now(), isFailure ? 500 : 200) }
       })
-      await recordAttempts(services, ended)
+      await recordAttempts(services, ended, pauseGone)
     }
 
     const sending = sendAll(

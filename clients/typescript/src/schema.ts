@@ -1619,6 +1619,8 @@ export interface components {
             auth: components["schemas"]["ActionAuth"];
             /** @description Null without any, and for notify */
             tls: components["schemas"]["ActionTls"] | null;
+            /** @description Since when its deliveries wait; null = they go out */
+            pausedAt: string | null;
             /** @description Null = as the installation says, and for notify */
             delivery: components["schemas"]["DeliveryPolicy"] | null;
             ruleCount: number;
@@ -1704,7 +1706,7 @@ export interface components {
             mutedUntil: string | null;
             events: {
                 /** @enum {string} */
-                kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
+                kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "delivery.held" | "delivery.released" | "delivery.backlog" | "delivery.drained" | "breaker.opened" | "breaker.closed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
                 /** @enum {string} */
                 minSeverity: "info" | "warning" | "error" | "critical";
             }[];
@@ -1777,7 +1779,7 @@ export interface components {
             /** Format: date-time */
             at: string;
             /** @enum {string} */
-            eventKind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
+            eventKind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "delivery.held" | "delivery.released" | "delivery.backlog" | "delivery.drained" | "breaker.opened" | "breaker.closed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
             /** @enum {string} */
             severity: "info" | "warning" | "error" | "critical";
             subjectType: string;
@@ -1815,7 +1817,7 @@ export interface components {
         };
         AlertEvent: {
             /** @enum {string} */
-            kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
+            kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "delivery.held" | "delivery.released" | "delivery.backlog" | "delivery.drained" | "breaker.opened" | "breaker.closed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
             displayName: string;
             description: string;
             /** @enum {string} */
@@ -8275,7 +8277,7 @@ export interface operations {
                     /** @description What to be told of; [] for nothing, omitted on create for everything */
                     events?: {
                         /** @enum {string} */
-                        kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
+                        kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "delivery.held" | "delivery.released" | "delivery.backlog" | "delivery.drained" | "breaker.opened" | "breaker.closed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
                         /** @description Default info: every severity */
                         minSeverity?: ("info" | "warning" | "error" | "critical") | null;
                     }[] | null;
@@ -8611,7 +8613,7 @@ export interface operations {
                 after?: string;
                 /** @description Of this channel, also when it was deleted */
                 channelId?: string;
-                eventKind?: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
+                eventKind?: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "delivery.held" | "delivery.released" | "delivery.backlog" | "delivery.drained" | "breaker.opened" | "breaker.closed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify" | "channel.test";
                 outcome?: "delivered" | "failed" | "muted" | "suppressed";
             };
             header?: never;
@@ -8810,7 +8812,7 @@ export interface operations {
                     /** @description What to be told of; [] for nothing, omitted on create for everything */
                     events?: {
                         /** @enum {string} */
-                        kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
+                        kind: "delivery.parked" | "delivery.recovered" | "action.paused" | "certificate.expiring" | "certificate.renewed" | "delivery.held" | "delivery.released" | "delivery.backlog" | "delivery.drained" | "breaker.opened" | "breaker.closed" | "transformation.disabled" | "watchdog.alarmed" | "watchdog.recovered" | "capture.rejected" | "reconcile.gap" | "action.notify";
                         /** @description Default info: every severity */
                         minSeverity?: ("info" | "warning" | "error" | "critical") | null;
                     }[] | null;
