@@ -72,6 +72,20 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/stream', () => {
     expect(await stream.next()).toMatchObject({ id: String(last.id), event: 'passed', data: { count: 2 } })
   })
 
+  test('counts among what does not match nothing that was deleted', async () => {
+    const endpoint = await service.alice.endpoint()
+    const [before] = await endpoint.captureMany(1)
+    const deleted = await endpoint.capture({ body: '{"type":"other"}' })
+    await service.alice.delete(endpoint.at(`/requests/${deleted.id}`))
+    const path = endpoint.at(`/requests/stream?label=wanted&afterId=${before?.id}`)
+    await using stream = await openEvents(service.alice, path)
+    const wanted = await endpoint.capture({ body: '{"type":"wanted"}' })
+    const other = await endpoint.capture({ body: '{"type":"other"}' })
+    const seen = await stream.until((events) => events.some(({ event }) => event === 'passed'))
+    expect(arrivedIn(seen)).toEqual([wanted.id])
+    expect(seen.at(-1)).toMatchObject({ id: String(other.id), event: 'passed', data: { count: 1 } })
+  })
+
   test('says what becomes of deliveries, also of requests from before', async () => {
     await using receiver = await startReceiver()
     const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url, forwardingEnabled: true })

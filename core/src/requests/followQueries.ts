@@ -1,5 +1,5 @@
 import { type Db, run, statement } from '../platform/db/index.ts'
-import { applyFilters } from './filters.ts'
+import { applyFilters, hasFilters } from './filters.ts'
 import { type RequestSummaryRow, summaries } from './queries.ts'
 import type { RequestFilters } from './schema.ts'
 import { attemptCount, requestState } from './state.ts'
@@ -17,7 +17,7 @@ export interface Arrivals {
   readonly lastId: number
   /** There are more after these. */
   readonly hasMore: boolean
-  /** How many of those up to `lastId` do not match, deleted ones among them. */
+  /** How many of those up to `lastId` do not match; deleted ones are not counted. */
   readonly passedCount: number
   /** So many more that the follower is to read pages; then `rows` is empty and `lastId` the newest. */
   readonly isBehind: boolean
@@ -47,6 +47,12 @@ const COUNT_AFTER = statement(
   ) found`,
 )
 
+const COUNT_SHOWN = statement(
+  'count shown requests after',
+  `select count(*)::int as count from requests
+   where endpoint_id = $1::uuid and id > $2::bigint and id <= $3::bigint and deleted_at is null and hidden_at is null`,
+)
+
 /**
  * What arrived after `afterId`. Ids are given out in the order of commits, so nothing can appear later below an id that
  * was seen.
@@ -74,13 +80,17 @@ export async function listArrivals(
     .execute()
   const last = rows.length < ARRIVALS_MAX ? undefined : rows.at(-1)
   const lastId = last?.id ?? newestId
-  const lookedAt = lastId === newestId ? count : await countBetween(db, endpointId, afterId, lastId)
+  // Without filters nothing is passed over, and nothing more is counted.
+  const isNarrowed = count > rows.length && hasFilters(filters)
+  const [shown] = isNarrowed
+    ? await run<{ count: number }>(db, COUNT_SHOWN, [endpointId, afterId, lastId])
+    : []
   return {
     rows,
     lastId,
     hasMore: lastId < newestId,
     isBehind: false,
-    passedCount: Math.max(0, lookedAt - rows.length),
+    passedCount: Math.max(0, (shown?.count ?? 0) - rows.length),
   }
 }
 
