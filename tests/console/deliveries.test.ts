@@ -74,7 +74,7 @@ test('a capture is changed and sent; a refusal and a reload lose nothing that wa
 test('a rule is tried as it is typed, saved, changed and restored; a refusal loses nothing', async () => {
   await using receiver = await startReceiver()
   const endpoint = await service.alice.endpoint({ name: 'rules' })
-  await endpoint.capture({ body: '{"secret":"hush","amount":1}' })
+  await endpoint.capture({ body: '{"secret":"hush","amount":1}', headers: { 'X-Kept': '1' } })
   const action = await service.alice.expect(
     service.alice.post(endpoint.at('/actions'), { kind: 'forward', url: receiver.url }),
     WithId,
@@ -95,6 +95,15 @@ test('a rule is tried as it is typed, saved, changed and restored; a refusal los
     .waitFor()
   await page.reload()
   await page.getByText('"forget"', { exact: true }).first().waitFor()
+  await type({ version: 1, name: 'Slim', steps: [{ op: 'remove', paths: ['body.secret'] }] })
+  await page.locator('[data-change="removed"]', { hasText: 'hush' }).waitFor()
+  await page.getByText('Headers: the same').waitFor()
+  const set = { op: 'set', path: 'headers.X-Summary', value: 'an order' }
+  await type({ version: 1, name: 'Slim', steps: [set, { op: 'remove', paths: ['headers.X-Kept'] }] })
+  const headers = page.getByRole('region', { name: 'Headers that differ' })
+  await headers.locator('[data-change="added"]', { hasText: /^\+x-summary: an order$/i }).waitFor()
+  await headers.locator('[data-change="removed"]', { hasText: 'x-kept: 1' }).waitFor()
+  expect(await headers.locator('p').count()).toBe(2)
   await type({ version: 1, name: 'Slim', steps: [{ op: 'remove', paths: ['body.secret'] }] })
   await page.locator('[data-change="removed"]', { hasText: 'hush' }).waitFor()
   await page.getByRole('button', { name: /Save as v1/ }).click()

@@ -5,7 +5,7 @@ import { jsonLines } from '../body/jsonLines.ts'
 import { Problem } from '../parts/Problem.tsx'
 import { useSettled } from '../parts/useSettled.ts'
 import { type Answers, creel, type RequestDetail } from '../trpc.ts'
-import { diffLines } from '../words/diff.ts'
+import { type DiffLine, diffLines } from '../words/diff.ts'
 import { problemOf } from '../words/problem.ts'
 
 const SAMPLES = 50
@@ -48,6 +48,15 @@ export function RulePreview({ endpointId, actionId, document }: Props) {
     placeholderData: keepPreviousData,
     retry: false,
   })
+  // Not all that was captured is sent on: a forward without rules is what the headers are compared with.
+  const plain = useQuery({
+    queryKey: ['preview', endpointId, actionId, sampleId],
+    queryFn: () =>
+      creel.transformations.previewSet.mutate({ endpointId, actionId, rules: [], requestId: sampleId }),
+    enabled: sampleId > 0,
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  })
   if (samples.data !== undefined && rows.length === 0) {
     return <p className="hint">Capture something, and what the rule makes of it appears here.</p>
   }
@@ -73,27 +82,45 @@ export function RulePreview({ endpointId, actionId, document }: Props) {
           Older
         </button>
       </div>
-      <Problem error={samples.error ?? captured.error} />
+      <Problem error={samples.error ?? captured.error ?? plain.error} />
       {problem !== null && (
         <p className="hint" role="status">
           {problem.items[0]?.detail ?? problem.detail}
         </p>
       )}
       {captured.data !== undefined && preview.data !== undefined && preview.error === null && (
-        <Outcome before={captured.data} preview={preview.data} />
+        <Outcome before={captured.data} headersBefore={plain.data?.output?.headers} preview={preview.data} />
       )}
     </div>
   )
 }
 
 type Preview = Answers['transformations']['previewSet']
+type Headers = NonNullable<Preview['output']>['headers']
 
-function Outcome({ before, preview }: { before: RequestDetail; preview: Preview }) {
+const headerLines = (headers: Headers): string[] =>
+  Object.entries(headers).map(([name, value]) => `${name}: ${value}`)
+
+interface OutcomeProps {
+  readonly before: RequestDetail
+  /** Of a forward without rules; undefined until it is known. */
+  readonly headersBefore: Headers | undefined
+  readonly preview: Preview
+}
+
+function Outcome({ before, headersBefore, preview }: OutcomeProps) {
   const { note, output, rules } = preview
   const lines = useMemo(
     () =>
       output === null || isTooLong(before.body) ? [] : diffLines(layout(before.body), layout(output.body)),
     [before.body, output],
+  )
+  const headers = useMemo(
+    () =>
+      output === null || headersBefore === undefined
+        ? undefined
+        : diffLines(headerLines(headersBefore), headerLines(output.headers)),
+    [headersBefore, output],
   )
   return (
     <>
@@ -118,23 +145,39 @@ function Outcome({ before, preview }: { before: RequestDetail; preview: Preview 
           ),
         )}
       </ol>
+      {headers !== undefined && <HeaderChanges lines={headers} />}
       {output !== null && isTooLong(before.body) && (
         <p className="banner">The body is too long to show line by line what differs.</p>
       )}
       {output !== null && !isTooLong(before.body) && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and must by keyboard
         <section className="preview-out" aria-label="What would be sent" tabIndex={0}>
-          {lines.map(({ change, text }, at) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: lines never move
-            <p key={at} data-change={change}>
-              <i>{change === 'added' ? '+' : change === 'removed' ? '−' : ''}</i>
-              <span>{text}</span>
-            </p>
-          ))}
+          <Lines lines={lines} />
         </section>
       )}
     </>
   )
+}
+
+/** Headers that a rule adds, changes or removes. */
+function HeaderChanges({ lines }: { lines: readonly DiffLine[] }) {
+  const changed = lines.filter(({ change }) => change !== 'same')
+  if (changed.length === 0) return <p className="hint">Headers: the same</p>
+  return (
+    <section className="preview-out headers" aria-label="Headers that differ">
+      <Lines lines={changed} />
+    </section>
+  )
+}
+
+function Lines({ lines }: { lines: readonly DiffLine[] }) {
+  return lines.map(({ change, text }, at) => (
+    // biome-ignore lint/suspicious/noArrayIndexKey: lines never move
+    <p key={at} data-change={change}>
+      <i>{change === 'added' ? '+' : change === 'removed' ? '−' : ''}</i>
+      <span>{text}</span>
+    </p>
+  ))
 }
 
 const COMPARED_CHARACTERS_MAX = 500_000
