@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, test } from 'bun:test'
 import { sql } from 'kysely'
 import { z } from 'zod'
-import { scanRequests } from '../../core/src/requests/scan.ts'
+import { PROMPT, scanRequests, THOROUGH } from '../../core/src/requests/scan.ts'
 import type { Client, TestEndpoint } from '../support/client.ts'
 import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
@@ -13,7 +13,14 @@ const Page = z.object({
   totalCount: z.int(),
   next: z.string().nullable(),
   previous: z.string().nullable(),
-  search: z.object({ complete: z.boolean(), lookedThrough: z.int() }).nullish(),
+  search: z
+    .object({
+      complete: z.boolean(),
+      lookedThrough: z.int(),
+      matchedCount: z.int(),
+      totalCount: z.int().nullable(),
+    })
+    .nullish(),
 })
 
 let service: TestService
@@ -129,7 +136,7 @@ describe('a search whose time is up', () => {
     const steps: number[] = []
     for (let beforeId: number | undefined; ; ) {
       const wanted = { filters: { method: 'put', beforeId }, skip: 0, take: 10, countsAll: true }
-      const step = await scanRequests(db, large.id, wanted, {}, 0)
+      const step = await scanRequests(db, large.id, wanted, {}, { ...THOROUGH, budgetMs: 0 })
       found.push(...step.ids)
       steps.push(step.lookedThrough)
       expect(step.matchedCount).toBe(step.ids.length)
@@ -140,13 +147,71 @@ describe('a search whose time is up', () => {
     const whole = await pageOf(large.at('/requests?method=put'), '')
     expect(found).toHaveLength(3)
     expect(whole.ids).toEqual(found)
-    expect(whole.search).toEqual({ complete: true, lookedThrough: 2500 })
+    expect(whole.search).toEqual({ complete: true, lookedThrough: 2500, matchedCount: 3, totalCount: 3 })
     // From its second step on, a search for a text takes a shortcut.
     const byText = await pageOf(large.at('/requests?q=NEEDLE'), '')
     expect(byText).toEqual(whole)
     const unsearched = await pageOf(large.at('/requests'), 'pageSize=1')
     expect(unsearched.search).toBeNull()
   })
+
+  test('for a text, begins with few requests, and answers the newest page after one step where they take long', async () => {
+    const { db, alice } = service
+    const large = await alice.endpoint()
+    // 120 MB of text in which every part of the sought text is found, so that no shortcut spares a search any of it.
+    await sql`
+      insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, body, size_bytes,
+                            body_truncated, body_is_binary, body_preview, dispatch_state)
+      select ${large.id}::uuid, nextval('request_ids'), now(), 'POST', '', '', '',
+             convert_to(repeat('Zurich Zürch ', 3000) || case when n in (1, 300, 3000) then 'ZÜRICH' else '' end, 'UTF8'), 0,
+             false, false, '', 'NotAttempted' from generate_series(1, 3000) n`.execute(db)
+    await sql`update endpoint_counters set stored_request_count = 3000 where endpoint_id = ${large.id}::uuid`.execute(
+      db,
+    )
+    const wanted = { filters: { q: 'zürich' }, skip: 0, take: 10, countsAll: true }
+    const first = await scanRequests(db, large.id, wanted, {}, { ...PROMPT, budgetMs: 0 })
+    expect(first.matchedCount).toBe(1)
+    // Their bodies have 42,000 octets each.
+    expect(first.lookedThrough).toBe(Math.floor((PROMPT.firstBytes ?? 0) / 42_000))
+
+    const path = large.at(`/requests?q=${encodeURIComponent('zürich')}`)
+    const newest = await pageOf(path, '')
+    expect(newest.ids).toEqual([...first.ids])
+    expect(newest.search).toMatchObject({ complete: false, totalCount: null, matchedCount: 1 })
+    expect(newest.search?.lookedThrough).toBeLessThan(3000)
+    expect(newest.totalCount).toBeGreaterThan(1)
+    const walked = [...newest.ids]
+    let lookedThrough = newest.search?.lookedThrough ?? 0
+    for (let { next } = newest; next !== null; ) {
+      const page = await pageOf(path, `before=${next}`)
+      walked.push(...page.ids)
+      lookedThrough += page.search?.lookedThrough ?? 0
+      next = page.next
+    }
+    expect(walked).toHaveLength(3)
+    expect(new Set(walked).size).toBe(3)
+    expect(lookedThrough).toBe(3000)
+  }, 60_000)
+
+  test('for a text, gives up a step that takes longer than its time, and goes on where it began', async () => {
+    const { db, alice } = service
+    const large = await alice.endpoint()
+    // The newest are short, so the second step is long; but its bodies have 250 KB.
+    const short = 16
+    await sql`
+      insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, body, size_bytes,
+                            body_truncated, body_is_binary, body_preview, dispatch_state)
+      select ${large.id}::uuid, nextval('request_ids'), now(), 'POST', '', '', '',
+             convert_to(case when n > 128 then 'Zürch' else repeat('Zurich Zürch ', 18000) end, 'UTF8'), 0,
+             false, false, '', 'NotAttempted' from generate_series(1, 128 + ${short}::int) n`.execute(db)
+    const wanted = { filters: { q: 'zürich' }, skip: 0, take: 10, countsAll: true }
+    const pace = { stepMs: 50, budgetMs: 60, firstRows: short, firstBytes: null }
+    const found = await scanRequests(db, large.id, wanted, {}, pace)
+    expect(found).toMatchObject({ ids: [], lookedThrough: short })
+    const filters = { q: 'zürich', beforeId: found.lookedDownTo ?? 0 }
+    const further = await scanRequests(db, large.id, { ...wanted, filters }, {}, { ...pace, budgetMs: 0 })
+    expect(further.lookedThrough).toBe(short)
+  }, 60_000)
 
   test('by a cursor, ends as soon as its page is full', async () => {
     const { next } = await pageOf(LISTS.searches(), 'pageSize=1')

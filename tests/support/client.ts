@@ -146,9 +146,19 @@ export class TestEndpoint {
     return rows
   }
 
-  /** Stored requests, newest first. */
+  /** Stored requests, newest first: a page of them, or as much as searches find whose time is up before that. */
   async requests(query = 'pageSize=100'): Promise<z.output<typeof CapturedRow>[]> {
-    const page = z.looseObject({ items: z.array(CapturedRow) })
-    return (await this.client.expect(this.client.get(this.at(`/requests?${query}`)), page)).items
+    const search = z.object({ complete: z.boolean() }).nullish()
+    const page = z.looseObject({ items: z.array(CapturedRow), next: z.string().nullish(), search })
+    const read = (cursor = '') =>
+      this.client.expect(this.client.get(this.at(`/requests?${query}${cursor}`)), page)
+    const wanted = Number(new URLSearchParams(query).get('pageSize') ?? 50)
+    let found = await read()
+    const { items } = found
+    while (items.length < wanted && found.search?.complete === false && typeof found.next === 'string') {
+      found = await read(`&before=${found.next}`)
+      items.push(...found.items)
+    }
+    return items
   }
 }

@@ -216,16 +216,21 @@ export class Requests {
     for (let afterId = id; ; ) {
       const options = signal === undefined ? {} : { signal }
       const query = { ...filters, afterId, pageSize: PAGE_SIZE }
-      let page = await this.#page(query, options)
+      const first = await this.#page(query, options)
+      let page = first
+      while (page.search?.complete !== false && page.page < page.totalPages) {
+        page = await this.#page({ ...query, page: page.totalPages }, options)
+      }
       // A search whose time was up has not seen the oldest: then the list is walked to its end.
       const items: CapturedRequestSummary[] = []
-      const isWhole = page.search?.complete !== false
-      while (!isWhole && page.next !== null) {
-        items.push(...page.items)
-        page = await this.#page({ ...query, before: page.next }, options)
-      }
-      while (isWhole && page.page < page.totalPages) {
-        page = await this.#page({ ...query, page: page.totalPages }, options)
+      if (page.search?.complete === false) {
+        for (
+          page = first;
+          page.next !== null;
+          page = await this.#page({ ...query, before: page.next }, options)
+        ) {
+          items.push(...page.items)
+        }
       }
       const oldestFirst = [...items, ...page.items].reverse()
       yield* oldestFirst

@@ -281,7 +281,7 @@ export interface paths {
         };
         /**
          * List and search captured requests, newest first
-         * @description All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search with filters ends after some seconds with what it has found: `search` says how far it came, and `next` goes on.
+         * @description All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search with filters ends after some seconds, one for a text within 300 ms, with what it has found: `search` says how far it came, and `next` goes on.
          *
          *     Needs a key with the scope `read`.
          */
@@ -2245,10 +2245,14 @@ export interface components {
             previous: string | null;
             /** @description Null without filters */
             search: {
-                /** @description Everything was looked through. Else `totalCount` is what was found so far, and `next` goes on, also from a page that is not full */
+                /** @description Everything was looked through, from the cursor where one was given. Else `next` goes on, also from a page that is not full */
                 complete: boolean;
                 /** @description How many stored requests this call has looked through */
                 lookedThrough: number;
+                /** @description How many of these match */
+                matchedCount: number;
+                /** @description Everything that matches; null when not all of it was looked through: then `totalCount` of the page is an estimate */
+                totalCount: number | null;
             } | null;
         };
         ConditionPreview: {

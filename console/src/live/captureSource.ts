@@ -58,7 +58,7 @@ export interface Loaded {
 /** Source of a list of captures. */
 export interface CaptureSource {
   /** The newest captures that match, and the total number. No match up to `lastId` is missing. */
-  newest(limit: number): Promise<Loaded & { totalCount: number; lastId: number }>
+  newest(limit: number): Promise<Loaded & { totalCount: number; isEstimate: boolean; lastId: number }>
   /** The next page of older captures. */
   older(below: Below, limit: number): Promise<Loaded>
   /**
@@ -84,7 +84,13 @@ export function captureSource(endpointId: string, filters: Filters): CaptureSour
       const before = isFiltered ? await creel.requests.list.query({ endpointId, page: 1, pageSize: 1 }) : null
       const list = await creel.requests.list.query({ endpointId, ...filters, page: 1, pageSize: limit })
       const below = list.next === null ? null : { before: list.next }
-      return { ...list, below, lastId: Math.max(0, before?.items[0]?.id ?? 0, list.items[0]?.id ?? 0) }
+      const isEstimate = list.search?.complete === false
+      return {
+        ...list,
+        below,
+        isEstimate,
+        lastId: Math.max(0, before?.items[0]?.id ?? 0, list.items[0]?.id ?? 0),
+      }
     },
     async older(below, limit) {
       const { items, nextBeforeId } = await creel.requests.older.query({

@@ -10,6 +10,8 @@ export interface Captures {
   readonly rows: readonly RequestSummary[]
   /** Number of stored captures that match. */
   readonly totalCount: number
+  /** A long search has not looked through all that is stored: `totalCount` is an estimate until all rows are loaded. */
+  readonly isEstimate: boolean
   /** Number of captures since the list was opened that do not match. */
   readonly others: number
   readonly isLoading: boolean
@@ -59,6 +61,7 @@ const PAGE = 100
 const NONE: Captures = {
   rows: [],
   totalCount: 0,
+  isEstimate: false,
   others: 0,
   isLoading: true,
   below: null,
@@ -122,7 +125,7 @@ export class CaptureStream extends Store<Captures> {
   async open({ keepsBars = false } = {}): Promise<void> {
     const opening = ++this.#opening
     try {
-      const { items, below, lastId, totalCount } = await this.source.newest(PAGE)
+      const { items, below, lastId, totalCount, isEstimate } = await this.source.newest(PAGE)
       if (opening !== this.#opening) return
       this.#newest = Math.max(this.#newest, lastId)
       this.#waiting = []
@@ -131,6 +134,7 @@ export class CaptureStream extends Store<Captures> {
         rows: items,
         below,
         totalCount,
+        isEstimate,
         others: 0,
         isLoading: false,
         problem: null,
@@ -187,7 +191,14 @@ export class CaptureStream extends Store<Captures> {
       if (opening !== this.#opening || this.get().below !== from) return
       const last = this.get().rows.at(-1)?.id ?? Number.POSITIVE_INFINITY
       const rows = [...this.get().rows, ...items.filter(({ id }) => id < last)]
-      this.#change({ rows, below, totalCount: Math.max(rows.length, this.get().totalCount) })
+      const { totalCount, isEstimate } = this.get()
+      const isCounted = isEstimate && below === null
+      this.#change({
+        rows,
+        below,
+        totalCount: isCounted ? rows.length : Math.max(rows.length, totalCount),
+        isEstimate: isEstimate && !isCounted,
+      })
     } catch {
       // The next scroll tries again.
     } finally {

@@ -17,7 +17,10 @@ interface Props {
  * below.
  */
 export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered }: Props) {
-  const { bars, others, rejectedBefore, totalCount } = useSyncExternalStore(stream.subscribe, stream.get)
+  const { bars, others, rejectedBefore, totalCount, isEstimate } = useSyncExternalStore(
+    stream.subscribe,
+    stream.get,
+  )
   const heard = useSyncExternalStore(rejections.subscribe, () => rejections.of(endpointId))
   const [now, setNow] = useState(() => Math.floor(Date.now() / BAR_MS))
   useEffect(() => {
@@ -70,6 +73,7 @@ export const Arrivals = memo(function Arrivals({ endpointId, stream, isFiltered 
         <b>{count(recent)}</b> / min
       </span>
       <span>
+        {isEstimate && 'about '}
         <b>{count(totalCount)}</b> {isFiltered ? 'match' : 'stored'}
       </span>
       {refusedCount > 0 && (

@@ -22,6 +22,8 @@ interface Props {
 /** Number of selected requests, with commands for all of them. */
 export function SelectionBar({ endpointId, filters, stream, selection, onRemove }: Props) {
   const totalCount = useSyncExternalStore(stream.subscribe, () => stream.get().totalCount)
+  const isEstimate = useSyncExternalStore(stream.subscribe, () => stream.get().isEstimate)
+  const allWords = isEstimate ? 'All that match' : `All ${count(totalCount)} that match`
   const actions = useQuery(actionsQuery(endpointId))
   const [isAll, setAll] = useState(false)
   const chosen: Chosen = isAll ? { filters, about: totalCount } : { ids: [...selection.picked] }
@@ -47,10 +49,10 @@ export function SelectionBar({ endpointId, filters, stream, selection, onRemove 
   }
   return (
     <div className="selection" role="toolbar" aria-label="Selected captures">
-      <b>{isAll ? `All ${count(totalCount)} that match` : `${count(selection.picked.size)} selected`}</b>
+      <b>{isAll ? allWords : `${count(selection.picked.size)} selected`}</b>
       {!isAll && totalCount > selection.picked.size && (
         <button type="button" className="button small quiet" onClick={() => setAll(true)}>
-          All {count(totalCount)} that match
+          {allWords}
         </button>
       )}
       <Menu

@@ -3,21 +3,22 @@ import type { Context } from '../api/context.ts'
 import { type Between, type IdPlace, idCursor } from '../api/cursors.ts'
 import { notFound } from '../api/errors.ts'
 import { type Page, window } from '../api/pagination.ts'
-import { findsEndpoint } from '../endpoints/index.ts'
+import { type EndpointRow, findsEndpoint } from '../endpoints/index.ts'
 import type { Db } from '../platform/db/index.ts'
 import { hasFilters, isRange } from './filters.ts'
 import { isUuid } from './find.ts'
 import { type RequestSummaryRow, summariesOf } from './queries.ts'
 import { readPage } from './reads.ts'
-import { type Found, scanRequests } from './scan.ts'
+import { type Found, type Pace, PROMPT, scanRequests, THOROUGH } from './scan.ts'
 import type { ListFilters } from './schema.ts'
 import { searching } from './searching.ts'
+import { searchTotals } from './searchTotals.ts'
 
 /**
  * A range of ids of which one step of a scan reads all is no search: so clients that poll for what is new wait for none. Longer ones
  * are counted as searches are.
  */
-const ONE_STEP_MS = 0
+const ONE_STEP: Pace = { ...THOROUGH, budgetMs: 0 }
 
 /** Which page of the list: by number, from a cursor if there is one. */
 export type ListedPage = Page & Between<IdPlace>
@@ -29,7 +30,16 @@ export interface ListedRequests {
   readonly next: string | null
   readonly previous: string | null
   /** Null without filters: nothing had to be looked through. */
-  readonly search: { readonly complete: boolean; readonly lookedThrough: number } | null
+  readonly search: SearchReport | null
+}
+
+/** How far a search came. */
+interface SearchReport {
+  readonly complete: boolean
+  readonly lookedThrough: number
+  readonly matchedCount: number
+  /** Null where `totalCount` of the page is an estimate. */
+  readonly totalCount: number | null
 }
 
 /**
@@ -46,7 +56,7 @@ export async function listRequests(
 ): Promise<ListedRequests> {
   if (hasFilters(filters)) {
     const { endpoint } = await findsEndpoint(ctx, { endpointId })
-    return await searchRequests(ctx, endpoint.id, filters, page)
+    return await searchRequests(ctx, endpoint, filters, page)
   }
   const found = isUuid(endpointId)
     ? await ctx.reads.run(({ db }) => readPage(db, ctx.workspace.id, endpointId, page))
@@ -58,12 +68,13 @@ export async function listRequests(
 
 async function searchRequests(
   ctx: Context,
-  endpointId: string,
+  { id: endpointId, storedRequestCount: storedCount }: Pick<EndpointRow, 'id' | 'storedRequestCount'>,
   filters: ListFilters,
   page: ListedPage,
 ): Promise<ListedRequests> {
   const { limit, offset } = window(page)
   const { before, after } = page
+  const hasCursor = before !== undefined || after !== undefined
   const wanted = {
     filters: {
       ...filters,
@@ -72,26 +83,40 @@ async function searchRequests(
     },
     skip: offset,
     take: limit,
-    countsAll: before === undefined && after === undefined,
+    countsAll: !hasCursor,
   }
-  const pageOf = async (db: Db, options: AbortableQueryOptions, found: Found): Promise<ListedRequests> => ({
-    rows: await summariesOf(db, endpointId, found.ids, options),
-    totalCount: found.matchedCount,
-    ...cursorsOf(found.ids, page, found.lookedDownTo),
-    search: { complete: found.lookedDownTo === null, lookedThrough: found.lookedThrough },
-  })
+  const pageOf = async (db: Db, options: AbortableQueryOptions, found: Found): Promise<ListedRequests> => {
+    const { ids, lookedThrough, matchedCount, lookedDownTo } = found
+    const { totalCount, isExact } = searchTotals(found, { filters, hasCursor, storedCount })
+    return {
+      rows: await summariesOf(db, endpointId, ids, options),
+      totalCount,
+      ...cursorsOf(ids, page, lookedDownTo),
+      search: {
+        complete: lookedDownTo === null,
+        lookedThrough,
+        matchedCount,
+        totalCount: isExact ? totalCount : null,
+      },
+    }
+  }
   if (isRange(filters)) {
     const options = { signal: ctx.signal }
     const short = await ctx.reads.run(async ({ db }) => {
-      const found = await scanRequests(db, endpointId, wanted, options, ONE_STEP_MS)
+      const found = await scanRequests(db, endpointId, wanted, options, ONE_STEP)
       const isWhole = found.lookedDownTo === null || (!wanted.countsAll && found.ids.length >= limit)
       return isWhole ? await pageOf(db, options, found) : undefined
     })
     if (short !== undefined) return short
   }
   return await searching(ctx, kindOf(endpointId, filters), async (db, options) =>
-    pageOf(db, options, await scanRequests(db, endpointId, wanted, options)),
+    pageOf(db, options, await scanRequests(db, endpointId, wanted, options, paceOf(filters))),
   )
+}
+
+/** Bodies take longest to look through: what a text search finds is answered page by page. */
+function paceOf({ q }: ListFilters): Pace {
+  return q === undefined ? THOROUGH : PROMPT
 }
 
 /** What scans of the same kind have in common: where they look, and whether they read bodies for it. */
@@ -123,7 +148,7 @@ export interface OlderInput {
 /** Older requests without counting all; see {@link selectIds}. */
 export async function listOlder(ctx: Context, endpointId: string, input: OlderInput) {
   return await searching(ctx, kindOf(endpointId, input.filters), async (db, options) => {
-    const { ids, ...more } = await olderIds(db, endpointId, input, options)
+    const { ids, ...more } = await olderIds(db, endpointId, input, options, paceOf(input.filters))
     return { rows: await summariesOf(db, endpointId, ids, options), ...more }
   })
 }
@@ -134,7 +159,7 @@ export async function listOlder(ctx: Context, endpointId: string, input: OlderIn
  */
 export async function selectIds(ctx: Context, endpointId: string, input: OlderInput) {
   return await searching(ctx, kindOf(endpointId, input.filters), (db, options) =>
-    olderIds(db, endpointId, input, options),
+    olderIds(db, endpointId, input, options, THOROUGH),
   )
 }
 
@@ -143,9 +168,10 @@ async function olderIds(
   endpointId: string,
   { filters, limit }: OlderInput,
   options: Parameters<typeof scanRequests>[3],
+  pace: Pace,
 ) {
   const wanted = { filters, skip: 0, take: limit + 1, countsAll: false }
-  const { ids, lookedDownTo } = await scanRequests(db, endpointId, wanted, options)
+  const { ids, lookedDownTo } = await scanRequests(db, endpointId, wanted, options, pace)
   const first = ids.slice(0, limit)
   const nextBeforeId = ids.length > limit ? (first.at(-1) ?? null) : lookedDownTo
   return { ids: first, hasMore: nextBeforeId !== null, nextBeforeId }

@@ -88,7 +88,7 @@ export const requestRoutes = router({
       defaults: { pageSize: 20 },
     },
     description:
-      'All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search with filters ends after some seconds with what it has found: `search` says how far it came, and `next` goes on.',
+      'All filters combine with AND. New arrivals shift pages: to follow an endpoint, hold `afterId` at the largest id already processed, walk the pages, then take the largest id. Ids strictly increase in commit order. A search with filters ends after some seconds, one for a text within 300 ms, with what it has found: `search` says how far it came, and `next` goes on.',
     input: z.object({ endpointId, ...listInput }),
     output: envelope(RequestSummary, searchMember),
     findsWhenWrong: findsEndpoint,

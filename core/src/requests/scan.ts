@@ -2,15 +2,28 @@ import { type AbortableQueryOptions, type SqlBool, sql } from 'kysely'
 import type { Db } from '../platform/db/index.ts'
 import { contentConditions, hasEventId } from './filters.ts'
 import type { ListFilters } from './schema.ts'
+import { SEARCHED_BODY_BYTES } from './search.ts'
 import { cheapestShortcut, type Shortcut } from './searchShortcut.ts'
 
-/** For so long a scan looks for more. What it has found by then is its answer. */
-const SCAN_MS = 3_000
+/** How long a scan goes on, and in which steps. */
+export interface Pace {
+  /** What was found after so many milliseconds is the answer. The first step ends however long it takes. */
+  readonly budgetMs: number
+  /** A step is meant to take so many milliseconds: short beside the budget, long beside a round trip. */
+  readonly stepMs: number
+  /** Requests that the first step looks through: it learns what they cost. */
+  readonly firstRows: number
+  /** Fewer of them where their text has more octets than this together. */
+  readonly firstBytes: number | null
+}
 
-/** A step is meant to take so long: short beside the budget, long beside a round trip. */
-const STEP_MS = 200
-/** How many requests a step looks through. The first learns what they cost. */
-const STEP_ROWS = { first: 1_000, min: 100, max: 50_000 } as const
+/** To find all. */
+export const THOROUGH: Pace = { budgetMs: 3_000, stepMs: 200, firstRows: 1_000, firstBytes: null }
+/** To answer a text search within 300 ms, with what its caller reads after it. */
+export const PROMPT: Pace = { budgetMs: 240, stepMs: 40, firstRows: 1_000, firstBytes: 2_000_000 }
+
+/** How many requests a later step looks through. */
+const STEP_ROWS = { min: 8, max: 50_000 } as const
 /** A step is at most so many times the one before. */
 const GROWTH = 8
 
@@ -50,14 +63,13 @@ interface Step {
  * along the primary key, so that it can end when its time is up whatever is stored.
  *
  * @param options of every query
- * @param budgetMs after so long no other step begins
  */
 export async function scanRequests(
   db: Db,
   endpointId: string,
   { filters, skip, take, countsAll }: Wanted,
   options: AbortableQueryOptions,
-  budgetMs = SCAN_MS,
+  { budgetMs, stepMs, firstRows, firstBytes }: Pace = THOROUGH,
 ): Promise<Found> {
   const ids: number[] = []
   const beganAt = performance.now()
@@ -65,11 +77,19 @@ export async function scanRequests(
   let lookedThrough = 0
   let below = filters.beforeId
   let shortcut: Shortcut | undefined
-  for (let rows: number = STEP_ROWS.first; ; ) {
+  // Requests may be many times as long as those of the step before: a step that is not done in time is given up.
+  const deadline = AbortSignal.timeout(budgetMs)
+  const signals = options.signal === undefined ? [deadline] : [options.signal, deadline]
+  const inTime = { ...options, signal: AbortSignal.any(signals) }
+  const holding = { below, rows: firstRows, bytes: firstBytes ?? 0 }
+  for (let rows = firstBytes === null ? firstRows : await rowsHolding(db, endpointId, holding, options); ; ) {
+    const isFirst = lookedThrough === 0
     const stepBeganAt = performance.now()
     const passOver = Math.min(rows, Math.max(0, skip - matchedCount))
     const range = { rows, below, passOver, take: take - ids.length, shortcut }
-    const step = await lookThrough(db, endpointId, filters, range, options)
+    const looking = lookThrough(db, endpointId, filters, range, isFirst ? options : inTime)
+    const step = await (isFirst ? looking : unlessLate(looking, deadline, options.signal))
+    if (step === undefined) return { ids, matchedCount, lookedThrough, lookedDownTo: below ?? null }
     ids.push(...step.ids.map(Number))
     matchedCount += step.matched
     lookedThrough += step.looked
@@ -79,13 +99,50 @@ export async function scanRequests(
     below = step.lowest
     const now = performance.now()
     const hasAll = !countsAll && ids.length >= take
-    if (hasAll || now - beganAt >= budgetMs) return { ids, matchedCount, lookedThrough, lookedDownTo: below }
-    const factor = Math.min(GROWTH, STEP_MS / Math.max(1, now - stepBeganAt))
+    if (hasAll || now - beganAt + stepMs > budgetMs) {
+      return { ids, matchedCount, lookedThrough, lookedDownTo: below }
+    }
+    const factor = Math.min(GROWTH, stepMs / Math.max(1, now - stepBeganAt))
     rows = Math.max(STEP_ROWS.min, Math.min(STEP_ROWS.max, Math.round(rows * factor)))
     if (filters.q !== undefined) {
       shortcut = cheapestShortcut(filters.q, await sampleBelow(db, endpointId, below, options))
     }
   }
+}
+
+/** The result of a step, or undefined when it was cancelled at the deadline. @throws what it throws otherwise */
+async function unlessLate(
+  looking: Promise<Step>,
+  deadline: AbortSignal,
+  signal: AbortSignal | undefined,
+): Promise<Step | undefined> {
+  const step = await looking.catch((error: unknown) => {
+    if (!deadline.aborted || signal?.aborted === true) throw error
+    return undefined
+  })
+  // A cancelled query may also end without rows.
+  return deadline.aborted ? undefined : step
+}
+
+/** How many requests hold so many octets of searched text, at most `rows` and at least a few. Their bodies are not read for it. */
+async function rowsHolding(
+  db: Db,
+  endpointId: string,
+  { below, rows, bytes }: { below: number | undefined; rows: number; bytes: number },
+  options: AbortableQueryOptions,
+): Promise<number> {
+  const query = sql<{ longer: number; all: number }>`
+    select count(*) filter (where octets_so_far > ${bytes})::int as longer, count(*)::int as all
+    from (
+      select sum(least(octet_length(body), ${SEARCHED_BODY_BYTES})) over (order by id desc) as octets_so_far
+      from requests
+      where endpoint_id = ${endpointId}::uuid and deleted_at is null and hidden_at is null
+        and id < ${below ?? Number.MAX_SAFE_INTEGER}::bigint
+      order by id desc limit ${rows}
+    ) as newest`
+  const [counted] = (await db.executeQuery(query.compile(db), options)).rows
+  if (counted === undefined || counted.longer === 0) return rows
+  return Math.max(STEP_ROWS.min, counted.all - counted.longer)
 }
 
 /** Some of what a search for a text reads next. */

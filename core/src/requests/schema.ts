@@ -165,9 +165,14 @@ export const searchMember = {
     .object({
       complete: z.boolean().meta({
         description:
-          'Everything was looked through. Else `totalCount` is what was found so far, and `next` goes on, also from a page that is not full',
+          'Everything was looked through, from the cursor where one was given. Else `next` goes on, also from a page that is not full',
       }),
       lookedThrough: z.int().meta({ description: 'How many stored requests this call has looked through' }),
+      matchedCount: z.int().meta({ description: 'How many of these match' }),
+      totalCount: z.int().nullable().meta({
+        description:
+          'Everything that matches; null when not all of it was looked through: then `totalCount` of the page is an estimate',
+      }),
     })
     .nullable()
     .meta({ description: 'Null without filters' }),

@@ -1,8 +1,8 @@
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { INTO_ASCII, isAscii, type Shortcut } from './searchShortcut.ts'
 
-/** Text of a body is searched up to here. */
-const SEARCHED_BODY_BYTES = 262_144
+/** Octets of a body that are searched for a text. */
+export const SEARCHED_BODY_BYTES = 262_144
 
 type Text = RawBuilder<string>
 type Bytes = RawBuilder<Buffer>

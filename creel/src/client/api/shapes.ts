@@ -20,13 +20,16 @@ export const Problem = z.looseObject({
     .optional(),
 })
 
-/** A page of a list. `next` is the cursor of the next page; services before 0.2.0 have none. */
+/**
+ * A page of a list. `next` is the cursor of the next page, and `search` says how far a search came. Services before 0.2.0 give neither.
+ */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.looseObject({
     items: z.array(item),
     totalCount: z.int(),
     totalPages: z.int(),
     next: z.string().nullish(),
+    search: z.looseObject({ complete: z.boolean() }).nullish(),
   })
 
 /** The key in use, by its displayable prefix and its name, with its workspace and plan. */

@@ -1,5 +1,5 @@
 import type { ApiClient, Query } from '../api/apiClient.ts'
-import { requestsPath } from '../api/requests.ts'
+import { pagesOf, requestsPath } from '../api/requests.ts'
 import { pageOf, RequestSummary } from '../api/shapes.ts'
 import { usageError } from '../clientError.ts'
 import { momentOf } from '../words.ts'
@@ -62,7 +62,8 @@ async function newestId(api: ApiClient, endpointId: string): Promise<number> {
 }
 
 async function oldestIdSince(api: ApiClient, endpointId: string, since: string): Promise<number | undefined> {
-  const { totalCount } = await api.get(requestsPath(endpointId), Page, { since, pageSize: 1 })
+  const { totalCount, search } = await api.get(requestsPath(endpointId), Page, { since, pageSize: 1 })
+  if (search?.complete === false) return await lastIdOf(api, endpointId, since)
   if (totalCount === 0) return undefined
   // A new capture moves the oldest one to a later page, and the former last page has a younger one. Then search again.
   const { items } = await api.get(requestsPath(endpointId), Page, { since, pageSize: 1, page: totalCount })
@@ -70,7 +71,16 @@ async function oldestIdSince(api: ApiClient, endpointId: string, since: string):
   return now === totalCount ? items[0]?.id : oldestIdSince(api, endpointId, since)
 }
 
-/** The number of requests that match, e.g. those after one: `{ afterId }`. */
+/**
+ * The newest id, found by reading the list to its end. For lists so long that the service estimates the number of their requests.
+ */
+async function lastIdOf(api: ApiClient, endpointId: string, since: string): Promise<number | undefined> {
+  let last: number | undefined
+  for await (const { id } of pagesOf(api, requestsPath(endpointId), RequestSummary, { since })) last = id
+  return last
+}
+
+/** The number of requests that match, e.g. those after one: `{ afterId }`. An estimate where the search takes long. */
 export async function countMatching(api: ApiClient, endpointId: string, filters: Query): Promise<number> {
   return (await api.get(requestsPath(endpointId), Page, { ...filters, pageSize: 1 })).totalCount
 }
