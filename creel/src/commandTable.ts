@@ -90,7 +90,7 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
     commands: [
       {
         name: 'actions',
-        description: 'list, make, change and delete the actions of an endpoint',
+        description: 'list, make, change, pause and delete actions of an endpoint',
         load: async () => (await import('./client/commands/nounSets.ts')).addActionsCommands,
       },
       {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'bun:test'
+import { sql } from 'kysely'
 import { z } from 'zod'
 import type { Client } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
@@ -82,6 +83,20 @@ describe('deliveries that wait for long', () => {
     await action.isDone()
     await service.runJob('deliveries.backlog', {})
     expect(await incidents(alice, 'delivery.backlog')).toEqual(['closed'])
+  })
+
+  test('are counted up to a bound', async () => {
+    const service = await startService({ limits: LIMITS, parts: ['gateway'] })
+    const action = await governedAction(service.alice, 'http://127.0.0.1:9/')
+    await action.pause()
+    await sendAll(action.endpoint, numbered(1))
+    await sql`
+      insert into deliveries (workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at,
+        next_attempt_at, flow_state, flow_due_at)
+      select workspace_id, endpoint_id, request_id, action_id, action_name, kind, trigger, created_at,
+        next_attempt_at, flow_state, flow_due_at
+      from deliveries, generate_series(1, 100001)`.execute(service.db)
+    expect(await action.backlog()).toMatchObject({ waiting: 100_000 })
   })
 
   test('are told of when retention deletes them before they go out', async () => {

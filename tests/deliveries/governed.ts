@@ -10,7 +10,14 @@ export const BacklogView = z.object({
   inFlight: z.int(),
   oldestWaitingAt: z.string().nullable(),
   keysWaiting: z.int(),
-  keysHeld: z.array(z.object({ key: z.string(), requestId: z.int(), since: z.string() })),
+  keysHeld: z.array(
+    z.object({
+      key: z.string(),
+      requestId: z.int(),
+      attemptId: z.int().nullable(),
+      since: z.string(),
+    }),
+  ),
   breaker: z.object({
     state: z.string(),
     openedAt: z.string().nullable(),

@@ -75,6 +75,17 @@ describe('a rate', () => {
   })
 })
 
+test('a receiver is heeded for a day at most', async () => {
+  await using receiver = await startReceiver({ status: 503, headers: { 'retry-after': '999999999' } })
+  const { alice } = await startService({ limits: LIMITS })
+  const action = await governedAction(alice, receiver.url, { concurrency: 1 })
+  await sendAll(action.endpoint, numbered(1))
+  const notBefore = await eventually('the wait', async () => (await action.backlog()).notBefore ?? undefined)
+  const hours = (Date.parse(notBefore) - Date.now()) / 3_600_000
+  expect(hours).toBeGreaterThan(23)
+  expect(hours).toBeLessThanOrEqual(24)
+})
+
 describe('a pause', () => {
   test('stops first attempts and retries, outlives a restart, and what waited arrives once after the resume', async () => {
     await using receiver = await startReceiver({ status: 500 })

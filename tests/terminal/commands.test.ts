@@ -424,6 +424,27 @@ describe('creel replay, deliveries and watchdogs', () => {
   })
 })
 
+describe('creel actions', () => {
+  test('pause, backlog and resume', async () => {
+    const place = ['-e', 'orders']
+    const set = ['kind=forward', 'name=Held', 'url=http://127.0.0.1:9/held', 'isActive=true']
+    await succeeds(['actions', 'create', ...place, '--set', ...set], env)
+    expect(await succeeds(['actions', 'pause', 'held', ...place], env)).toContain('Paused "Held".')
+    await (await endpoint.send()).body?.cancel()
+    const text = await succeeds(['actions', 'backlog', 'Held', ...place], env)
+    expect(text).toContain('1 waiting, 0 in flight')
+    expect(text).toMatch(/paused: \d+ s ago/)
+    const json = await succeeds(['actions', 'backlog', 'Held', ...place, '--json'], env)
+    expect(JSON.parse(json)).toMatchObject({ waiting: 1, breaker: { state: 'closed' } })
+    const resumed = ['actions', 'resume', 'Held', ...place, '--json']
+    expect(JSON.parse(await succeeds([...resumed, '--per-second', '5'], env))).toMatchObject({
+      pausedAt: null,
+    })
+    expect((await fails([...resumed, '--per-second', '0'], env)).exitCode).toBe(2)
+    await succeeds(['actions', 'delete', 'Held', ...place, '--yes'], env)
+  })
+})
+
 test('a command costs only its own code: help takes less than 300 ms of work', async () => {
   const child = Bun.spawn([...PROGRAM, '--help'], { stdio: ['ignore', 'pipe', 'inherit'] })
   expect(await new Response(child.stdout).text()).toStartWith('Usage: creel')

@@ -1954,6 +1954,8 @@ export interface components {
             keysHeld: {
                 key: string;
                 requestId: number;
+                /** @description The last attempt: what a skip takes */
+                attemptId: number | null;
                 /** Format: date-time */
                 since: string;
             }[];

@@ -70,6 +70,11 @@ export function ActionItem({
             {plural(ruleCount, 'rule')}
           </Link>
         )}
+        {action.pausedAt !== null && (
+          <span className="badge" data-tone="warn">
+            paused
+          </span>
+        )}
         {signing.signed && <span className="badge">signed</span>}
         <Switch isOn={isActive} isDisabled={isBusy} onChange={onSwitch} label={`${name} is switched on`}>
           {isActive ? 'on' : 'off'}

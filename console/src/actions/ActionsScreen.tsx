@@ -9,6 +9,7 @@ import { creel, type Endpoint } from '../trpc.ts'
 import { ofLimit } from '../words/limit.ts'
 import { ActionForm } from './ActionForm.tsx'
 import { ActionItem } from './ActionItem.tsx'
+import { Backlog } from './Backlog.tsx'
 
 /** The actions of an endpoint, in the order they run; `item` is the id of the open one, or `new`. */
 export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: string | undefined }) {
@@ -81,6 +82,7 @@ export function ActionsScreen({ endpoint, item }: { endpoint: Endpoint; item: st
             }}
             onSwitch={(isActive) => change.mutate({ actionId: action.id, isActive })}
           >
+            {action.kind === 'forward' && <Backlog endpoint={endpoint} action={action} onChanged={refresh} />}
             <ActionForm
               endpoint={endpoint}
               action={action}

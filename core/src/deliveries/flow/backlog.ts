@@ -20,7 +20,14 @@ export const Backlog = z
     oldestWaitingAt: Timestamp.nullable().meta({ description: 'When the oldest that waits was queued' }),
     keysWaiting: z.int().meta({ description: 'Deliveries that wait for another of their key' }),
     keysHeld: z
-      .array(z.object({ key: z.string(), requestId: Int64, since: Timestamp }))
+      .array(
+        z.object({
+          key: z.string(),
+          requestId: Int64,
+          attemptId: Int64.nullable().meta({ description: 'The last attempt: what a skip takes' }),
+          since: Timestamp,
+        }),
+      )
       .meta({ description: `Keys that a dead letter stops, oldest first, at most ${HELD_SHOWN_MAX}` }),
     breaker: z.object({
       state: z.enum(BREAKER_STATES),
@@ -83,8 +90,9 @@ const READ_BACKLOG = statement(
 
 const READ_HELD = statement(
   'read held keys',
-  `select order_key as key, request_id, dead_lettered_at as since
-  from deliveries where action_id = $1 and flow_state = 'held' order by id limit ${HELD_SHOWN_MAX}`,
+  `select d.order_key as key, d.request_id, d.dead_lettered_at as since, (
+    select t.id from delivery_attempts t where t.delivery_id = d.id order by t.attempt_number desc limit 1) as attempt_id
+  from deliveries d where d.action_id = $1 and d.flow_state = 'held' order by d.id limit ${HELD_SHOWN_MAX}`,
 )
 
 /** Deliveries of the action `$1` that wait, of requests received before `$2`. */
@@ -95,6 +103,13 @@ const COUNT_EXPIRING = statement(
     where d.action_id = $1 and d.finished_at is null and coalesce(d.flow_state, '') <> 'sending' and r.received_at < $2
     limit ${BACKLOG_COUNTED_MAX}) expiring`,
 )
+
+interface HeldRow {
+  readonly key: string
+  readonly requestId: number
+  readonly attemptId: number | null
+  readonly since: Date
+}
 
 interface BacklogRow {
   readonly waiting: number
@@ -115,7 +130,7 @@ export async function readBacklog(
 ): Promise<BacklogView> {
   const [[row], keysHeld] = await Promise.all([
     run<BacklogRow>(db, READ_BACKLOG, [action.id]),
-    run<{ key: string; requestId: number; since: Date }>(db, READ_HELD, [action.id]),
+    run<HeldRow>(db, READ_HELD, [action.id]),
   ])
   if (row === undefined) throw new Error('An aggregate returned no row.')
   const now = clock.now()

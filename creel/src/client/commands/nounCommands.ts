@@ -182,6 +182,21 @@ function called<Named extends { readonly id: string; readonly name?: string | nu
   return found
 }
 
+/**
+ * Chooses one item by its name or id.
+ *
+ * @returns the item, and the path of its routes
+ * @throws ClientError when there is none, or several are called so
+ */
+export async function chooseItem(
+  api: ApiClient,
+  noun: Noun,
+  which: { readonly wanted: string; readonly options: Pick<NounOptions, 'endpoint' | 'action'> },
+): Promise<Item & { readonly path: string }> {
+  const item = await chosen(api, noun, which)
+  return { ...item, path: pathOf(noun.item, item.place, item.id) }
+}
+
 async function bodyOf(
   api: ApiClient,
   { set = [], file }: NounOptions,

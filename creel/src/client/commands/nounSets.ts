@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { ProgramTools } from '../../programTools.ts'
+import { addFlowCommands } from './flowCommands.ts'
 import { addNounChanges, addNounList } from './nounCommands.ts'
 import { ACTIONS, CHANNELS, type Noun, RULES } from './nouns.ts'
 
@@ -11,7 +12,10 @@ const commandsOf =
   }
 
 /** `creel actions …` */
-export const addActionsCommands = commandsOf(ACTIONS)
+export function addActionsCommands(command: Command, tools: ProgramTools): void {
+  commandsOf(ACTIONS)(command, tools)
+  addFlowCommands(command, tools)
+}
 
 /** `creel rules …` */
 export const addRulesCommands = commandsOf(RULES)

@@ -1,0 +1,193 @@
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { useEffect, useState } from 'react'
+import { Link } from 'wouter'
+import { Problem } from '../parts/Problem.tsx'
+import { type Action, type Answers, creel, type Endpoint } from '../trpc.ts'
+import { ago, plural } from '../words/format.ts'
+
+type Figures = Answers['actions']['backlog']
+
+/** How often the backlog is read while it is shown, in milliseconds. */
+const READ_EVERY_MS = 2000
+/** Readings that the line shows: two minutes. */
+const READINGS_MAX = 60
+const LINE = { width: 180, height: 28 } as const
+
+interface Props {
+  readonly endpoint: Endpoint
+  readonly action: Action
+  readonly onChanged: () => Promise<void>
+}
+
+/** Shows live what waits for a forward action, and lets a person pause and resume it. */
+export function Backlog({ endpoint, action, onChanged }: Props) {
+  const names = { endpointId: endpoint.id, actionId: action.id }
+  const queries = useQueryClient()
+  const queryKey = ['backlog', endpoint.id, action.id]
+  const read = useQuery({
+    queryKey,
+    queryFn: () => creel.actions.backlog.query(names),
+    refetchInterval: READ_EVERY_MS,
+  })
+  const [perSecond, setPerSecond] = useState('')
+  const readings = useReadings(read.data?.waiting, read.dataUpdatedAt)
+  const onSettled = async () => {
+    await queries.invalidateQueries({ queryKey })
+    await onChanged()
+  }
+  const pause = useMutation({ mutationFn: () => creel.actions.pause.mutate(names), onSettled })
+  const resume = useMutation({
+    mutationFn: () =>
+      creel.actions.resume.mutate({
+        ...names,
+        ...(perSecond === '' ? {} : { perSecond: Number(perSecond) }),
+      }),
+    onSettled,
+  })
+  const backlog = read.data
+  if (backlog === undefined) return <Problem error={read.error} />
+  const isPaused = action.pausedAt !== null
+  return (
+    <section className="backlog" aria-label={`Backlog of ${action.name}`}>
+      <div className="acts">
+        <span>
+          <b className="num">{backlog.waiting}</b> waiting, <b className="num">{backlog.inFlight}</b> in
+          flight
+        </span>
+        <Line readings={readings} />
+        {isPaused ? (
+          <>
+            <span className="badge" data-tone="warn">
+              paused {ago(action.pausedAt ?? '')}
+            </span>
+            <input
+              className="input small"
+              type="number"
+              min={1}
+              max={10_000}
+              placeholder="per second"
+              aria-label="Attempts a second until nothing waits"
+              value={perSecond}
+              onChange={({ target }) => setPerSecond(target.value)}
+            />
+            <button
+              type="button"
+              className="button small"
+              disabled={resume.isPending}
+              onClick={() => resume.mutate()}
+            >
+              Resume
+            </button>
+          </>
+        ) : (
+          <button
+            type="button"
+            className="button small"
+            disabled={pause.isPending}
+            onClick={() => pause.mutate()}
+          >
+            Pause
+          </button>
+        )}
+      </div>
+      <Facts backlog={backlog} />
+      <Held endpoint={endpoint} backlog={backlog} onSkipped={onSettled} />
+      <Problem error={pause.error ?? resume.error} />
+    </section>
+  )
+}
+
+/** One line of what bounds the flow, and how long it will take. */
+function Facts({ backlog }: { readonly backlog: Figures }) {
+  const { breaker, drainsAt, expiring, keysWaiting, notBefore, oldestWaitingAt, rate } = backlog
+  const facts = [
+    oldestWaitingAt !== null && `oldest ${ago(oldestWaitingAt)}`,
+    rate !== null && `${rate.count} per ${rate.perSeconds} s`,
+    drainsAt !== null && `drained ${ago(drainsAt)}`,
+    keysWaiting > 0 && `${plural(keysWaiting, 'delivery')} behind another of their key`,
+    notBefore !== null && `the receiver asked to wait: next ${ago(notBefore)}`,
+  ].filter((fact) => fact !== false)
+  return (
+    <>
+      {facts.length > 0 && <p className="hint">{facts.join(' · ')}</p>}
+      {breaker.state !== 'closed' && (
+        <p className="bad">
+          The breaker is {breaker.state}
+          {breaker.nextProbeAt !== null && `: next probe ${ago(breaker.nextProbeAt)}`}
+        </p>
+      )}
+      {expiring > 0 && (
+        <p className="bad">Retention deletes {plural(expiring, 'delivery')} before they go out.</p>
+      )}
+    </>
+  )
+}
+
+interface HeldProps {
+  readonly endpoint: Endpoint
+  readonly backlog: Figures
+  readonly onSkipped: () => Promise<void>
+}
+
+/** The keys that a dead letter stops, each with the request that holds it, and a way past it. */
+function Held({ endpoint, backlog, onSkipped }: HeldProps) {
+  const skip = useMutation({
+    mutationFn: (attemptId: number) => creel.deliveries.skip.mutate({ endpointId: endpoint.id, attemptId }),
+    onSettled: onSkipped,
+  })
+  if (backlog.keysHeld.length === 0) return null
+  return (
+    <ul className="held" aria-label="Held keys">
+      {backlog.keysHeld.map(({ attemptId, key, requestId, since }) => (
+        <li key={requestId} className="acts">
+          <code>{key}</code> is held by{' '}
+          <Link className="link" href={`/e/${endpoint.id}?r=${requestId}`}>
+            request {requestId}
+          </Link>{' '}
+          since {ago(since)}
+          {attemptId !== null && (
+            <button
+              type="button"
+              className="button small"
+              disabled={skip.isPending}
+              onClick={() => skip.mutate(attemptId)}
+            >
+              Skip it
+            </button>
+          )}
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+/** The last readings of a figure; one is added with each answer. */
+function useReadings(value: number | undefined, readAt: number): readonly number[] {
+  const [readings, setReadings] = useState<readonly number[]>([])
+  // biome-ignore lint/correctness/useExhaustiveDependencies: an answer that says the same is a reading, too
+  useEffect(() => {
+    if (value !== undefined) setReadings((before) => [...before, value].slice(-READINGS_MAX))
+  }, [value, readAt])
+  return readings
+}
+
+/** A line of readings, from none to the most. */
+function Line({ readings }: { readonly readings: readonly number[] }) {
+  const most = Math.max(1, ...readings)
+  const points = readings.map((value, index) => {
+    const x = (index / (READINGS_MAX - 1)) * LINE.width
+    const y = LINE.height - 1 - (value / most) * (LINE.height - 2)
+    return `${x.toFixed(1)},${y.toFixed(1)}`
+  })
+  return (
+    <svg
+      className="spark"
+      width={LINE.width}
+      height={LINE.height}
+      role="img"
+      aria-label={`Waiting in the last minutes, at most ${most}`}
+    >
+      <polyline points={points.join(' ')} fill="none" stroke="currentColor" />
+    </svg>
+  )
+}
