@@ -94,7 +94,6 @@ export const QUEUES = {
   'storage.sweep': {
     payload: z.object({}),
     options: { policy: 'short', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 60 },
-    pollSeconds: 1,
     cron: '* * * * *',
     everySeconds: STORAGE_SWEEP_SECONDS,
   },
@@ -102,9 +101,8 @@ export const QUEUES = {
   'statistics.analyze': {
     payload: z.object({}),
     options: { policy: 'short', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 60 },
-    pollSeconds: 1,
     cron: '* * * * *',
-    everySeconds: 2,
+    everySeconds: 1,
   },
   /**
    * Deletes expired endpoints and the rows of deleted ones, and brings back what was suspended and has room. Singleton:
