@@ -9,7 +9,7 @@ import { codeSpansOf, documents, fencesOf, ROOT, SHELLS, textOf } from './markdo
 const program = await createProgram({ runtime: undefined })
 
 /** What is no command, so that none can hide: a fence in any other language fails. */
-const DATA: readonly string[] = ['json', 'http', 'js', 'ts', 'python', 'yaml', 'text']
+const DATA: readonly string[] = ['mermaid', 'json', 'http', 'js', 'ts', 'python', 'yaml', 'text']
 
 /** A line that somebody would type. */
 const COMMAND_LINE =

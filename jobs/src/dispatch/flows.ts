@@ -30,7 +30,7 @@ const CLOCK_SAMPLES = 64
 /** A timer of the machine counts to 2^31 milliseconds. */
 const TIMER_MS_MAX = 3_600_000
 
-/** What flows need of the dispatcher. */
+/** Parts of the dispatcher that flows use. */
 export interface FlowPorts {
   /** How many attempts of an action could begin now. */
   room(actionId: string): number
@@ -46,7 +46,7 @@ export interface Flows {
   stop(): Promise<void>
 }
 
-/** What this process knows of a flow. */
+/** State of a flow in this process. */
 interface Watch {
   looking: Promise<void> | null
   /** The strongest signal that came during a look. */

@@ -9,10 +9,10 @@ import { BREAKER_STATES, spacingOf } from './decide.ts'
 export const BACKLOG_COUNTED_MAX = 100_000
 /** The most held keys that a look names. */
 const HELD_SHOWN_MAX = 100
-/** A paused action has no end of its backlog: what expires within so long is told. */
+/** Look-ahead for expiring deliveries where the end of the backlog is unknown, as for a paused action. */
 const EXPIRY_HOURS = 24
 
-/** What waits for an action, and why. */
+/** Backlog of an action: how much waits, and why. */
 export const Backlog = z
   .object({
     waiting: z.int().meta({ description: `Deliveries that wait; ${BACKLOG_COUNTED_MAX} stands for more` }),
@@ -64,7 +64,7 @@ export interface BacklogOf {
 }
 
 /**
- * Deliveries of ungoverned actions wait as jobs: those with an attempt under way are told by its row. Every part reads an index in order, and
+ * Deliveries of ungoverned actions wait as jobs; a Pending row says that an attempt of one is under way. Every part reads an index in order, and
  * stops after {@link BACKLOG_COUNTED_MAX} rows.
  */
 const READ_BACKLOG = statement(

@@ -1,7 +1,7 @@
 import type { DeliveryPolicy } from '../policy.ts'
 import type { BreakerState } from './decide.ts'
 
-/** What a breaker knows. Times are dates of the process's clock. */
+/** State of a breaker. Times are dates of the process's clock. */
 export interface Breaker {
   readonly state: BreakerState
   /** Failures within the window, oldest first. */

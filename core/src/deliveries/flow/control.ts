@@ -23,7 +23,7 @@ export async function lockFlow(trx: Trx, actionId: string): Promise<void> {
 }
 
 /**
- * What a new policy of an action means for what waits. Without a `hold` no key stays held, and without a breaker none is open. Deliveries
+ * Applies a new policy of an action to its waiting deliveries. Without a `hold` no key stays held, and without a breaker none is open. Deliveries
  * that were queued under an order keep their places.
  */
 export async function applyPolicy(

@@ -13,7 +13,7 @@ export const AHEAD_MS = 100
  * that no window of the rate sees one too many.
  */
 export const LATE_MS_MAX = 25
-/** Variation of the way to the receiver, in milliseconds, that the spacing of a rate allows for besides. */
+/** Variation of the way to the receiver, in milliseconds, that the spacing of a rate allows for, too. */
 const JITTER_MS = 15
 /** The longest that a process is given between asking and its first start, in milliseconds. */
 export const LEAD_MS_MAX = 1000
@@ -40,11 +40,11 @@ export interface Flow {
   readonly sending: number
 }
 
-/** What one process can do now. */
+/** Capacity of one process. */
 export interface Room {
   /** Attempts that it could begin. */
   readonly slots: number
-  /** What it needs between asking and the first start, in milliseconds. */
+  /** Time between asking and the first start, in milliseconds. */
   readonly leadMs: number
 }
 

@@ -1,7 +1,7 @@
 import { type Db, run, statement } from '../../platform/db/index.ts'
 import { BACKLOG_COUNTED_MAX } from './backlog.ts'
 
-/** Where a delivery of a governed action is. */
+/** States of a delivery in a flow. */
 export const FLOW_STATES = ['waiting', 'sending', 'behind', 'held'] as const
 
 /** Figures of all flows together. */

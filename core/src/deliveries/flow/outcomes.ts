@@ -45,7 +45,7 @@ export function concernsFlow({ attempt: { action, trigger } }: Ended): boolean {
 }
 
 /**
- * What ended attempts mean for the flows of their actions, in the transaction that records them: breakers open and close, receivers that
+ * Applies ended attempts to the flows of their actions, in the transaction that records them: breakers open and close, receivers that
  * asked for time get it, and keys are held or freed.
  */
 export async function recordOutcomes(services: Services, trx: Trx, ended: readonly Ended[]): Promise<void> {

@@ -27,7 +27,7 @@ export interface PacedAttempt {
   readonly isStrict: boolean
 }
 
-/** What a look at a flow came to. */
+/** Result of a look at a flow. */
 export interface Picked {
   readonly attempts: readonly PacedAttempt[]
   /** Deliveries whose request, endpoint or action is gone: for `claimDeferred`. */
@@ -39,7 +39,7 @@ export interface Picked {
   /** When the next look is worth it; null where an event tells. */
   readonly nextLookInMs: number | null
   /**
-   * What makes the next look worth it before its time. `end`: all attempts that may be in flight are. `change`: the flow is paused, or
+   * Signal after which a look before its time is worth it. `end`: all attempts that may be in flight are. `change`: the flow is paused, or
    * nothing may start before a time that is known.
    */
   readonly opensBy: 'work' | 'end' | 'change'

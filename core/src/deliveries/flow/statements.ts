@@ -9,7 +9,7 @@ export const LOCK_FLOW = statement(
   'select from action_flows where action_id = $1 for update skip locked',
 )
 
-/** Of the flow of the action `$1`, once it is locked: a statement of its own, so that it sees every look and every pause before it. */
+/** Reads the flow of the action `$1` once it is locked. A statement of its own, so that it sees every look and every pause before it. */
 export const READ_FLOW = statement(
   'read flow',
   `select a.delivery_policy, a.paused_at, a.drain_per_second, a.is_active and not a.suspended_by_plan as is_on, a.off_since,
@@ -23,8 +23,8 @@ export const READ_FLOW = statement(
  * Takes up to `$3` of the action's deliveries that are due at `$2`, the longest due first, out of the first `$4`. A delivery with a key
  * that is not the first of its key goes behind the one before it, and is looked at again when that one is gone.
  *
- * The one before is locked meanwhile: it cannot end without seeing what waits behind it. Where it is just ending, the delivery is
- * passed over, and the end announces itself. All locks are taken before the first row changes, and rows go behind others before any is
+ * The one before is locked meanwhile: it cannot end without seeing what waits behind it. A delivery whose
+ * predecessor is just ending is passed over; the end announces itself. All locks are taken before the first row changes, and rows go behind others before any is
  * taken: a statement cannot lock what it has changed itself.
  */
 export const TAKE_DELIVERIES = statement(
@@ -113,7 +113,7 @@ export const FLOWS_WITH_WORK = statement(
     and exists (select from deliveries d where d.action_id = f.action_id and d.flow_state = 'waiting')`,
 )
 
-/** Moves deliveries `$1` from jobs to their flows. Those that are there already stay as they are. */
+/** Moves deliveries `$1` from jobs to their flows. A delivery that is there already stays as it is. */
 export const ADOPT_DELIVERIES = statement(
   'adopt deliveries',
   `update deliveries set flow_state = 'waiting', flow_due_at = next_attempt_at

@@ -15,7 +15,7 @@ interface FlowOptions extends ClientOptions {
 
 const PER_SECOND_MAX = 10_000
 
-/** What waits for an action, as far as it is printed. Members that are not listed are passed on as they came. */
+/** Backlog of an action, as far as it is printed. Members that are not listed are passed on as they came. */
 const Backlog = z.looseObject({
   waiting: z.int(),
   inFlight: z.int(),
