@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { TestBrowser } from '../support/browser.ts'
+import { newAuthority } from '../support/certificates.ts'
 import type { TestEndpoint } from '../support/client.ts'
 import { PROGRAM, preparedFolder, runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
@@ -330,6 +331,84 @@ async function bytesOf(words: readonly string[]): Promise<Uint8Array> {
 }
 
 describe('creel actions, rules, channels and watchdogs', () => {
+  test('options of an action name its terms; an update changes what it names, and no more', async () => {
+    const own = await service.alice.endpoint({ name: 'terms' })
+    const on = ['-e', own.id]
+    const folder = await temporaryFolder()
+    const [token, ca] = [join(folder, 'token'), join(folder, 'ca.pem')]
+    await writeFile(token, 'tok-from-a-file\n')
+    await writeFile(ca, (await newAuthority()).certificate)
+    const words = ['--timeout', '30s', '--rate', '20/1s', '--retry', '5s,1m', '--order-by', 'body.id']
+    const more = ['--bearer', `@${token}`, '--ca', ca, '--set', 'name=Billing']
+    await succeeds(['actions', 'create', ...on, '--to', 'https://127.0.0.1:9/', ...words, ...more], env)
+    const stored = async () => Object(lines(await succeeds(['actions', 'list', ...on, '--json'], env))[0])
+    const first = await stored()
+    expect(first).toMatchObject({
+      kind: 'forward',
+      delivery: {
+        timeoutSeconds: 30,
+        rate: { count: 20, perSeconds: 1 },
+        retry: { delays: ['5s', '1m'] },
+        order: { by: 'body.id', onDeadLetter: 'continue' },
+      },
+      auth: { kind: 'bearer', isSet: true },
+      tls: { isSet: false },
+    })
+    const changes = [
+      '--retry-on',
+      '429,5xx',
+      '--on-dead-letter',
+      'hold',
+      '--rate',
+      'none',
+      '--breaker',
+      '5/1m/30s',
+    ]
+    await succeeds(['actions', 'update', 'Billing', ...on, ...changes, '--no-auth', '--gone', 'pause'], env)
+    expect(await stored()).toEqual({
+      ...first,
+      delivery: {
+        timeoutSeconds: 30,
+        retry: { delays: ['5s', '1m'], on: [429, '5xx'] },
+        order: { by: 'body.id', onDeadLetter: 'hold' },
+        breaker: { failures: 5, windowSeconds: 60, probeEverySeconds: 30 },
+        gone: 'pause',
+      },
+      auth: expect.objectContaining({ kind: 'none', isSet: false }),
+    })
+    const client = [
+      '--oauth',
+      'me@https://id.example.com/token',
+      '--client-secret',
+      'client-secret',
+      '--scope',
+      'a b',
+    ]
+    const signing = [
+      '--signing-scheme',
+      'standard-webhooks',
+      '--no-tls',
+      '--order-by',
+      'none',
+      '--retry',
+      'none',
+    ]
+    await succeeds(['actions', 'update', 'Billing', ...on, ...client, ...signing], env)
+    expect(await stored()).toMatchObject({
+      auth: { kind: 'oauth2ClientCredentials', clientId: 'me', tokenUrl: 'https://id.example.com/token' },
+      signing: { scheme: 'standard-webhooks' },
+      tls: null,
+      delivery: { retry: { delays: [] } },
+    })
+    expect((await stored()).delivery).not.toHaveProperty('order')
+    const twice = await fails(['actions', 'update', 'Billing', ...on, '--bearer', 'x', '--basic', 'a:b'], env)
+    expect(twice).toMatchObject({ exitCode: 2, stderr: expect.stringContaining('credentials of one kind') })
+    const wrong = await fails(['actions', 'update', 'Billing', ...on, '--rate', 'often'], env)
+    expect(wrong.stderr).toContain('Write it like 20/1s')
+    const untold = await fails(['actions', 'update', 'Billing', ...on, '--basic', 'no-colon-secret'], env)
+    expect(untold.stderr).not.toContain('no-colon-secret')
+  })
+
   test('are made, listed, changed by name and deleted', async () => {
     await service.alice.endpoint({ name: 'set up' })
     const on = ['-e', 'set up']

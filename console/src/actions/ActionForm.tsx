@@ -8,8 +8,8 @@ import { Segments } from '../parts/Segments.tsx'
 import { toast } from '../parts/toasts.ts'
 import { useForm, useRemoval } from '../parts/useForm.ts'
 import { type Action, type Answers, creel, type Endpoint } from '../trpc.ts'
-import { draftOfAction, membersOf, newDraft } from './draft.ts'
-import { SigningSecret } from './SigningSecret.tsx'
+import { draftOfAction, membersOf, NO_SECRETS, newDraft } from './draft.ts'
+import { ForwardTerms } from './ForwardTerms.tsx'
 
 interface Props {
   readonly endpoint: Endpoint
@@ -20,15 +20,37 @@ interface Props {
   readonly onSaved: () => Promise<void>
 }
 
-const SHOWN = ['name', 'url', 'alertChannelId', 'messageTemplate', 'condition', 'signingSecret']
+const SHOWN = [
+  'name',
+  'url',
+  'alertChannelId',
+  'messageTemplate',
+  'condition',
+  'signingSecret',
+  'signing',
+  'delivery',
+  'auth/kind',
+  'auth/token',
+  'auth/username',
+  'auth/password',
+  'auth/name',
+  'auth/value',
+  'auth/tokenUrl',
+  'auth/clientId',
+  'auth/clientSecret',
+  'auth/scope',
+  'tls/clientCertificate',
+  'tls/clientKey',
+  'tls/certificateAuthority',
+]
 
 /** Form of an action. The draft survives refusals and reloads until it is saved or discarded. */
 export function ActionForm({ endpoint, action, options, onClose, onSaved }: Props) {
   const [params] = useAddress()
   // Secrets are never kept in the browser.
-  const [signingSecret, setSigningSecret] = useState<string | null>(null)
+  const [secrets, setSecrets] = useState(NO_SECRETS)
   const form = useForm({
-    keptAs: `action ${endpoint.id} ${action?.id ?? `new ${params.get('path') ?? ''}`}`,
+    keptAs: `action form ${endpoint.id} ${action?.id ?? `new ${params.get('path') ?? ''}`}`,
     begin: () => (action === undefined ? newDraft(params) : draftOfAction(action)),
     stored:
       action === undefined
@@ -39,7 +61,7 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
             return now === undefined ? undefined : draftOfAction(now)
           },
     save: (draft) => {
-      const members = membersOf(draft, signingSecret)
+      const members = membersOf(draft, secrets)
       return action === undefined
         ? creel.actions.create.mutate({ endpointId: endpoint.id, kind: draft.kind, ...members })
         : creel.actions.update.mutate({ endpointId: endpoint.id, actionId: action.id, ...members })
@@ -159,11 +181,11 @@ export function ActionForm({ endpoint, action, options, onClose, onSaved }: Prop
         onChange={(next) => change({ condition: next })}
       />
       {draft.kind === 'forward' && (
-        <SigningSecret
-          signing={action?.signing}
-          value={signingSecret}
-          problem={form.at('signingSecret')}
-          onChange={setSigningSecret}
+        <ForwardTerms
+          form={form}
+          action={action}
+          secrets={secrets}
+          onSecrets={(typed) => setSecrets({ ...secrets, ...typed })}
         />
       )}
       <FormFoot

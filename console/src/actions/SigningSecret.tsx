@@ -8,12 +8,20 @@ interface Props {
   readonly value: string | null
   readonly problem: string
   readonly onChange: (value: string | null) => void
+  readonly scheme: Action['signing']['scheme']
 }
 
 const BYTES = 24
 
+/** Generates a secret in the format of the scheme. */
+function newSecret(scheme: Props['scheme']): string {
+  const bytes = crypto.getRandomValues(new Uint8Array(BYTES))
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  return `whsec_${scheme === 'creel' ? hex : btoa(String.fromCharCode(...bytes))}`
+}
+
 /** The secret that signs deliveries. It can be set, but not read. */
-export function SigningSecret({ signing, value, problem, onChange }: Props) {
+export function SigningSecret({ signing, value, problem, onChange, scheme }: Props) {
   const isSet = signing?.signed === true
   if (value === null) {
     return (
@@ -27,10 +35,6 @@ export function SigningSecret({ signing, value, problem, onChange }: Props) {
       </div>
     )
   }
-  const make = () =>
-    onChange(
-      `whsec_${crypto.getRandomValues(new Uint8Array(BYTES)).reduce((text, byte) => text + byte.toString(16).padStart(2, '0'), '')}`,
-    )
   return (
     <Field
       label="Signing secret"
@@ -51,7 +55,7 @@ export function SigningSecret({ signing, value, problem, onChange }: Props) {
             spellCheck={false}
             onChange={({ target }) => onChange(target.value)}
           />
-          <button type="button" className="button" onClick={make}>
+          <button type="button" className="button" onClick={() => onChange(newSecret(scheme))}>
             Make one
           </button>
           <button type="button" className="button quiet" onClick={() => onChange(null)}>

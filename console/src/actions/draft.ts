@@ -6,6 +6,9 @@ import {
 } from '../conditions/ConditionField.tsx'
 import { EMPTY_LEAF } from '../conditions/model.ts'
 import type { Action } from '../trpc.ts'
+import { type AuthDraft, authOf, draftOfAuth } from './AuthFields.tsx'
+import { type DeliveryDraft, deliveryOf, draftOfDelivery } from './deliveryDraft.ts'
+import { draftOfTls, type TlsDraft, tlsOf } from './TlsFields.tsx'
 
 /** Draft of an action. */
 export interface ActionDraft {
@@ -15,7 +18,21 @@ export interface ActionDraft {
   readonly alertChannelId: string
   readonly messageTemplate: string
   readonly condition: ConditionText
+  readonly signingScheme: Action['signing']['scheme']
+  readonly delivery: DeliveryDraft
+  readonly auth: AuthDraft
+  readonly tls: TlsDraft
 }
+
+/** Secrets that are typed; null keeps the one that is set. They are never kept in the browser. */
+export interface TypedSecrets {
+  readonly signingSecret: string | null
+  readonly auth: string | null
+  readonly clientKey: string | null
+}
+
+/** Nothing is typed: every secret stays. */
+export const NO_SECRETS: TypedSecrets = { signingSecret: null, auth: null, clientKey: null }
 
 const TEMPLATE = '{{ label }} on {{ endpoint.name }}: {{ body.id }}'
 
@@ -40,6 +57,7 @@ export function newDraft(params: URLSearchParams): ActionDraft {
     alertChannelId: '',
     messageTemplate: TEMPLATE,
     condition,
+    ...termsOf(undefined),
   }
 }
 
@@ -60,21 +78,38 @@ export function draftOfAction(action: Action): ActionDraft {
     alertChannelId: action.alertChannelId ?? '',
     messageTemplate: action.messageTemplate ?? TEMPLATE,
     condition: textOfCondition(action.condition),
+    ...termsOf(action),
   }
+}
+
+function termsOf(action: Action | undefined) {
+  return {
+    signingScheme: action?.signing.scheme ?? 'creel',
+    delivery: draftOfDelivery(action?.delivery ?? null),
+    auth: draftOfAuth(action?.auth),
+    tls: draftOfTls(action?.tls),
+  } as const
 }
 
 /**
  * The API's input for this kind of action. A condition that is not valid JSON is sent as text, so that the API's
  * refusal explains it.
- *
- * @param signingSecret null keeps the stored one
  */
-export function membersOf(draft: ActionDraft, signingSecret: string | null) {
+export function membersOf(draft: ActionDraft, secrets: TypedSecrets) {
   const { alertChannelId, condition, kind, messageTemplate, name, url } = draft
   const shared = {
     ...(name.trim() === '' ? {} : { name: name.trim() }),
     condition: documentOfText(condition) ?? (condition.as === 'json' ? condition.text : {}),
   }
   if (kind === 'notify') return { ...shared, alertChannelId, messageTemplate }
-  return { ...shared, url: url.trim(), ...(signingSecret === null ? {} : { signingSecret }) }
+  const { signingSecret } = secrets
+  return {
+    ...shared,
+    url: url.trim(),
+    ...(signingSecret === null ? {} : { signingSecret }),
+    signing: { scheme: draft.signingScheme },
+    delivery: deliveryOf(draft.delivery),
+    auth: authOf(draft.auth, secrets.auth),
+    tls: tlsOf(draft.tls, secrets.clientKey),
+  }
 }

@@ -12,9 +12,10 @@ import { ActionList } from '../api/shapes.ts'
 import { ClientError, usageError } from '../clientError.ts'
 import { type ClientOptions, openApi, withClientOptions } from '../session.ts'
 import { assignments } from '../words.ts'
+import type { ActionOptions } from './actionMembers.ts'
 import { ACTIONS, type Noun } from './nouns.ts'
 
-interface NounOptions extends ClientOptions {
+interface NounOptions extends ClientOptions, ActionOptions {
   readonly endpoint?: string
   readonly action?: string
   readonly set?: readonly string[]
@@ -56,29 +57,33 @@ export function addNounChanges(command: Command, noun: Noun, tools: ProgramTools
   const name = command.name()
   const json = `print the ${noun.one} on one line`
   const create = command.command('create').description(`make one ${noun.one}`)
-  withPlace(withBody(create), noun, { json, examples: [`creel ${name} create ${noun.example}`] }).action(
-    async (options: NounOptions) => {
-      const api = await openApi(options, tools)
-      const place = await placeOf(api, noun, options)
-      const inBody = noun.endpoint === 'body' ? { endpointId: place.endpointId } : {}
-      const sent = { ...inBody, ...(await bodyOf(api, options, { method: 'POST', route: noun.list })) }
-      const path = pathOf(noun.list, place)
-      const made = await api.expect(Item, 'POST', path, { query: place.query, body: sent })
-      if (options.json === true) return printJson(made)
-      printText(made.id)
-      printHint(`Made the ${noun.one} "${made.name ?? ''}".`)
-    },
-  )
+  withPlace(withBody(create, noun), noun, {
+    json,
+    examples: [`creel ${name} create ${noun.example}`],
+  }).action(async (options: NounOptions) => {
+    const api = await openApi(options, tools)
+    const place = await placeOf(api, noun, options)
+    const named = (await noun.options?.read(options, undefined)) ?? {}
+    const inBody = noun.endpoint === 'body' ? { endpointId: place.endpointId } : {}
+    const sent = { ...inBody, ...(await bodyOf(api, options, { method: 'POST', route: noun.list }, named)) }
+    const path = pathOf(noun.list, place)
+    const made = await api.expect(Item, 'POST', path, { query: place.query, body: sent })
+    if (options.json === true) return printJson(made)
+    printText(made.id)
+    printHint(`Made the ${noun.one} "${made.name ?? ''}".`)
+  })
 
   const update = command.command('update').description(`change the named members of one ${noun.one}`)
-  withPlace(withBody(update.argument('<which>', 'its name or id')), noun, {
+  withPlace(withBody(update.argument('<which>', 'its name or id'), noun), noun, {
     json,
     examples: [`creel ${name} update <name> --set name=other`],
   }).action(async (wanted: string, options: NounOptions) => {
     const api = await openApi(options, tools)
-    const { id, place } = await chosen(api, noun, { wanted, options })
+    const { place, ...stored } = await chosen(api, noun, { wanted, options })
+    const { id } = stored
+    const named = (await noun.options?.read(options, stored)) ?? {}
     const operation = { method: 'PUT', route: noun.item, fileMember: noun.fileMember } as const
-    const body = await bodyOf(api, options, operation)
+    const body = await bodyOf(api, options, operation, named)
     const path = pathOf(noun.item, place, id)
     const changed = await api.expect(Item, 'PUT', path, { query: place.query, body })
     if (options.json === true) return printJson(changed)
@@ -117,8 +122,8 @@ function withPlace(
   return withClientOptions(command, words)
 }
 
-const withBody = (command: Command): Command =>
-  command
+const withBody = (command: Command, noun: Noun): Command =>
+  (noun.options?.add(command) ?? command)
     .option('--set <member=value...>', 'members as the API has them; a value is JSON where it can be')
     .option('--file <file>', 'JSON that holds them, - for stdin')
 
@@ -205,11 +210,12 @@ async function bodyOf(
     readonly route: string
     readonly fileMember?: string | undefined
   },
+  named: Readonly<Record<string, unknown>>,
 ): Promise<Record<string, unknown>> {
-  const assigned = assignments(set, 'name=Billing')
+  const assigned = { ...named, ...assignments(set, 'name=Billing') }
   await requireMembers(api, operation, Object.keys(assigned))
   if (file === undefined) {
-    if (set.length > 0) return assigned
+    if (Object.keys(assigned).length > 0) return assigned
     throw usageError('Say what it is to be.', 'Name members with --set, or give a JSON file with --file.')
   }
   const read = await objectOf(file)

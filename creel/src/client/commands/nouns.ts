@@ -1,3 +1,6 @@
+import type { Command } from 'commander'
+import { type ActionOptions, actionMembers, withActionOptions } from './actionMembers.ts'
+
 /** An object of the API with commands to list, create, change and delete it; its members are those of the API. */
 export interface Noun {
   /** Singular name, for texts. */
@@ -16,6 +19,12 @@ export interface Noun {
   readonly fileMember?: string
   /** Members shown in a list. */
   readonly columns: readonly string[]
+  /** Options for members, beside `--set`. */
+  readonly options?: {
+    readonly add: (command: Command) => Command
+    /** @param stored the one before; undefined for a new one */
+    readonly read: (options: ActionOptions, stored: unknown) => Promise<Record<string, unknown>>
+  }
   /** Example of options to create one. */
   readonly example: string
 }
@@ -28,7 +37,8 @@ export const ACTIONS: Noun = {
   listedIn: 'actions',
   endpoint: 'path',
   columns: ['id', 'name', 'kind', 'isActive', 'url', 'alertChannelName'],
-  example: '-e orders --set kind=forward name=Billing url=https://app.example.com/hooks',
+  options: { add: withActionOptions, read: actionMembers },
+  example: '-e orders --to https://app.example.com/hooks --timeout 30s --set name=Billing',
 }
 
 /** Transformation rules of an action. */

@@ -1,0 +1,87 @@
+import { SecretField } from '../parts/SecretField.tsx'
+import { TextField } from '../parts/TextField.tsx'
+import type { Action } from '../trpc.ts'
+
+/** TLS settings while they are written, without the key. */
+export interface TlsDraft {
+  readonly clientCertificate: string
+  readonly certificateAuthority: string
+}
+
+/** Saved TLS settings, to be changed. */
+export function draftOfTls(tls: Action['tls'] | undefined): TlsDraft {
+  const { clientCertificate, certificateAuthority } = tls ?? {}
+  return { clientCertificate: clientCertificate ?? '', certificateAuthority: certificateAuthority ?? '' }
+}
+
+/**
+ * The TLS settings as the API takes them; null without any.
+ *
+ * @param clientKey null keeps the one that is set
+ */
+export function tlsOf({ clientCertificate, certificateAuthority }: TlsDraft, clientKey: string | null) {
+  if (clientCertificate.trim() === '' && certificateAuthority.trim() === '' && clientKey === null) return null
+  return {
+    clientCertificate: clientCertificate.trim(),
+    certificateAuthority: certificateAuthority.trim(),
+    ...(clientKey === null ? {} : { clientKey }),
+  }
+}
+
+interface Props {
+  /** What is stored; null or undefined without any. */
+  readonly stored: Action['tls'] | undefined
+  readonly value: TlsDraft
+  /** What is typed; null keeps the stored one. */
+  readonly clientKey: string | null
+  /** What the API says about a member. */
+  readonly at: (member: string) => string
+  readonly onChange: (members: Partial<TlsDraft>) => void
+  readonly onKey: (key: string | null) => void
+}
+
+const ROWS = 4
+/** Of `2026-12-03`. */
+const DATE_LENGTH = 10
+
+/** What we show of ourselves to the receiver, and what its certificate must be signed by. */
+export function TlsFields({ stored, value, clientKey, at, onChange, onKey }: Props) {
+  return (
+    <>
+      {stored !== null && stored !== undefined && (
+        <p className="hint">
+          {stored.subject === null ? 'The authority' : stored.subject} is valid until{' '}
+          {stored.expiresAt.slice(0, DATE_LENGTH)}.
+        </p>
+      )}
+      <TextField
+        label="Client certificate"
+        kind="code"
+        rows={ROWS}
+        value={value.clientCertificate}
+        problem={at('clientCertificate')}
+        placeholder="-----BEGIN CERTIFICATE-----"
+        hint="PEM: ours first, then those between it and its authority."
+        onChange={(clientCertificate) => onChange({ clientCertificate })}
+      />
+      <SecretField
+        label="Client key"
+        setAt={stored?.isSet === true ? stored.setAt : null}
+        value={clientKey}
+        problem={at('clientKey')}
+        rows={ROWS}
+        onChange={onKey}
+      />
+      <TextField
+        label="Certificate authority"
+        kind="code"
+        rows={ROWS}
+        value={value.certificateAuthority}
+        problem={at('certificateAuthority')}
+        placeholder="-----BEGIN CERTIFICATE-----"
+        hint="PEM: then the receiver must be signed by it. Empty, the usual authorities count."
+        onChange={(certificateAuthority) => onChange({ certificateAuthority })}
+      />
+    </>
+  )
+}

@@ -1,0 +1,219 @@
+import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
+import { z } from 'zod'
+import { usageError } from '../clientError.ts'
+import { countOption, spanOption } from '../words.ts'
+
+/** Members of a forward action as options; those of one document are put together. */
+export interface ActionOptions {
+  readonly to?: string
+  readonly timeout?: number
+  readonly concurrency?: number
+  readonly rate?: string
+  readonly orderBy?: string
+  readonly onDeadLetter?: string
+  readonly retry?: string
+  readonly retryOn?: string
+  readonly breaker?: string
+  readonly gone?: string
+  readonly bearer?: string
+  readonly basic?: string
+  readonly authHeader?: string
+  readonly oauth?: string
+  readonly clientSecret?: string
+  readonly scope?: string
+  /** False for `--no-auth`. */
+  readonly auth?: boolean
+  readonly clientCert?: string
+  readonly clientKey?: string
+  readonly ca?: string
+  /** False for `--no-tls`. */
+  readonly tls?: boolean
+  readonly signingSecret?: string
+  readonly signingScheme?: string
+}
+
+const FROM_FILE = '@file reads it from a file, @- from stdin'
+
+/** Adds them. A secret may be read from a file, so that it stands in no list of processes. */
+export function withActionOptions(command: Command): Command {
+  return command
+    .option('--to <url>', 'where to forward to')
+    .option('--timeout <span>', 'time limit of an attempt, 1s to 300s', spanOption)
+    .option('--concurrency <number>', 'attempts at once, over all processes', countOption)
+    .option('--rate <count/span>', 'attempts that may begin, e.g. 20/1s; none')
+    .option('--order-by <path>', 'key of what goes one after the other, or endpoint; none')
+    .option('--on-dead-letter <what>', 'whether its key goes on: continue or hold')
+    .option('--retry <delays>', 'e.g. 5s,1m,10m; none for no retry')
+    .option('--retry-on <statuses>', 'e.g. 408,429,5xx; none for no status')
+    .option('--breaker <failures/window/probe>', 'e.g. 20/60s/30s; none')
+    .option('--gone <what>', 'what a 410 does besides: end or pause')
+    .option('--bearer <token>', `credentials: a token; ${FROM_FILE}`)
+    .option('--basic <name:password>', 'credentials: a name and a password, or @file')
+    .option('--auth-header <name:value>', 'credentials: a header, or @file')
+    .option('--oauth <client@token-url>', 'credentials: client id and token endpoint of OAuth 2')
+    .option('--client-secret <secret>', 'of --oauth, or @file')
+    .option('--scope <scopes>', 'of --oauth')
+    .option('--no-auth', 'without credentials')
+    .option('--client-cert <file>', 'PEM of a client certificate; "" for none')
+    .option('--client-key <file>', 'PEM of its key')
+    .option('--ca <file>', 'PEM of the authority of the receiver; "" for the usual ones')
+    .option('--no-tls', 'without a client certificate and an authority')
+    .option('--signing-secret <secret>', 'what deliveries are signed with, or @file; "" for none')
+    .option('--signing-scheme <scheme>', 'creel or standard-webhooks')
+}
+
+/** What a policy is at present: options change its named members. */
+const Stored = z.looseObject({
+  delivery: z
+    .looseObject({ order: z.looseObject({}).nullish(), retry: z.looseObject({}).nullish() })
+    .nullish(),
+})
+
+/**
+ * The members that the options name, as the API takes them.
+ *
+ * @param stored the action before; undefined for a new one. What of its policy is not named stays
+ * @throws ClientError for an option that cannot be understood, and a file that cannot be read
+ */
+export async function actionMembers(
+  options: ActionOptions,
+  stored: unknown,
+): Promise<Record<string, unknown>> {
+  const members: Record<string, unknown> = {}
+  if (options.to !== undefined) {
+    members.url = options.to
+    if (stored === undefined) members.kind = 'forward'
+  }
+  const delivery = deliveryOf(options, stored === undefined ? null : (Stored.parse(stored).delivery ?? null))
+  if (delivery !== undefined) members.delivery = delivery
+  const auth = await authOf(options)
+  if (auth !== undefined) members.auth = auth
+  const tls = await tlsOf(options)
+  if (tls !== undefined) members.tls = tls
+  if (options.signingSecret !== undefined) members.signingSecret = await secretOf(options.signingSecret)
+  if (options.signingScheme !== undefined) members.signing = { scheme: options.signingScheme }
+  return members
+}
+
+function deliveryOf(
+  options: ActionOptions,
+  stored: z.infer<typeof Stored>['delivery'],
+): Record<string, unknown> | undefined {
+  const { timeout, concurrency, rate, orderBy, onDeadLetter, retry, retryOn, breaker, gone } = options
+  const changed: Record<string, unknown> = {}
+  if (timeout !== undefined) changed.timeoutSeconds = timeout / 1000
+  if (concurrency !== undefined) changed.concurrency = concurrency
+  if (rate !== undefined) changed.rate = orNone(rate, rateOf)
+  if (breaker !== undefined) changed.breaker = orNone(breaker, breakerOf)
+  if (gone !== undefined) changed.gone = gone
+  if (orderBy !== undefined || onDeadLetter !== undefined) {
+    const order = { ...stored?.order, ...named({ by: orderBy, onDeadLetter }) }
+    changed.order = orderBy === 'none' ? null : order
+  }
+  if (retry !== undefined || retryOn !== undefined)
+    changed.retry = {
+      ...stored?.retry,
+      ...named({ delays: retry === undefined ? undefined : listOf(retry) }),
+      ...named({ on: retryOn === undefined ? undefined : listOf(retryOn).map(statusOf) }),
+    }
+  return Object.keys(changed).length === 0 ? undefined : { ...stored, ...changed }
+}
+
+async function authOf(options: ActionOptions): Promise<Record<string, unknown> | null | undefined> {
+  const { auth, authHeader, basic, bearer, clientSecret, oauth, scope } = options
+  const kinds = [auth === false ? true : undefined, bearer, basic, authHeader, oauth]
+  if (kinds.filter((kind) => kind !== undefined).length > 1)
+    throw usageError(
+      'An action has credentials of one kind.',
+      'Give one of --bearer, --basic, --auth-header, --oauth, --no-auth.',
+    )
+  if (auth === false) return null
+  if (bearer !== undefined) return { kind: 'bearer', token: await secretOf(bearer) }
+  if (basic !== undefined) {
+    const [username, password] = halves(await secretOf(basic), '--basic', 'name:password')
+    return { kind: 'basic', username, password }
+  }
+  if (authHeader !== undefined) {
+    const [name, value] = halves(await secretOf(authHeader), '--auth-header', 'X-Api-Key:value')
+    return { kind: 'header', name, value: value.trim() }
+  }
+  const secret = clientSecret === undefined ? {} : { clientSecret: await secretOf(clientSecret) }
+  if (oauth === undefined) {
+    if (clientSecret === undefined && scope === undefined) return undefined
+    return { kind: 'oauth2ClientCredentials', ...secret, ...named({ scope }) }
+  }
+  const at = oauth.indexOf('@http')
+  if (at < 1)
+    throw usageError(
+      `--oauth does not understand "${oauth}".`,
+      'Write it like my-client@https://id.example.com/oauth/token.',
+    )
+  const client = { clientId: oauth.slice(0, at), tokenUrl: oauth.slice(at + 1) }
+  return { kind: 'oauth2ClientCredentials', ...client, ...secret, ...named({ scope }) }
+}
+
+async function tlsOf({ tls, clientCert, clientKey, ca }: ActionOptions) {
+  if (tls === false) return null
+  const [clientCertificate, key, certificateAuthority] = await Promise.all(
+    [clientCert, clientKey, ca].map(async (file) => (file ? await textOf(file) : file)),
+  )
+  const members = named({ clientCertificate, clientKey: key, certificateAuthority })
+  return Object.keys(members).length === 0 ? undefined : members
+}
+
+const named = (members: Readonly<Record<string, unknown>>) =>
+  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined))
+
+const orNone = (text: string, read: (text: string) => unknown) => (text === 'none' ? null : read(text))
+
+const listOf = (text: string): string[] => (text === 'none' ? [] : text.split(',').map((word) => word.trim()))
+
+const statusOf = (word: string): number | string => (/^\d+$/.test(word) ? Number(word) : word)
+
+function rateOf(text: string) {
+  const [count = '', span = '1s'] = text.split('/')
+  return { count: numberOf(count, '--rate', '20/1s'), perSeconds: secondsOf(span, '--rate', '20/1s') }
+}
+
+function breakerOf(text: string) {
+  const example = '20/60s/30s'
+  const [failures = '', window = '', probe = ''] = text.split('/')
+  return {
+    failures: numberOf(failures, '--breaker', example),
+    windowSeconds: secondsOf(window, '--breaker', example),
+    probeEverySeconds: secondsOf(probe, '--breaker', example),
+  }
+}
+
+function numberOf(text: string, option: string, example: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text)
+  throw usageError(`${option} does not understand "${text}".`, `Write it like ${example}.`)
+}
+
+function secondsOf(text: string, option: string, example: string): number {
+  try {
+    return spanOption(text) / 1000
+  } catch {
+    throw usageError(`${option} does not understand "${text}".`, `Write it like ${example}.`)
+  }
+}
+
+function halves(text: string, option: string, example: string): readonly [string, string] {
+  const at = text.indexOf(':')
+  // The text is a secret, and is not repeated.
+  if (at < 1) throw usageError(`${option} has no colon.`, `Write it like ${example}.`)
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** The text itself, or what a file holds, without the line break at its end. */
+async function secretOf(text: string): Promise<string> {
+  return text.startsWith('@') ? (await textOf(text.slice(1))).replace(/\r?\n$/, '') : text
+}
+
+async function textOf(file: string): Promise<string> {
+  if (file === '-') return await Bun.stdin.text()
+  return await readFile(file, 'utf8').catch((error: Error) => {
+    throw usageError(`${file} cannot be read: ${error.message}`)
+  })
+}
