@@ -54,7 +54,9 @@ export function deliveryOf(draft: DeliveryDraft): Delivery | null {
     ...(draft.concurrency === '' ? {} : { concurrency: Number(draft.concurrency) }),
     ...(hasRate ? { rate: { count: Number(rateCount), perSeconds: Number(ratePerSeconds || 1) } } : {}),
     ...(orderBy.trim() === '' ? {} : { order: { by: orderBy.trim(), onDeadLetter } }),
-    ...(delays === undefined && on === undefined ? {} : { retry: { delays, on } }),
+    ...(delays === undefined && on === undefined
+      ? {}
+      : { retry: { delays: delays ?? null, on: on ?? null } }),
     ...(hasBreaker
       ? {
           breaker: {

@@ -18,6 +18,7 @@ const row = (id: number, state: RequestSummary['state'] = 'NotAttempted'): Reque
   eventId: null,
   senderAttempt: null,
   firstRequestId: null,
+  reconciled: false,
   bodyTruncated: false,
   imported: false,
   bodyIsBinary: false,
@@ -66,6 +67,7 @@ class World implements CaptureSource {
       items: this.stored.slice(0, limit),
       below: this.#belowLast(this.stored, limit),
       totalCount: this.stored.length,
+      isEstimate: false,
       lastId: this.stored[0]?.id ?? 0,
     })
   }

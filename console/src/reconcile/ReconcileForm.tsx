@@ -7,7 +7,6 @@ import { problemAt, problemBeside, problemOf } from '../words/problem.ts'
 
 const DAY_MS = 86_400_000
 const DAYS = [1, 3, 7, 30] as const
-const CREDENTIAL_MEMBERS = ['credentials/apiKey', 'credentials/token'] as const
 
 /** Starts a comparison with the sender's list: first to count, then to bring what is missing. */
 export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; providerName: string }) {
@@ -30,7 +29,7 @@ export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; 
     onSuccess: () => queries.invalidateQueries({ queryKey: ['reconciliations', endpoint.id] }),
   })
   const problem = start.error === null ? null : problemOf(start.error)
-  const [apiKeyProblem, tokenProblem] = CREDENTIAL_MEMBERS.map((member) => problemAt(problem, member))
+  const credentialMember = isGithub ? 'credentials/token' : 'credentials/apiKey'
   return (
     <form
       className="form"
@@ -47,7 +46,7 @@ export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; 
       </p>
       <Field
         label={isGithub ? 'Token that may write the hook' : 'API key that may read events'}
-        problem={isGithub ? tokenProblem : apiKeyProblem}
+        problem={problemAt(problem, credentialMember)}
         hint="For this run only: kept encrypted while it runs, then erased."
       >
         {(ids) => (

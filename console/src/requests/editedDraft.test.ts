@@ -23,6 +23,7 @@ const request: RequestDetail = {
   state: 'NotAttempted',
   attemptCount: 0,
   imported: false,
+  reconciled: false,
   url: 'http://localhost/hook/x',
   queryString: null,
   query: {},
