@@ -108,7 +108,7 @@ export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; 
         )}
       </Field>
       <Problems
-        of={problemBeside(problem, [...CREDENTIAL_MEMBERS, 'credentials/hookUrl', 'since', 'types'])}
+        of={problemBeside(problem, [credentialMember, 'credentials/hookUrl', 'since', 'types'])}
       />
       <div className="form-foot">
         <button type="submit" className="button" disabled={start.isPending || credential === ''}>
