@@ -124,8 +124,12 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
   stopping: AbortSignal,
 ): Promise<void> {
   const run = WORKERS[name]
-  const spec: QueueSpec = QUEUES[name]
-  const { batches = 1, pollSeconds = TAKE.notifyPollingIntervalSeconds, everySeconds } = spec
+  const {
+    batches = 1,
+    batchSize = TAKE.batchSize,
+    pollSeconds = TAKE.notifyPollingIntervalSeconds,
+    everySeconds,
+  }: QueueSpec = QUEUES[name]
   const settle = async ({ id, data, signal }: BossJob<Payload<Name>>): Promise<JobResult> => {
     try {
       if (everySeconds !== undefined) await queueNext(boss, services, { name, everySeconds, stopping })
@@ -140,6 +144,7 @@ async function startWorker<Name extends Exclude<QueueName, DispatchQueue>>(
     name,
     {
       ...TAKE,
+      batchSize,
       pollingIntervalSeconds: Math.min(2, pollSeconds),
       notifyPollingIntervalSeconds: pollSeconds,
       localConcurrency: batches,

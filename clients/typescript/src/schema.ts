@@ -7874,6 +7874,8 @@ export interface operations {
                     };
                     /** @description Events from then on, within the plan's retention; the sender keeps its list for some days */
                     since: string;
+                    /** @description Only events until then; those of the last minute are never looked at */
+                    until?: string | null;
                     /** @description Only events of these types; left out or empty: of all types */
                     types?: string[] | null;
                     /** @description Only find what is missing; bring nothing */

@@ -10,6 +10,7 @@ import { type CaptureSettings, loadCaptureSettings } from './captureSettings.ts'
 import { type CaptureOutcome, STATEMENT_SECONDS_MAX, storeCaptures } from './captureStatement.ts'
 import { applyConsequences } from './consequences.ts'
 import { type EvaluatedCapture, evaluateFetchedInSteps } from './evaluateCapture.ts'
+import { WINDOW_SECONDS } from './window.ts'
 
 /** An event that was fetched from its sender, as it would have come. */
 export interface Fetched {
@@ -36,12 +37,15 @@ export interface FetchedCaptures {
   readonly after: (trx: Trx, outcomes: readonly FetchedOutcome[]) => Promise<void>
 }
 
+/** The part of an endpoint's capture rate that its fetched events may use up; the rest is left to its senders. */
+const RATE_SHARE = 0.5
+
 const CONTENT_TYPE = 'application/json; charset=utf-8'
 
 /**
  * Captures events that were fetched from their sender: each once, whatever arrives at the same time, because the endpoint's counters
- * are locked before its captures are looked through. Rate, cap, conditions and actions are those of any capture; an endpoint
- * that takes verified captures only takes them, too.
+ * are locked before its captures are looked through. Cap, conditions and actions are those of any capture; an endpoint that takes
+ * verified captures only takes them, too. Of its rate they get {@link RATE_SHARE}, so that its senders are not refused for them.
  *
  * @returns false when the endpoint is gone; then nothing ran
  * @throws what `before` and `after` throw, and what the database threw; then nothing is stored
@@ -68,7 +72,9 @@ export async function captureFetched(
         settings.endpointId,
         taken.map(({ eventId }) => eventId),
       )
-      const fresh = evaluated.filter(({ row }) => row.eventId === null || !present.has(row.eventId))
+      const missing = evaluated.filter(({ row }) => row.eventId === null || !present.has(row.eventId))
+      const room = await roomOf(trx, services, settings)
+      const fresh = missing.slice(0, room.captures)
       // As the connection of captures has it: the statement is written for these.
       await sql`set local plan_cache_mode = force_generic_plan`.execute(trx)
       await sql`set local enable_seqscan = off`.execute(trx)
@@ -90,7 +96,8 @@ export async function captureFetched(
         stored.map(({ requestId }) => requestId),
       )
       await applyConsequences(services, trx, stored)
-      const states = new Map(fresh.map((capture, index) => [capture, outcomes[index]]))
+      const limited: FetchedOutcome = { state: 'limited', retryAfterSeconds: room.retryAfterSeconds }
+      const states = new Map(missing.map((capture, index) => [capture, outcomes[index] ?? limited]))
       await after(
         trx,
         evaluated.map((capture) => states.get(capture) ?? { state: 'present' }),
@@ -99,6 +106,33 @@ export async function captureFetched(
     })
   })
   return true
+}
+
+interface Room {
+  readonly captures: number
+  /** When there is more. */
+  readonly retryAfterSeconds: number
+}
+
+/** How many captures the endpoint takes now. The caller holds the counters. */
+async function roomOf(
+  trx: Trx,
+  { clock }: Pick<Services, 'clock'>,
+  { endpointId, captureRatePerMinute }: CaptureSettings,
+): Promise<Room> {
+  const ahead = aheadMs(clock)
+  const { rows } = await sql<{ used: number; leftSeconds: number | null }>`
+    select window_count as used,
+      ceil(extract(epoch from window_started_at + interval '${sql.raw(String(WINDOW_SECONDS))} s'
+        - (statement_timestamp() + ${ahead}::bigint * interval '1 ms')))::integer as left_seconds
+    from endpoint_counters where endpoint_id = ${endpointId}`.execute(trx)
+  const { used = 0, leftSeconds = null } = rows[0] ?? {}
+  const share = Math.max(1, Math.floor(captureRatePerMinute * RATE_SHARE))
+  if (leftSeconds === null || leftSeconds <= 0) return { captures: share, retryAfterSeconds: WINDOW_SECONDS }
+  return {
+    captures: Math.max(0, share - used),
+    retryAfterSeconds: Math.min(WINDOW_SECONDS, Math.max(1, leftSeconds)),
+  }
 }
 
 async function markReconciled(trx: Trx, endpointId: string, ids: readonly number[]): Promise<void> {

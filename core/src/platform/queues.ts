@@ -22,6 +22,8 @@ export interface QueueSpec {
   }
   /** Batches of its jobs that one process runs at once: with several, one that is slow stops nobody. Default 1. */
   readonly batches?: number
+  /** Jobs of a batch, which ends with its slowest. Default 8. */
+  readonly batchSize?: number
   /** How often jobs that fall due are looked for; 2 unless said otherwise. */
   readonly pollSeconds?: number
   /** UTC cron line for jobs that run by the clock. */
@@ -189,8 +191,10 @@ export const QUEUES = {
       notify: true,
       deleteAfterSeconds: 600,
     },
-    // A sender that does not answer takes its 15 s: it must not keep the others waiting.
-    batches: 4,
+    // A sender that does not answer takes its 15 s: it must not keep the others waiting. Each holds a page in memory, and polls.
+    batches: 6,
+    batchSize: 1,
+    pollSeconds: 5,
   },
   /** Queues a job for reconciliations that lost theirs. Singleton, and as harmless to cut off as the other sweeps. */
   'reconcile.sweep': {

@@ -1,11 +1,11 @@
 /** Pages of a sender's list that one run reads. */
-export const PAGES_MAX = 500
+export const PAGES_MAX = 250
 
 /** Events of a page, of either sender. */
 export const PAGE_EVENTS = 100
 
-/** Longest page that is read, in bytes. */
-export const PAGE_BYTES_MAX = 16 * 1024 * 1024
+/** Longest page that is read, in bytes. Of longer ones, pages of fewer events are asked for. */
+export const PAGE_BYTES_MAX = 4 * 1024 * 1024
 
 /** Longest time from the start of a run to its end, in milliseconds. */
 export const RUN_MS_MAX = 2 * 3_600_000

@@ -47,6 +47,9 @@ export const startInput = z.object({
   since: InstantInput.meta({
     description: "Events from then on, within the plan's retention; the sender keeps its list for some days",
   }),
+  until: optional(InstantInput).meta({
+    description: 'Only events until then; those of the last minute are never looked at',
+  }),
   types: optional(z.array(z.string().min(1).max(200)).max(TYPES_MAX)).meta({
     description: 'Only events of these types; left out or empty: of all types',
   }),

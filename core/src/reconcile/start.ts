@@ -22,7 +22,7 @@ function sentListOf({ provider }: Pick<EndpointRow, 'provider'>): SentList | und
 /** Everything wrong with an order that the schema accepted: provider, credentials and period. */
 export function checkStart(
   ctx: Context & { readonly endpoint: EndpointRow },
-  { credentials, since }: Partial<StartInput>,
+  { credentials, since, until }: Partial<StartInput>,
 ): InputIssue[] {
   const issues: InputIssue[] = []
   const sender = sentListOf(ctx.endpoint)
@@ -35,6 +35,8 @@ export function checkStart(
   }
   const now = ctx.clock.now().getTime()
   const { limits } = ctx.plan
+  if (since !== undefined && until !== undefined && until < since)
+    issues.push({ path: ['until'], code: 'out_of_range', detail: 'until is before since.' })
   if (since !== undefined && since.getTime() > now)
     issues.push({ path: ['since'], code: 'out_of_range', detail: 'since is in the future.' })
   if (since !== undefined && since.getTime() < now - retentionMs(limits)) {
@@ -87,7 +89,12 @@ export async function startReconciliation(ctx: Context, endpoint: EndpointRow, i
     throw validationFailed(checkStart({ ...ctx, endpoint }, input))
   const now = ctx.clock.now()
   const id = randomUUID()
-  const members = { since: input.since, types: input.types ?? [], dryRun: input.dryRun ?? false }
+  const members = {
+    since: input.since,
+    until: input.until,
+    types: input.types ?? [],
+    dryRun: input.dryRun ?? false,
+  }
   return await ctx.db.transaction().execute(async (trx) => {
     await lockWorkspace(trx, ctx.workspace.id)
     if ((await countUnfinished(trx, ctx.workspace.id)) >= UNFINISHED_MAX) {
@@ -101,7 +108,7 @@ export async function startReconciliation(ctx: Context, endpoint: EndpointRow, i
       endpointId: endpoint.id,
       sender,
       since: members.since,
-      until: new Date(Math.max(members.since.getTime(), now.getTime() - SETTLING_MS)),
+      until: lastOf(input, now),
       types: JSON.stringify(members.types),
       dryRun: members.dryRun,
       credentials: sealCredentials(ctx.secrets, credentials, ctx.workspace.id),
@@ -121,6 +128,12 @@ export async function startReconciliation(ctx: Context, endpoint: EndpointRow, i
     if (row === undefined) throw notFound('reconciliation')
     return runView(row)
   })
+}
+
+/** The end of the period: later events may still be on their way. */
+function lastOf({ since, until }: Pick<StartInput, 'since' | 'until'>, now: Date): Date {
+  const settled = now.getTime() - SETTLING_MS
+  return new Date(Math.max(since.getTime(), Math.min(settled, until?.getTime() ?? settled)))
 }
 
 /** When to ask again for a run while too many are under way. */

@@ -227,6 +227,9 @@ describe('a run', () => {
     expect(await wrong({ provider: 'stripe' }, senders.stripeOrder({ since: '2020-01-01' }))).toEqual([
       '#/since out_of_range',
     ])
+    expect(await wrong({ provider: 'stripe' }, senders.stripeOrder({ until: '2021-01-01' }))).toEqual([
+      '#/until out_of_range',
+    ])
     expect(await wrong({ provider: 'stripe' }, senders.stripeOrder({ since: '2090-01-01' }))).toEqual([
       '#/since out_of_range',
     ])

@@ -24,6 +24,11 @@ export const Run = z.looseObject({
   error: z.looseObject({ code: z.string(), detail: z.string() }).nullable(),
 })
 
+/** Events of the large runs, and those that never came. */
+export const LISTED = 10_000
+export const DROPPED = 100
+const SENDERS = 32
+
 const HOUR_MS = 3_600_000
 
 /** The time so many hours before now. */
@@ -52,6 +57,7 @@ export async function startSenders(
       captureRatePerMinute: 1_000_000,
       storedRequestsMax: 50_000,
     },
+    planLimits: { pro: { captureRatePerMinute: 40 } },
     providerApiUrls: { stripe: stripe.url, github: github.url },
   })
   const since = () => hoursAgo(72).toISOString()
@@ -80,7 +86,7 @@ export const ended = (endpoint: TestEndpoint, id: string) =>
       const run = await endpoint.client.expect(endpoint.client.get(endpoint.at(`/reconcile/${id}`)), Run)
       return run.state === 'done' || run.state === 'failed' ? run : undefined
     },
-    { seconds: 60 },
+    { seconds: 240 },
   )
 
 /** Makes a run and waits for its end. */
@@ -97,3 +103,24 @@ export async function capturesOf({ db }: TestService, { id }: TestEndpoint): Pro
     .execute()
   return new Map(rows.map(({ eventId, count }) => [eventId ?? '', count]))
 }
+
+/** Sends each, several at a time. */
+export async function sendAll<Item>(
+  items: readonly Item[],
+  send: (item: Item) => Promise<Response>,
+): Promise<void> {
+  let next = 0
+  const sender = async () => {
+    for (;;) {
+      const item = items[next]
+      next += 1
+      if (item === undefined) return
+      const response = await send(item)
+      await response.body?.cancel()
+    }
+  }
+  await Promise.all(Array.from({ length: SENDERS }, sender))
+}
+
+/** Every hundredth of the list is dropped, all over the list. */
+export const isDropped = (_item: unknown, index: number) => index % (LISTED / DROPPED) === 41

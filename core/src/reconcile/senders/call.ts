@@ -1,5 +1,6 @@
 import type { Services } from '../../api/services.ts'
 import { headerValues, type WireHeader } from '../../engine/message/index.ts'
+import { countPiece } from '../../platform/memory/index.ts'
 import { type Response, userAgent } from '../../platform/outbound/index.ts'
 import { PAGE_BYTES_MAX, WAIT_MS_MIN } from '../bounds.ts'
 import type { Answer, Failure } from './sender.ts'
@@ -16,9 +17,15 @@ export interface Call {
 
 /** An answer of status 2xx. */
 export interface Accepted {
+  /** Empty where `isTooLong`. */
   readonly text: string
+  /** It is longer than {@link PAGE_BYTES_MAX}. */
+  readonly isTooLong: boolean
   readonly headers: readonly WireHeader[]
 }
+
+/** A page is in memory so many times until the engine collects: as pieces, as one, as text and as values. */
+const PIECES = 4
 
 /** From the first byte dialled to the last one read. */
 const TIMEOUT_MS = 15_000
@@ -50,12 +57,13 @@ export async function callSender(
   }
   const { statusCode } = result
   if (statusCode >= 200 && statusCode < 300) {
-    if (result.bodyTruncated)
-      return badAnswer(`The page was cut off, or is over ${PAGE_BYTES_MAX} bytes long.`)
-    return {
-      outcome: 'ok',
-      value: { text: Buffer.from(result.body).toString('utf8'), headers: result.headers },
-    }
+    const { body, bodyTruncated } = result
+    const isTooLong = bodyTruncated && body.length >= PAGE_BYTES_MAX
+    if (bodyTruncated && !isTooLong)
+      return { outcome: 'again', failure: { code: 'unreachable', detail: 'The answer broke off.' } }
+    countPiece(body.length * PIECES)
+    const text = isTooLong ? '' : new TextDecoder().decode(body)
+    return { outcome: 'ok', value: { text, isTooLong, headers: result.headers } }
   }
   const wait = waitOf(result, clock.now())
   if (wait !== undefined) return { outcome: 'wait', milliseconds: wait }

@@ -1,8 +1,9 @@
-import { isJsonNumber, memberOf, type Node, numberText, parseLazily } from '../../engine/json/index.ts'
+import { isJsonNumber, memberOf, type Node, numberText } from '../../engine/json/index.ts'
 import { headerValues, type WireHeader } from '../../engine/message/index.ts'
 import { isEventId, storedEventId } from '../../engine/verification/index.ts'
 import { PAGE_EVENTS } from '../bounds.ts'
 import { badAnswer, type CallServices, callSender } from './call.ts'
+import { looksOf } from './looks.ts'
 import type { Answer, Redelivering, SentEvent, SentPage } from './sender.ts'
 
 /** Credentials for GitHub's list. */
@@ -87,7 +88,7 @@ function nextCursor(headers: readonly WireHeader[]): string | null {
 }
 
 function deliveriesOf(text: string): SentEvent[] | undefined {
-  const list = parseLazily(text)?.value
+  const list = looksOf(text)
   if (!Array.isArray(list)) return undefined
   const deliveries: SentEvent[] = []
   for (const item of list) {

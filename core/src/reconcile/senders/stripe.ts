@@ -7,8 +7,9 @@ import {
   writeJson,
 } from '../../engine/json/index.ts'
 import { isEventId, storedEventId } from '../../engine/verification/index.ts'
-import { PAGE_EVENTS } from '../bounds.ts'
+import { PAGE_BYTES_MAX, PAGE_EVENTS } from '../bounds.ts'
 import { badAnswer, type CallServices, callSender } from './call.ts'
+import { looksOf } from './looks.ts'
 import type { Answer, Fetching, Scope, SentPage, WholeEvent } from './sender.ts'
 
 /** Credentials for Stripe's list. */
@@ -26,11 +27,31 @@ interface ReadEvent extends Omit<WholeEvent, 'body'> {
 interface ReadPage {
   readonly events: readonly ReadEvent[]
   readonly hasMore: boolean
+  /** How many events were asked for. */
+  readonly size: number
+}
+
+/** A page: how many events, behind which; `''` for the newest. */
+interface Place {
+  readonly size: number
+  readonly after: string
+}
+
+/** A page that is too long is asked for with so many times fewer events. */
+const SMALLER = 4
+
+const referenceOf = ({ size, after }: Place): string => `${size} ${after}`
+
+/** @param reference `''` for the newest page */
+function placeOf(reference: string): Place {
+  const [, size, after = ''] = /^(\d{1,3}) (.*)$/s.exec(reference) ?? []
+  return { size: Number(size ?? PAGE_EVENTS), after }
 }
 
 /**
  * Stripe's list of events, `GET /v1/events` (https://docs.stripe.com/api/events/list): the newest first, of the last 30 days, pages by
- * `starting_after`. A page is referred to by the id that it starts after, and stays the same, because the period has an end.
+ * `starting_after`. A page is referred to by its size and the id that it starts after, and stays the same, because the period has an
+ * end. Where events are long, smaller pages are asked for.
  *
  * @param baseUrl without a trailing slash
  */
@@ -38,9 +59,13 @@ export function stripe(
   services: CallServices,
   { baseUrl, credentials }: { readonly baseUrl: string; readonly credentials: StripeCredentials },
 ): Fetching {
-  const read = async (scope: Scope, after: string): Promise<Answer<ReadPage>> => {
+  const read = async (
+    scope: Scope,
+    { size, after }: Place,
+    parse: (text: string) => Node,
+  ): Promise<Answer<ReadPage>> => {
     const query = new URLSearchParams({
-      limit: String(PAGE_EVENTS),
+      limit: String(size),
       'created[gte]': String(Math.floor(scope.since.getTime() / 1000)),
       'created[lte]': String(Math.floor(scope.until.getTime() / 1000)),
     })
@@ -55,30 +80,36 @@ export function stripe(
       ],
     })
     if (answer.outcome !== 'ok') return answer
-    const page = pageOf(answer.value.text)
+    if (answer.value.isTooLong) {
+      if (size === 1) return badAnswer(`An event is over ${PAGE_BYTES_MAX} bytes long.`)
+      return await read(scope, { size: Math.ceil(size / SMALLER), after }, parse)
+    }
+    const page = pageOf(parse(answer.value.text))
     return page === undefined
       ? badAnswer('The sender answered no list of events.')
-      : { outcome: 'ok', value: page }
+      : { outcome: 'ok', value: { ...page, size } }
   }
 
   return {
     brings: 'fetch',
     name: 'Stripe',
     async list(scope, cursor): Promise<Answer<SentPage>> {
-      const reference = cursor ?? ''
-      const answer = await read(scope, reference)
+      const place = placeOf(cursor ?? '')
+      const answer = await read(scope, place, looksOf)
       if (answer.outcome !== 'ok') return answer
-      const { events, hasMore } = answer.value
+      const { events, hasMore, size } = answer.value
+      const reference = referenceOf({ size, after: place.after })
+      const last = events.at(-1)
       return {
         outcome: 'ok',
         value: {
           events: events.map(({ eventId, type, at }) => ({ eventId, type, at, reference })),
-          next: hasMore ? (events.at(-1)?.id ?? null) : null,
+          next: hasMore && last !== undefined ? referenceOf({ size, after: last.id }) : null,
         },
       }
     },
     async fetchPage(scope, reference) {
-      const answer = await read(scope, reference)
+      const answer = await read(scope, placeOf(reference), (text) => parseLazily(text)?.value)
       if (answer.outcome !== 'ok') return answer
       const { events } = answer.value
       return {
@@ -95,8 +126,7 @@ export function stripe(
 
 const TYPE_CHARACTERS_MAX = 200
 
-function pageOf(text: string): ReadPage | undefined {
-  const page = parseLazily(text)?.value
+function pageOf(page: Node): Omit<ReadPage, 'size'> | undefined {
   const data = memberOf(page, 'data')
   const hasMore = memberOf(page, 'has_more')
   if (!Array.isArray(data) || typeof hasMore !== 'boolean') return undefined

@@ -14,6 +14,7 @@ import { requiredMoment } from '../words.ts'
 
 interface ReconcileOptions extends ClientOptions {
   readonly since: string
+  readonly until?: string
   readonly types?: string
   readonly hook?: string
   readonly dryRun?: boolean
@@ -29,6 +30,7 @@ export function addReconcileCommand(command: Command, tools: ProgramTools): void
     command
       .argument('[endpoint]', 'name, id or capture URL; default the only one')
       .requiredOption('--since <when>', 'events since, e.g. 3d, 2026-11-01')
+      .option('--until <when>', 'events until; those of the last minute are never looked at')
       .option('--types <types>', 'only these, with commas, e.g. invoice.paid,charge.failed')
       .option('--hook <url>', "of GitHub: the hook's address in the API")
       .option('--dry-run', 'only count what is missing'),
@@ -48,13 +50,14 @@ export function addReconcileCommand(command: Command, tools: ProgramTools): void
     )
     .action(async (wanted: string | undefined, options: ReconcileOptions) => {
       const since = requiredMoment(options.since, '--since')
+      const until = options.until === undefined ? undefined : requiredMoment(options.until, '--until')
       const api = await openApi(options, tools)
       const endpoint = await chooseEndpoint(api, wanted)
       const credentials = await credentialsFor(endpoint.provider, options.hook)
       const path = `/api/v1/endpoints/${endpoint.id}/reconcile`
       const types = options.types?.split(',').flatMap((type) => type.trim() || [])
       const started = await api.expect(Reconciliation, 'POST', path, {
-        body: { credentials, since, types, dryRun: options.dryRun === true },
+        body: { credentials, since, until, types, dryRun: options.dryRun === true },
       })
       const run = await ended(api, path, started)
       if (options.json === true) printJson(run)
