@@ -15,6 +15,8 @@ export interface RunFolder {
   /** A copy of it while it was empty. */
   readonly prepared: string
   readonly executables: string
+  /** What Bun reports of the tests that have run last. */
+  readonly report: string
   /** TMPDIR of the tests. */
   readonly temporary: string
   /** What the tests have left: files, mounts and processes, each in a line. */
@@ -37,6 +39,7 @@ export async function makeRunFolder(): Promise<RunFolder> {
     database: join(folder, 'database'),
     prepared: join(folder, 'prepared'),
     executables: folder,
+    report: join(folder, 'report.xml'),
     temporary,
     async leftovers() {
       // Bun puts links to itself there.

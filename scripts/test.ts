@@ -3,11 +3,13 @@
  * runs those files only, unchecked, on a PostgreSQL that is kept for the next run. `bun run test:unit` runs the tests that
  * stand beside the code, without a database.
  *
- * A run fails when its tests leave a file, a mount, a process or a database behind. The last line is `N passed, N failed`;
- * the exit code is 0 when nothing failed.
+ * A run fails when its tests leave a file, a mount, a process or a database behind. The last line is `N passed, N failed`, after what
+ * failed, with file and first line of error; the exit code is 0 when nothing failed.
  */
 import { existsSync, lstatSync } from 'node:fs'
+import { readFile, rm } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
+import { errorsOutside, type Failure, failureLines, failuresOf } from './failures.ts'
 import { installMissing } from './install.ts'
 
 const ROOT = join(import.meta.dir, '..')
@@ -67,7 +69,11 @@ try {
   if (unverified.length > 0) {
     process.stderr.write(`${unverified.join(' and ')} failed; the tests were not run\n`)
     await end()
-    finish(0, unverified.length)
+    finish(
+      0,
+      unverified.length,
+      unverified.map((check) => `  ${check}`),
+    )
   }
   const environment = {
     TMPDIR: folder.temporary,
@@ -92,9 +98,14 @@ try {
   const passed = runs.reduce((sum, run) => sum + run.passed, 0)
   const failed = runs.reduce((sum, run) => sum + run.failed, 0)
   const left = await leftovers(isWhole ? database?.url : undefined)
-  for (const line of left) process.stderr.write(`the tests have left behind: ${line}\n`)
   await end()
-  finish(passed, failed + left.length)
+  finish(passed, failed + left.length, [
+    ...failureLines(
+      runs.flatMap((run) => run.failures),
+      runs.flatMap((run) => run.outside),
+    ),
+    ...left.map((line) => `  left behind: ${line}`),
+  ])
 } catch (error) {
   console.error(error)
   await end()
@@ -117,7 +128,9 @@ function readArguments(words: readonly string[]) {
   }
 }
 
-function finish(passed: number, failed: number): never {
+/** @param lines what failed: the last lines before the summary, also where stderr and stdout end in one log */
+function finish(passed: number, failed: number, lines: readonly string[] = []): never {
+  if (lines.length > 0) process.stdout.write(`\nFailed:\n${lines.join('\n')}\n`)
   process.stdout.write(`${passed} passed, ${failed} failed\n`)
   process.exit(failed === 0 ? 0 : 1)
 }
@@ -155,6 +168,15 @@ async function buildExecutable(): Promise<string> {
   return join(folder.executables, 'creel')
 }
 
+/** What came of some tests. */
+interface Ran {
+  readonly passed: number
+  readonly failed: number
+  readonly failures: readonly Failure[]
+  /** Errors outside of any test. */
+  readonly outside: readonly string[]
+}
+
 /**
  * @param words the files, and flags besides the usual ones
  * @param parallel how many files run at once
@@ -163,15 +185,18 @@ async function runTests(
   environment: Record<string, string>,
   words: readonly string[],
   parallel = PARALLEL,
-): Promise<{ passed: number; failed: number }> {
+): Promise<Ran> {
   const options = [
     `--parallel=${parallel}`,
     // Loading the program anew for each file is a third of what the tests of routes cost.
     '--no-isolate',
     `--timeout=${TEST_SECONDS_MAX * 1000}`,
     `--timings=${TIMINGS}`,
+    '--reporter=junit',
+    `--reporter-outfile=${folder.report}`,
     ...(process.env.CREEL_TEST_UPDATE_TIMINGS === '1' ? ['--update-timings'] : []),
   ]
+  await rm(folder.report, { force: true })
   const child = Bun.spawn([process.execPath, 'test', ...options, ...words], {
     cwd: ROOT,
     env: {
@@ -182,13 +207,12 @@ async function runTests(
     stdio: ['ignore', 'inherit', 'pipe'],
   })
   testing = child
-  let summary = ''
+  let said = ''
   const decoder = new TextDecoder()
   const reading = (async () => {
     for await (const chunk of child.stderr) {
       process.stderr.write(chunk)
-      // Bun's summary is the last thing it says.
-      summary = (summary + decoder.decode(chunk, { stream: true })).slice(-4096)
+      said += decoder.decode(chunk, { stream: true })
     }
   })()
   const exitCode = await child.exited
@@ -200,9 +224,22 @@ async function runTests(
   // A process that a test has left behind may hold the pipe open for ever.
   await Promise.race([reading, Bun.sleep(LAST_WORDS_MILLISECONDS)])
   const count = (word: string) =>
-    Number([...Bun.stripANSI(summary).matchAll(new RegExp(`^ *(\\d+) ${word}$`, 'gm'))].at(-1)?.[1] ?? 0)
+    // Bun's summary is the last thing it says.
+    Number(
+      [...Bun.stripANSI(said.slice(-4096)).matchAll(new RegExp(`^ *(\\d+) ${word}$`, 'gm'))].at(-1)?.[1] ?? 0,
+    )
   const passed = count('pass')
   const failed = count('fail') + count('errors?')
   // Also when Bun itself died, or a file could not be loaded.
-  return { passed, failed: exitCode === 0 ? failed : Math.max(1, failed) }
+  const outside = errorsOutside(said)
+  const report = await readFile(folder.report, 'utf8').catch(() => '')
+  return {
+    passed,
+    failed: exitCode === 0 ? failed : Math.max(1, failed),
+    failures: failuresOf(report),
+    outside:
+      outside.length > 0 || report !== '' || exitCode === 0
+        ? outside
+        : [`Bun ended with ${exitCode}, and reported nothing`],
+  }
 }

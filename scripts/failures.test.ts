@@ -1,0 +1,62 @@
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { errorsOutside, type Failure, failureLines, failuresOf } from './failures.ts'
+
+const folder = await mkdtemp(join(tmpdir(), 'creel-failures-'))
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+const FILES = {
+  'a.test.ts': `import { describe, expect, test } from 'bun:test'
+    describe('"sums" & more', () => {
+      test('add up', () => expect(1).toBe(2))
+    })
+    test('passes', () => {})
+    test.skip('is skipped', () => {})
+    test('throws', () => { throw new TypeError('no <such> thing\\nmore') })`,
+  'b.test.ts': `import './nothing.ts'`,
+  'c.test.ts': `import { test } from 'bun:test'
+    test('is late', () => Bun.sleep(300), 50)`,
+}
+
+test('the failures of a run are read from what Bun reports of it', async () => {
+  for (const [name, text] of Object.entries(FILES)) await writeFile(join(folder, name), text)
+  const report = ['--reporter=junit', '--reporter-outfile=report.xml']
+  const child = Bun.spawn([process.execPath, 'test', '--parallel=2', '--no-isolate', ...report, '.'], {
+    cwd: folder,
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const output = await new Response(child.stderr).text()
+  const failures = failuresOf(await readFile(join(folder, 'report.xml'), 'utf8'))
+  expect(failures.toSorted((one, other) => (one.place < other.place ? -1 : 1))).toEqual([
+    {
+      place: 'a.test.ts:3',
+      test: '"sums" & more > add up',
+      error: 'AssertionError: expect(received).toBe(expected)',
+    },
+    { place: 'a.test.ts:7', test: 'throws', error: 'TypeError: no <such> thing' },
+    { place: 'c.test.ts:2', test: 'is late', error: 'TimeoutError: test timed out' },
+  ])
+  expect(errorsOutside(output)).toEqual([expect.stringContaining("Cannot find module './nothing.ts'")])
+})
+
+describe('the last lines of a run', () => {
+  const failures = (count: number): Failure[] =>
+    Array.from({ length: count }, (_, n) => ({ place: 'a.test.ts:1', test: `${n}`, error: 'Error: no' }))
+
+  test('tell failures with their errors while there is room, and are never more than 18', () => {
+    expect(failureLines([], [])).toEqual([])
+    expect(failureLines(failures(1), ['error: x'])).toEqual([
+      '  a.test.ts:1: 0',
+      '    Error: no',
+      '  error: x',
+    ])
+    expect(failureLines(failures(9), [])).toHaveLength(18)
+    expect(failureLines(failures(10), [])).toEqual(
+      failures(10).map(({ test: name }) => `  a.test.ts:1: ${name}`),
+    )
+    expect(failureLines(failures(40), [])).toHaveLength(18)
+    expect(failureLines(failures(40), []).at(-1)).toBe('  and 23 more')
+  })
+})

@@ -1,0 +1,57 @@
+/** A test that failed. */
+export interface Failure {
+  /** Its file and line. */
+  readonly place: string
+  readonly test: string
+  /** First line of its error. */
+  readonly error: string
+}
+
+/** Lines that a summary takes at most, so that it is seen whole. */
+const LINES_MAX = 18
+
+const CASE = /<testcase ([^>]*[^/])>\s*<failure ([^>]*?)\/?>/g
+const ENTITIES: Readonly<Record<string, string>> = { lt: '<', gt: '>', quot: '"', apos: "'", amp: '&' }
+
+function attribute(attributes: string, name: string): string {
+  const [, value = ''] = new RegExp(`(?:^| )${name}="([^"]*)"`).exec(attributes) ?? []
+  return value.replaceAll(/&(?:#(\d+)|(\w+));/g, (whole, code?: string, entity = '') =>
+    code === undefined ? (ENTITIES[entity] ?? whole) : String.fromCodePoint(Number(code)),
+  )
+}
+
+const firstLine = (text: string): string => text.trimStart().split('\n')[0] ?? ''
+
+/** The failed tests of a report that Bun's reporter `junit` has written. */
+export function failuresOf(report: string): Failure[] {
+  return [...report.matchAll(CASE)].map(([, test = '', failure = '']) => {
+    const line = attribute(test, 'line')
+    const names = [attribute(test, 'classname'), attribute(test, 'name')].filter((name) => name !== '')
+    return {
+      place: `${attribute(test, 'file')}${line === '' ? '' : `:${line}`}`,
+      test: names.join(' > '),
+      error: `${attribute(failure, 'type')}: ${firstLine(attribute(failure, 'message'))}`,
+    }
+  })
+}
+
+/** Errors outside of any test, as of a file that cannot be loaded: no report has them. */
+export function errorsOutside(output: string): string[] {
+  const found = Bun.stripANSI(output).matchAll(
+    /^# Unhandled error between tests\n-+\n(?:.*\n){0,40}?((?:error|\w*Error): .*)$/gm,
+  )
+  return [...found].map(([, error = '']) => error)
+}
+
+/** The last lines of a run before its summary: each failure with its place and the first line of its error. At most 18 lines. */
+export function failureLines(failures: readonly Failure[], outside: readonly string[]): string[] {
+  const named = ({ place, test }: Failure) => `  ${place}: ${test}`
+  const whole = [
+    ...failures.flatMap((one) => [named(one), `    ${one.error}`]),
+    ...outside.map((error) => `  ${error}`),
+  ]
+  const lines =
+    whole.length <= LINES_MAX ? whole : [...failures.map(named), ...outside.map((error) => `  ${error}`)]
+  if (lines.length <= LINES_MAX) return lines
+  return [...lines.slice(0, LINES_MAX - 1), `  and ${lines.length - LINES_MAX + 1} more`]
+}
