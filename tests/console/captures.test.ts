@@ -43,6 +43,18 @@ describe('the captures of an endpoint', () => {
     expect(faults).toEqual([])
   })
 
+  test('endpoints of one name are told apart by their ids', async () => {
+    const namesakes = [
+      await service.alice.endpoint({ name: 'namesake' }),
+      await service.alice.endpoint({ name: 'namesake' }),
+    ]
+    await opened.goTo('/usage')
+    for (const { id } of namesakes) {
+      await opened.page.getByRole('link', { name: `namesake ${id.slice(0, 4)}` }).waitFor()
+    }
+    expect(await opened.page.locator('.endpoints .hint').count()).toBe(2)
+  })
+
   test('a search stands in the address, filters what arrives, and outlives a reload', async () => {
     const endpoint = await service.alice.endpoint({ name: 'search' })
     await endpoint.capture({ body: '{"type":"one"}', method: 'PUT' })

@@ -46,7 +46,11 @@ export function EndpointNav() {
       <ul className="endpoints">
         {items.map((endpoint) => (
           <li key={endpoint.id}>
-            <EndpointLink endpoint={endpoint} isHere={endpoint.id === here?.endpointId} />
+            <EndpointLink
+              endpoint={endpoint}
+              isHere={endpoint.id === here?.endpointId}
+              isNamesake={items.some(({ id, name }) => name === endpoint.name && id !== endpoint.id)}
+            />
           </li>
         ))}
       </ul>
@@ -55,7 +59,14 @@ export function EndpointNav() {
   )
 }
 
-function EndpointLink({ endpoint, isHere }: { endpoint: Endpoint; isHere: boolean }) {
+interface LinkProps {
+  readonly endpoint: Endpoint
+  readonly isHere: boolean
+  /** Whether another endpoint has its name: then its id tells them apart. */
+  readonly isNamesake: boolean
+}
+
+function EndpointLink({ endpoint, isHere, isNamesake }: LinkProps) {
   const { expiresAt, id, isActive, lastRequestAt, name, storedRequestCount } = endpoint
   const isFresh = lastRequestAt !== null && Date.now() - Date.parse(lastRequestAt) < FRESH_MS
   return (
@@ -64,6 +75,7 @@ function EndpointLink({ endpoint, isHere }: { endpoint: Endpoint; isHere: boolea
       <span className="name" title={name}>
         {name}
       </span>
+      {isNamesake && <span className="hint">{id.slice(0, 4)}</span>}
       {!isActive && <span className="sr-only">, switched off</span>}
       <span className="count" title={`${count(storedRequestCount)} stored, last ${ago(lastRequestAt)}`}>
         {expiresAt === null ? (
