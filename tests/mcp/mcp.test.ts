@@ -73,7 +73,12 @@ describe('/mcp', () => {
     await service.alice.post(`/api/v1/endpoints/${endpointId}/actions`, {
       kind: 'forward',
       url: receiver.url,
+      delivery: { timeoutSeconds: 30 },
+      auth: { kind: 'basic', username: 'ada', password: 'correct horse' },
     })
+    const actions = await textOf(client, 'list_actions', { endpointId })
+    for (const part of ['"timeoutSeconds": 30', '"username": "ada"']) expect(actions).toContain(part)
+    expect(actions).not.toContain('correct horse')
     const rule = { version: 1, name: 'Slim', steps: [{ op: 'keep', paths: ['body.id'] }] }
     const waiting = call(client, 'await_request', { endpointId, state: 'Succeeded' })
     await fetch(endpoint.url, { method: 'POST', body: '{"id":1,"card":"4242"}' })

@@ -36,6 +36,13 @@ export const actionRoutes = router({
     method: 'GET',
     path: '/api/v1/endpoints/{endpointId}/actions',
     summary: 'List the actions of an endpoint in dispatch order, and what could be added',
+    tool: {
+      name: 'list_actions',
+      title: 'List actions',
+      description:
+        'What happens to the captures of an endpoint: destinations and channels, their conditions, and how each destination is treated: time limit, pace, order, retries, credentials without secrets, TLS and signature.',
+      effect: 'reads',
+    },
     input: z.object({ endpointId }),
     output: ActionList,
     finds: findsEndpoint,
