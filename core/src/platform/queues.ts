@@ -192,8 +192,9 @@ export const QUEUES = {
       deleteAfterSeconds: 600,
     },
     // A sender that does not answer takes its 15 s: it must not keep the others waiting. Each holds a page in memory, and polls.
-    batches: 6,
-    batchSize: 1,
+    batches: 4,
+    // More than one: a backlog of batches is worked off without a pause.
+    batchSize: 2,
     pollSeconds: 5,
   },
   /** Queues a job for reconciliations that lost theirs. Singleton, and as harmless to cut off as the other sweeps. */

@@ -40,8 +40,5 @@ export const WAIT_MS_MIN = 1_000
 /** Pause before a run looks again for what it waits for, in milliseconds. */
 export const PAUSE_MS = 1_000
 
-/** A run that waits for others looks for room after so long, in milliseconds, should none of them say that it has ended. */
-export const QUEUED_MS = 30_000
-
 /** Types of missing events that a run names. */
 export const MISSING_TYPES_MAX = 20

@@ -1,7 +1,7 @@
 import { raiseSingle } from '../alerts/index.ts'
 import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
-import { UNFINISHED_MAX } from './bounds.ts'
+import { RUNNING_MAX } from './bounds.ts'
 import { countOutstanding, dropEvents, listQueued, updateRun } from './queries.ts'
 import { type Failure, RUN_ERRORS } from './senders/index.ts'
 import type { RunRow } from './view.ts'
@@ -32,7 +32,7 @@ export async function finishRun(
   })
   await dropEvents(trx, row.id)
   // There is room for another; which of them may run is seen when they are taken up.
-  const queued = await listQueued(trx, row.workspaceId, UNFINISHED_MAX)
+  const queued = await listQueued(trx, row.workspaceId, RUNNING_MAX)
   await services.enqueue(
     trx,
     'reconcile.run',

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { Services } from '../api/services.ts'
 import type { Trx } from '../platform/db/index.ts'
 import { lockWorkspace } from '../workspaces/index.ts'
-import { LEASE_MS, QUEUED_MS, RUNNING_MAX } from './bounds.ts'
+import { LEASE_MS, RUNNING_MAX } from './bounds.ts'
 import { countRunning, lockRun, updateRun } from './queries.ts'
 import type { RunRow } from './view.ts'
 
@@ -20,7 +20,8 @@ export class LeaseLost extends Error {
 type LeaseServices = Pick<Services, 'db' | 'clock' | 'enqueue'>
 
 /**
- * Takes a run up: alone, one run at a time an endpoint and {@link RUNNING_MAX} a workspace. A run that must wait has its next job queued.
+ * Takes a run up: alone, one run at a time an endpoint and {@link RUNNING_MAX} a workspace. A run that
+ * must wait is woken by the one that ends.
  *
  * @returns undefined when there is nothing to do now
  */
@@ -45,12 +46,8 @@ export async function claimRun(
     }
     if (row.state === 'queued') {
       const others = await countRunning(trx, row)
-      if (others.ofEndpoint > 0 || others.ofWorkspace >= RUNNING_MAX) {
-        const dueAt = new Date(now.getTime() + QUEUED_MS)
-        await updateRun(trx, id, { dueAt })
-        await enqueue(trx, 'reconcile.run', [{ payload: { reconciliationId: id }, startAfter: dueAt }])
-        return undefined
-      }
+      // The run that ends wakes those that wait.
+      if (others.ofEndpoint > 0 || others.ofWorkspace >= RUNNING_MAX) return undefined
     }
     const leaseId = randomUUID()
     await updateRun(trx, id, {

@@ -64,12 +64,19 @@ export async function listRuns(db: Db, endpointId: string, page: Page & Between<
   return { rows, totalCount: count }
 }
 
-/** The ids of the oldest runs of a workspace that wait for others. */
+/** The ids of the oldest runs of a workspace that wait for others, and for none of their own endpoint. */
 export async function listQueued(trx: Trx, workspaceId: string, limit: number): Promise<readonly string[]> {
   const rows = await trx
     .selectFrom('reconciliations')
     .where('workspaceId', '=', workspaceId)
     .where('state', '=', 'queued')
+    .where('endpointId', 'not in', (of) =>
+      of
+        .selectFrom('reconciliations')
+        .where('workspaceId', '=', workspaceId)
+        .where('state', '=', 'running')
+        .select('endpointId'),
+    )
     .select('id')
     .orderBy('createdAt')
     .limit(limit)
