@@ -34,7 +34,7 @@ export interface InputIssue {
   readonly detail: string
 }
 
-/** What stands at `path` in a plain value; undefined where a part of the path is absent. */
+/** The value at `path` in a plain value; undefined where a part of the path is absent. */
 export function valueAt(input: unknown, path: readonly (string | number)[]): unknown {
   let value = input
   for (const part of path) {
@@ -44,7 +44,9 @@ export function valueAt(input: unknown, path: readonly (string | number)[]): unk
   return value
 }
 
-/** Items stand where their member stands in the input; a missing member where its parent ends. */
+/**
+ * Sorts issues by the position of their member in the input. A missing member sorts after the members of its parent.
+ */
 export function inDocumentOrder(issues: readonly InputIssue[], input: unknown): InputIssue[] {
   // Each object's members are counted once: a body may hold a hundred thousand wrong ones.
   const places = new Map<object, ReadonlyMap<string, number>>()
@@ -70,7 +72,7 @@ export function inDocumentOrder(issues: readonly InputIssue[], input: unknown): 
     .map(({ issue }) => issue)
 }
 
-/** One item a wrong part: what is said of it first. */
+/** Keeps the first issue of each wrong part. */
 export function onePerPart(issues: readonly InputIssue[]): InputIssue[] {
   const parts = new Set<string>()
   return issues.filter(({ path }) => {

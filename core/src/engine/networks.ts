@@ -21,10 +21,10 @@ export function networkOf(text: string): string | undefined {
 }
 
 /**
- * Tells whether an address lies in one of the networks.
+ * Makes a check whether an address lies in one of the networks.
  *
- * @param networks as {@link networkOf} spells them
- * @returns takes an address in its usual spelling; one that nobody knows lies in none
+ * @param networks in the spelling of {@link networkOf}
+ * @returns takes an address in its usual spelling; false for null and for text that is not an address
  */
 export function networkMatcher(networks: readonly string[]): (address: string | null) => boolean {
   const ranges = networks.map((network) => ipaddr.parseCIDR(network))

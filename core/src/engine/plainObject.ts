@@ -1,4 +1,4 @@
-/** Whether a value that came as JSON is an object: not null, and no list. */
+/** Whether a JSON value is an object: not null, and not a list. */
 export function isPlainObject(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -33,7 +33,7 @@ export const CONDITION_BOUNDS = {
   likeStars: 8,
 } as const
 
-/** One comparison: what stands at a path against a value. */
+/** One comparison: the values at a path against a fixed value. */
 export interface Leaf {
   readonly kind: 'leaf'
   readonly path: Path
@@ -54,7 +54,7 @@ export type Test =
 export interface Condition {
   readonly test: Test
   /**
-   * What is stored, and shown through `shownJson`: JSON text with the sender's key order and number spelling.
+   * JSON text with the client's key order and number spelling. This text is stored, and shown through `shownJson`.
    */
   readonly text: string
 }

@@ -4,15 +4,15 @@ import type { Path } from './paths.ts'
 import { someValue } from './read.ts'
 import type { ReadRoot } from './readRoot.ts'
 
-/** Which of the conditions that ask one path for a text ask for this one. */
+/** All `eq` comparisons of one path with a text, and the items of each text. */
 interface Question<Item> {
   readonly path: Path
   readonly itemsByText: Map<string, Item[]>
 }
 
 /**
- * Many conditions that are asked together, of one request after the other. Those that compare one path with a text, the
- * most common ones, cost one look at that path however many they are.
+ * Many conditions that are evaluated together, for one request after the other. The most common ones compare one path
+ * with a text: however many there are, that path is read once.
  */
 export class ConditionSet<Item> {
   private readonly questions = new Map<string, Question<Item>>()
@@ -31,8 +31,8 @@ export class ConditionSet<Item> {
   }
 
   /**
-   * The items whose conditions hold of a request, in an order of its own; one and the same list whenever all do. Where none
-   * has to be looked at, nothing is.
+   * The items whose conditions hold for a request, in no particular order. If all hold, it is always the same list. If
+   * every condition is `{}`, the request is not read.
    */
   holding(root: ReadRoot): readonly Item[] {
     if (this.questions.size === 0 && this.others.length === 0) return this.items
@@ -42,7 +42,10 @@ export class ConditionSet<Item> {
     return this.listOf(found)
   }
 
-  /** {@link holding} in pieces, as {@link holdsInSteps}: the generator also yields after each path that is compared with texts. */
+  /**
+   * {@link holding} in pieces, as {@link holdsInSteps}: the generator also yields after each path that is compared with
+   * texts.
+   */
   *holdingInSteps(root: ReadRoot): Generator<void, readonly Item[]> {
     const found = new Set(this.unconditional)
     for (const question of this.questions.values()) {
@@ -53,7 +56,7 @@ export class ConditionSet<Item> {
     return this.listOf(found)
   }
 
-  /** How many comparisons are made with each value that the paths find, as {@link looksOf} one condition. */
+  /** Number of comparisons with each value that the paths find: {@link looksOf}, for the whole set. */
   get looks(): number {
     return this.others.reduce((sum, { condition }) => sum + looksOf(condition), this.questions.size)
   }
@@ -78,7 +81,7 @@ function addAnswers<Item>({ path, itemsByText }: Question<Item>, root: ReadRoot,
   })
 }
 
-/** A lone leaf is stored as a group of one. */
+/** The comparison of a condition that is one `eq` with a text. A single leaf is stored as a group of one. */
 function textComparison(test: Test): { path: Path; text: string } | undefined {
   if (test.kind === 'all' || test.kind === 'any') {
     const [only, ...others] = test.tests

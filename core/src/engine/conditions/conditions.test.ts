@@ -491,7 +491,7 @@ describe('as stored and in words', () => {
 })
 
 describe('hostile senders', () => {
-  /** Generous, since machines differ: what is not linear takes seconds here. */
+  /** Milliseconds. Generous, since machines differ: work that is not linear takes seconds here. */
   const bound = 3000
 
   function timed(work: () => void): number {

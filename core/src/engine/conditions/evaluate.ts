@@ -20,17 +20,17 @@ import { someValue, valueLists } from './read.ts'
 import { type ReadRoot, requestRoot } from './readRoot.ts'
 import { findText, foldCase, isLike, likeParts } from './textSearch.ts'
 
-/** How much of a text `contains` and `like` examine. */
+/** Characters of a text that `contains` and `like` examine. */
 const EXAMINED = 256 * 1024
 
 type Check = (value: Node, isText: boolean) => boolean
 
-/** Whether a request as captured satisfies a condition. Cannot fault; linear in the size of the request. */
+/** Whether a request as captured satisfies a condition. Never throws; linear in the size of the request. */
 export function matches(condition: Condition, request: EvaluatedRequest): boolean {
   return condition.test.kind === 'always' || holds(condition, requestRoot(request))
 }
 
-/** The same for anything that paths can read, such as the result of earlier rules. */
+/** {@link matches} for anything that paths can read, such as the result of earlier rules. */
 export function holds(condition: Condition, root: ReadRoot): boolean {
   const program = programOf(condition)
   let at = program.start
@@ -43,9 +43,10 @@ export function holds(condition: Condition, root: ReadRoot): boolean {
 }
 
 /**
- * {@link holds} in pieces: the generator yields after each comparison with {@link PIECE_WEIGHT} values, and after each leaf. A piece
- * takes a few milliseconds over a body of 1 MiB, and at most about 20: one long text without regard to case, or `contains` of a list
- * with hundreds of thousands of elements. The first piece that reads the body also parses it.
+ * {@link holds} in pieces: the generator yields after each comparison with {@link PIECE_WEIGHT} values, and after each
+ * leaf. A piece takes a few milliseconds over a body of 1 MiB, and at most about 20: one long text without regard to
+ * case, or `contains` of a list with hundreds of thousands of elements. The first piece that reads the body also parses
+ * it.
  */
 export function* holdsInSteps(condition: Condition, root: ReadRoot): Generator<void, boolean> {
   const program = programOf(condition)
@@ -84,10 +85,10 @@ function* passesLeafInSteps(leaf: Leaf, root: ReadRoot): Generator<void, boolean
   return outcomeOf(leaf, false)
 }
 
-/** Comparisons of one piece: as many plain values, or a text of 16,384 characters. */
+/** Weight of one piece: 64 plain values, or a text of 16,384 characters. */
 const PIECE_WEIGHT = 64
 const CHARACTERS_OF_WEIGHT = 256
-/** To find a list of values takes time, however few they are. */
+/** Finding a list of values takes time, however few they are. */
 const LIST_WEIGHT = 4
 /** The members of an object are looked up, and may have to be counted. */
 const OBJECT_WEIGHT = 4
@@ -117,7 +118,7 @@ interface Checks {
   readonly parts: readonly Check[]
 }
 
-/** Built once a condition, since conditions are kept and captures are many. */
+/** Built once a condition: conditions are kept, and evaluated for many captures. */
 const checks = new WeakMap<Leaf, Checks>()
 
 function checksOf(leaf: Leaf): Checks {
@@ -135,8 +136,8 @@ function checksOf(leaf: Leaf): Checks {
 }
 
 /**
- * How many comparisons a condition may make with each value that its paths find. The time that evaluation takes is bounded by
- * this number times the size of the request.
+ * The most comparisons that a condition makes with each value that its paths find. Evaluation time is bounded by this
+ * number times the size of the request.
  */
 export function looksOf(condition: Condition): number {
   return programOf(condition).steps.reduce((sum, { leaf }) => sum + checksOf(leaf).parts.length, 0)
@@ -204,7 +205,7 @@ function equals(value: JsonValue, ignoreCase: boolean): Check {
 }
 
 /**
- * `in` as one look-up for plain values, since a list of a hundred is asked for every element that `[*]` finds. A number
+ * `in` as one look-up for plain values, since each element that `[*]` finds may be compared with a hundred. A number
  * is looked up by its value, a text by its folded form. Other values are compared one after the other.
  */
 function isOneOf(values: readonly JsonValue[], ignoreCase: boolean): readonly Check[] {

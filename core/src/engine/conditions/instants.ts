@@ -1,6 +1,6 @@
 const INSTANT =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,30}))?)?(?:[Zz]|([+-])(\d{2}):(\d{2})))?$/
-/** What RFC 3339 itself admits: date, time to the second, offset. */
+/** Strict RFC 3339: date, time to the second, offset. */
 const IS_RFC3339 = /^\d{4}-\d{2}-\d{2}[Tt]\d{2}:\d{2}:\d{2}/
 
 /** A moment: whole seconds since 1970 and the digits of the fraction, so that nanoseconds still compare. */
@@ -10,7 +10,7 @@ export interface Instant {
   readonly fraction: string
 }
 
-/** Reads RFC 3339, and nothing beside it; undefined for anything else, impossible dates included. */
+/** Reads strict RFC 3339; undefined for anything else, impossible dates included. */
 export function parseRfc3339(text: string): Instant | undefined {
   return IS_RFC3339.test(text) ? parseInstant(text) : undefined
 }

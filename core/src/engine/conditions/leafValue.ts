@@ -4,7 +4,7 @@ import { CONDITION_BOUNDS, type ConditionOp } from './condition.ts'
 import { parseInstant } from './instants.ts'
 import { likeParts } from './textSearch.ts'
 
-/** What is wrong with a leaf's `value` for its op; paths start at the value. */
+/** Issues of a leaf's `value` for its op; paths start at the value. */
 export function issuesOfValue(op: ConditionOp, value: JsonValue): InputIssue[] {
   switch (op) {
     case 'eq':

@@ -19,14 +19,14 @@ type IssuePath = readonly (string | number)[]
 const GROUPS = ['all', 'any', 'not'] as const
 const LEAF_MEMBERS = ['path', 'op', 'value', 'ignoreCase']
 
-/** `{}`: holds for every request. */
+/** The condition `{}`, which holds for every request. */
 export const ALWAYS: Condition = { test: { kind: 'always' }, text: '{}' }
 
 /**
  * Reads a condition: an action's `condition`, a rule's `when`, a watchdog's `match`.
  *
  * @param value the condition as `JSON.parse` made it
- * @param rawText the same as it was sent, where it is known: keeps key order and the spelling of numbers
+ * @param rawText the condition's text as it was sent, if known: keeps key order and the spelling of numbers
  * @returns the condition (a bare leaf at the top becomes `{"all":[leaf]}`), or every wrong part in document order;
  *   paths of issues start at the condition
  */
@@ -45,7 +45,7 @@ export function parseCondition(
   return parseConditionJson(json)
 }
 
-/** The same for a part of a document that was already read. */
+/** {@link parseCondition} for a part of a document that was already read. */
 export function parseConditionJson(json: JsonValue): { condition: Condition } | { issues: InputIssue[] } {
   const text = writeJson(json)
   const reader = new ConditionReader()
@@ -61,7 +61,7 @@ export function parseConditionJson(json: JsonValue): { condition: Condition } | 
 /**
  * Reads back a condition that we stored.
  *
- * @throws Error when it is not valid, which no saved condition is
+ * @throws Error when it is not valid; every saved condition is
  */
 export function storedCondition(text: string): Condition {
   const parsed = parseCondition(undefined, text)
@@ -96,7 +96,7 @@ class ConditionReader {
     return test
   }
 
-  /** @param groups how many groups stand around this condition */
+  /** @param groups number of groups around this condition */
   private condition(json: JsonValue, path: IssuePath, groups: number): Test | undefined {
     if (!isJsonObject(json)) {
       return this.report(

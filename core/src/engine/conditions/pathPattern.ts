@@ -5,10 +5,10 @@ const SEGMENTS =
 const SEGMENTS_OR_EVERY = SEGMENTS.replace('(?:', '(?:\\[\\*\\]|')
 
 /**
- * The grammar of body paths as a regular expression (ECMA-262), without anchors; `parsePath` decides. It takes a few
- * indexes too many: those of 16 digits beyond 2^53.
+ * The grammar of body paths as a regular expression (ECMA-262), without anchors; `parsePath` decides. The expression
+ * also takes some indexes that `parsePath` refuses: those of 16 digits beyond 2^53.
  *
- * @param least how many segments must follow `body`
+ * @param least the fewest segments after `body`
  */
 export function bodyPathPattern({
   every,
@@ -23,7 +23,7 @@ export function bodyPathPattern({
 /** The grammar of header paths as a regular expression, without anchors. */
 export const HEADER_PATH_PATTERN = `headers\\.${HEADER_NAME.source.slice(1, -1)}`
 
-/** The whole grammar of paths as an anchored regular expression, for JSON Schema: what `parsePath` takes. */
+/** The grammar of all paths that `parsePath` takes, as an anchored regular expression for JSON Schema. */
 export function pathPattern(options: PathOptions): string {
   const facts = options.deliveryFacts ? [...REQUEST_FACTS, ...DELIVERY_FACTS] : REQUEST_FACTS
   const body = bodyPathPattern({ every: options.every, least: 0 })

@@ -6,20 +6,20 @@ export const MAX_PATH_LENGTH = 200
 export const MAX_PATH_SEGMENTS = 20
 
 /**
- * One step into a body: a member's name, an element's index (negative from the end), every element, or what `.0`, `.-1`
- * and `.*` mean: elements of a list, and members of an object.
+ * One step into a body: a member's name, an element's index (negative from the end), every element, or one of `.0`,
+ * `.-1` and `.*`, which mean elements in a list and a member's name in an object.
  */
 export type Segment = string | number | typeof EVERY | Either
 /** The segment `[*]`: every element of a list. */
 export const EVERY = Symbol('[*]')
 
-/** A step that is read by what it leads into. */
+/** A step whose meaning depends on the value that it leads into. */
 export interface Either {
   readonly name: string
   readonly element: number | typeof EVERY
 }
 
-/** A segment as it is meant where it leads into a list, or into anything else. */
+/** The meaning of a segment in a list, or in anything else. */
 export function segmentIn(segment: Segment, isList: boolean): string | number | typeof EVERY {
   if (typeof segment !== 'object') return segment
   return isList ? segment.element : segment.name
@@ -36,7 +36,7 @@ export const REQUEST_FACTS = [
   'verification.verdict',
 ] as const
 
-/** Further facts that messages and rule steps may read; conditions may not. */
+/** Further facts. Messages and rule steps may read them, conditions may not. */
 export const DELIVERY_FACTS = [
   'request.id',
   'request.url',
@@ -52,27 +52,27 @@ export type RequestFact = (typeof REQUEST_FACTS)[number]
 /** One of {@link DELIVERY_FACTS}. */
 export type DeliveryFact = (typeof DELIVERY_FACTS)[number]
 
-/** A parsed path: what conditions, rules and placeholders address. */
+/** A parsed path, as conditions, rules and placeholders use it. */
 export type Path =
   | { readonly root: 'body'; readonly segments: readonly Segment[]; readonly text: string }
   | { readonly root: 'headers' | 'query'; readonly name: string; readonly text: string }
   | { readonly root: 'fact'; readonly fact: RequestFact | DeliveryFact; readonly text: string }
 
-/** Which paths are allowed where one is parsed. */
+/** The kinds of path that are allowed where one is parsed. */
 export interface PathOptions {
-  /** Whether `[*]` is allowed: in conditions, keep, remove and redact. */
+  /** Whether `[*]` is allowed. It is in conditions, keep, remove and redact. */
   readonly every: boolean
-  /** Whether the facts of a delivery may be read besides those of the request. */
+  /** Whether the facts of a delivery may be read, too. */
   readonly deliveryFacts: boolean
 }
 
-/** Why a text is no path; `reason` is a sentence that says what would be right. */
+/** The reason why a text is not a path; `reason` is a sentence that says what would be right. */
 export interface PathProblem {
   readonly code: 'bad_path' | 'too_long'
   readonly reason: string
 }
 
-/** RFC 9110 §5.1: what a header may be called. */
+/** The name of a header (RFC 9110 §5.1). */
 export const HEADER_NAME = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/
 const MEMBER = /\.([^.[\]"\s{}]+)/y
 const INDEX = /\[(-?(?:0|[1-9][0-9]*))\]/y
@@ -81,7 +81,7 @@ const QUOTED = /\[("(?:[^"\\]|\\.)*")\]/y
 /**
  * Reads a path by the grammar of docs/rules.md. Linear in the length of the text.
  *
- * @returns the path, or why it is none
+ * @returns the path, or the reason why the text is not one
  */
 export function parsePath(text: string, options: PathOptions): { path: Path } | { problem: PathProblem } {
   if (isTooLong(text)) {

@@ -1,28 +1,30 @@
 import type { Condition, Leaf, Test } from './condition.ts'
 
-/** In place of a next step: the condition holds. */
+/** Instead of the index of a next step: the condition holds. */
 export const HOLDS = -1
-/** In place of a next step: the condition does not hold. */
+/** Instead of the index of a next step: the condition does not hold. */
 const FAILS = -2
 
-/** One comparison, and where evaluation goes on after it: the index of a step, {@link HOLDS}, or another negative number. */
+/** One comparison, and the next step for either outcome: its index, {@link HOLDS}, or another negative number. */
 export interface Step {
   readonly leaf: Leaf
   readonly whenTrue: number
   readonly whenFalse: number
 }
 
-/** A condition as a list of comparisons, so that evaluation can stop after any of them and go on later. */
+/** A condition as a list of comparisons, so that evaluation can pause after any of them and resume later. */
 export interface Program {
   readonly steps: readonly Step[]
-  /** What evaluation begins with; as {@link Step.whenTrue}. */
+  /** The first step; as {@link Step.whenTrue}. */
   readonly start: number
 }
 
-/** Conditions are kept, and captures are many. */
+/** Programs made so far: conditions are kept, and evaluated for many captures. */
 const programs = new WeakMap<Condition, Program>()
 
-/** The program of a condition, made once. Comparisons run in the order of the text, and only as far as they matter. */
+/**
+ * The program of a condition, made once. Comparisons run in the order of the text and stop when the outcome is known.
+ */
 export function programOf(condition: Condition): Program {
   const known = programs.get(condition)
   if (known !== undefined) return known
@@ -32,7 +34,7 @@ export function programOf(condition: Condition): Program {
   return program
 }
 
-/** Appends a test's steps, from its end to its beginning. @returns where the test begins */
+/** Appends a test's steps, last step first. @returns the index of the test's first step */
 function compile(
   test: Test,
   target: { readonly steps: Step[]; readonly whenTrue: number; readonly whenFalse: number },

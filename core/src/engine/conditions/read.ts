@@ -2,11 +2,11 @@ import { memberOf, type Node } from '../json/index.ts'
 import { EVERY, type Path, type Segment, segmentIn } from './paths.ts'
 import type { ReadRoot } from './readRoot.ts'
 
-/** Facts whose values are text although they may spell a number. */
+/** Facts whose values are text even when they look like a number. */
 const TEXT_FACTS: ReadonlySet<string> = new Set(['method', 'path', 'ip'])
 
 /**
- * Whether some value that the path addresses passes. A missing path addresses none.
+ * Whether at least one value at the path passes. A missing path has no values.
  *
  * @param passes `isText` marks text sources: headers, query, form values, method, path, ip
  */
@@ -43,7 +43,7 @@ interface Values {
   readonly isText: boolean
 }
 
-/** The values that {@link someValue} looks at, in its order, list by list, for a caller that pauses in between. */
+/** The values that {@link someValue} examines, in its order, list by list, for a caller that pauses in between. */
 export function* valueLists(root: ReadRoot, path: Path): Generator<Values> {
   switch (path.root) {
     case 'headers':
@@ -69,10 +69,13 @@ export function* valueLists(root: ReadRoot, path: Path): Generator<Values> {
 }
 
 const NOTHING: readonly Node[] = []
-/** Elements of a list that are looked into together. */
+/** Elements of a list that are read together. */
 const ELEMENTS_OF_LIST = 64
 
-/** A list that the last `[*]` leads into is not copied. Also yields an empty list where a path ends early: looking takes time, too. */
+/**
+ * The values at a path, list by list. The list of the last `[*]` is not copied. If a path ends early, an empty list
+ * is yielded, since searching takes time, too.
+ */
 function* nodeLists(node: Node, segments: readonly Segment[]): Generator<readonly Node[]> {
   const every = segments.findIndex(mayBeEvery)
   if (every < 0) return yield [descend(node, segments)].filter(isThere)
@@ -80,7 +83,7 @@ function* nodeLists(node: Node, segments: readonly Segment[]): Generator<readonl
   const segment = segments[every]
   const rest = segments.slice(every + 1)
   if (!Array.isArray(list)) {
-    // A name after all, in an object.
+    // In an object the segment is a name.
     const child = segment === undefined || list === undefined ? undefined : descend(list, [segment])
     if (child === undefined) yield NOTHING
     else yield* nodeLists(child, rest)
@@ -100,7 +103,7 @@ function mayBeEvery(segment: Segment): boolean {
 
 const isThere = (node: Node) => node !== undefined
 
-/** The node behind segments none of which is `[*]` where it leads; undefined when it is missing. */
+/** The node at the end of segments; undefined when it is missing, or where a segment means `[*]`. */
 function descend(node: Node, segments: readonly Segment[]): Node {
   let reached = node
   for (const written of segments) {

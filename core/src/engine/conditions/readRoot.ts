@@ -2,7 +2,7 @@ import type { Node } from '../json/index.ts'
 import { type EvaluatedRequest, headerValues, parsedBody, textOf, urlEncodedPairs } from '../message/index.ts'
 import type { DeliveryFact, RequestFact } from './paths.ts'
 
-/** What paths read: a request as captured, or as earlier rules left it. */
+/** The source that paths read: a request as captured, or as earlier rules left it. */
 export interface ReadRoot {
   /** Undefined when the request has no such fact. */
   fact(fact: RequestFact | DeliveryFact): string | number | undefined
@@ -16,10 +16,12 @@ export interface ReadRoot {
   bodyDocument(): { readonly value: Node; readonly isForm: boolean } | undefined
 }
 
-/** What a delivery adds to what messages and rule steps may read. */
+/** The facts of a delivery, for messages and rule steps. */
 export type DeliveryFacts = Readonly<Record<DeliveryFact, string | number>>
 
-/** A captured request as paths see it. Everything is looked up when a path asks for it; the body parses at most once. */
+/**
+ * A captured request as paths see it. Everything is looked up when a path asks for it; the body parses at most once.
+ */
 export function requestRoot(request: EvaluatedRequest, delivery?: DeliveryFacts): ReadRoot {
   let query: readonly (readonly [string, string])[] | undefined
   let text: { readonly value: string | undefined } | undefined

@@ -1,7 +1,7 @@
 /**
- * Where `needle` first stands in `text` at or after `from`, or -1; never more than a few steps a character
- * (Knuth, Morris and Pratt). The built-in `indexOf` compares the whole needle at every place: a sender who knows the
- * condition can make it take a tenth of a second for 256 KB, so it only gets needles too short for that.
+ * Index of the first `needle` in `text` at or after `from`, or -1. Takes at most a few steps a character (Knuth, Morris
+ * and Pratt). The built-in `indexOf` compares the whole needle at every position. A sender that knows the condition can
+ * make it take a tenth of a second for 256 KB, so it is used only for needles too short for that.
  */
 export function findText(text: string, needle: string, from = 0): number {
   if (needle.length <= SHORT) return text.indexOf(needle, from)
@@ -18,7 +18,7 @@ export function findText(text: string, needle: string, from = 0): number {
 
 const SHORT = 8
 
-/** For each prefix of the needle, how long its longest own suffix is that the needle also begins with. */
+/** For each prefix of the needle: the length of its longest proper suffix that is also a prefix of the needle. */
 function restarts(needle: string): Uint16Array {
   const table = new Uint16Array(needle.length)
   let matched = 0
@@ -50,7 +50,9 @@ export function likeParts(pattern: string): readonly string[] {
   return [...parts, part]
 }
 
-/** Whether the whole text is the parts in order with anything between them. Linear in the length of the text. */
+/**
+ * Whether the whole text consists of the parts in order, with any text between them. Linear in the length of the text.
+ */
 export function isLike(text: string, parts: readonly string[]): boolean {
   const [first = '', ...rest] = parts
   const last = rest.pop()

@@ -5,7 +5,7 @@ import type { ReadRoot } from './readRoot.ts'
 
 const NOTE_MAX = 300
 
-/** The paths that a condition reads, each once, in its order. Those whose absence alone it asks for are left out. */
+/** The paths that a condition reads, each once, in its order; without paths that are only tested for absence. */
 export function pathsOf({ test: whole }: Condition): readonly Path[] {
   const paths = new Map<string, Path>()
   const visit = (test: Test): void => {
@@ -18,7 +18,7 @@ export function pathsOf({ test: whole }: Condition): readonly Path[] {
   return [...paths.values()]
 }
 
-/** Those paths that lead nowhere in what is read: a misspelt path looks like one that works. */
+/** Filters paths to those that find nothing. A misspelt path looks like one that works. */
 export function unmatchedPaths(paths: readonly Path[], root: ReadRoot): readonly Path[] {
   return paths.filter((path) => !someValue(root, path, () => true))
 }

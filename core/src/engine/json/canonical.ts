@@ -1,6 +1,6 @@
 import { isJsonArray, isJsonNumber, isJsonObject, type JsonValue, numberText } from './value.ts'
 
-/** RFC 8785 text: equal for two documents exactly when they say the same. */
+/** RFC 8785 text. Two documents have the same text exactly when they are equal. */
 export function canonicalJson(value: JsonValue): string {
   if (isJsonNumber(value)) return canonicalNumber(numberText(value))
   if (isJsonArray(value)) return `[${value.map(canonicalJson).join(',')}]`
@@ -12,8 +12,8 @@ export function canonicalJson(value: JsonValue): string {
 }
 
 /**
- * RFC 8785 prints numbers as doubles and leaves those that no double can hold to the caller: they keep their own
- * digits, so that two ids above 2^53 are never taken for the same.
+ * RFC 8785 prints numbers as doubles and leaves numbers that no double can hold to the caller. Here they keep their
+ * digits, so that two ids above 2^53 never compare as equal.
  */
 function canonicalNumber(text: string): string {
   const double = Number(text)
@@ -35,7 +35,7 @@ export function significand(text: string): string {
   return `${negative ? '-' : ''}${digits.slice(0, end)}e${exponent}`
 }
 
-/** The written exponent; one of more than 30 digits is cut there, since BigInt takes more than linear time to read it. */
+/** The written exponent, cut after 30 digits: BigInt takes more than linear time to read one. */
 function powerOfTen(power: string): bigint {
   const size = BigInt(withoutLeadingZeros(power.replace(/^[+-]/, '')).slice(0, 30) || '0')
   return power.startsWith('-') ? -size : size

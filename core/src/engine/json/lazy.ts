@@ -1,6 +1,6 @@
 import { JsonNumber, type LazyJson, type MutableJson, type UnopenedObject } from './value.ts'
 
-/** The same node, an object as a map; what stands in the object stays as it is. */
+/** The same node, an object as a map. The members of the object stay as they are. */
 export function opened(node: LazyJson): LazyJson {
   if (!isUnopened(node)) return node
   const members = new Map<string, LazyJson>()

@@ -18,7 +18,7 @@ const number = fc.oneof(
 )
 const string = fc.oneof(
   fc.string({ unit: 'binary' }).map((text) => JSON.stringify(text)),
-  // Text that looks like the numbers and marks which are looked for.
+  // Text that looks like the numbers and marks of the search.
   fc.constantFrom(
     '",-0"',
     '": 1.0 "',
@@ -36,7 +36,7 @@ const name = fc.oneof(
 )
 const space = fc.constantFrom('', '', '', ' ', '\n\t', '\r\n  ')
 
-/** JSON as strangers write it: any spacing, spelling and order, names twice. */
+/** JSON from outside: any spacing, spelling and order, duplicate names. */
 const { value: jsonText } = fc.letrec<{ value: string; padded: string }>((tie) => ({
   value: fc.oneof(
     { depthSize: 'small', withCrossShrink: true },

@@ -1,27 +1,27 @@
 import { JsonNumber, type LazyJson, type Node, numberFromText } from './value.ts'
 
-// JSON by the engine's own `JSON.parse` and `JSON.stringify`, several times as fast as by hand, wherever they lose
-// nothing. They lose digits that a double prints differently, and put members whose names are integers first. What they
-// would spoil or refuse is left to the reader and the writer by hand: the functions here answer undefined for it.
+// JSON by the engine's own `JSON.parse` and `JSON.stringify`, several times as fast as by hand, where they lose
+// nothing. They lose digits that a double prints differently, and put members whose names are integers first. For such
+// documents the functions here return undefined, and the caller reads or writes by hand.
 
-/** What `JSON.parse` makes. */
+/** A result of `JSON.parse`. */
 type Plain = null | boolean | string | number | Plain[] | { readonly [name: string]: Plain }
 
 /**
  * A number that a double may print differently: minus zero, one of many digits, one with an exponent or with a zero at
- * the end of its fraction. Numbers of a JSON text always stand between these marks, so none is missed; text inside of
- * strings that looks like one only costs time.
+ * the end of its fraction. A number in JSON text is always between these marks, so none is missed. A string that looks
+ * like one only costs time.
  */
 const INEXACT_NUMBER =
   /(?:^|[[,:\s])(?:-0|-?(?:\d{16,}|\d+(?:\.\d+)?[eE][+-]?\d+|\d+\.\d*0|\d{10,}\.\d+|\d+\.\d{7,}))(?=[\s,\]}]|$)/
 
-/** `JSON.parse` takes its time with deep nesting; shorter text cannot nest deep enough to matter. */
+/** `JSON.parse` is slow with deep nesting; text up to this length cannot nest deep enough to matter. */
 const SHALLOW_LENGTH = 65_536
 
 /**
  * Reads JSON text with `JSON.parse`.
  *
- * @returns undefined for text that is not JSON, that nests deeper than `maxDepth`, or that might lose something
+ * @returns undefined for text that is not JSON, that nests deeper than `maxDepth`, or that might lose digits or order
  */
 export function readNatively(text: string, maxDepth: number): { value: LazyJson } | undefined {
   if (INEXACT_NUMBER.test(text)) return undefined
@@ -34,13 +34,12 @@ export function readNatively(text: string, maxDepth: number): { value: LazyJson 
   }
 }
 
-/** A run of digits that a double may not hold, as in `9007199254740993`; fractions may too, and then cost nothing. */
+/** A run of digits that a double may not hold, as in `9007199254740993`. Fractions may match, too, and lose nothing. */
 const LONG_NUMBER = /\d{16}/
 
 /**
- * Reads JSON text for whoever looks single values up in it and prints none: members may change places and `1.0` is 1, but a
- * long number keeps its digits. Several times as fast as reading all that the text said, and on the way of every capture
- * with conditions.
+ * Reads JSON text to look up single values, not to print it: members may change places and `1.0` is 1, but a long
+ * number keeps its digits. Several times as fast as a lossless read; every capture with conditions comes through here.
  *
  * @throws SyntaxError for text that is not JSON
  */
@@ -52,8 +51,8 @@ export function parseForLooks(text: string): unknown {
 }
 
 /**
- * Whether the objects of a parsed value are in the order of the text, and nest at most so deep. None has a `__proto__`,
- * which would be more than a name in an object that is made of its members.
+ * Whether the objects of a parsed value are in the order of the text, nest at most `depthLeft` deep, and have no member
+ * `__proto__`, which would set the prototype of an object that is built from the members.
  */
 function isFaithful(value: Plain, depthLeft: number): boolean {
   if (typeof value !== 'object' || value === null) return true
@@ -64,7 +63,7 @@ function isFaithful(value: Plain, depthLeft: number): boolean {
   }
   let isFirst = true
   for (const name in value) {
-    // Names that are integers stand first here, wherever they stood in the text.
+    // `JSON.parse` puts names that are integers first, wherever they were in the text.
     if ((isFirst && beginsWithDigit(name)) || name === '__proto__') return false
     isFirst = false
     if (!isFaithful(value[name] ?? null, depthLeft - 1)) return false
@@ -72,7 +71,7 @@ function isFaithful(value: Plain, depthLeft: number): boolean {
   return true
 }
 
-/** All names that are integers begin so; others that do are only read or written by hand. */
+/** True of all names that are integers. Other names that begin with a digit are read or written by hand needlessly. */
 function beginsWithDigit(name: string): boolean {
   const code = name.charCodeAt(0)
   return code >= 48 && code <= 57
@@ -81,7 +80,7 @@ function beginsWithDigit(name: string): boolean {
 const QUOTE = 34
 const BACKSLASH = 92
 
-/** Counts brackets outside of strings: what exhausts the stack of whoever walks it is seen before it is parsed. */
+/** Counts brackets outside of strings, to find nesting that would exhaust the stack before the text is parsed. */
 export function nestsDeeper(text: string, maxDepth: number): boolean {
   let depth = 0
   for (let at = 0; at < text.length; at += 1) {
@@ -104,7 +103,7 @@ function endOfString(text: string, from: number): number {
 /**
  * Writes a node with `JSON.stringify`.
  *
- * @returns undefined for what keeps its digits or its order only by hand
+ * @returns undefined for a node whose digits or order only the writer by hand keeps
  */
 export function writeNatively(node: Node): string | undefined {
   const plain = plainOf(node)
@@ -121,9 +120,9 @@ function plainOf(node: Node): unknown {
     }
     return items
   }
-  // It would print, but each would take longer than ten others.
+  // `JSON.stringify` could print it, but takes longer for one than for ten other values.
   if (node instanceof JsonNumber) return undefined
-  // What `JSON.parse` made prints as it came.
+  // A result of `JSON.parse` is printed unchanged.
   if (!(node instanceof Map)) return node
   const members: Record<string, unknown> = Object.create(null)
   for (const [name, member] of node) {

@@ -35,7 +35,7 @@ export function writeJson(node: Node): string {
   return writeNatively(node) ?? writeByHand(node)
 }
 
-/** The same for every node, an object whose names are integers among them. */
+/** {@link writeJson} without `JSON.stringify`: takes every node, also objects whose names are integers. */
 export function writeByHand(node: Node): string {
   if (typeof node === 'string') return JSON.stringify(node)
   if (isJsonNumber(node)) return numberText(node)

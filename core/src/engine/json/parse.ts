@@ -8,8 +8,8 @@ import { type LazyJson, type MutableJson, type Node, toPlain } from './value.ts'
 export const MAX_JSON_DEPTH = 256
 
 /**
- * Reads JSON text (RFC 8259) without losing anything: order of members, digits of numbers. Of duplicate names the
- * last counts. Linear in the length of the text; recursion is bounded by `maxDepth`.
+ * Reads JSON text (RFC 8259) losslessly: order of members and digits of numbers are kept. If a name occurs twice, the
+ * last one counts. Linear in the length of the text; recursion is bounded by `maxDepth`.
  *
  * @returns undefined when the text is not JSON or nests deeper than `maxDepth`
  */
@@ -21,14 +21,14 @@ export function parseJson(
   return read === undefined ? readByHand(text, maxDepth) : { value: withMaps(read.value) }
 }
 
-/** The same for a document of which little will be changed: an object becomes a map when it is `opened`. */
+/** {@link parseJson} for a document of which little will be changed: an object becomes a map when it is `opened`. */
 export function parseLazily(text: string): { value: LazyJson } | undefined {
   return readNatively(text, MAX_JSON_DEPTH) ?? readByHand(text, MAX_JSON_DEPTH)
 }
 
 /**
- * The text of one part of a JSON document, numbers spelled and members ordered as they were sent: what is stored of
- * rules and conditions.
+ * The text of one part of a JSON document, with numbers spelled and members ordered as they were sent. Rules and
+ * conditions are stored in this form.
  *
  * @param text null when the document did not come as JSON text
  * @returns undefined when there is no such part
@@ -42,7 +42,7 @@ export function memberText(text: string | null, path: readonly (string | number)
 /**
  * JSON text that we stored, as a value for an answer: `JSON.stringify` prints its numbers as they were spelled.
  *
- * @throws Error when it is not JSON, which nothing stored is
+ * @throws Error when it is not JSON; all stored text is
  */
 export function shownJson(text: string): unknown {
   const read = parseJson(text)

@@ -4,8 +4,8 @@ import { type MutableJson, numberFromText } from './value.ts'
 class Unreadable extends Error {}
 
 /**
- * Reads JSON text (RFC 8259) without losing anything: order of members, digits of numbers. Of duplicate names the
- * last counts. Linear in the length of the text; recursion is bounded by `maxDepth`.
+ * Reads JSON text (RFC 8259) losslessly: order of members and digits of numbers are kept. If a name occurs twice, the
+ * last one counts. Linear in the length of the text; recursion is bounded by `maxDepth`.
  *
  * @returns undefined when the text is not JSON or nests deeper than `maxDepth`
  */
@@ -48,8 +48,8 @@ const NAME_SLOTS = 64
 const SAFE_DIGITS = 15
 
 /**
- * Works on character codes and closes over its place in the text: the same in methods and one-letter strings takes
- * four times as long, and every transformed delivery goes through here.
+ * Works on character codes and closes over its position in the text. With methods and one-letter strings it would take
+ * four times as long, and every transformed delivery comes through here.
  */
 function readDocument(text: string, maxDepth: number): MutableJson {
   let at = 0
@@ -60,7 +60,7 @@ function readDocument(text: string, maxDepth: number): MutableJson {
   return document
 
   function skipSpace(): void {
-    // Past the end the code is NaN, which is not at most anything.
+    // Past the end the code is NaN, and the comparison is false.
     for (let code = text.charCodeAt(at); code <= SPACE; code = text.charCodeAt(at)) {
       if (code !== SPACE && code !== NEWLINE && code !== RETURN && code !== TAB) return
       at += 1
@@ -134,7 +134,7 @@ function readDocument(text: string, maxDepth: number): MutableJson {
     throw new Unreadable()
   }
 
-  /** Members of a list's objects have the same names over and over: those are compared, not cut out and hashed again. */
+  /** Objects of a list mostly have the same names: a known name is compared, not cut out and hashed again. */
   function readName(): string {
     const start = at + 1
     const slot = (text.charCodeAt(start) * 7 + text.charCodeAt(start + 1)) & (NAME_SLOTS - 1)
@@ -148,7 +148,7 @@ function readDocument(text: string, maxDepth: number): MutableJson {
       return known
     }
     const name = readString()
-    // One that held escapes is shorter than it was written, and would be found where it is not.
+    // A name with escapes is shorter than its text, and would match other text.
     if (at === start + name.length + 1) names[slot] = name
     return name
   }

@@ -1,6 +1,6 @@
 /**
- * JSON as Creel reads it from strangers: nothing that the text said is lost. Objects are maps, so that the order of
- * members survives (a plain object moves `"2"` before `"b"`) and `__proto__` is a name like any other.
+ * JSON as Creel reads it from outside, losslessly. Objects are maps, so that the order of members survives (a plain
+ * object moves `"2"` before `"b"`) and `__proto__` is a name like any other.
  */
 export type JsonValue = null | boolean | string | number | JsonNumber | JsonArray | JsonObject
 /** A list in JSON that was read; it is never changed in place. */
@@ -8,7 +8,7 @@ export type JsonArray = readonly JsonValue[]
 /** An object in JSON that was read, its members in the order of the text; it is never changed in place. */
 export type JsonObject = ReadonlyMap<string, JsonValue>
 
-/** A value that nobody else holds yet, fresh from `parseJson`: its owner may change it. */
+/** A value fresh from `parseJson`, not shared yet: its owner may change it. */
 export type MutableJson =
   | null
   | boolean
@@ -18,14 +18,16 @@ export type MutableJson =
   | MutableJson[]
   | Map<string, MutableJson>
 
-/** An object as `JSON.parse` made it, where that lost nothing, without `__proto__`. Nobody changes it or opened what is in it. */
+/**
+ * An object as `JSON.parse` made it, losslessly and without `__proto__`. It is never changed, and no member is opened.
+ */
 export interface UnopenedObject {
   readonly [name: string]: LazyJson
 }
 
 /**
- * A document that is mostly passed on as it came: an object in it stays as `JSON.parse` made it until it is `opened`,
- * and only then is it a map that may be changed.
+ * A document that is mostly passed on unchanged: an object in it stays as `JSON.parse` made it until it is `opened`.
+ * Only then is it a map, and may be changed.
  */
 export type LazyJson =
   | null
@@ -37,7 +39,7 @@ export type LazyJson =
   | Map<string, LazyJson>
   | UnopenedObject
 
-/** A document for whoever only reads it, with `memberOf` and `membersOf`: lazy or not. */
+/** A document for reading only, with `memberOf` and `membersOf`; lazy or not. */
 export type AnyJson =
   | null
   | boolean
@@ -50,11 +52,11 @@ export type AnyJson =
 
 declare global {
   interface JSON {
-    // ECMAScript's "JSON.parse source text access", which TypeScript's library does not know yet.
+    // ECMAScript's "JSON.parse source text access", which is not in TypeScript's library yet.
 
-    /** What `JSON.stringify` prints as it stands. */
+    /** A value that `JSON.stringify` prints as this text. */
     rawJSON(text: string): unknown
-    /** With `source`, the text of a value that is no list and no object. */
+    /** The reviver also receives `source`, the text of a value that is neither a list nor an object. */
     parse(
       text: string,
       reviver: (name: string, value: unknown, context: { readonly source?: string }) => unknown,
@@ -99,7 +101,7 @@ export function numberText(value: number | JsonNumber): string {
 
 const JSON_NUMBER = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/
 
-/** Whether a text is exactly one JSON number, with nothing before or after it: what "strict decimal text" means. */
+/** Whether a text is exactly one JSON number, with nothing before or after it ("strict decimal text"). */
 export function isNumberText(text: string): boolean {
   return JSON_NUMBER.test(text)
 }
@@ -113,7 +115,7 @@ export function numberFromText(text: string): number | JsonNumber {
 /**
  * A value that `JSON.parse` made, as a `JsonValue`.
  *
- * @returns undefined when it is no JSON or is nested deeper than `maxDepth`
+ * @returns undefined when it is not JSON or is nested deeper than `maxDepth`
  */
 export function fromPlain(value: unknown, maxDepth: number): JsonValue | undefined {
   if (value === null || typeof value === 'boolean' || typeof value === 'string') return value
@@ -140,8 +142,8 @@ export function fromPlain(value: unknown, maxDepth: number): JsonValue | undefin
 }
 
 /**
- * The same value in plain objects and arrays, for `JSON.stringify` and for schemas: digits of numbers survive, the
- * place of members whose names are integers does not.
+ * The same value in plain objects and arrays, for `JSON.stringify` and for schemas. Digits of numbers are kept; the
+ * position of members whose names are integers is lost.
  */
 export function toPlain(value: JsonValue): unknown {
   if (isJsonArray(value)) return value.map(toPlain)
@@ -152,7 +154,7 @@ export function toPlain(value: JsonValue): unknown {
 }
 
 /**
- * A node is a value of a document, either as `parseJson` made it (maps) or as `JSON.parse` did (plain objects): what
- * the capture path parses once for everybody, and what rules change, are read by the same code.
+ * A node is a value of a document, as made by `parseJson` (maps) or by `JSON.parse` (plain objects). So the same code
+ * reads bodies that the capture path parsed once and documents that rules change.
  */
 export type Node = unknown

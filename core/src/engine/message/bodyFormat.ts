@@ -1,18 +1,18 @@
 import type { CapturedRequest } from './capturedRequest.ts'
 
-/** What reading a body needs to know of a request. */
+/** The parts of a request that reading its body needs. */
 export type BodyOf = Pick<CapturedRequest, 'body' | 'bodyTruncated' | 'contentType'>
 
-/** What the media type says of a body; `open` says little enough that the bytes may know better. */
+/** Kind of body by its media type. `open` is so general that the bytes may decide. */
 type Label = 'json' | 'form' | 'multipart' | 'open' | 'other'
 
-/** What a body is, for whom paths lead into it. */
+/** Kind of body for paths that lead into it. */
 export type BodyStructure<Json> =
   | { readonly kind: 'json'; readonly json: Json }
   | { readonly kind: 'form' }
   | { readonly kind: 'none' }
 
-/** What a body is, as it is shown. */
+/** Kinds of body, for display. */
 export const BODY_KINDS = ['json', 'form', 'multipart', 'text', 'binary'] as const
 /** One of {@link BODY_KINDS}. */
 export type BodyKind = (typeof BODY_KINDS)[number]
@@ -49,13 +49,13 @@ function labelOf(contentType: string | null): Label {
 }
 
 /**
- * Decides what a body is, for everybody who looks into bodies: JSON where the media type says so, and also where the
- * type is a form's, `text/*`, `application/octet-stream` or absent and the bytes are a JSON object or array. Only what
- * is not that is a form. So nobody gets round a rule by mislabelling a body.
+ * Decides what a body is; all code that reads bodies asks this function. A body is JSON if the media type says so, and
+ * also if the type is a form's, `text/*`, `application/octet-stream` or absent and the bytes are a JSON object or
+ * array. Only a body that is not JSON can be a form. So a sender cannot bypass a rule by mislabelling a body.
  *
- * JSON that nests too deep to be read is no form either: no rule could say what is in it.
+ * JSON that nests too deep to be read is not a form either: no rule could address its parts.
  *
- * @param readJson undefined for bytes that are not JSON; asked at most once
+ * @param readJson returns undefined for bytes that are not JSON; called at most once
  */
 export function bodyStructure<Json>(
   request: BodyOf,
@@ -72,7 +72,7 @@ export function bodyStructure<Json>(
   return { kind: opensLikeJson && isTooDeep(body) ? 'none' : 'form' }
 }
 
-/** What a body is called where it is shown; null when it is empty. A prefix of a body is text or binary. */
+/** Kind of a body, for display; null when it is empty. A prefix of a body is text or binary. */
 export function bodyKind(request: BodyOf, readJson: (body: Uint8Array) => unknown): BodyKind | null {
   if (request.body.length === 0) return null
   const { kind } = bodyStructure(request, readJson)
@@ -81,12 +81,12 @@ export function bodyKind(request: BodyOf, readJson: (body: Uint8Array) => unknow
   return labelOf(request.contentType) === 'multipart' ? 'multipart' : 'text'
 }
 
-/** Whether the media type says that the body is a form; what signatures over a form's fields go by. */
+/** Whether the media type says that the body is a form. Signatures over a form's fields depend on it. */
 export function isLabelledForm({ contentType }: Pick<BodyOf, 'contentType'>): boolean {
   return labelOf(contentType) === 'form'
 }
 
-/** The same of `multipart/form-data`. */
+/** Whether the media type is `multipart/form-data`. */
 export function isLabelledMultipart({ contentType }: Pick<BodyOf, 'contentType'>): boolean {
   return labelOf(contentType) === 'multipart'
 }
@@ -109,14 +109,14 @@ function isOpenedByBracket(body: Uint8Array): boolean {
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
 
-/** Whether JSON nests too deep: the parser is never handed what would exhaust its stack. */
+/** Whether JSON nests too deep. Such text is never parsed, since it could exhaust the parser's stack. */
 export function isTooDeep(bytes: Uint8Array): boolean {
   return hasMoreOf(OPENING_BRACKETS, bytes, JSON_DEPTH_MAX) && nestsTooDeep(bytes)
 }
 
 const OPENING_BRACKETS = [0x5b, 0x7b]
 
-/** Few bodies have brackets enough. To find those there are costs a fraction of a walk over all bytes. */
+/** Few bodies have enough brackets. Finding those that there are costs a fraction of a walk over all bytes. */
 function hasMoreOf(wanted: readonly number[], bytes: Uint8Array, most: number): boolean {
   let found = 0
   for (const byte of wanted) {

@@ -1,9 +1,9 @@
 import type { Verdict } from '../words/index.ts'
 
-/** A header field as it came over the wire: spelling kept; the value as a latin1 "byte string", one char a byte. */
+/** A header field as received: spelling kept; the value as a latin1 "byte string", one char a byte. */
 export type WireHeader = readonly [name: string, value: string]
 
-/** The result of a signature check, and why it came out so. */
+/** The result of a signature check, with its reason. */
 export interface Verification {
   readonly verdict: Verdict
   /** One sentence, at most 300 characters; never the secret, the expected digest or the received signature. */
@@ -11,8 +11,8 @@ export interface Verification {
 }
 
 /**
- * A request exactly as it arrived: what verification, conditions, rules, templates and forwards look at.
- * Nothing in it is decoded, folded or re-encoded.
+ * A request exactly as it arrived, the input of verification, conditions, rules, templates and forwards. Nothing in it
+ * is decoded, folded or re-encoded.
  */
 export interface CapturedRequest {
   readonly endpointId: string
@@ -36,7 +36,7 @@ export interface CapturedRequest {
   readonly ip: string | null
 }
 
-/** A captured request after verdict, label and event id were computed: what conditions and rules see. */
+/** A captured request with its verdict, label and event id, the input of conditions and rules. */
 export interface EvaluatedRequest extends CapturedRequest {
   readonly label: string | null
   /** The sender's own id of the event, at most 200 bytes of UTF-8 without control characters; null without one. */
@@ -68,7 +68,7 @@ export function headerValues(headers: readonly WireHeader[], name: string): stri
   return values
 }
 
-/** Whether a field has this name, without regard to case. Most have another length, which is quick to see. */
+/** Whether a field has this name, without regard to case. The length is compared first: it mostly differs. */
 export function isNamed(field: string, name: string): boolean {
   return field.length === name.length && (field === name || field.toLowerCase() === name.toLowerCase())
 }

@@ -1,6 +1,6 @@
 import { headerValues, type WireHeader } from './capturedRequest.ts'
 
-/** Fields, in lower case, that belong to one connection (RFC 9110 §7.6.1), or that whoever sends a request writes anew. */
+/** Fields, in lower case, that belong to one connection (RFC 9110 §7.6.1), or that every HTTP client writes itself. */
 export const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'connection',
   'content-length',
@@ -14,7 +14,7 @@ export const CONNECTION_FIELDS: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** What else is of the way that a capture came, or of the next one. */
+/** Further fields that describe the route by which a capture came, or that the next hop sets. */
 const DROPPED = new Set([...CONNECTION_FIELDS, 'accept-encoding', 'forwarded', 'via', 'x-real-ip'])
 
 const NONE: ReadonlySet<string> = new Set()
@@ -23,7 +23,7 @@ const NONE: ReadonlySet<string> = new Set()
  * The captured fields that a forward passes on, in wire order, spelling and bytes: without those of the
  * connection (RFC 9110 §7.6.1) and those that `Connection` names, those of proxies, and our own.
  *
- * @param written names, in lower case, that a rule wrote: those are meant for the receiver, whatever they are
+ * @param written names, in lower case, that a rule wrote: they are meant for the receiver and always kept
  */
 export function forwardableHeaders(
   captured: readonly WireHeader[],
@@ -48,7 +48,7 @@ function isDropped(name: string): boolean {
 /** The fields, in lower case, that `Connection` says belong to it. */
 function namedByConnection(captured: readonly WireHeader[]): ReadonlySet<string> {
   const values = headerValues(captured, 'connection')
-  // Most say what everybody's is, which is dropped in any case.
+  // The usual value; `keep-alive` is dropped in any case.
   if (values.every((value) => value === 'keep-alive')) return NONE
   return new Set(values.flatMap((value) => value.split(',').map((token) => token.trim().toLowerCase())))
 }

@@ -1,4 +1,4 @@
-/** Further parts are ignored: a form that is signed has few. */
+/** The most parts that are read: a form that is signed has few. */
 const PARTS_MAX = 100
 const HEAD_BYTES_MAX = 4096
 const HEAD_END = Buffer.from('\r\n\r\n')
@@ -8,7 +8,7 @@ const BOUNDARY = /;\s*boundary=(?:"([^"]{1,70})"|([^\s;"]{1,70}))/i
 
 /**
  * The text fields of a `multipart/form-data` body, in wire order; parts with a file name are skipped. Bytes that
- * are no multipart have no fields. Linear in the length of the body; never throws.
+ * are not multipart have no fields. Linear in the length of the body; never throws.
  *
  * @param contentType with its `boundary` parameter
  */

@@ -8,7 +8,7 @@ export const PARSED_BODY_BYTES_MAX = 1_048_576
 /** A form body: a name's value, or all its values in wire order when it is repeated. Has no prototype. */
 export type FormValue = Readonly<Record<string, string | readonly string[]>>
 
-/** What the body of a request holds, for conditions, labels and watchdogs. */
+/** The body of a request after parsing, for conditions, labels and watchdogs. */
 export type ParsedBody =
   | { readonly kind: 'json'; readonly value: unknown }
   | { readonly kind: 'form'; readonly value: FormValue }
@@ -23,10 +23,10 @@ interface Parsed {
 }
 
 /**
- * The bodies that were read last. A request is evaluated in one go, so it finds its own body here, and at most one that a field
- * of it holds. A map of all bodies cost as much as parsing one.
+ * The two bodies that were read last. A request is evaluated without interruption, so they are its own body and at most
+ * one that a field of it contains. A map of all bodies cost as much as parsing one.
  *
- * By the bytes, not by the request: a request that was evaluated is another object with the same body.
+ * The key is the bytes, not the request: an evaluated request is another object with the same body.
  */
 let latest: Parsed | undefined
 let latestButOne: Parsed | undefined
@@ -85,11 +85,12 @@ export function formBody(request: BodyOf): ParsedBody {
 }
 
 /**
- * The body for whom paths lead into it, as `bodyStructure` decides what it is, parsed lazily and at most once a capture.
- * `none` for what is neither JSON nor a form, and for oversize traces, empty bodies, JSON deeper than 256 and bodies
- * longer than {@link PARSED_BODY_BYTES_MAX}. Of duplicate keys the last counts, and a key `__proto__` is an ordinary member.
+ * The body for paths that lead into it, of the kind that `bodyStructure` decides, parsed lazily and at most once a
+ * capture. `none` for a body that is neither JSON nor a form, and for oversize traces, empty bodies, JSON deeper than
+ * 256 and bodies longer than {@link PARSED_BODY_BYTES_MAX}. The last of duplicate keys counts, and `__proto__` is an
+ * ordinary key.
  *
- * Never throws. The value is shared: nobody may change it.
+ * Never throws. The value is shared and must not be changed.
  */
 export function parsedBody(request: BodyOf): ParsedBody {
   if (!isParsable(request)) return NONE
@@ -101,7 +102,7 @@ export function parsedBody(request: BodyOf): ParsedBody {
   return structure.kind === 'form' ? formBody(request) : NONE
 }
 
-/** What a body is called where it is shown; JSON over {@link PARSED_BODY_BYTES_MAX} is text. Null when it is empty. */
+/** Kind of a body, for display; JSON over {@link PARSED_BODY_BYTES_MAX} is text. Null when it is empty. */
 export function kindOfBody(request: BodyOf): BodyKind | null {
   return bodyKind(request, () => (jsonBody(request).kind === 'json' ? true : undefined))
 }

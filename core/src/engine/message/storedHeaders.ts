@@ -1,6 +1,6 @@
 import { headerText, type WireHeader } from './capturedRequest.ts'
 
-/** The header fields of a row: names and values stand in two columns, one field a line. */
+/** The header fields of a row. Names and values are stored in two columns, one field a line. */
 export function storedHeaders(row: { headerNames: string; headerValues: Buffer }): WireHeader[] {
   if (row.headerNames === '') return []
   const values = row.headerValues.toString('latin1').split('\n')

@@ -20,7 +20,7 @@ function decodeEscapes(text: string): string {
   }
 }
 
-/** One component of a query or form as a person means it: `+` is a space, a bad escape stays as written. */
+/** Decodes one component of a query or form: `+` is a space, a bad escape stays as written. */
 export function decodeComponent(text: string): string {
   return decodeEscapes(text.replaceAll('+', ' '))
 }
@@ -28,7 +28,7 @@ export function decodeComponent(text: string): string {
 /**
  * The pairs of a query string or of an `application/x-www-form-urlencoded` body, decoded, in wire order,
  * repeats kept: `+` is a space, a bad escape stays as written, a name without `=` has the
- * value `''`; empty pieces (`a=1&&b=2`) are none. Never throws.
+ * value `''`; empty pieces (`a=1&&b=2`) are skipped. Never throws.
  *
  * @param text without a leading `?`
  */

@@ -14,10 +14,10 @@ function segmentsOf(path: string): readonly Segment[] {
 }
 
 /**
- * What a path of the catalog (`events[0].type`) addresses in a document: one value, or with `[*]` one for each
- * element; undefined stands for what is missing.
+ * The values at a path of the catalog (`events[0].type`) in a document: one value, or with `[*]` one for each element.
+ * A missing value is undefined.
  *
- * @throws Error for a path that is none: the catalog's test tries every path of every row
+ * @throws Error for text that is not a path; the catalog's test tries every path of every row
  */
 export function nodesAt(document: Node, path: string): readonly Node[] {
   let reached: Node[] = [document]

@@ -16,7 +16,7 @@ describe('the catalog', () => {
     for (const slug of slugs) expect(findProvider(slug)?.slug).toBe(slug)
   })
 
-  // Endpoints store slugs: one may be added, never renamed or removed.
+  // Endpoints store slugs, so they may be added but never renamed or removed.
   test('keeps the slugs that endpoints may have stored', () => {
     expect(PROVIDERS.map(({ slug }) => slug).join(' ')).toMatchSnapshot()
   })
@@ -45,7 +45,7 @@ describe('the catalog', () => {
   )
 })
 
-/** What the engine needs of a row beyond its shape. */
+/** Checks the requirements of the engine that the schema cannot express. */
 function expectComplete(row: SchemeRow): void {
   const { signature, timestamp } = row
   for (const template of [row.message ?? '', ...(row.messageAlternatives ?? [])]) compileMessage(template)

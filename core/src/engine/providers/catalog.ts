@@ -1,7 +1,7 @@
 import { ROWS } from './catalogRows.ts'
 import type { ProviderRow } from './catalogSchema.ts'
 
-/** Every provider, sorted by slug. The compiler holds the rows to their shape, a test to the rest. */
+/** Every provider, sorted by slug. The compiler checks the shape of the rows, a test checks the rest. */
 export const PROVIDERS = ROWS
 
 const bySlug = new Map(PROVIDERS.map((provider) => [provider.slug, provider]))
@@ -12,8 +12,8 @@ export function findProvider(slug: string): ProviderRow | undefined {
 }
 
 /**
- * Lower-case names of the headers that signatures are known to stand in, over all providers: where to look when
- * an endpoint's own header is missing or wrong. `Authorization` is not one: it says nothing by itself.
+ * Lower-case names of the headers in which any provider sends its signature, to search when an endpoint's own header is
+ * missing or wrong. `Authorization` is left out: many requests have it for other reasons.
  */
 export const SIGNATURE_HEADERS: ReadonlySet<string> = new Set(
   PROVIDERS.flatMap((provider) =>

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 
 /**
- * The shape of `catalogRows.ts`: what each provider does, as data. A new provider is a new row; code changes only
- * when a provider does something that no row can say yet.
+ * The schema of `catalogRows.ts`, which describes each provider as data. A new provider is a new row. Code changes only
+ * when a provider does something that no row can express yet.
  *
- * Paths into JSON are written `events[0].type`; `[*]` stands for every element.
+ * Paths into JSON are written `events[0].type`; `[*]` means every element.
  */
 
 const Text = z.string().min(1)
@@ -19,7 +19,7 @@ export const SignatureEncoding = z.enum(['hex', 'base64', 'base64url', 'plain', 
 /** One of the encodings that the schema allows. */
 export type SignatureEncoding = z.infer<typeof SignatureEncoding>
 
-/** Where the event type stands. The first place of a provider is the one that the catalog shows. */
+/** Location of the event type. The catalog shows the first one of a provider. */
 const EventTypePlace = z.discriminatedUnion('in', [
   z.strictObject({ in: z.literal('header'), name: Text }),
   z.strictObject({ in: z.literal('body'), name: Text }),
@@ -38,27 +38,27 @@ const EventTypePlace = z.discriminatedUnion('in', [
   /** The body is a JWT; its claim `name` is JSON text. */
   z.strictObject({ in: z.literal('jwt'), name: Text, path: Text }),
 ])
-/** Where an event type stands, as a row of the catalog says it. */
+/** Location of the event type in a request, from a row of the catalog. */
 export type EventTypePlace = z.infer<typeof EventTypePlace>
 
 const EventIdField = z.strictObject({
   in: z.enum(['header', 'body']),
-  /** Of the header, or the path into the body. */
+  /** Name of the header, or path into the body. */
   name: Text,
 })
 
-/** Where the sender's own id of an event stands. It is the same on every try of that event. */
+/** Location of the sender's own id of an event. The id is the same in every attempt to send that event. */
 const EventIdPlace = EventIdField.extend({
-  /** A second field, within which the id is unique: both make the id, parted by a blank. */
+  /** A second field, within which the id is unique. The event id is then both, separated by a space. */
   within: EventIdField.optional(),
 })
-/** Where the id of an event stands, as a row of the catalog says it. */
+/** Location of the event id in a request, from a row of the catalog. */
 export type EventIdPlace = z.infer<typeof EventIdPlace>
 
 const EventId = z.strictObject({
-  /** In order: the first that is there. The first is the one that the catalog shows. */
+  /** In order; the first that is present counts. The catalog shows the first of the list. */
   places: z.array(EventIdPlace).min(1),
-  /** Where the sender's public reference says so, as far as it is known. */
+  /** The page of the sender's public reference that documents the id, if known. */
   source: z.url().optional(),
 })
 
@@ -79,20 +79,20 @@ export type SentList = z.infer<typeof SentList>
 
 const Place = {
   in: z.enum(['header', 'query', 'body', 'form', 'formjson', 'rawbody']),
-  /** Of the header, query parameter or form field. */
+  /** Name of the header, query parameter or form field. */
   name: Text.optional(),
   /** Into the body, or into the JSON text of the form field (`formjson`). */
   path: Text.optional(),
 }
 
-/** Where the signature stands and how its value is laid out. */
+/** Location and layout of the signature. */
 const SignaturePlace = z.strictObject({
   ...Place,
   /** Instead of `name`: a header with this name and a number after it, one for each active key. */
   numberedName: Text.optional(),
   /**
    * - `raw`: the value is one signature;
-   * - `list`: several, split at `pairSep`;
+   * - `list`: several signatures, split at `pairSep`;
    * - `kv`: pairs; the signatures are those under one of `keys` (`*`: any key);
    * - `kvgroups`: several `kv`, split at `groupSep`, each with its own timestamp;
    * - `positional`: the first item is the timestamp, the others are signatures.
@@ -103,16 +103,16 @@ const SignaturePlace = z.strictObject({
   kvSep: Text.optional(),
   keys: z.array(Text).optional(),
   timestampKey: Text.optional(),
-  /** Stands before each signature; items of a `list` without it are of another kind and are skipped. */
+  /** Prefix of each signature; items of a `list` without it are of another kind and are skipped. */
   prefix: Text.optional(),
   prefixOptional: z.boolean().optional(),
   /** The prefix names the digest. */
   prefixHash: z.record(Text, HashName).optional(),
   encoding: SignatureEncoding,
-  /** What the provider sends in place of a signature when it was given no secret. */
+  /** The value that the provider sends instead of a signature when it has no secret. */
   unsignedValue: Text.optional(),
 })
-/** Where a signature stands and how its value is laid out, as a row of the catalog says it. */
+/** Location and layout of a signature, from a row of the catalog. */
 export type SignaturePlace = z.infer<typeof SignaturePlace>
 
 const TimestampPlace = z.strictObject({
@@ -120,36 +120,36 @@ const TimestampPlace = z.strictObject({
   name: Text.optional(),
   path: Text.optional(),
   unit: z.enum(['s', 'ms', 'rfc3339', 'http-date']),
-  /** As the provider documents it, before the least window is applied; absent: age is never checked. */
+  /** As the provider documents it, before the minimum is applied. Absent: age is never checked. */
   toleranceSeconds: z.int().positive().optional(),
-  /** Its absence is no fault. */
+  /** True: a missing timestamp is no fault. */
   optional: z.boolean().optional(),
 })
-/** Where the time of signing stands, in which unit, and how old it may be in seconds. */
+/** Location and unit of the time of signing, and its greatest age in seconds. */
 export type TimestampPlace = z.infer<typeof TimestampPlace>
 
 /**
- * How the stored signing secret becomes a key, after one of `stripPrefixes` was taken off. `sha1`: the digest of
- * the secret; `public-key`: PEM, base64 SPKI or the raw key (`verification/keys.ts`).
+ * How the stored signing secret becomes a key, after one of `stripPrefixes` was removed. `sha1`: the digest of the
+ * secret; `public-key`: PEM, base64 SPKI or the raw key (`verification/keys.ts`).
  */
 const KeyRule = z.strictObject({
   decode: z.enum(['utf8', 'utf8-nfkd', 'hex', 'base64', 'sha1', 'public-key']),
   stripPrefixes: z.array(Text).optional(),
 })
-/** How the stored signing secret becomes a key, as a row of the catalog says it. */
+/** How the stored signing secret becomes a key, from a row of the catalog. */
 export type KeyRule = z.infer<typeof KeyRule>
 
-/** One way in which a provider signs. */
+/** One signature scheme of a provider. */
 export const SchemeRow = z.strictObject({
   id: Text,
   /** The name that the API shows. */
   scheme: Text,
-  /** `fetched`: the key stands on the provider's servers only, so nothing is checked, `reason` says why. */
+  /** `fetched`: the key is only on the provider's servers, so nothing is checked; `reason` explains it. */
   mac: z.enum(['hmac', 'hash', 'token', 'basic', 'jwt', 'ed25519', 'ecdsa-p256', 'rsa', 'fetched']),
   reason: Text.optional(),
   hash: z.union([HashName, z.literal('from-prefix')]).optional(),
   key: KeyRule.optional(),
-  /** What is signed, with `{tokens}`; see `verification/message.ts`. */
+  /** The signed message, with `{tokens}`; see `verification/message.ts`. */
   message: Text.optional(),
   messageAlternatives: z.array(z.string()).optional(),
   signature: SignaturePlace,
@@ -165,29 +165,29 @@ export const SchemeRow = z.strictObject({
       header: z.strictObject({ name: Text, equals: Text }).optional(),
     })
     .optional(),
-  /** A mismatch is not the last word: the next scheme is asked. */
+  /** After a mismatch the next scheme is tried. */
   onFail: z.literal('next').optional(),
-  /** The query parameter that must be the hex SHA-256 of the body. */
+  /** The query parameter whose value must be the hex SHA-256 of the body. */
   bodyDigestQuery: Text.optional(),
   /** Spellings of the public URL that the provider may have signed. */
   urlVariants: z.array(z.enum(['as-is', 'with-port', 'without-port'])).optional(),
   /** Every value found at the signature's place must match, not just one. */
   every: z.boolean().optional(),
-  /** A list in the JSON body whose elements are signed each on its own; paths of the row name its `[0]`. */
+  /** Path of a list in the JSON body. Each element is signed separately; paths of the row name its `[0]`. */
   items: z.string().optional(),
   /** JWT: the accepted algorithms, the claims that must be equal, the claim that holds the body's hex SHA-256. */
   algs: z.array(z.enum(['HS256', 'RS256'])).optional(),
   claims: z.record(Text, Text).optional(),
   bodyHashClaim: z.strictObject({ name: Text, optional: z.boolean().optional() }).optional(),
-  /** What a match does not prove, for the note: continues "…matches; ". */
+  /** The parts that a match does not prove, for the note: continues "…matches; ". */
   partial: Text.optional(),
-  /** A public secret that the provider signs its own trial messages with. */
+  /** A public secret with which the provider signs its own test messages. */
   testSecret: Text.optional(),
 })
-/** One way in which a provider signs, as a row of the catalog says it. */
+/** One signature scheme of a provider, from a row of the catalog. */
 export type SchemeRow = z.infer<typeof SchemeRow>
 
-/** A value that a handshake's answer is made of. A list is the texts one after the other. */
+/** A value in the answer to a handshake. A list is the concatenation of its texts. */
 export type ChallengeExpression =
   | ChallengeTerm
   | {
@@ -205,7 +205,7 @@ const ChallengeTerm = z.union([
   z.strictObject({ from: z.enum(['handshakeToken', 'urlNoQuery']) }),
   z.strictObject({ literal: Text }),
 ])
-/** One text of a handshake: from the request, from the endpoint's settings, or fixed. */
+/** One text in a handshake: from the request, from the endpoint's settings, or fixed. */
 export type ChallengeTerm = z.infer<typeof ChallengeTerm>
 
 const ChallengeExpression: z.ZodType<ChallengeExpression> = z.lazy(() =>
@@ -223,22 +223,22 @@ const ChallengeExpression: z.ZodType<ChallengeExpression> = z.lazy(() =>
   ]),
 )
 
-/** What a value must be for a handshake to be recognised. */
+/** Requirement for a value of the request in order to recognise a handshake. */
 const Pattern = z.union([
   z.strictObject({ any: z.literal(true) }),
   z.strictObject({ oneOf: z.array(z.union([Text, z.int()])) }),
-  /** What a handshake may sign: 1 to 128 characters of `A-Z a-z 0-9 + / = _ . ~ -`, which no JSON object or list is. */
+  /** A text that may be signed: 1 to 128 characters of `A-Z a-z 0-9 + / = _ . ~ -`, so never a JSON object or list. */
   z.strictObject({ challenge: z.literal(true) }),
   z.strictObject({ uuid: z.literal(true) }),
-  /** Lower-case hex of this many digits, from and to. */
+  /** Lower-case hex with at least and at most this many digits. */
   z.strictObject({ hex: z.tuple([z.int(), z.int()]) }),
   z.strictObject({ emptyList: z.literal(true) }),
   z.strictObject({ absent: z.literal(true) }),
 ])
-/** What a value must be for a handshake to be recognised, as a row of the catalog says it. */
+/** Requirement for a value of a handshake's request, from a row of the catalog. */
 export type Pattern = z.infer<typeof Pattern>
 
-/** A challenge that a provider poses before or while it delivers, and its answer. */
+/** A challenge that a provider sends before or during delivery, and its answer. */
 export const HandshakeRow = z.strictObject({
   trigger: z.strictObject({
     method: z.enum(['GET', 'HEAD', 'POST', 'OPTIONS']),
@@ -247,7 +247,7 @@ export const HandshakeRow = z.strictObject({
     /** Keys are paths into the body. */
     json: z.record(Text, Pattern).optional(),
   }),
-  /** The sender must show the endpoint's handshake token, else it gets `refusalStatus`. */
+  /** The sender must send the endpoint's handshake token, else the answer is `refusalStatus`. */
   token: z
     .strictObject({
       value: ChallengeTerm,
@@ -256,11 +256,11 @@ export const HandshakeRow = z.strictObject({
       refusalStatus: z.int(),
     })
     .optional(),
-  /** The request must be verified, else it gets `refusalStatus`; not required: only when a secret is set. */
+  /** The request must be verified, else the answer is `refusalStatus`. If not `required`: only when a secret is set. */
   signature: z.strictObject({ required: z.boolean(), refusalStatus: z.int() }).optional(),
-  /** The challenge delivers the signing secret: stored while none is set. */
+  /** The signing secret as the challenge delivers it. It is stored if none is set. */
   learnSigningSecret: ChallengeTerm.optional(),
-  /** Null: the endpoint's configured response. Text is served as `text/plain`, JSON as `application/json`. */
+  /** Null: the endpoint's configured response. Text is sent as `text/plain`, JSON as `application/json`. */
   answer: z
     .strictObject({
       status: z.int(),
@@ -270,7 +270,7 @@ export const HandshakeRow = z.strictObject({
     })
     .nullable(),
 })
-/** A challenge and its answer, as a row of the catalog says them. */
+/** A challenge and its answer, from a row of the catalog. */
 export type HandshakeRow = z.infer<typeof HandshakeRow>
 
 /** One row of the catalog. Slugs are stable: lower-case words joined by hyphens, at most 40 characters. */
@@ -281,7 +281,7 @@ export const ProviderRow = z.strictObject({
     .max(40),
   name: Text,
   eventTypes: z.array(EventTypePlace),
-  /** Null: the sender gives its requests no id. Absent: not known, so none is read. */
+  /** Null: the sender's requests have no id. Absent: unknown, so no id is read. */
   eventId: EventId.nullable().optional(),
   /** Absent: the ids are in no order that can be read. */
   sequence: Sequence.optional(),
@@ -298,12 +298,12 @@ export const ProviderRow = z.strictObject({
       secretLabel: Text.nullable(),
     })
     .nullable(),
-  /** In order: the first whose signature is present and whose `when` holds decides. */
+  /** In order; the first whose signature is present and whose `when` holds decides. */
   schemes: z.array(SchemeRow),
   handshakes: z.array(HandshakeRow),
   handshakeTokenNeeded: z.boolean(),
   setupPath: Text.nullable(),
-  /** Where the row's facts come from. */
+  /** Sources of the row's facts. */
   docs: z.array(z.url()),
 })
 /** One row of the catalog after parsing. */

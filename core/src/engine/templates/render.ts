@@ -2,17 +2,17 @@ import { type ReadRoot, readValue } from '../conditions/index.ts'
 import { type Node, writeJson } from '../json/index.ts'
 import type { Template } from './template.ts'
 
-/** How values are put into the text; lengths are in characters. */
+/** How values are inserted into the text; lengths are in characters. */
 export interface RenderOptions {
   /** The most characters of one value; the text around values is never cut here. */
   readonly cutAt?: number
   /** Applied to each value after it was cut, never to the template's own text. */
   readonly escape?: (text: string) => string
-  /** Rendering ends once the text is longer: many placeholders of long values must not outgrow memory. */
+  /** Rendering stops once the text is longer, so that many placeholders of long values cannot outgrow memory. */
   readonly enough?: number
 }
 
-/** Fills in every placeholder: a missing value is "", an object or a list its compact JSON. Cannot fault. */
+/** Fills in every placeholder: a missing value is "", an object or a list its compact JSON. Never throws. */
 export function renderTemplate(template: Template, root: ReadRoot, options: RenderOptions = {}): string {
   let text = ''
   for (const part of template) {
@@ -27,7 +27,7 @@ export function renderTemplate(template: Template, root: ReadRoot, options: Rend
   return text
 }
 
-/** A value as a person reads it: text as it is, null and what is missing "", all else compact JSON. */
+/** A value as readable text: text unchanged, null and a missing value as "", anything else as compact JSON. */
 function textOfNode(node: Node): string {
   if (node === undefined || node === null) return ''
   return typeof node === 'string' ? node : writeJson(node)

@@ -4,10 +4,10 @@ import type { ItemCode } from '../issues.ts'
 /** The most characters of a template. */
 export const MAX_TEMPLATE_LENGTH = 4000
 
-/** Text and placeholders in turn. */
+/** A template as a sequence of texts and placeholders. */
 export type Template = readonly (string | Path)[]
 
-/** Why a text is no template; `reason` is a sentence that says what would be right. */
+/** The reason why a text is not a template; `reason` is a sentence that says what would be right. */
 export interface TemplateProblem {
   readonly code: Extract<ItemCode, 'bad_template' | 'too_long'>
   readonly reason: string
@@ -66,7 +66,7 @@ export function parseTemplate(text: string): { template: Template } | { problems
   return problems.length > 0 ? { problems } : { template: parts }
 }
 
-/** Where the placeholder that began before `from` ends; -1 when it does not. */
+/** Index of the braces that close the placeholder which began before `from`; -1 when there are none. */
 function closingBraces(text: string, from: number): number {
   let quoted = false
   for (let at = from; at < text.length; at += 1) {

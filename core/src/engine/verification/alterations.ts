@@ -2,7 +2,7 @@ import { jsonBody } from '../message/index.ts'
 import type { Evidence } from './evidence.ts'
 import { urlPieces, withoutPort, withoutQuery, withPort } from './publicUrl.ts'
 
-/** What may have happened to a body between its signing and its arrival, with the words for a note. */
+/** A body before a change that may have happened between signing and arrival, with the words for a note. */
 export interface AlteredBody {
   readonly body: Uint8Array
   readonly words: string
@@ -41,7 +41,9 @@ function* alterations(text: string): Generator<readonly [altered: string, words:
 const STRING_OR_BLANK = /("[^"\\]*(?:\\.[^"\\]*)*")|[ \t\r\n]+/g
 const STRING_OR_SEPARATOR = /("[^"\\]*(?:\\.[^"\\]*)*")|([,:])/g
 
-/** The same JSON as the common libraries write it. Blanks are moved in the text, so that numbers keep their digits. */
+/**
+ * The same JSON as common libraries write it. Only whitespace of the text changes, so that numbers keep their digits.
+ */
 function* jsonWritings(body: Uint8Array): Generator<{ written: string; words: string }> {
   const { kind, value } = jsonBody({ body, bodyTruncated: false, contentType: null })
   if (kind !== 'json') return

@@ -1,6 +1,6 @@
 /**
- * Byte text: a string whose characters are bytes (latin1), as headers are held. Whatever is signed or compared is
- * byte text, so that what arrived is compared, never a decoded reading of it.
+ * Converts to byte text: a string whose characters are bytes (latin1), as headers are held. All text that is signed or
+ * compared is byte text, so that the received bytes are compared, never a decoded form of them.
  */
 export function byteTextOf(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: ASCII is the common case and is its own byte text.

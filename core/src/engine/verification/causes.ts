@@ -10,17 +10,17 @@ import type { PreparedScheme, PreparedVerification } from './prepare.ts'
 import { candidatesOf, findSignature } from './signatures.ts'
 
 /**
- * Looking for the cause of a mismatch hashes the body again and again. No body is longer than this, and no more than
- * this is hashed in all, so that a sender of bad signatures cannot slow captures down.
+ * The search for the cause of a mismatch hashes the body many times. Longer bodies are not searched, and the bytes
+ * hashed in all are limited, so that a sender of bad signatures cannot slow captures down.
  */
 const BODY_BYTES_MAX = 65_536
 const HASHED_BYTES_MAX = 1_048_576
 
-/** What one pass and one public-key check cost besides the body, in hashed bytes. */
+/** Cost of one pass, and of one public-key check, in addition to the body, in hashed bytes. */
 const PASS_COST_BYTES = 1024
 const PUBLIC_KEY_COST_BYTES = 65_536
 
-/** One change to what the scheme says, and the words for it. */
+/** One possible mistake: a change to the check, and the words for it. */
 interface Suspicion {
   readonly cause: string | undefined
   readonly key?: Key
@@ -29,9 +29,9 @@ interface Suspicion {
 }
 
 /**
- * Why a signature does not match, when a known mistake explains it: each is tried until one makes it match.
+ * Finds the known mistake that explains why a signature does not match. Each is tried until one makes it match.
  *
- * @returns words that go on after "…does not match: "; undefined when no mistake fits
+ * @returns words that continue "…does not match: "; undefined when no mistake fits
  */
 export function likelyCause(
   { settings, searchBudget }: PreparedVerification,
@@ -51,7 +51,7 @@ export function likelyCause(
   return cause
 }
 
-/** Bytes that may still be hashed. */
+/** Remaining budget of bytes to hash. */
 interface Meter {
   left: number
 }
@@ -98,7 +98,7 @@ function rightOne(
 
 const HASHES = ['sha256', 'sha1', 'sha512'] as const
 
-/** The known mistakes, the likeliest and cheapest first. The first suspicion is that only the writing is odd. */
+/** The known mistakes, the likeliest and cheapest first. First, only the notation of the signature may be wrong. */
 function* suspicions(scheme: PreparedScheme, secret: string, evidence: Evidence): Generator<Suspicion> {
   yield { cause: undefined }
   yield* otherKeys(scheme, secret)
@@ -116,7 +116,7 @@ function* suspicions(scheme: PreparedScheme, secret: string, evidence: Evidence)
   }
 }
 
-/** Ways in which people store a secret that is almost the right one. */
+/** Common mistakes in a stored secret. */
 function* otherKeys({ row }: PreparedScheme, secret: string): Generator<Suspicion> {
   const used = keyFor(row, secret)
   if ('problem' in used || used.kind === 'public') return

@@ -6,7 +6,7 @@ const SIGNED_CHALLENGE_MAX = 128
 const CHALLENGE = /^[A-Za-z0-9+/=_.~-]{1,128}$/
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** Whether a handshake may sign this text: whoever asks chooses it. */
+/** Whether a handshake may sign this text, which the requester chooses. */
 export function isSignableChallenge(text: string): boolean {
   return CHALLENGE.test(text)
 }
@@ -16,10 +16,10 @@ export function isUuid(text: string): boolean {
   return UUID.test(text)
 }
 
-/** Says of a text whether a provider's handshakes would sign it for anybody. */
+/** Whether a provider's handshakes would sign a text for any requester. */
 export type SignsForAnybody = (text: string) => boolean
 
-/** What a provider's handshakes would sign with the signing secret; undefined when they sign nothing. */
+/** The check for texts that a provider's handshakes sign with the signing secret; undefined when they sign nothing. */
 export function signedChallenges(provider: ProviderRow | undefined): SignsForAnybody | undefined {
   const signing = (provider?.handshakes ?? []).filter(({ answer }) => {
     const made = [answer?.text, ...Object.values(answer?.headers ?? {}), ...Object.values(answer?.json ?? {})]
@@ -46,7 +46,7 @@ function isSigned(expression: ChallengeExpression): boolean {
 }
 
 /**
- * Whether a message is one that a handshake would sign for anybody: such a signature proves nothing.
+ * Whether a handshake would sign this message for any requester. Its signature then proves nothing.
  *
  * @param pieces of the message, one after the other
  */

@@ -8,15 +8,15 @@ import type { PreparedScheme } from './prepare.ts'
 import { type Candidate, candidatesOf, type FoundSignature, findSignature, placeName } from './signatures.ts'
 import { checkTimestamp, timestampText } from './timestamps.ts'
 
-/** What came of checking one scheme. `where` is the place of the signature, in words. */
+/** Result of checking one scheme. `where` is the place of the signature, in words. */
 export type CheckResult =
-  /** The scheme does not apply: its signature is not there. */
+  /** The scheme does not apply: there is no signature in its place. */
   | { readonly kind: 'absent' }
   | {
       readonly kind: 'matches'
       readonly where: string
       readonly ageSeconds: number | undefined
-      /** What the match does not prove, if anything. */
+      /** The parts that the match does not prove, if any. */
       readonly partial: string | undefined
     }
   | {
@@ -25,22 +25,22 @@ export type CheckResult =
       readonly ageSeconds: number
       readonly toleranceSeconds: number
     }
-  /** `reason` says what is wrong when that is plain without comparing further. */
+  /** `reason` says what is wrong if no comparison was needed to find it. */
   | {
       readonly kind: 'differs'
       readonly where: string
       readonly reason: string | undefined
-      /** The element whose signature is wrong, where each of a list has its own. */
+      /** The element whose signature is wrong, if each element of a list has its own. */
       readonly item?: Evidence
     }
   | { readonly kind: 'unverifiable'; readonly reason: string }
 
 const ABSENT: CheckResult = { kind: 'absent' }
 
-/** Public-key signatures are slow to check: no more of them are. */
+/** The most public-key signatures of a request that are checked, since each is slow. */
 const PUBLIC_KEY_CANDIDATES_MAX = 3
 
-/** More elements than this are not looked at: none of the providers sends so many. */
+/** The most elements that are checked. No provider sends more. */
 const ITEMS_MAX = 100
 
 /** Checks a request by one scheme. Bounded: few signatures, few messages, one pass over the body for each. */
@@ -54,7 +54,7 @@ export function checkScheme(scheme: PreparedScheme, evidence: Evidence): CheckRe
   return count < 2 ? checkOne(scheme, evidence) : checkItems(scheme, items, count, evidence)
 }
 
-/** Of a list whose elements are signed each on its own, one wrong or missing signature is enough to fail. */
+/** Checks a list whose elements are signed separately. One wrong or missing signature fails it. */
 function checkItems(scheme: PreparedScheme, list: string, count: number, evidence: Evidence): CheckResult {
   const checked = Array.from({ length: count }, (_, index) => {
     const item = evidence.ofItem(list, index)
@@ -91,14 +91,14 @@ function needsParsedBody(row: SchemeRow): boolean {
   return !['header', 'query'].includes(row.signature.in) || readsBody(row.message ?? '')
 }
 
-/** Whether the scheme's `when` holds; what it says of the secret was settled when it was prepared. */
+/** Whether the scheme's `when` holds. Its `secretPrefix` was checked when the scheme was prepared. */
 function holds({ when }: SchemeRow, found: FoundSignature, evidence: Evidence): boolean {
   if (when?.query !== undefined && evidence.query(when.query) === undefined) return false
   if (when?.header !== undefined && evidence.header(when.header.name) !== when.header.equals) return false
   return when?.signatureLength === undefined || found.values[0]?.length === when.signatureLength
 }
 
-/** What keeps the signature from being compared at all. */
+/** The reason why the signature cannot be compared at all. */
 function obstacle(
   row: SchemeRow,
   found: FoundSignature,
@@ -160,7 +160,7 @@ function checkMessages(
       return { kind: 'differs', where, reason: `the request lacks ${result.missing}` }
     }
     right = result ? candidate : undefined
-    // One right signature is enough, unless every item must carry one: then one wrong is.
+    // One right signature decides. If every item must carry one, one wrong signature decides.
     if (result !== (row.every === true)) break
   }
   return right === undefined
@@ -168,7 +168,7 @@ function checkMessages(
     : timely(row, right.where ?? where, right, evidence)
 }
 
-/** A right signature is still refused when its timestamp is too far from the time of receipt. */
+/** Refuses a right signature whose timestamp is too far from the time of receipt. */
 function timely(row: SchemeRow, where: string, candidate: Candidate, evidence: Evidence): CheckResult {
   const text = timestampText(row.timestamp, candidate, evidence)
   const time = checkTimestamp(row, text, evidence.request.receivedAt)

@@ -9,7 +9,7 @@ import {
   type VerificationSettings,
 } from './settings.ts'
 
-/** The members of an endpoint's input that say how its captures are verified. `''` clears; undefined changes nothing. */
+/** The members of an endpoint's input for verification. `''` clears; undefined changes nothing. */
 export interface VerificationInput {
   readonly provider?: string | undefined
   readonly signingSecret?: string | undefined
@@ -20,7 +20,7 @@ export interface VerificationInput {
   readonly signaturePrefix?: string | undefined
 }
 
-/** The settings of an endpoint on which nothing was ever set. */
+/** The settings of a new endpoint. */
 export const NO_VERIFICATION: VerificationSettings = {
   provider: null,
   signingSecret: null,
@@ -28,7 +28,7 @@ export const NO_VERIFICATION: VerificationSettings = {
   manual: null,
 }
 
-/** What the settings are once an input is saved. */
+/** The settings after an input is saved. */
 export function changedSettings(
   stored: VerificationSettings,
   input: VerificationInput,
@@ -63,11 +63,10 @@ function changedManual(
 }
 
 /**
- * What is wrong with the verification members of an endpoint's input: unknown slugs, manual members that contradict
- * each other, secrets that are no keys for the scheme. A member equal to what is stored is not evaluated
- * anew.
+ * Issues of the verification members of an endpoint's input: unknown slugs, manual members that contradict each other,
+ * secrets that are not keys for the scheme. A member that equals the stored one is not checked again.
  *
- * @param stored what the endpoint has, its secrets decrypted; {@link NO_VERIFICATION} for a new one
+ * @param stored the present settings, secrets decrypted; {@link NO_VERIFICATION} for a new endpoint
  */
 export function checkSettings(stored: VerificationSettings, input: VerificationInput): InputIssue[] {
   return [...providerIssues(stored, input), ...manualIssues(stored, input), ...keyIssues(stored, input)]
@@ -87,7 +86,7 @@ function providerIssues(stored: VerificationSettings, { provider }: Verification
 
 const MANUAL_MEMBERS = ['signatureAlgorithm', 'signatureEncoding', 'signaturePrefix'] as const
 
-/** Visible ASCII: what can stand in a header value before a signature. */
+/** Prefix of a signature in a header value: visible ASCII. */
 const PREFIX = /^[\x20-\x7e]*$/
 
 function manualIssues(stored: VerificationSettings, input: VerificationInput): InputIssue[] {
@@ -111,7 +110,7 @@ function manualIssues(stored: VerificationSettings, input: VerificationInput): I
   return issues
 }
 
-/** A manual scheme is nothing without its header. */
+/** Issues of manual members without a header, which a manual scheme needs. */
 function headlessIssues(input: VerificationInput): InputIssue[] {
   const given = MANUAL_MEMBERS.filter((member) => (input[member] ?? '') !== '')
   if (given.length === 0) return []
@@ -131,7 +130,7 @@ function headlessIssues(input: VerificationInput): InputIssue[] {
   ]
 }
 
-/** A key is refused when no scheme that applies can use it. */
+/** Refuses a key that no applicable scheme can use. */
 function keyIssues(stored: VerificationSettings, input: VerificationInput): InputIssue[] {
   const next = changedSettings(stored, input)
   const changes = changedMembers(stored, next)

@@ -4,8 +4,8 @@ import { bytesOf } from './byteText.ts'
 const HEX = /^(?:[0-9a-fA-F]{2})+$/
 
 /**
- * The bytes that a signature is written for. Base64 must be canonical: of two spellings of the same bytes only
- * the one that an encoder makes is a signature, as the providers' own libraries compare text.
+ * Decodes a signature. Base64 must be canonical: of two spellings of the same bytes only the one that an encoder makes
+ * is accepted, as the providers' own libraries compare text.
  *
  * @returns undefined when the text is not of this encoding
  */
@@ -29,14 +29,14 @@ function canonical(text: string, encoding: 'base64' | 'base64url'): Buffer | und
   return bytes.toString(encoding) === text ? bytes : undefined
 }
 
-/** Base64 as people paste keys: padding may be missing, and either alphabet is read. */
+/** Decodes base64 as pasted for a key: padding may be missing, and either alphabet is read. */
 export function decodeBase64Key(text: string): Buffer | undefined {
   const bare = text.replace(/={1,2}$/, '')
   if (!/^[A-Za-z0-9+/_-]+$/.test(bare) || bare.length % 4 === 1) return undefined
   return Buffer.from(bare, 'base64')
 }
 
-/** Hex as people paste keys: either case. */
+/** Decodes hex as pasted for a key, in either case. */
 export function decodeHexKey(text: string): Buffer | undefined {
   return HEX.test(text) ? Buffer.from(text, 'hex') : undefined
 }

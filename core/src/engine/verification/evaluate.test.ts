@@ -48,8 +48,8 @@ function verdictOn(subject: Subject, secret: string, sent: SignedRequest, receiv
 
 describe('every published and computed vector', () => {
   /**
-   * Paddle's SDK allows 5 s by default. Windows under 60 s are widened to 60 s here, so the one vector
-   * that is 6 s late is verified; its own note allows for that.
+   * Paddle's SDK allows 5 s by default. Tolerances under 60 s are raised to 60 s here, so the one vector that is 6 s
+   * late is verified; its own note allows for that.
    */
   const widened = (vector: (typeof vectors)[number]) =>
     vector.provider === 'paddle' && vector.reason === 'timestamp outside tolerance'
@@ -74,7 +74,7 @@ describe('every published and computed vector', () => {
   })
 })
 
-/** A note says nothing that is secret, and is one short sentence. */
+/** Expects a note without secrets, in one short sentence. */
 function expectDiscreet(
   result: Verification | null,
   secret: string,
@@ -109,7 +109,7 @@ const SUBJECTS: readonly (readonly [string, Subject])[] = [
 ]
 
 const keys = new Map<string, TestKey>()
-/** RSA keys take long to make: one for each kind is enough. */
+/** Test key of a scheme, kept: RSA keys take long to make, and one for each kind is enough. */
 function keyOf(row: SchemeRow, seed = ''): TestKey {
   const name = JSON.stringify([row.mac, row.key, row.algs, row.when?.secretPrefix, seed])
   const key = keys.get(name) ?? testKey(row, seed)
@@ -119,7 +119,7 @@ function keyOf(row: SchemeRow, seed = ''): TestKey {
 
 const good = (row: SchemeRow, now = NOW) => signedRequest(row, { key: keyOf(row), url: URL_BASE, now })
 
-/** Whether the signature says nothing of the body. */
+/** Whether the signature covers the body. */
 const coversBody = (row: SchemeRow) =>
   row.partial === undefined &&
   (row.mac !== 'jwt' || row.bodyHashClaim !== undefined || row.signature.in === 'rawbody')

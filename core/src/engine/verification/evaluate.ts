@@ -10,12 +10,12 @@ import { findSignature, placeName } from './signatures.ts'
 import { ageWords, staleWords } from './timestamps.ts'
 
 /**
- * The verdict on a captured request, evaluated at receipt.
+ * Verifies a captured request, at receipt.
  *
- * Decided by the first scheme whose signature is present; by the next one when that one says so. Never throws, and
- * takes time proportional to the body at most, with a bound on everything that it tries besides.
+ * The first scheme whose signature is present decides, or the next one if the row says so (`onFail`). Never throws.
+ * Takes time proportional to the body at most; everything else that it tries is bounded.
  *
- * @param publicUrl the URL that the sender called as the public sees it: capture URL, suffix and query as received
+ * @param publicUrl the public URL that the sender called: capture URL, suffix and query as received
  * @returns null when there is nothing to check: no scheme, or a needed secret is not set
  */
 export function evaluate(
@@ -28,7 +28,7 @@ export function evaluate(
   try {
     return evaluateSchemes(prepared, new Evidence(request, publicUrl))
   } catch {
-    // A fault of ours must not cost a capture; the tests hold that no input gets here.
+    // An error of ours must not lose a capture. By the tests, no input gets here.
     return { verdict: 'unverifiable', note: 'The check itself broke down.' }
   }
 }
@@ -81,7 +81,7 @@ function explained(
   return verification('failed', `${result.where} does not match: ${why}`)
 }
 
-/** Where a scheme is told by the length of its signature: a signature of another length is one that was cut. */
+/** If schemes are distinguished by the length of the signature, one of another length was cut off. */
 function wrongLength({ schemes }: PreparedVerification, evidence: Evidence): Verification | undefined {
   const lengths = schemes.flatMap(({ row }) => {
     const found = row.when?.signatureLength === undefined ? undefined : findSignature(row.signature, evidence)
@@ -96,7 +96,7 @@ function wrongLength({ schemes }: PreparedVerification, evidence: Evidence): Ver
   return verification('failed', `${first.where}: it has ${first.length} characters, not ${wanted}`)
 }
 
-/** Names where a signature was looked for and, if one stands elsewhere, where: the provider may be another one. */
+/** Names the places that were searched and, if another provider's signature is there, its header. */
 function unsigned({ schemes }: PreparedVerification, evidence: Evidence): Verification {
   const names = schemes.map(({ row }) => placeName(row.signature).replace(/^the /, ''))
   const places = [...new Set(names)].join(', ')

@@ -37,7 +37,7 @@ const atPath = (path: string, sent: Sent) => eventIdOf(eventIdPathOf(path), unde
 const digest = (text: string) => `sha256:${createHash('sha256').update(text).digest('hex')}`
 const UUID = '72d3162e-cc78-11e3-81ab-4c9367dc0958'
 
-// Requests as their senders document them; the id is the field that their own packages and references call so.
+// Requests as their senders document them; the id is the field that their own packages and references name.
 test.each<[string, Sent, string]>([
   [
     'stripe',

@@ -5,14 +5,14 @@ import { type CapturedRequest, headerText, type WireHeader } from '../message/in
 import { type EventIdPlace, nodeAt, type ProviderRow } from '../providers/index.ts'
 import { Evidence } from './evidence.ts'
 
-/** The longest event id that is kept as it came, in bytes of UTF-8. */
+/** The longest event id that is kept unchanged, in bytes of UTF-8. */
 export const EVENT_ID_BYTES_MAX = 200
 
-/** Stands in front of the digest that a longer id becomes. */
+/** Prefix of the digest that replaces a longer id. */
 const HASH_MARK = 'sha256:'
 const HASHED = /^sha256:[0-9a-f]{64}$/
 
-/** Headers that are event ids whatever sends them, in this order; CloudEvents count an id within its source. */
+/** Headers that carry event ids from any sender, in this order. The id of a CloudEvent is unique within its source. */
 const GENERIC_PLACES: readonly EventIdPlace[] = [
   { in: 'header', name: 'webhook-id' },
   { in: 'header', name: 'svix-id' },
@@ -31,13 +31,13 @@ const STRUCTURED_PLACES: readonly EventIdPlace[] = [
 const STRUCTURED_TYPE = /^application\/cloudevents\+json\s*(?:;|$)/i
 
 /**
- * The sender's own id of the event that a capture brings: where the endpoint says, else where its provider puts it, else in
- * the usual places. Only texts and numbers are ids; what else a path meets reads as absent, and so does a text with control
- * characters. Never throws.
+ * The sender's own id of a captured event: at the endpoint's path, else where its provider puts it, else in the usual
+ * places. Only texts and numbers are ids; any other value, and a text with control characters, reads as absent. Never
+ * throws.
  *
- * @param path of the endpoint, as {@link eventIdPathOf} reads it; it alone counts then
+ * @param path of the endpoint, as {@link eventIdPathOf} reads it; if set, no other place is read
  * @param provider of the endpoint; undefined: the usual places. A provider without a known place gives null
- * @returns at most {@link EVENT_ID_BYTES_MAX} bytes; of a longer id the digest, marked as one
+ * @returns at most {@link EVENT_ID_BYTES_MAX} bytes; a longer id is replaced by its digest with a prefix
  */
 export function eventIdOf(
   path: Path | null,
@@ -46,7 +46,7 @@ export function eventIdOf(
 ): string | null {
   if (path !== null) return idText(valueAt(path, request))
   if (provider !== undefined) return provider.eventId ? firstId(provider.eventId.places, request) : null
-  // Most captures have none of these headers, so they are looked at once, not once a name.
+  // Most captures have none of these headers, so the headers are read once, not once a name.
   const generic = request.headers.some(isGenericHeader) ? firstId(GENERIC_PLACES, request) : null
   if (generic !== null || !STRUCTURED_TYPE.test(request.contentType ?? '')) return generic
   return firstId(STRUCTURED_PLACES, request)
@@ -55,7 +55,7 @@ export function eventIdOf(
 /**
  * The path to event ids that an endpoint has stored.
  *
- * @returns null for none, and for a text that is no such path
+ * @returns null for none, and for a text that is not such a path
  */
 export function eventIdPathOf(text: string | null): Path | null {
   const parsed = text === null ? undefined : parseEventIdPath(text)
@@ -70,12 +70,12 @@ export function parseEventIdPath(text: string): ReturnType<typeof parsePath> {
   return { problem: { code: 'bad_path', reason } }
 }
 
-/** An id as it is stored, for those who look for one: the digest of one that is too long to be kept. */
+/** An id as it is stored, for searches: the digest if the id is too long to be kept. */
 export function storedEventId(id: string): string {
   return Buffer.byteLength(id) > EVENT_ID_BYTES_MAX ? hashed(id) : id
 }
 
-/** Whether a text can stand in a row as an event id: no control characters, no half characters, not too long. */
+/** Whether a text can be stored as an event id: no control characters, no lone surrogates, not too long. */
 export function isEventId(text: string): boolean {
   return isClean(text) && Buffer.byteLength(text) <= EVENT_ID_BYTES_MAX
 }
@@ -83,13 +83,13 @@ export function isEventId(text: string): boolean {
 function idText(value: Node): string | null {
   const text = isJsonNumber(value) ? numberText(value) : value
   if (typeof text !== 'string' || !isClean(text)) return null
-  // One that looks like a digest of ours becomes one: no two ids are stored as the same text.
+  // An id that looks like our digest is hashed, so that no two ids are stored as the same text.
   return HASHED.test(text) ? hashed(text) : storedEventId(text)
 }
 
-/** A forward carries it in a header, which holds no control character. */
+/** Whether a forward can carry the id in a header: no control characters. */
 function isClean(text: string): boolean {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is refused.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused.
   return text !== '' && !/[\x00-\x1f\x7f]/.test(text) && text.isWellFormed()
 }
 
@@ -120,7 +120,7 @@ function fieldValue({ in: part, name }: Omit<EventIdPlace, 'within'>, evidence: 
   return value === undefined ? undefined : headerText(value)
 }
 
-/** The first value where a header or a query parameter is repeated. */
+/** The value at a path; the first one if a header or a query parameter is repeated. */
 function valueAt(path: Path, request: CapturedRequest): Node {
   if (path.root === 'body' && path.segments.length === 0) return undefined
   let found: Node

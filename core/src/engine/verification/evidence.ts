@@ -14,19 +14,19 @@ import { nodeAt, nodesAt } from '../providers/index.ts'
 import { byteTextOf, trimBlanks } from './byteText.ts'
 
 /**
- * What a check may look at: the request and its public URL. Everything is read when first asked for and kept.
- * All texts are byte text (`byteText.ts`).
+ * The input of a check: the request and its public URL. Everything is read on first use and kept. All texts are byte
+ * text (`byteText.ts`).
  */
 export class Evidence {
   #query: readonly (readonly [string, string])[] | undefined
   #fields: readonly (readonly [string, string])[] | undefined
   readonly #fieldBodies = new Map<string, Uint8Array>()
 
-  /** @param url the URL that the sender called, as the public sees it, with suffix and query as received */
+  /** @param url the public URL that the sender called, with suffix and query as received */
   constructor(
     readonly request: CapturedRequest,
     readonly url: string,
-    /** What paths into the JSON body mean by `[0]` of a list whose elements are signed each on its own. */
+    /** The element that `[0]` of this list means in paths, if its elements are signed separately. */
     private readonly item?: { readonly list: string; readonly index: number },
   ) {}
 
@@ -45,18 +45,18 @@ export class Evidence {
     return new Evidence({ ...this.request, body }, changes.url ?? this.url, this.item)
   }
 
-  /** How many elements a list of the JSON body has; 0 for what is no list. */
+  /** Length of a list in the JSON body; 0 if it is not a list. */
   itemCount(list: string): number {
     const value = nodeAt(this.json(), list)
     return Array.isArray(value) ? value.length : 0
   }
 
-  /** The same request for a look at one element of a list: paths that name its `[0]` lead into that one. */
+  /** The same request, for one element of a list: paths that name its `[0]` lead into that element. */
   ofItem(list: string, index: number): Evidence {
     return new Evidence(this.request, this.url, { list, index })
   }
 
-  /** A path or words that name `[0]` of the list, for the element that is looked at. */
+  /** Replaces `[0]` of the list, in a path or in words, by the index of the present element. */
   inItem(text: string): string {
     return this.item === undefined
       ? text
@@ -77,7 +77,7 @@ export class Evidence {
     return field === undefined ? undefined : trimBlanks(field[1])
   }
 
-  /** The headers that are called `prefix` and a number, with their values. */
+  /** The headers whose names are `prefix` and a number, with their values. */
   numberedHeaders(prefix: string): (readonly [name: string, value: string])[] {
     const start = prefix.toLowerCase()
     return this.request.headers
@@ -91,17 +91,19 @@ export class Evidence {
     return pair === undefined ? undefined : byteTextOf(pair[1])
   }
 
-  /** The body read as JSON; undefined when it is none. */
+  /** The body read as JSON; undefined when it is not JSON. */
   json(): unknown {
     return jsonBody(this.request).value
   }
 
-  /** The texts that a path addresses in the JSON body; undefined for what is missing. */
+  /** The texts at a path in the JSON body; undefined for a missing one. */
   jsonTexts(path: string): (string | undefined)[] {
     return nodesAt(this.json(), this.inItem(path)).map(scalarText)
   }
 
-  /** The fields of a form body, URL-encoded or multipart, in wire order and decoded to Unicode; else none. */
+  /**
+   * The fields of a form body, URL-encoded or multipart, in wire order and decoded to Unicode; empty for other bodies.
+   */
   fields(): readonly (readonly [string, string])[] {
     this.#fields ??= this.#readFields()
     return this.#fields
@@ -109,7 +111,7 @@ export class Evidence {
 
   #readFields(): readonly (readonly [string, string])[] {
     if (!this.isParsable) return []
-    // A signature over fields covers what the sender calls a form, whatever else its bytes may be.
+    // A signature over fields covers a body that the sender labels as a form, whatever its bytes are.
     if (isLabelledMultipart(this.request)) return multipartFields(this.request.contentType ?? '', this.body)
     if (!isUnlabelled(this.request) && !isLabelledForm(this.request)) return []
     const { kind, value } = formBody(this.request)
@@ -124,18 +126,18 @@ export class Evidence {
     return found === undefined ? undefined : byteTextOf(found[1])
   }
 
-  /** A text in the JSON that a form field holds. */
+  /** A text in the JSON of a form field. */
   fieldJsonText(name: string, path: string): string | undefined {
     const text = this.fields().find(([known]) => known === name)?.[1]
     if (text === undefined) return undefined
-    // The same bytes each time: they are parsed once.
+    // The same buffer each time, so that it is parsed once.
     const body = this.#fieldBodies.get(name) ?? Buffer.from(text)
     this.#fieldBodies.set(name, body)
     return scalarText(nodeAt(jsonBody({ body, bodyTruncated: false, contentType: null }).value, path))
   }
 }
 
-/** A JSON value as the text that providers sign; undefined for what is missing, null or not a scalar. */
+/** A JSON value as the text that providers sign; undefined if it is missing, null or not a scalar. */
 function scalarText(value: unknown): string | undefined {
   if (typeof value === 'string') return byteTextOf(value)
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : undefined

@@ -10,7 +10,7 @@ const URL = 'https://capture.example.com/hook/0b7e2f8c-8f5e-4a39-9c0e-6f1d2a3b4c
 const SECRET = 'dGhlIHNpZ25pbmcgc2VjcmV0IG9mIHRoZSBlbmRwb2ludA=='
 const ANSWERING = PROVIDERS.filter(({ handshakes }) => handshakes.length > 0)
 
-/** What an attacker would like to have signed, and what a handshake takes. */
+/** Texts that an attacker would like to have signed, and texts that a handshake takes. */
 const wanted = fc.oneof(
   fc.string({ maxLength: 140 }),
   fc.json({ maxDepth: 1 }),
@@ -29,7 +29,7 @@ function requestOf(more: Partial<CapturedRequest>): CapturedRequest {
   }
 }
 
-/** Every request that could pose a challenge of a provider with this text. */
+/** Every request that could be a challenge of a provider, with this text. */
 function challenges(text: string): CapturedRequest[] {
   const names = ['crc_token', 'challengeCode', 'bt_challenge', 'challenge', 'challenge_code', 'hub.challenge']
   const hub = '&hub.mode=subscribe&hub.topic=t&hub.verify_token=token&validationToken='
@@ -54,7 +54,7 @@ function textsOf(value: unknown): string[] {
   return [value, ...value.split(/[=|,]/).slice(1), value.slice(value.indexOf('=') + 1)]
 }
 
-/** The body as it would be sent, with the signature where the scheme looks for it. */
+/** The body as it would be sent, with the signature in the scheme's place. */
 function forged(place: SignaturePlace, body: string, signature: string): CapturedRequest {
   if (place.in === 'form') {
     const fields = new URLSearchParams({ bt_signature: `public|${signature}`, bt_payload: body })

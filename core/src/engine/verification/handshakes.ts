@@ -14,32 +14,32 @@ import { sameBytes } from './macs.ts'
 import type { PreparedVerification } from './prepare.ts'
 import { withoutQuery } from './publicUrl.ts'
 
-/** Longer challenges are not echoed: real ones are a few hundred characters. */
+/** The longest challenge that is echoed: real ones are a few hundred characters. */
 export const CHALLENGE_LENGTH_MAX = 4096
 
-/** A signing secret that a challenge delivers is shorter. */
+/** The longest signing secret that is accepted from a challenge. */
 const LEARNED_SECRET_LENGTH_MAX = 512
 
-/** What is answered in place of the endpoint's configured response. Whatever it echoes is inert: text or JSON. */
+/** Answer instead of the endpoint's configured response. Echoed text is inert: plain text or JSON. */
 export interface HandshakeAnswer {
   readonly status: number
   /** Null when there is no body. */
   readonly contentType: 'text/plain' | 'application/json' | null
   readonly headers: readonly (readonly [name: string, value: string])[]
   readonly body: string
-  /** The signing secret that the challenge delivered: to be stored, encrypted, while the endpoint has none. */
+  /** The signing secret that the challenge delivered. The caller stores it, encrypted, if the endpoint has none. */
   readonly learnedSigningSecret?: string
 }
 
-/** What a challenge is answered from. */
+/** Input of the answer to a challenge. */
 interface Challenge {
   readonly evidence: Evidence
   readonly prepared: PreparedVerification
 }
 
 /**
- * The answer to a challenge of the endpoint's own provider; a request that poses none, or one that cannot be answered
- * because a secret is not set, has no answer. Never throws.
+ * The answer to a challenge of the endpoint's own provider. Null for a request that is not a challenge, and for a
+ * challenge that cannot be answered because a secret is not set. Never throws.
  *
  * @param verification the verdict on this request: some providers test that bad signatures are refused
  * @param publicUrl as for `evaluate`
@@ -61,7 +61,7 @@ export function handshakeAnswer(
   return answerOf(row, challenge)
 }
 
-/** Whether a request is this challenge. */
+/** Whether a request matches the trigger of a challenge. */
 function poses({ method, query, header, json }: HandshakeRow['trigger'], evidence: Evidence): boolean {
   return (
     evidence.request.method === method &&
@@ -140,14 +140,14 @@ function bodyOf(text: string, json: object | undefined): Pick<HandshakeAnswer, '
   return { contentType: text === '' ? null : 'text/plain', body: text }
 }
 
-/** Header values that would not be sent as they are (controls, bytes above ASCII) are not echoed at all. */
+/** A header value to echo; undefined if it could not be sent unchanged (controls, bytes above ASCII). */
 function headerValue(text: string | undefined): string | undefined {
   return text !== undefined && /^[\x20-\x7e]*$/.test(text) ? text : undefined
 }
 
 function learnedSecret(term: ChallengeTerm, challenge: Challenge): string | undefined {
   const { signingSecret, manual } = challenge.prepared.settings
-  // Of a manual scheme the user holds the secret: the provider's is none of its business.
+  // In a manual scheme the user sets the secret, and the provider's is not used.
   if (signingSecret !== null || manual !== null) return undefined
   const text = termText(term, challenge)
   return text !== undefined && text.length <= LEARNED_SECRET_LENGTH_MAX && /^[\x21-\x7e]+$/.test(text)
@@ -155,7 +155,7 @@ function learnedSecret(term: ChallengeTerm, challenge: Challenge): string | unde
     : undefined
 }
 
-/** The text of an expression as Unicode; undefined when it needs what is not there, such as a secret. */
+/** The text of an expression as Unicode; undefined when a part is missing, such as a secret. */
 function textOf(expression: ChallengeExpression, challenge: Challenge): string | undefined {
   const text = byteText(expression, challenge)
   return text === undefined ? undefined : bytesOf(text).toString('utf8')

@@ -6,31 +6,31 @@ import type { Key } from './keys.ts'
 import { matcherFor } from './macs.ts'
 import { sha256Hex } from './message.ts'
 
-/** Longer tokens are not looked at: real ones stay below 8 KB, Wix's carry the event and stay below 1 MiB. */
+/** The longest token that is read: real ones stay below 8 KB; Wix's carry the event and stay below 1 MiB. */
 const TOKEN_LENGTH_MAX = 1_048_576
 
-/** Clocks differ; `exp` and `nbf` are evaluated against the time of receipt, this much more leniently. */
+/** Tolerance for differing clocks when `exp` and `nbf` are compared with the time of receipt. */
 const LEEWAY_SECONDS = 60
 
 const Header = z.object({ alg: z.string() })
 const Claims = z.record(z.string(), z.unknown())
 
-/** What checking a token came to. `coversBody`: the token holds the digest of this body. */
+/** Result of checking a token. `coversBody`: the token holds the digest of this body. */
 export type JwtCheck =
   | { readonly kind: 'matches'; readonly coversBody: boolean }
   /** `reason` is null when the signature itself is wrong. */
   | { readonly kind: 'differs'; readonly reason: string | null }
 
-/** The claims of a token that nobody has checked yet; undefined when it is no JWT. */
+/** The claims of a token before any check; undefined when it is not a JWT. */
 export function unverifiedClaims(token: string): Record<string, unknown> | undefined {
   const [, payload] = token.length > TOKEN_LENGTH_MAX ? [] : token.split('.', 3)
   return payload === undefined ? undefined : decodePart(payload, Claims)
 }
 
 /**
- * Checks a JWT with the algorithm that the scheme pins: never with one that the token itself chose.
+ * Checks a JWT with the algorithm of the scheme, never with one that the token names.
  *
- * @param body the request's, for schemes whose token carries its hash
+ * @param body of the request, for schemes whose token carries its hash
  */
 export function checkJwt(
   scheme: Pick<SchemeRow, 'algs' | 'claims' | 'bodyHashClaim'>,

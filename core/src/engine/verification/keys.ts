@@ -2,17 +2,17 @@ import { createHash, createPublicKey, type KeyObject } from 'node:crypto'
 import type { SchemeRow } from '../providers/index.ts'
 import { decodeBase64Key, decodeHexKey } from './encodings.ts'
 
-/** What a scheme checks with: bytes for MACs, digests and tokens; a public key for signatures. */
+/** Key of a scheme: bytes for MACs, digests and tokens; a public key for signatures. */
 export type Key =
   | { readonly kind: 'secret'; readonly bytes: Buffer }
   | { readonly kind: 'public'; readonly key: KeyObject }
 
-/** Why a secret is no key for a scheme: a sentence for the person who saves it, without the secret. */
+/** The reason why a secret is not a key for a scheme: a sentence for the user, without the secret. */
 export interface KeyProblem {
   readonly problem: string
 }
 
-/** Larger keys take too long to check with on the capture path. */
+/** Accepted sizes of RSA keys: checks with larger ones take too long on the capture path. */
 const RSA_BITS = { min: 1024, max: 8192 } as const
 
 type PublicKeyType = 'ed25519' | 'rsa' | 'ec'
@@ -25,13 +25,13 @@ const PUBLIC_KEY_TYPES: Partial<Record<SchemeRow['mac'], PublicKeyType>> = {
 }
 
 /**
- * The key that a stored signing secret is for a scheme, or why it cannot be one.
+ * Makes the key of a scheme from a stored signing secret, or says why that is impossible.
  *
- * @param secret as the user saved it; one of the rule's prefixes is taken off first
+ * @param secret as the user saved it; one of the rule's prefixes is removed first
  */
 export function keyFor(scheme: Pick<SchemeRow, 'mac' | 'key'>, secret: string): Key | KeyProblem {
   const decode = scheme.key?.decode ?? 'utf8'
-  // Blanks are no part of an encoded key: they come from pasting. In a text they may be meant.
+  // Blanks around an encoded key come from pasting. In a text they may be intended.
   const given = decode === 'hex' || decode === 'base64' ? secret.trim() : secret
   const prefix = scheme.key?.stripPrefixes?.find((candidate) => given.startsWith(candidate)) ?? ''
   const text = given.slice(prefix.length)
@@ -68,7 +68,7 @@ const TYPE_NAMES: Record<PublicKeyType, string> = {
   ec: 'a P-256 public key',
 }
 
-/** A public key as people paste it: PEM, base64 of SPKI DER, or raw (32 bytes for Ed25519, PKCS #1 for RSA). */
+/** Reads a pasted public key: PEM, base64 of SPKI DER, or raw (32 bytes for Ed25519, PKCS #1 for RSA). */
 function publicKey(text: string, type: PublicKeyType): Key | KeyProblem {
   if (text.includes('PRIVATE KEY'))
     return { problem: 'This is a private key: save the public key that belongs to it.' }
@@ -87,7 +87,7 @@ function publicKey(text: string, type: PublicKeyType): Key | KeyProblem {
   return { kind: 'public', key }
 }
 
-/** RFC 8410: what stands before the 32 bytes of an Ed25519 key in its SPKI. */
+/** The bytes before the 32 bytes of an Ed25519 key in its SPKI (RFC 8410). */
 const ED25519_SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex')
 
 function bareKey(text: string, type: PublicKeyType): KeyObject | undefined {

@@ -7,16 +7,16 @@ import { unverifiedClaims } from './jwt.ts'
 /** The longest label. */
 const LABEL_LENGTH_MAX = 200
 
-/** Where an endpoint without a provider looks, in this order; lower case. */
+/** Headers that are read for an endpoint without a provider, in this order; lower case. */
 const GENERIC_HEADERS = ['x-github-event', 'x-event-type', 'ce-type', 'x-event-key', 'x-shopify-topic']
 const GENERIC_MEMBERS = ['type', 'event', 'event_type']
 const GENERIC_HEADER_LENGTHS: ReadonlySet<number> = new Set(GENERIC_HEADERS.map(({ length }) => length))
 
 /**
- * The event type of a capture: where the endpoint's provider announces it, else in the usual places. Only texts of 1
- * to 200 characters are labels; oversize traces have one only if a header says it. Never throws.
+ * The event type of a capture: where the endpoint's provider sends it, else in the usual places. Only texts of 1 to 200
+ * characters are labels; an oversize trace has a label only if a header carries it. Never throws.
  *
- * @param provider of the endpoint; undefined: the generic order. A provider that announces none gives null
+ * @param provider of the endpoint; undefined: the generic order. A provider that sends no event type gives null
  */
 export function labelOf(provider: ProviderRow | undefined, request: CapturedRequest): string | null {
   if (provider === undefined) return genericLabel(request)
@@ -30,12 +30,12 @@ export function labelOf(provider: ProviderRow | undefined, request: CapturedRequ
 
 function isLabel(value: unknown): value is string {
   if (typeof value !== 'string' || value.length === 0 || value.length > LABEL_LENGTH_MAX) return false
-  // What Postgres cannot hold as text: JSON can spell both.
+  // PostgreSQL cannot store lone surrogates or NUL as text; JSON can contain both.
   return value.isWellFormed() && !value.includes('\0')
 }
 
 function genericLabel(request: CapturedRequest): string | null {
-  // Most captures have none of these headers, so they are looked at once, not once a name.
+  // Most captures have none of these headers, so the headers are read once, not once a name.
   if (request.headers.some(isGenericHeader)) {
     const evidence = new Evidence(request, '')
     for (const name of GENERIC_HEADERS) {
@@ -93,7 +93,7 @@ function textInJson(text: unknown, path: string): unknown {
   return nodeAt(jsonBody({ body, bodyTruncated: false, contentType: null }).value, path)
 }
 
-/** The text of an XML element in base64 (Braintree): enough for a label, no XML is interpreted. */
+/** The text of an XML element in base64 (Braintree): enough for a label, without an XML parser. */
 function elementText(base64: string, element: string): string | undefined {
   const xml = Buffer.from(base64, 'base64').toString('utf8')
   const start = xml.indexOf(`<${element}>`)

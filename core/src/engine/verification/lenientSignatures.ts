@@ -10,21 +10,21 @@ export interface LenientSignature {
   readonly bytes: Buffer
   readonly timestamp: string | undefined
   readonly hash: HashName | undefined
-  /** What is unlike the scheme in how it is written; undefined when nothing is. */
+  /** Deviation of the notation from the scheme, in words; undefined when there is none. */
   readonly oddity: string | undefined
 }
 
 const ENCODINGS: readonly SignatureEncoding[] = ['hex', 'base64', 'base64url']
 
-/** Any word that stands before signatures: `sha256=`, `v1,`, `Bearer `. */
+/** Any word that may precede a signature: `sha256=`, `v1,`, `Bearer `. */
 const ANY_PREFIX = /^(?:[A-Za-z][A-Za-z0-9-]{0,30}[=,]|(?:Basic|Bearer|HMAC|Token|sha\d+) )/i
 
-/** The signatures of the request, in the scheme's own place and in others where signatures are known to stand. */
+/** The signatures of the request, in the scheme's own place and in other known places. */
 export function lenientSignatures({ row }: PreparedScheme, evidence: Evidence): LenientSignature[] {
   const place = row.signature
   const own = findSignature(place, evidence)
   const proper = own === undefined ? [] : candidatesOf(place, own.values)
-  // The value itself and its pieces, for what is laid out in another way than the scheme says.
+  // The value itself and its pieces, for a layout that differs from the scheme's.
   const misread = (own?.values ?? [])
     .filter((value) => value !== undefined)
     .slice(0, 2)
@@ -62,7 +62,7 @@ function distinct(signatures: readonly LenientSignature[]): LenientSignature[] {
   })
 }
 
-/** A text in every encoding that it can be read in, with and without what may be a prefix. */
+/** A text decoded in every possible encoding, with and without a possible prefix. */
 function readings(
   text: string,
   encoding: SignatureEncoding,
@@ -90,7 +90,7 @@ function oddPrefix(found: string, expected: string): string | undefined {
   return `the header has the prefix "${found.trim()}" ${instead}`
 }
 
-/** One cause or both, in words. */
+/** Joins an oddity and a cause in one sentence; undefined if there is neither. */
 export function joined(cause: string | undefined, oddity: string | undefined): string | undefined {
   return cause !== undefined && oddity !== undefined ? `${oddity}, and ${cause}` : (oddity ?? cause)
 }

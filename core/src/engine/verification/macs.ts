@@ -2,15 +2,15 @@ import { createHash, createHmac, type KeyObject, timingSafeEqual, verify } from 
 import type { HashName, SchemeRow } from '../providers/index.ts'
 import type { Key } from './keys.ts'
 
-/** The families whose signature is right or wrong for a message. JWTs carry their own. */
+/** Families of schemes that sign a message. JWTs are left out: they carry their own message. */
 export type MessageMac = Exclude<SchemeRow['mac'], 'jwt' | 'fetched'>
 
-/** Says whether a signature is right for the one message that the matcher was made for. */
+/** Whether a signature is right for the message that the matcher was made for. */
 export type Matcher = (signature: Uint8Array) => boolean
 
 /**
- * Makes the matcher of a message. What can be computed from the message is computed here, once, however many
- * signatures are tried: the body may be long.
+ * Makes the matcher of a message. The message is hashed here, once, however many signatures are tried: the body may be
+ * long.
  *
  * @param pieces hashed one after the other
  */
@@ -32,12 +32,12 @@ function rightBytes(mac: MessageMac, hash: HashName, key: Buffer, pieces: readon
   return digest.digest()
 }
 
-/** Equality whose time says nothing of where two values differ. Tokens may differ in length as well. */
+/** Compares in constant time. Tokens may differ in length, too. */
 export function sameBytes(left: Uint8Array, right: Uint8Array): boolean {
   return left.length === right.length ? timingSafeEqual(left, right) : false
 }
 
-/** Malformed signatures are wrong ones, not faults. */
+/** Verifies with a public key. A malformed signature is a wrong one, not an error. */
 function verifies(
   mac: MessageMac,
   hash: HashName,

@@ -9,7 +9,7 @@ import { withoutPort, withPort } from './publicUrl.ts'
 import type { Candidate } from './signatures.ts'
 import { timestampName, timestampText } from './timestamps.ts'
 
-/** What a request lacks for its signature to be checked, in words. */
+/** The missing part of a request without which its signature cannot be checked, in words. */
 export interface Missing {
   readonly missing: string
 }
@@ -17,7 +17,7 @@ export interface Missing {
 /**
  * Matches the candidates of a request. Candidates of one timestamp share their messages.
  *
- * @returns for a candidate whether it is right, or what the request lacks for telling
+ * @returns takes a candidate; returns whether it is right, or the part of the request that is missing
  */
 export function candidateMatcher(
   scheme: PreparedScheme,
@@ -41,7 +41,7 @@ export function candidateMatcher(
 }
 
 /**
- * A matcher for every message that the scheme's signer may have signed: templates times spellings of the URL.
+ * A matcher for every message that may have been signed: templates times spellings of the URL.
  *
  * @param hash instead of the scheme's own
  */
@@ -84,7 +84,7 @@ function urlVariants({ urlVariants }: SchemeRow, evidence: Evidence): readonly E
   return [...urls].map((url) => (url === evidence.url ? evidence : evidence.with({ url })))
 }
 
-/** The digest of a signature: the scheme's, or the one that its prefix names. */
+/** The digest of a signature: that of the scheme, or the one that its prefix names. */
 function hashOf({ hash }: SchemeRow, candidate: Pick<Candidate, 'hash'>): HashName {
   if (candidate.hash !== undefined) return candidate.hash
   return hash === undefined || hash === 'from-prefix' ? 'sha256' : hash

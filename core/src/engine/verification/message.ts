@@ -5,7 +5,7 @@ import type { Evidence } from './evidence.ts'
 import { contentfulCanonical, firstJsonItem, formSorted, plivoV3 } from './messageFunctions.ts'
 import { hubspotUrl, withoutQuery } from './publicUrl.ts'
 
-/** What a message is made from, besides the request. */
+/** Input for making a message. */
 export interface MessageInput {
   readonly scheme: Pick<SchemeRow, 'idHeader' | 'nonceHeader'>
   readonly evidence: Evidence
@@ -14,7 +14,7 @@ export interface MessageInput {
   readonly secret: Uint8Array | undefined
 }
 
-/** What was signed, in pieces that are hashed one after the other; or the name of what the request lacks for it. */
+/** The signed message, in pieces that are hashed one after the other; or the name of a missing part of the request. */
 export type Message = { readonly pieces: readonly Uint8Array[] } | { readonly missing: string }
 
 type Piece = (input: MessageInput) => Uint8Array | { readonly missing: string }
@@ -27,7 +27,7 @@ const TOKEN = /\{([^{}]+)\}/
 /**
  * Compiles a message template of the catalog. Its tokens: `{body} {timestamp} {id} {nonce} {method} {url}
  * {urlNoQuery} {urlHubspot} {formSorted} {secret} {json:path} {form:name} {formjson:name:path} {fn:name}`;
- * all else stands for itself.
+ * all other text is literal.
  *
  * @throws Error for an unknown token: the catalog's test compiles every row
  */
@@ -52,7 +52,7 @@ export function signsUrl(template: string): boolean {
   return /\{url|\{fn:plivo|\{fn:contentful/.test(template)
 }
 
-/** Whether a template needs the body read as JSON or as a form, which very long ones are not. */
+/** Whether a template needs the body read as JSON or as a form. Very long bodies are not parsed. */
 export function readsBody(template: string): boolean {
   return /\{(?:json|form|formjson|formSorted|fn:plivo)/.test(template)
 }
@@ -62,7 +62,7 @@ function literal(text: string): Piece {
   return () => bytes
 }
 
-/** A text of the request, or the name of what it lacks. */
+/** A text of the request, or its name if it is missing. */
 function required(text: string | undefined, name: string): Uint8Array | { missing: string } {
   return text === undefined ? { missing: name } : bytesOf(text)
 }
@@ -90,7 +90,7 @@ function pieceOf(token: string): Piece {
       return ({ evidence }) => formSorted(evidence)
     case 'secret':
       return ({ secret }) => secret ?? { missing: 'signing secret' }
-    // Fields that are absent are empty in what is signed (Adyen, Mailgun).
+    // Absent fields are empty in the signed message (Adyen, Mailgun).
     case 'json':
       return ({ evidence }) => bytesOf(evidence.jsonTexts(name)[0] ?? '')
     case 'form':

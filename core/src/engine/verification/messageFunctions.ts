@@ -4,11 +4,11 @@ import { bytesOf, byteTextOf } from './byteText.ts'
 import type { Evidence } from './evidence.ts'
 import { urlPieces, withoutQuery } from './publicUrl.ts'
 
-/** The few messages that no template can say: each is explained in the notes of its provider's documentation. */
+/** The few messages that no template can express. Each is explained in the notes of its provider's documentation. */
 
 type Pairs = readonly (readonly [string, string])[]
 
-/** By name, then by value; in the order of their bytes, as the providers sort. */
+/** Sorts by name, then by value, in the order of their bytes, as the providers do. */
 function sorted(pairs: Pairs): Pairs {
   return pairs
     .map(([name, value]) => [byteTextOf(name), byteTextOf(value)] as const)
@@ -20,8 +20,8 @@ function order(left: string, right: string): number {
 }
 
 /**
- * Twilio, Mandrill: the form's fields sorted by name, name and value joined, no separators; of a repeated name
- * each value counts once. Empty for a request that carries no form.
+ * Twilio, Mandrill: the form's fields sorted by name, name and value joined, no separators. If a name is repeated,
+ * equal values count once. Empty for a request without a form.
  */
 export function formSorted(evidence: Evidence): Uint8Array {
   if (!isLabelledForm(evidence.request)) return bytesOf('')
@@ -47,7 +47,7 @@ export function plivoV3(evidence: Evidence, nonceHeader: string): Uint8Array | {
           .join('')
       : ''
   const base = byteTextOf(withoutQuery(evidence.url))
-  // Only a query is closed by the point before the fields.
+  // The full stop before the fields is written only after a query.
   const start = query === '' ? '' : `?${query}`
   const parameters = fields === '' ? start : query === '' ? `?${fields}` : `${start}.${fields}`
   return bytesOf(`${base}${parameters}.${nonce}`)
@@ -75,7 +75,7 @@ const CLOSERS = new Set([0x5d, 0x7d])
 const [QUOTE, BACKSLASH, COMMA, LIST] = [0x22, 0x5c, 0x2c, 0x5b]
 
 /**
- * Segment, batched: the bytes of the first item of the JSON array, as they stand in the body.
+ * Segment, batched: the bytes of the first item of the JSON array, as they are in the body.
  *
  * @returns undefined when the body does not start like an array with an item
  */

@@ -12,7 +12,7 @@ export interface PreparedScheme {
   /** The messages that may have been signed; none for JWTs and for schemes that are never checked. */
   readonly messages: readonly MessageTemplate[]
   readonly signsUrl: boolean
-  /** What handshakes would sign with the same secret, if they sign: such a signature proves nothing. */
+  /** The texts that handshakes would sign with the same secret, if they sign. Such a signature proves nothing. */
   readonly signedForAnybody: SignsForAnybody | undefined
 }
 
@@ -22,16 +22,16 @@ export interface PreparedVerification {
   readonly provider: ProviderRow | undefined
   /** Empty when there is nothing to check: no scheme, or a needed secret is not set. */
   readonly schemes: readonly PreparedScheme[]
-  /** For explaining failures. */
+  /** Budget for explaining failures. */
   readonly searchBudget: SearchBudget
 }
 
-/** The messages of a scheme do not depend on the endpoint: they are compiled once for all that use it. */
+/** Compiled messages by scheme. They do not depend on the endpoint, so they are compiled once. */
 const messagesOf = new WeakMap<SchemeRow, readonly MessageTemplate[]>()
 
 /**
- * Precomputes what evaluating needs, so that a capture costs little. Settings that cannot be used (an unknown slug, a
- * bad key) never throw: they make captures `unverifiable` or unchecked.
+ * Precomputes everything that `evaluate` needs, so that a capture costs little. Settings that cannot be used (an
+ * unknown slug, a bad key) never throw: they make captures `unverifiable` or unchecked.
  */
 export function prepareVerification(settings: VerificationSettings): PreparedVerification {
   const provider = settings.provider === null ? undefined : findProvider(settings.provider)

@@ -10,7 +10,7 @@ interface UrlPieces {
 
 const URL_PIECES = /^(https?):\/\/([^/?#]*)([^?#]*)(\?[^#]*)?/i
 
-/** Cuts a URL; undefined when it is no http(s) URL. */
+/** Splits a URL; undefined when it is not an http(s) URL. */
 export function urlPieces(url: string): UrlPieces | undefined {
   const found = URL_PIECES.exec(url)
   if (found === null) return undefined

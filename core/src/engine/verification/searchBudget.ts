@@ -1,10 +1,10 @@
-/** What an endpoint may use at once, and how fast it comes back. */
+/** The most bytes of an endpoint at once, and the rate of refill. */
 const BYTES_MAX = 8 * 1_048_576
 const BYTES_PER_SECOND = 1_048_576
 
 /**
- * How much hashing an endpoint's searches for causes may cost. A sender of bad signatures is evaluated all the same, but a
- * flood of them gets no explanations: it must not cost more than good captures do.
+ * Budget of an endpoint for hashing in searches for causes. Bad signatures are always checked, but a flood of them gets
+ * no explanations: it must not cost more than good captures do.
  */
 export class SearchBudget {
   #left = BYTES_MAX

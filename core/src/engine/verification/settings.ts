@@ -12,12 +12,12 @@ export const SIGNATURE_ALGORITHMS = [
 /** One of {@link SIGNATURE_ALGORITHMS}. */
 export type SignatureAlgorithm = (typeof SIGNATURE_ALGORITHMS)[number]
 
-/** How a manual scheme's signature is written. */
+/** Encodings of manual schemes. */
 export const SIGNATURE_ENCODINGS = ['hex', 'base64', 'base64url'] as const
 /** One of {@link SIGNATURE_ENCODINGS}. */
 export type ManualEncoding = (typeof SIGNATURE_ENCODINGS)[number]
 
-/** What a manual scheme is when only its header was named. */
+/** Defaults of a manual scheme when only its header is set. */
 export const MANUAL_DEFAULTS = { algorithm: 'sha256', encoding: 'hex', prefix: '' } as const
 
 /** A scheme that the user described: a signature over the raw body in one header. */
@@ -28,7 +28,9 @@ export interface ManualScheme {
   readonly prefix: string
 }
 
-/** What an endpoint says about verification, its secrets decrypted. A manual scheme wins over the provider's. */
+/**
+ * Settings of an endpoint for verification, secrets decrypted. A manual scheme takes precedence over the provider's.
+ */
 export interface VerificationSettings {
   /** Slug of the catalog. */
   readonly provider: string | null
@@ -62,7 +64,7 @@ export function manualSchemeRow(manual: ManualScheme): SchemeRow {
     signature: {
       in: 'header',
       name: manual.header,
-      // Several signatures while a secret is rotated: none of the encodings has a comma in it.
+      // There may be several signatures while a secret is rotated. No encoding contains a comma.
       ...(manual.prefix.includes(',') ? { parse: 'raw' } : { parse: 'list', pairSep: ',' }),
       ...(manual.prefix === '' ? {} : { prefix: manual.prefix }),
       encoding: manual.encoding,

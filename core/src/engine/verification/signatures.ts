@@ -2,34 +2,34 @@ import type { HashName, SignaturePlace } from '../providers/index.ts'
 import { trimBlanks } from './byteText.ts'
 import type { Evidence } from './evidence.ts'
 
-/** More signatures than this in one request are not looked at by default: rotation needs two or three. */
+/** The most signatures of one request that are read by default: rotation needs two or three. */
 const CANDIDATES_MAX = 10
 
-/** Each group has its own timestamp and so its own pass over the body. */
+/** The most groups that are read: each has its own timestamp and so its own pass over the body. */
 const GROUPS_MAX = 3
 
-/** One signature of a request, taken out of its wrapping but not decoded. */
+/** One signature of a request, without prefix and key, not yet decoded. */
 export interface Candidate {
   readonly text: string
-  /** The timestamp that stands with it in the same value, if any. */
+  /** The timestamp in the same value, if any. */
   readonly timestamp: string | undefined
-  /** The digest that its prefix names, if it does. */
+  /** The digest that its prefix names, if any. */
   readonly hash: HashName | undefined
-  /** Where this one stands, when there are several places. */
+  /** The place of this signature, when there are several places. */
   readonly where?: string
 }
 
-/** What stands at a signature's place. */
+/** The values at a signature's place. */
 export interface FoundSignature {
   /** The place in words: `Stripe-Signature`, `the form field bt_signature`. */
   readonly where: string
-  /** The values as they stand there; undefined for an element that lacks one (`value[*].clientState`). */
+  /** The values, unchanged; undefined for an element without one (`value[*].clientState`). */
   readonly values: readonly (string | undefined)[]
-  /** Of headers that are told apart by a number: the name of each, as it was sent. */
+  /** For headers that differ by a number: the name of each, as it was sent. */
   readonly names?: readonly string[]
 }
 
-/** Looks where a scheme's signature stands; undefined when nothing stands there. */
+/** Reads the place of a scheme's signature; undefined when it is empty. */
 export function findSignature(place: SignaturePlace, evidence: Evidence): FoundSignature | undefined {
   const found =
     place.in === 'header' && place.numberedName !== undefined
@@ -85,8 +85,8 @@ export function placeName(place: SignaturePlace): string {
 }
 
 /**
- * The signatures in what was found: several while a secret is rotated, none when the value is not of the
- * documented form (its prefix or its key is missing).
+ * The signatures in the values that were found: several while a secret is rotated, none when the value does not have
+ * the documented form (its prefix or its key is missing).
  */
 export function candidatesOf(
   place: SignaturePlace,
@@ -146,7 +146,7 @@ function withoutPrefix(place: SignaturePlace, text: string): Candidate[] {
   return place.prefixOptional === true ? [{ text, timestamp: undefined, hash: undefined }] : []
 }
 
-/** The scheme word of an `Authorization` value (`Basic `) is the one prefix whose case does not count. */
+/** Whether a text starts with a prefix. Only for the scheme of an `Authorization` value (`Basic `) is case ignored. */
 function startsWithPrefix(text: string, prefix: string): boolean {
   if (!prefix.endsWith(' ')) return text.startsWith(prefix)
   return text.slice(0, prefix.length).toLowerCase() === prefix.toLowerCase()
@@ -161,7 +161,7 @@ function inPairs(place: SignaturePlace, value: string): Candidate[] {
     .map(([, text]) => ({ text: text ?? '', timestamp, hash: undefined }))
 }
 
-/** Split at the first separator only: base64 ends in `=`. */
+/** Splits at the first separator only: base64 ends in `=`. */
 function pairOf(item: string, separator: string): [key: string, text: string | undefined] {
   const at = item.indexOf(separator)
   return at < 0 ? [item, undefined] : [item.slice(0, at), item.slice(at + separator.length)]

@@ -2,10 +2,10 @@ import type { SchemeRow, TimestampPlace } from '../providers/index.ts'
 import type { Evidence } from './evidence.ts'
 import type { Candidate } from './signatures.ts'
 
-/** Narrower windows are widened to this: captures wait in queues on the way, too. */
+/** The least tolerance; smaller ones are raised to it, since captures wait in queues on the way, too. */
 const TOLERANCE_SECONDS_MIN = 60
 
-/** A timestamp evaluated: how old it was at receipt, or that it is none. Negative: it lies ahead. */
+/** Result of checking a timestamp. The age is at receipt; it is negative for a time in the future. */
 export type TimestampCheck =
   | { readonly kind: 'unchecked' }
   | { readonly kind: 'fresh' | 'stale'; readonly ageSeconds: number; readonly toleranceSeconds: number }
@@ -41,7 +41,7 @@ export function timestampName(place: TimestampPlace): string {
 }
 
 /**
- * Evaluates a timestamp against the time of receipt, where the scheme has a tolerance; only then it is parsed.
+ * Compares a timestamp with the time of receipt. Without a tolerance in the scheme it is not even parsed.
  */
 export function checkTimestamp(
   scheme: Pick<SchemeRow, 'timestamp'>,
@@ -76,12 +76,12 @@ function ageOf(text: string, unit: TimestampPlace['unit'], receivedAt: Date): nu
   }
 }
 
-/** A sender that writes no offset means UTC. */
+/** Adds `Z` to a time without an offset, which is in UTC. */
 function inUtc(text: string): string {
   return /(?:Z|[+-]\d\d:\d\d)$/.test(text) ? text : `${text}Z`
 }
 
-/** Senders write nanoseconds; dates hold milliseconds. */
+/** Cuts the fraction to milliseconds, which dates hold; senders write nanoseconds. */
 function withMilliseconds(text: string): string {
   return text.replace(/(\.\d{3})\d+/, '$1')
 }
@@ -95,7 +95,7 @@ export function ageWords(ageSeconds: number): string {
   return `${spanWords(Math.abs(ageSeconds))} ${ageSeconds < -0.5 ? 'ahead' : 'old'}`
 }
 
-/** How old a stale timestamp is and what is accepted: in seconds where larger units would call both the same. */
+/** Age of a stale timestamp and the accepted age, in words; in seconds if larger units would round both to the same. */
 export function staleWords(ageSeconds: number, toleranceSeconds: number): { age: string; limit: string } {
   const limit = spanWords(toleranceSeconds)
   if (spanWords(Math.abs(ageSeconds)) !== limit) return { age: ageWords(ageSeconds), limit }

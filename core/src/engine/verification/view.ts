@@ -1,7 +1,7 @@
 import { findProvider } from '../providers/index.ts'
 import { type ManualScheme, manualFamily } from './settings.ts'
 
-/** What the endpoint's `verification` object says. */
+/** The endpoint's `verification` object in the API. */
 export interface VerificationView {
   readonly source: 'none' | 'preset' | 'manual'
   readonly scheme: string | null
@@ -14,7 +14,7 @@ export interface VerificationView {
   readonly manual: ManualScheme | null
 }
 
-/** What the view needs of a stored endpoint: no secret, only whether there is one. */
+/** The facts of a stored endpoint that the view needs. Instead of secrets, only whether they are set. */
 export interface VerificationFacts {
   readonly provider: string | null
   readonly manual: ManualScheme | null

@@ -1,6 +1,5 @@
 /**
- * States of an attempt, in the order that people look for them. `Pending` until it has ended; `Interrupted` when it was cut
- * off.
+ * States of an attempt, in the order of display. `Pending` until it has ended; `Interrupted` when it was cut off.
  */
 export const ATTEMPT_STATES = [
   'Succeeded',
@@ -17,18 +16,20 @@ export type AttemptState = (typeof ATTEMPT_STATES)[number]
 /** States of attempts that a receiver did not accept. */
 export const FAILED_STATES = ['Failed', 'Errored', 'DeadLetter'] as const satisfies readonly AttemptState[]
 
-/** States of a request: that of its newest attempt, else `Pending` while one is queued, else what the capture decided. */
+/**
+ * States of a request: that of its newest attempt, else `Pending` while one is queued, else the result of the capture.
+ */
 export const REQUEST_STATES = [...ATTEMPT_STATES, 'NotAttempted', 'Skipped'] as const
 
 /** One of {@link REQUEST_STATES}. */
 export type RequestState = (typeof REQUEST_STATES)[number]
 
-/** A stored state of an attempt. One that only a newer version knows reads as `Pending`. */
+/** A stored state of an attempt. An unknown one, stored by a newer version, reads as `Pending`. */
 export function attemptStateOf(text: string): AttemptState {
   return ATTEMPT_STATES.find((state) => state === text) ?? 'Pending'
 }
 
-/** A stored state of a request. One that only a newer version knows reads as `Pending`. */
+/** A stored state of a request. An unknown one, stored by a newer version, reads as `Pending`. */
 export function requestStateOf(text: string): RequestState {
   return REQUEST_STATES.find((state) => state === text) ?? 'Pending'
 }
@@ -41,7 +42,7 @@ export const VERDICTS = ['verified', 'failed', 'unsigned', 'unverifiable'] as co
 /** One of {@link VERDICTS}. */
 export type Verdict = (typeof VERDICTS)[number]
 
-/** A stored verdict. One that only a newer version knows reads as `unverifiable`. */
+/** A stored verdict. An unknown one, stored by a newer version, reads as `unverifiable`. */
 export function verdictOf(text: string): Verdict {
   return VERDICTS.find((verdict) => verdict === text) ?? 'unverifiable'
 }
@@ -52,7 +53,9 @@ export const VERIFICATION_FILTERS = [...VERDICTS, 'none'] as const
 /** One of {@link VERIFICATION_FILTERS}. */
 export type VerificationFilter = (typeof VERIFICATION_FILTERS)[number]
 
-/** Scopes of keys: `read` looks, `write` changes things as well, `admin` manages keys and reads the audit log besides. */
+/**
+ * Scopes of keys: `read` only reads, `write` also changes things, `admin` also manages keys and reads the audit log.
+ */
 export const KEY_SCOPES = ['read', 'write', 'admin'] as const
 
 /** One of {@link KEY_SCOPES}. */

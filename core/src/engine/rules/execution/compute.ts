@@ -5,14 +5,14 @@ import type { Value } from '../language/values.ts'
 import type { Draft } from './draft.ts'
 import type { Meter } from './meter.ts'
 
-/** What a computation may look at. */
+/** Everything that a computation may read. */
 export interface CallContext {
   readonly draft: Draft
   readonly meter: Meter
   readonly facts: CallFacts
   /** The action's signing secret; null when it has none. */
   readonly secret: () => Uint8Array | null
-  /** The bytes to be sent; asked for after all other steps have run. */
+  /** The bytes to be sent; called after all other steps have run. */
   readonly raw: () => Uint8Array
 }
 

@@ -19,7 +19,7 @@ type Document =
   | { readonly kind: 'json' | 'form'; root: LazyJson; readonly original: string }
   | { readonly kind: 'empty' | 'unstructured' }
 
-/** A request in the hands of rules: what paths read is always what was written last. */
+/** A request while rules change it. Paths always read the latest values. */
 export class Draft implements ReadRoot {
   private headerLines: WireHeader[]
   private readonly captured: ReadRoot
@@ -69,17 +69,17 @@ export class Draft implements ReadRoot {
     if ('root' in document) document.root = root
   }
 
-  /** Says that the body is no longer what came. */
+  /** Marks the body as changed. */
   touch(): void {
     this.touched = true
     this.text = undefined
   }
 
   /**
-   * For steps that hold data back and found nothing to change: of a name that an object has twice, only the last is
-   * read, and the body as it came would still carry the others.
+   * For steps that remove data and found nothing to change. If an object has a name twice, only the last one is read,
+   * and the original body would still contain the others.
    *
-   * @returns whether there is such a name; then the body is written anew
+   * @returns whether there is such a name; then the body is rewritten
    */
   dropHidden(): boolean {
     const document = this.read()
@@ -109,13 +109,13 @@ export class Draft implements ReadRoot {
   }
 
   bodyDocument(): { value: LazyJson; isForm: boolean } | undefined {
-    // Conditions and templates come by here for each of their paths.
+    // Conditions and templates call this for each of their paths.
     this.meter.checkTime()
     const document = this.read()
     return 'root' in document ? { value: document.root, isForm: document.kind === 'form' } : undefined
   }
 
-  /** What a path without `[*]` reads; null when it is missing. */
+  /** The value at a path without `[*]`; null when it is missing. */
   valueAt(path: Path): LazyJson {
     switch (path.root) {
       case 'headers': {
@@ -135,7 +135,7 @@ export class Draft implements ReadRoot {
     }
   }
 
-  /** The lines of a header joined as one, bytes as they came; undefined when there is none. */
+  /** The lines of a header joined as one, bytes unchanged; undefined when there is none. */
   headerBytes(name: string): string | undefined {
     const lower = name.toLowerCase()
     const lines = this.headerLines.filter(([known]) => known.toLowerCase() === lower)
@@ -143,10 +143,10 @@ export class Draft implements ReadRoot {
   }
 
   /**
-   * Writes one header in place of all of its name; a new one stands last.
+   * Replaces all headers of a name with one; a new name is appended.
    *
    * @returns whether anything changed
-   * @throws Fault `bad_header` for what no header can hold
+   * @throws Fault `bad_header` for a value that no header can hold
    */
   setHeader(name: string, value: string): boolean {
     if (!HEADER_VALUE.test(value)) {
@@ -181,7 +181,7 @@ export class Draft implements ReadRoot {
     return lines.some(([, before]) => before !== value)
   }
 
-  /** Keeps the lines that pass; returns whether any went. */
+  /** Removes the lines that do not pass; returns whether there were any. */
   keepHeaders(passes: (name: string) => boolean): boolean {
     const before = this.headerLines.length
     this.headerLines = this.headerLines.filter(([name]) => passes(name))
@@ -198,7 +198,7 @@ export class Draft implements ReadRoot {
   }
 
   /**
-   * The bytes to send: those that came, unless a step touched the body.
+   * The bytes to send: the original ones, unless a step touched the body.
    *
    * @throws Fault `too_large` over 10 MiB, `type` for a form that holds more than texts
    */
@@ -224,10 +224,10 @@ export class Draft implements ReadRoot {
   }
 }
 
-/** Tab, visible ASCII and the upper half of latin1: what RFC 9110 lets a field value hold. */
+/** A field value by RFC 9110: tab, visible ASCII and the upper half of latin1. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/
 
-/** The body as `bodyStructure` decides what it is, up to the payload cap; digits and order kept. */
+/** The body, of the kind that `bodyStructure` decides, up to the payload cap; digits and order kept. */
 function readDocument(request: EvaluatedRequest): Document {
   if (request.body.length === 0) return { kind: 'empty' }
   const structure = bodyStructure(request, (body) => {

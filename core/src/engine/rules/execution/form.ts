@@ -21,11 +21,11 @@ export function parseForm(text: string): FormDocument {
 }
 
 /**
- * A changed form as text: what no step touched keeps its place and its very bytes; what changed stands where it first
- * stood, what is new stands last.
+ * A changed form as text. Fields that no step touched keep their position and bytes, changed fields their first
+ * position. New fields are appended.
  *
  * @param original the text as it came
- * @throws Fault `type` when a value is no text and no list of texts, which no step can have written
+ * @throws Fault `type` when a value is neither a text nor a list of texts; no step writes such a value
  */
 export function writeForm(form: FormDocument, original: string): string {
   const before = parseForm(original)
@@ -54,7 +54,7 @@ export function writeForm(form: FormDocument, original: string): string {
 }
 
 /**
- * Refuses what a form cannot hold where it is written, so that the fault is the step's that wrote it.
+ * Refuses a value that a form cannot hold when it is written, so that the fault belongs to the step that wrote it.
  *
  * @throws Fault `type`
  */
@@ -68,7 +68,7 @@ export function checkFormValue(value: AnyJson, segments: readonly Segment[]): vo
 }
 
 /**
- * Refuses a place that is no field of the form and no text of a repeated one.
+ * Refuses a place that is neither a field of the form nor a text of a repeated field.
  *
  * @throws Fault `type`
  */

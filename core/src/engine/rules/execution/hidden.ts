@@ -1,6 +1,6 @@
 import { isUnopened, type LazyJson } from '../../json/index.ts'
 
-/** How many names the objects of a JSON text have, repeated ones counted each time. Linear; the text must be JSON. */
+/** Number of names in all objects of a JSON text, repeated ones included. Linear; the text must be JSON. */
 export function namesIn(json: string): number {
   let count = 0
   let inString = false
@@ -14,7 +14,7 @@ export function namesIn(json: string): number {
   return count
 }
 
-/** How many members the objects of a document have in all. */
+/** Number of members of all objects of a document. */
 export function memberCountOf(node: LazyJson): number {
   if (Array.isArray(node)) return node.reduce((sum: number, item) => sum + memberCountOf(item), 0)
   if (node instanceof Map) {

@@ -49,7 +49,7 @@ describe('a body whose objects are opened only where paths lead', () => {
     fc.assert(
       fc.property(body, body, fc.array(step, { minLength: 1, maxLength: 6 }), (a, b, steps) => {
         const rules = [ruleOf(steps)]
-        // A zero at the end of a fraction is what the reader by hand is for: it makes maps of all objects.
+        // A zero at the end of a fraction needs the reader by hand, which makes maps of all objects.
         const [lazily, byHand] = [1.5, '1.50'].map((n) => {
           const result = runOn(
             { body: `{"a":${JSON.stringify(a)},"b":${JSON.stringify(b)},"n":${n}}` },

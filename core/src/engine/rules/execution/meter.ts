@@ -10,14 +10,14 @@ import { Fault } from '../language/fault.ts'
 import { RUN_LIMITS } from '../language/limits.ts'
 
 /**
- * Milliseconds of processor time that this process has worked: on a busy machine a rule that waits for its turn has not
- * taken long.
+ * Processor time of this process in milliseconds. On a busy machine, time in which a rule waited for the processor does
+ * not count.
  */
 export interface Stopwatch {
   worked(): number
 }
 
-/** Asking the system costs as much as a step: an answer serves for so long, in milliseconds on the wall. */
+/** Milliseconds of wall time for which a reading is reused: asking the system costs as much as a step. */
 const ANSWER_AGE = 1
 
 function machineStopwatchOf(): Stopwatch {
@@ -35,22 +35,22 @@ function machineStopwatchOf(): Stopwatch {
   }
 }
 
-/** The machine's. */
+/** The stopwatch of the machine. */
 export const machineStopwatch: Stopwatch = machineStopwatchOf()
 
 /**
- * The largest piece of work between two looks at the time, in milliseconds on a body of 1 MiB: a rule is stopped so much
- * before its time is up, so that it ends within it.
+ * The longest work between two looks at the time, in milliseconds on a body of 1 MiB. A rule is stopped this long
+ * before its time is up, so that it ends in time.
  */
 const LARGEST_PIECE = 10
 
-/** How much of a rule's time reading the body may use up, in milliseconds: as long as 1 MiB takes. */
+/** The most of a rule's time that reading the body counts for, in milliseconds: as long as 1 MiB takes. */
 const READING = 25
 
-/** Counts what a run has taken and stops it: time for each rule and for the whole set, written bytes for the whole set. */
+/** Limits a run: time for each rule and for the whole set, written bytes for the whole set. */
 export class Meter {
   private until = 0
-  /** What the rules of the set have left together. */
+  /** End of the time of the whole set. */
   private setUntil: number | null = null
   private ticks = 0
   private written = 0
@@ -58,9 +58,9 @@ export class Meter {
   constructor(private readonly stopwatch: Stopwatch) {}
 
   /**
-   * Before a rule's condition, which may be the first to read the body, and before it goes on.
+   * Starts a rule's time: before its condition, which may be the first to read the body, and when the rule resumes.
    *
-   * @param left what `timeLeft` said when it stopped
+   * @param left the result of `timeLeft` when the rule paused
    */
   startRule(left: number = RUN_LIMITS.milliseconds - LARGEST_PIECE): void {
     const now = this.stopwatch.worked()
@@ -68,12 +68,12 @@ export class Meter {
     this.until = Math.min(now + left, this.setUntil)
   }
 
-  /** Milliseconds that the present rule may still work. */
+  /** Milliseconds that the current rule has left. */
   timeLeft(): number {
     return this.until - this.stopwatch.worked()
   }
 
-  /** Reads the body, which is work of its size: a rule is not to blame for what it takes over `READING`. */
+  /** Reads the body. Its time grows with the body, so the time over `READING` is not charged to the rule. */
   reading<Body>(read: () => Body): Body {
     const before = this.stopwatch.worked()
     const body = read()
@@ -83,7 +83,7 @@ export class Meter {
     return body
   }
 
-  /** Called once a piece of work whose size nobody chose: a node of the body. */
+  /** Called for each node of the body, since the sender decides how many there are. */
   tick(): void {
     this.ticks += 1
     if ((this.ticks & 255) === 0) this.checkTime()
@@ -100,10 +100,10 @@ export class Meter {
   }
 
   /**
-   * A copy of a value that a step is about to write. Copies are what makes a body its own tree: nothing stands in it
-   * twice, so nothing grows by more than was paid for here.
+   * Copies a value that a step is about to write. So a body remains a tree: no value is in it twice, and it never grows
+   * by more than was charged here.
    *
-   * @param depth how deep in the body the copy will stand
+   * @param depth depth of the copy in the body
    * @throws Fault `too_large`
    */
   copy(value: AnyJson, depth: number): MutableJson {
@@ -137,7 +137,7 @@ export class Meter {
   }
 }
 
-/** @throws Fault `too_large` when a value would stand deeper than a body may nest: everything that walks one relies on it */
+/** @throws Fault `too_large` when a value would be deeper than a body may nest: code that walks bodies relies on it */
 export function checkDepth(depth: number): void {
   if (depth > MAX_JSON_DEPTH)
     throw new Fault('too_large', `The body would nest more than ${MAX_JSON_DEPTH} deep.`)

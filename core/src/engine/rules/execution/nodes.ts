@@ -3,12 +3,12 @@ import { isUnopened, type LazyJson, opened, type UnopenedObject } from '../../js
 import { Fault } from '../language/fault.ts'
 import type { Meter } from './meter.ts'
 
-/** Where a value stands: in a member of an object or in an element of a list. */
+/** Place of a value: a member of an object or an element of a list. */
 export type Place =
   | { readonly holder: Map<string, LazyJson>; readonly key: string }
   | { readonly holder: LazyJson[]; readonly key: number }
 
-/** Every existing place that segments lead to, in the body's order. Objects on the way are opened, so that they can be changed. */
+/** Every existing place at the end of segments, in the body's order. Objects on the way are opened, for changes. */
 export function placesOf(root: LazyJson, segments: readonly Segment[], meter: Meter): Place[] {
   const places: Place[] = []
   const walk = (node: LazyJson, at: number): void => {
@@ -42,7 +42,7 @@ export function placesOf(root: LazyJson, segments: readonly Segment[], meter: Me
   return places
 }
 
-/** The value that stands at a place now; null when there is none. */
+/** The present value of a place; null when there is none. */
 export function placedValue(place: Place): LazyJson {
   const value = Array.isArray(place.holder)
     ? place.holder[Number(place.key)]
@@ -56,14 +56,14 @@ export function replaceAt({ holder, key }: Place, value: LazyJson): void {
   else holder.set(String(key), value)
 }
 
-/** The value of a place, opened where it stands. */
+/** Opens the value of a place in its holder. */
 function openedAt(place: Place, value: LazyJson): LazyJson {
   const open = opened(value)
   if (open !== value) replaceAt(place, open)
   return open
 }
 
-/** Takes values out; the elements that are left close up. Places are positions before anything is taken. */
+/** Removes values; later elements move up. Places are positions before any removal. */
 export function removePlaces(places: readonly Place[], meter: Meter): void {
   const fromLists = new Map<LazyJson[], Set<number>>()
   for (const { holder, key } of places) {
@@ -87,13 +87,13 @@ export function removePlaces(places: readonly Place[], meter: Meter): void {
   }
 }
 
-/** Paths that share their beginnings, as a tree: built once a rule, walked once a delivery. */
+/** Paths as a prefix tree: built once a rule, walked once a delivery. */
 export interface KeepTree {
-  /** A path ends here: all that stands below stays. */
+  /** A path ends here: everything below is kept. */
   isWhole: boolean
   readonly names: Map<string, KeepTree>
   readonly indexes: Map<number, KeepTree>
-  /** By what follows the dot: members of an object, and elements of a list. */
+  /** Keyed by the text after the dot: members of an object, and elements of a list. */
   readonly eithers: Map<string, KeepTree>
   every: KeepTree | undefined
 }
@@ -131,8 +131,8 @@ function addTree(to: KeepTree, from: KeepTree): void {
 }
 
 /**
- * What is left of a node when only the named parts stay, in the body's order; undefined when nothing does. The node
- * itself when all of it stays.
+ * Reduces a node to the named parts, in the body's order. Returns undefined when nothing is kept, and the node itself
+ * when all of it is.
  */
 export function reduceTo(node: LazyJson, tree: KeepTree, meter: Meter): LazyJson | undefined {
   meter.tick()
@@ -193,12 +193,12 @@ function reduceList(node: LazyJson[], tree: KeepTree, meter: Meter): LazyJson[] 
   return isSame ? node : items
 }
 
-/** A member may be named, and be `.0` or `.*`, which mean it as well. */
+/** The tree of a member, which a name may address, or `.0` or `.*`. */
 function treeOfMember({ names, eithers }: KeepTree, name: string): KeepTree | undefined {
   return eithers.size === 0 ? names.get(name) : together([names.get(name), eithers.get(name)])
 }
 
-/** An element may be named by `[*]`, by its index, and by its index from the end, with brackets or a dot. */
+/** The tree of an element, which `[*]`, its index, or its index from the end may address, with brackets or a dot. */
 function treeOfElement(tree: KeepTree, index: number, length: number): KeepTree | undefined {
   const { every, indexes, eithers } = tree
   if (indexes.size === 0 && eithers.size === 0) return every
@@ -216,7 +216,7 @@ function together(branches: readonly (KeepTree | undefined)[]): KeepTree | undef
 }
 
 /**
- * The place that a step writes, with the objects on the way made where they are missing.
+ * The place that a step writes. Missing objects on the way are made.
  *
  * @returns the place; its value is missing when the member is new or the index is the list's length
  * @throws Fault `type` through a scalar, `not_found_index` for an index past the end or before the start

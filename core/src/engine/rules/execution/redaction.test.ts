@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { ruleOf, runOn } from '../../../../../tests/support/ruleRuns.ts'
 
-/** What senders call a JSON body. */
+/** Content types of JSON bodies from senders. */
 const CONTENT_TYPES = [
   null,
   'application/json',
@@ -17,7 +17,7 @@ const CONTENT_TYPES = [
   'application/octet-stream',
 ]
 
-/** Types under which no path leads into a body: a rule that takes data out of one faults, and nothing is sent. */
+/** Types of bodies into which no path leads. A rule that removes data from one faults, and nothing is sent. */
 const OPAQUE_TYPES = [
   'multipart/form-data; boundary=x',
   'multipart/form-data',
@@ -27,13 +27,16 @@ const OPAQUE_TYPES = [
 ]
 
 const SECRET = 'ada-5f0c2e'
-/** The same with every character escaped, as a sender may write it in JSON. */
+/** The secret with every character escaped, as a sender may write it in JSON. */
 const ESCAPED = [...SECRET].map((char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`).join('')
 
 const step = fc.oneof(fc.integer({ min: 0, max: 2 }), fc.string({ unit: 'grapheme', maxLength: 3 }))
 const where = fc.array(step, { minLength: 0, maxLength: 4 })
 
-/** JSON that holds the secret at a path, among other values; `twice`: every name on the way stands twice, the last counts. */
+/**
+ * JSON that holds the secret at a path, among other values. `twice`: every name on the way is duplicated; the last
+ * counts.
+ */
 function hiddenJson(
   path: readonly (string | number)[],
   options: { noise: unknown; escaped: boolean; twice: boolean },
@@ -83,7 +86,7 @@ describe('whatever the sender calls a JSON body', () => {
     fc.assert(
       fc.property(sent, ({ path, noise, contentType, blanks, mark, dotted, twice, escaped, nested, op }) => {
         const secret = hiddenJson(path, { noise, escaped, twice: nested })
-        // Of a name that stands twice the last counts, and the first must not slip through.
+        // The last of two equal names counts, and the first must not slip through.
         const names = twice ? [`"secret":${secret},`, `${blanks}"secret":"***"`] : ['', `"secret":${secret}`]
         const body = `${mark ? '\ufeff' : ''}${blanks}{"kept":${JSON.stringify(noise)},${blanks}${names.join('')}}${blanks}`
         const paths = [op === 'keep' ? 'body.kept' : pathText(path, dotted)]

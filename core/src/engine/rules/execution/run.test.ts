@@ -180,7 +180,7 @@ describe('algebra', () => {
   test('keep then keep is keep', () => {
     fc.assert(
       fc.property(object, paths, (body, kept) => {
-        // Negative indexes count from the end of what is left, so they are taken out of this law.
+        // Negative indexes count from the end of the remaining list, so this law does not hold for them.
         const step = {
           op: 'keep',
           paths: kept.map((each) => each.replaceAll('[-1]', '[*]').replaceAll('[0]', '[*]')),
@@ -310,7 +310,7 @@ describe('bounds', () => {
     }
     expect(after(20)).toBe('{"a":1,"b":1}')
     expect(after(60)).toBe('fault: too_slow')
-    // Each within its own time, all together beyond that of the set.
+    // Each rule stays within its time, but together they exceed that of the set.
     expect(after(20, 10)).toBe('fault: too_slow')
   })
 

@@ -10,7 +10,7 @@ import { Meter, machineStopwatch, type Stopwatch } from './meter.ts'
 import { runStep } from './steps.ts'
 import { unmatchedNote, unmatchedWhen } from './unmatched.ts'
 
-/** What a set of rules is run on. */
+/** Input of a run of rules. */
 export interface RunInput {
   /** As captured; never an oversize trace. */
   readonly request: EvaluatedRequest
@@ -19,19 +19,19 @@ export interface RunInput {
   readonly now: Date
   /** The action's signing secret; null when it has none. */
   readonly secret: () => Uint8Array | null
-  /** Whether the reports say which conditions and steps matched nothing: costs a look at every path. */
+  /** Whether the reports name conditions and steps that matched nothing; costs a look at every path. */
   readonly explains?: boolean
-  /** The machine's by default; tests turn it by hand. */
+  /** By default the machine's; tests set the time by hand. */
   readonly stopwatch?: Stopwatch
 }
 
-/** A rule and what it is called in `uuid()`: its id, or for one that is not saved any text. */
+/** A rule with its key for `uuid()`: its id, or any text for a rule that is not saved. */
 export interface RunRule {
   readonly key: string
   readonly rule: Rule
 }
 
-/** What one step did: `index` is 0-based; `note` is one sentence where there is something to add. */
+/** Report of one step. `index` is 0-based; `note` is one sentence, or null. */
 export interface StepReport {
   readonly index: number
   readonly op: CompiledStep['op']
@@ -39,29 +39,29 @@ export interface StepReport {
   readonly note: string | null
 }
 
-/** Which step faulted and why: `stepIndex` is 0-based, `detail` never holds a secret. */
+/** Report of a fault. `stepIndex` is 0-based, `detail` never holds a secret. */
 export interface FaultReport {
   readonly stepIndex: number
   readonly code: FaultCode
   readonly detail: string
   /**
-   * Whether the fault counts towards switching the rule off. On a body that is neither JSON nor a form it does not where
-   * the rule takes data out: a sender must not be able to switch such a rule off.
+   * Whether the fault counts towards switching the rule off. If the body is neither JSON nor a form and the rule
+   * removes data, it does not count: a sender must not be able to switch such a rule off.
    */
   readonly counted: boolean
 }
 
-/** How one rule ran: no steps and no fault when it did not match. */
+/** Report of one rule: no steps and no fault when it did not match. */
 export interface RuleReport {
   readonly matched: boolean
-  /** What the condition reads that is not there; null where nothing is missing, and unless the run explains. */
+  /** Names the paths of the condition that find nothing; null if there is none, and unless the run explains. */
   readonly note: string | null
   /** The steps that ran, in the document's order. */
   readonly steps: readonly StepReport[]
   readonly fault: FaultReport | null
 }
 
-/** What rules made of a request. */
+/** A request as rules changed it. */
 export interface TransformedRequest {
   readonly headers: readonly WireHeader[]
   /** Names, in lower case, of headers that a step wrote: they are sent even where captured ones would be dropped. */
@@ -70,11 +70,11 @@ export interface TransformedRequest {
   readonly contentType: string | null
 }
 
-/** How a set of rules ran, and what is to be sent. */
+/** Reports of a run, and the request to be sent. */
 export interface RunResult {
   /** One report a rule, in their order; those after a fault did not run and report no match. */
   readonly rules: readonly RuleReport[]
-  /** Null when a rule faulted: then nothing may be sent. */
+  /** Null when a rule faulted; then nothing may be sent. */
   readonly output: TransformedRequest | null
 }
 
@@ -84,22 +84,21 @@ const UUIDS = Buffer.from('6f1c6a0e3b5d4d27a1c58e4f90b7d2c3', 'hex')
 interface Progress {
   matched: boolean
   note: string | null
-  /** What the steps that read the raw body have of the rule's time. */
+  /** Milliseconds of the rule's time that are left for steps that read the raw body. */
   timeLeft: number
   steps: StepReport[]
   fault: FaultReport | null
 }
 
-/** The step that is at work: where a fault is put down. */
+/** The step that is running, to which a fault is attributed. */
 interface Position {
   rule: number
   step: number
 }
 
 /**
- * Runs enabled rules top to bottom. Steps that read the raw body
- * run after all others, so that a signature covers the bytes that are sent. Pure, bounded, and never throws: a rule
- * that cannot do what it says is reported as a fault.
+ * Runs enabled rules top to bottom. Steps that read the raw body run after all others, so that a signature covers the
+ * bytes that are sent. Pure, bounded, and never throws: a rule that cannot be carried out is reported as a fault.
  */
 export function runRules(rules: readonly RunRule[], input: RunInput): RunResult {
   const meter = new Meter(input.stopwatch ?? machineStopwatch)

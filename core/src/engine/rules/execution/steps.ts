@@ -58,7 +58,7 @@ export function runStep(step: CompiledStep, context: CallContext): boolean {
         meter,
       )
     case 'compute': {
-      // Into an empty or unstructured body nothing can be written, whatever the call would have made.
+      // An empty or unstructured body is a fault, whatever the call would have returned.
       if (step.target.root === 'body') draft.root()
       return write(step.target, evaluate(step.call, context), draft, meter)
     }
@@ -94,7 +94,7 @@ function keep(targets: readonly Target[], draft: Draft, meter: Meter): boolean {
   return draft.keepHeaders(stays) || changed
 }
 
-/** Built once a step: rules are kept, and deliveries are many. */
+/** Built once a step: rules are kept, and run for many deliveries. */
 const trees = new WeakMap<readonly Target[], KeepTree>()
 
 function treeOf(targets: readonly Target[], inBody: readonly BodyTarget[]): KeepTree {
@@ -162,11 +162,11 @@ function rename(from: Target, to: Target, draft: Draft, meter: Meter): boolean {
   if (draft.isForm) checkFormValue(placedValue(source), to.segments)
   const target = placeToWrite(root, to.segments)
   if (draft.isForm) checkFormPlace(target, root)
-  // Only now: the way to the target may lead into the value, and has opened it then.
+  // Read only now: if the target lies inside the value, finding it has opened the value.
   const value = placedValue(source)
   if (target.holder === source.holder && target.key === source.key) return false
   checkMove(value, target.holder, to.segments.length, meter)
-  // An object that is moved out of what it overwrites must still be there to be moved: first write, then remove.
+  // Write first, then remove: an object may be moved out of the value that it overwrites.
   if (target.holder instanceof Map) target.holder.delete(String(target.key))
   replaceAt(target, value)
   removePlaces([source], meter)
@@ -187,7 +187,7 @@ function renameHeader(name: string, to: Target, draft: Draft, meter: Meter): boo
 }
 
 /**
- * Looks through a value that is about to move to `depth`, into `holder`.
+ * Checks a value that is about to move to `depth`, into `holder`.
  *
  * @throws Fault `type` when the holder is part of the value, `too_large` when the value would nest too deep
  */
@@ -222,7 +222,7 @@ function headerValueOf(value: Value): string {
   return asText(value)
 }
 
-/** Whether two values print the same, digits and order included: then nothing was changed. */
+/** Whether two values print the same, digits and order included. Writing one over the other is then no change. */
 function sameSpelling(left: AnyJson, right: AnyJson): boolean {
   if (left === right) return true
   if (typeof left !== typeof right || left === null || typeof left !== 'object') return false

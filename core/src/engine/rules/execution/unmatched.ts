@@ -6,8 +6,9 @@ import type { Meter } from './meter.ts'
 import { placesOf } from './nodes.ts'
 
 /**
- * What a preview says of a step whose paths lead nowhere in the request as it is now: a misspelt path looks like a rule
- * that works. Null when every path that the step changes or reads found something; what it makes need not be there.
+ * A preview's note on a step whose paths find nothing in the request as it is now. A misspelt path looks like a rule
+ * that works. Null when every path that the step changes or reads found something; a path that it creates need not
+ * exist.
  */
 export function unmatchedNote(step: CompiledStep, draft: Draft, meter: Meter): string | null {
   const read = pathsRead(step)
@@ -19,7 +20,7 @@ export function unmatchedNote(step: CompiledStep, draft: Draft, meter: Meter): s
   return unmatchedWords(missing)
 }
 
-/** The same of a rule's condition. */
+/** {@link unmatchedNote} for a rule's condition. */
 export function unmatchedWhen(when: Condition, draft: Draft): string | null {
   return unmatchedWords(unmatchedPaths(pathsOf(when), draft))
 }

@@ -7,7 +7,7 @@ export const Decimal = AnyDecimal.clone({ precision: 40, rounding: AnyDecimal.RO
 /** An exact decimal number. */
 export type Decimal = InstanceType<typeof Decimal>
 
-/** Numbers are printed without exponent: beyond this many digits on either side of the point nobody means them. */
+/** The most digits on either side of the point, since numbers are printed without exponent. */
 const MAX_PLACES = 1000
 
 /**

@@ -3,20 +3,23 @@ import { RUN_LIMITS } from '../language/limits.ts'
 import type { Value } from '../language/values.ts'
 import type { Kind, Parameter } from './parameters.ts'
 
-/** What a call may know besides its arguments. */
+/** The input of a call in addition to its arguments. */
 export interface CallFacts {
   /** Start of this attempt. */
   readonly now: Date
   /** Version 5 over request, action, rule and step: the same on every attempt. */
   readonly uuid: () => string
-  /** Called for every piece of an argument that is worked on by itself, so that long ones end with the rule's time. */
+  /**
+   * Called for every piece of an argument that is processed separately, so that long ones stop at the rule's time
+   * limit.
+   */
   readonly tick: () => void
 }
 
-/** One function of the table: the engine calls it, the decoder checks arity with it, the docs are printed from it. */
+/** One function of the table. The engine calls it, the decoder checks arity by it, the docs are generated from it. */
 export interface RuleFunction {
   readonly parameters: readonly Parameter<unknown>[]
-  /** Set when the last parameter repeats: how many arguments the function takes at most. */
+  /** The most arguments if the last parameter repeats, else null. */
   readonly repeats: number | null
   readonly result: string
   /** One line for the docs. */

@@ -2,7 +2,7 @@ import { DOCUMENT_LIMITS } from '../language/limits.ts'
 import { arityOf, type RuleFunction } from './define.ts'
 import { FUNCTION_GROUPS } from './index.ts'
 
-/** docs/rules-functions.md, printed from the table of functions; `bun run docs` writes it. */
+/** The text of docs/rules-functions.md, made from the table of functions; `bun run docs` writes it. */
 export function functionsPage(): string {
   const groups = Object.entries(FUNCTION_GROUPS).map(([title, group]) => {
     const rows = Object.entries<RuleFunction>(group).map(

@@ -7,7 +7,7 @@ import { TEXT_FUNCTIONS } from './text.ts'
 
 /**
  * Every function of `compute`: the one table that the engine, the decoder, the JSON Schema and
- * docs/rules-functions.md read. Nothing in it loops, branches, draws at random or reaches outside.
+ * docs/rules-functions.md read. No function loops, branches, uses randomness or has side effects.
  */
 export const FUNCTION_GROUPS = {
   Text: TEXT_FUNCTIONS,
@@ -25,7 +25,7 @@ const FUNCTIONS: ReadonlyMap<string, RuleFunction> = new Map(
 /** Names in the order of the table. */
 export const FUNCTION_NAMES: readonly string[] = [...FUNCTIONS.keys()]
 
-/** The function of this name, in this case of its letters; undefined when there is none. */
+/** The function of this name, case-sensitive; undefined when there is none. */
 export function functionNamed(name: string): RuleFunction | undefined {
   return FUNCTIONS.get(name)
 }

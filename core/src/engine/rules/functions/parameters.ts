@@ -10,15 +10,15 @@ import { Fault } from '../language/fault.ts'
 import { asText, nameOf, type Value } from '../language/values.ts'
 import { type Decimal, decimalOf } from './decimal.ts'
 
-/** What one parameter takes, and how a value becomes it. */
+/** A kind of parameter: the values that it takes, and how it converts them. */
 export interface Kind<T> {
-  /** As the docs call it. */
+  /** Name in the docs. */
   readonly name: string
   /** @throws Fault when the value is not of this kind */
   readonly read: (value: Value) => T
-  /** What is wrong with a literal, known when a rule is saved; null when it will do. */
+  /** Checks a literal when a rule is saved. @returns what is wrong with it, or null */
   readonly refuses?: (literal: JsonValue) => string | null
-  /** Whether `{"secret":"signing"}` may stand here. */
+  /** Whether `{"secret":"signing"}` is allowed. */
   readonly takesSecret?: true
 }
 
@@ -26,14 +26,14 @@ export interface Kind<T> {
 export interface Parameter<T> {
   readonly name: string
   readonly kind: Kind<T>
-  /** Stands for a missing argument and for null; absent for a required parameter. */
+  /** Used for a missing argument and for null; absent for a required parameter. */
   readonly fallback?: { readonly value: T; readonly words: string }
 }
 
 /** Text, also of a number, a boolean, null ("") or UTF-8 bytes; faults on a list or an object. */
 export const TEXT: Kind<string> = { name: 'text', read: asText }
 
-/** An exact decimal; faults on what is not a number or the text of one. */
+/** An exact decimal; faults on anything but a number or the text of one. */
 export const NUMBER: Kind<Decimal> = { name: 'number', read: asNumber }
 
 /** Any value as it is, bytes included. */
@@ -45,7 +45,7 @@ export const JSON_VALUE: Kind<AnyJson> = {
   read: (value) => (value instanceof Uint8Array ? asText(value) : value),
 }
 
-/** A list; null is an empty one where a function says so itself. */
+/** A list; faults on anything else, null included. */
 export const LIST: Kind<readonly AnyJson[]> = {
   name: 'list',
   read: (value) => {
@@ -54,7 +54,7 @@ export const LIST: Kind<readonly AnyJson[]> = {
   },
 }
 
-/** A list, or null where there is none; faults on anything else. */
+/** A list or null; faults on anything else. */
 export const LIST_OR_NULL: Kind<readonly AnyJson[] | null> = {
   name: 'list',
   read: (value) => (value === null ? null : LIST.read(value)),
@@ -70,7 +70,7 @@ export const INTEGER: Kind<number> = {
   },
 }
 
-/** Bytes as they are, all else as the UTF-8 of its text. */
+/** Bytes as they are, any other value as the UTF-8 of its text. */
 export const BYTES: Kind<Uint8Array> = {
   name: 'text or bytes',
   read: (value) => (value instanceof Uint8Array ? value : Buffer.from(asText(value))),
@@ -97,7 +97,7 @@ export function oneOf<const Words extends readonly string[]>(words: Words): Kind
 /**
  * A number, or text that is strictly one.
  *
- * @throws Fault `bad_number` for text that is no number, `type` for anything else
+ * @throws Fault `bad_number` for text that is not a number, `type` for anything else
  */
 function asNumber(value: Value): Decimal {
   if (isJsonNumber(value)) return decimalOf(numberText(value))

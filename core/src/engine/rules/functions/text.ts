@@ -99,7 +99,7 @@ function concat(values: readonly Value[]): Value {
   return Buffer.concat(parts)
 }
 
-/** Adds up before it joins, so that a result that is too large is never built. */
+/** Adds up the lengths first, so that a result that is too large is never built. */
 function joined(texts: readonly string[], separator: string): string {
   let length = separator.length * Math.max(0, texts.length - 1)
   for (const text of texts) length += text.length
@@ -138,7 +138,7 @@ function parts(text: string, separator: string): string[] {
 const SURROGATE = /[\ud800-\udfff]/
 
 function substring(text: string, start: number, length: number): string {
-  // Without surrogates a code point is one unit, and nothing has to be taken apart.
+  // Without surrogates a code point is one unit, and the text need not be split.
   const characters = SURROGATE.test(text) ? [...text] : null
   const size = characters?.length ?? text.length
   const from = start < 0 ? Math.max(0, size + start) : Math.min(start, size)

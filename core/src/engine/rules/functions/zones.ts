@@ -1,14 +1,14 @@
-/** Formatters are costly to make and zones may come from bodies: a few are kept. */
+/** Formatters that are kept: they are costly to make, and zones may come from bodies. */
 const KEPT = 32
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
-/** Whether a text names a time zone of the IANA database; offsets like `+01:00` are none. */
+/** Whether a text names a time zone of the IANA database; false for offsets like `+01:00`. */
 export function isZone(zone: string): boolean {
   return zone.length <= 64 && /^[A-Za-z]/.test(zone) && formatterOf(zone) !== undefined
 }
 
 /**
- * The clock on the wall of a zone.
+ * The local time in a zone.
  *
  * @param at milliseconds since 1970
  * @returns `date` holds the local time in its UTC members

@@ -10,7 +10,7 @@ const path = text(0, MAX_PATH_LENGTH, pathPattern({ every: true, deliveryFacts: 
 })
 const ignoreCase = absent(Schema.Boolean)
 
-/** Any JSON value; text in it, where it is the whole value, is bounded. */
+/** Any JSON value. Its length is bounded if it is a text. */
 const comparable = Schema.Unknown.annotations({
   jsonSchema: {
     anyOf: [
@@ -25,8 +25,8 @@ const DATE_TIME =
 const LIKE = `^(\\\\\\*|[^*])*(\\*(\\\\\\*|[^*])*){0,${likeStars}}$`
 
 /**
- * The condition language as JSON Schema says it. `parseCondition` decides: it is the one implementation, for actions
- * and watchdogs too, and a test holds the two together.
+ * The condition language as JSON Schema. `parseCondition` decides: it is the only implementation, for actions and
+ * watchdogs, too. A test checks that the two agree.
  */
 const Leaf = Schema.Union(
   Schema.Struct({ path, op: Schema.Literal('eq', 'neq', 'contains'), value: comparable, ignoreCase }),

@@ -239,7 +239,9 @@ describe('the served JSON Schema', () => {
     expect(accepts(document)).toBe(true)
   })
 
-  /** What the schema cannot say: bytes, arity, depth, placement, header text and template grammar. */
+  /**
+   * Codes of checks that the schema cannot express: bytes, arity, depth, placement, header text and template grammar.
+   */
   const BEYOND = new Set(['bad_template', 'arity', 'too_deep'])
   const beyond = (document: unknown, issues: readonly string[]) =>
     issues.every((issue) => {

@@ -20,7 +20,7 @@ import { issuesBySchema } from './schemaIssues.ts'
  * Reads a rule document.
  *
  * @param value the document as `JSON.parse` made it
- * @param rawText the same as it was sent, where it is known: keeps key order and the spelling of numbers
+ * @param rawText the document's text as it was sent, if known: keeps key order and the spelling of numbers
  * @returns the rule, ready to run, or every wrong part in document order; paths of issues start at the document
  */
 export function decodeRule(value: unknown, rawText?: string): { rule: Rule } | { issues: InputIssue[] } {
@@ -43,14 +43,14 @@ export function decodeRule(value: unknown, rawText?: string): { rule: Rule } | {
   return { rule: compileRule(Schema.decodeUnknownSync(RuleDocument)(plain), json, text) }
 }
 
-/** Rules that were read back, by their text: deliveries run the same few over and over. */
+/** Cache of compiled rules by their text: deliveries run the same few rules. */
 const compiled = new Map<string, Rule>()
 const COMPILED_MAX = 500
 
 /**
  * Reads back a rule that we stored.
  *
- * @throws Error when it is not valid, which no saved rule is
+ * @throws Error when it is not valid; every saved rule is
  */
 export function storedRule(text: string): Rule {
   const known = compiled.get(text)

@@ -10,8 +10,8 @@ import { DOCUMENT_LIMITS } from './limits.ts'
 import { parseTarget, type TargetOptions, targetPattern } from './targets.ts'
 
 /**
- * The rule document, declared once: its types, its decoder (decode.ts) and
- * the JSON Schema that the service serves all come from here.
+ * The rule document, declared once: its types, its decoder (decode.ts) and the JSON Schema that the service serves are
+ * derived from this file.
  */
 
 const pathText = { type: 'string', maxLength: MAX_PATH_LENGTH }
@@ -80,7 +80,7 @@ const smallJson = evaluated(json, (value) =>
 
 const functionName = Schema.Literal(...FUNCTION_NAMES).annotations({ [WRONG_WORD]: 'unknown_function' })
 
-/** One argument of a function; a bare text is a path, so that it can never be mistaken for text. */
+/** One argument of a function. A bare string is always a path; a constant text is a `literal`. */
 export type Argument =
   | string
   | number
@@ -144,7 +144,7 @@ const STEPS = {
   compute: Schema.Struct({ op: Schema.Literal('compute'), path: one, ...Call.fields }),
 } as const
 
-/** The seven ops, in the order in which the documents name them. */
+/** The seven ops, in the order of the documentation. */
 export const STEP_OPS: readonly string[] = Object.keys(STEPS)
 
 const chooseStep: Choose = (value) => {
@@ -176,7 +176,7 @@ const Step = Schema.Union(
 /** One step of a document after decoding. */
 export type Step = typeof Step.Type
 
-/** PostgreSQL's text, and people, have no NUL. */
+/** Name of a rule, without NUL, which PostgreSQL's text cannot hold. */
 const name = evaluated(
   text(1, DOCUMENT_LIMITS.nameLength),
   (value) =>

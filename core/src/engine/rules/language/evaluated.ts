@@ -1,19 +1,22 @@
 import * as Schema from '@effect/schema/Schema'
 import type { InputIssue, ItemCode } from '../../issues.ts'
 
-/** What is wrong with a value beyond its type; paths start at the value. Looks at any value, of any type. */
+/** Finds issues of a value beyond its type; paths start at the value. Takes a value of any type. */
 export type Evaluate = (value: unknown) => readonly InputIssue[]
 
-/** Annotation of a filter: the evaluate that says more than yes or no. */
+/** Annotation of a filter: its `Evaluate`, which says more than yes or no. */
 export const EVALUATE = Symbol('evaluate')
-/** Annotation of a filter whose evaluate knows all about the value: what the schema below it says is left out. */
+/** Annotation of a filter whose `Evaluate` finds every issue: those of the schema below it are left out. */
 export const KNOWS_ALL = Symbol('knows all')
-/** Annotation of a union: which member a value was meant to be, or what is wrong when none. */
+/** Annotation of a union: a `Choose`, which finds the member that a value was meant to be. */
 export const CHOOSE = Symbol('choose')
 /** Annotation of a literal: the code for text that is not one of its values. */
 export const WRONG_WORD = Symbol('wrong word')
 
-/** The member of a union that a value was meant to be: `op` of a step, the shape of an argument. */
+/**
+ * Finds the member of a union that a value was meant to be, by `op` of a step or the shape of an argument; else an
+ * issue.
+ */
 export type Choose = (
   value: unknown,
 ) => { readonly member: Schema.Schema.AnyNoContext } | { readonly issue: InputIssue }
@@ -24,9 +27,9 @@ export function issue(code: ItemCode, detail: string): InputIssue {
 }
 
 /**
- * A schema with a evaluation on top.
+ * Adds an evaluation to a schema.
  *
- * @param jsonSchema as much of the evaluation as JSON Schema can say
+ * @param jsonSchema the part of the evaluation that JSON Schema can express
  */
 export function evaluated<A, I>(
   schema: Schema.Schema<A, I>,
@@ -43,13 +46,13 @@ export function evaluated<A, I>(
   )
 }
 
-/** JSON's null, by its type: the library alone would write `{"enum":[null]}`. */
+/** JSON's null, by its type: by default the library writes `{"enum":[null]}`. */
 export const Null = Schema.Null.annotations({ jsonSchema: { type: 'null' } })
 
 /**
- * Text of so many code points.
+ * Text with at least `least` and at most `most` code points.
  *
- * @param pattern what JSON Schema says of the text besides; another check decides
+ * @param pattern for JSON Schema only; another check decides
  */
 export function text(least: number, most: number, pattern?: string): Schema.Schema<string> {
   return evaluated(
@@ -69,7 +72,7 @@ export function text(least: number, most: number, pattern?: string): Schema.Sche
   )
 }
 
-/** A list of so many items. */
+/** A list with at least `least` and at most `most` items. */
 export function list<A, I>(
   item: Schema.Schema<A, I>,
   least: number,
@@ -86,7 +89,7 @@ export function list<A, I>(
   )
 }
 
-/** A member that may be left out; `undefined` and null are no values for it. */
+/** A member that may be left out; neither `undefined` nor null is a value for it. */
 export function absent<A, I>(schema: Schema.Schema<A, I>) {
   return Schema.optionalWith(schema, { exact: true })
 }

@@ -1,4 +1,4 @@
-/** Why a rule could not do what it says. The list is closed: receivers of `error` may branch on it. */
+/** Codes of the faults of rules. The list is closed: receivers of `error` may branch on it. */
 export const FAULT_CODES = [
   'type',
   'not_structured',
@@ -17,7 +17,7 @@ export const FAULT_CODES = [
 /** One of {@link FAULT_CODES}. */
 export type FaultCode = (typeof FAULT_CODES)[number]
 
-/** The only thing that running a rule throws; it never leaves the engine, which answers it as data. */
+/** The only error that running a rule throws. It never leaves the engine, which returns it as data. */
 export class Fault extends Error {
   override readonly name = 'Fault'
 

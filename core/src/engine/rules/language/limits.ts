@@ -1,4 +1,4 @@
-/** What one rule document may hold. Characters are code points, as in JSON Schema. */
+/** Limits of one rule document. Characters are code points, as in JSON Schema. */
 export const DOCUMENT_LIMITS = {
   bytes: 32 * 1024,
   nameLength: 100,
@@ -11,16 +11,16 @@ export const DOCUMENT_LIMITS = {
   callDepth: 10,
 } as const
 
-/** What one run may produce and take. */
+/** Limits of one run: results and time. */
 export const RUN_LIMITS = {
   /** Result of one function or template, in UTF-8 bytes. */
   textBytes: 1024 * 1024,
   outputBytes: 10 * 1024 * 1024,
-  /** What all steps of a set may write together: copies of copies must not outgrow memory before the end is looked at. */
+  /** All writes of the steps of a set. Copies of copies could outgrow memory before the result is checked. */
   writtenBytes: 32 * 1024 * 1024,
-  /** For the steps of one rule. Reading and writing the body is not counted: its size is bounded already. */
+  /** Time of the steps of one rule. Reading and writing the body is not counted: its size is bounded already. */
   milliseconds: 100,
-  /** For the steps of all rules of a set together: so long at most it keeps other work of the process waiting. */
+  /** Time of the steps of all rules of a set: the longest that other work of the process waits for them. */
   setMilliseconds: 250,
   listParts: 1000,
   padLength: 200,

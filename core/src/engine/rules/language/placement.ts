@@ -6,9 +6,9 @@ import { DOCUMENT_LIMITS } from './limits.ts'
 type Path = readonly (string | number)[]
 
 /**
- * What no JSON Schema can say of a document: strings for headers, arity and depth of calls, where a
- * secret and the raw body may stand, literals that a function would refuse. Looks at any JSON, valid or not, so that
- * one answer names everything that is wrong.
+ * Checks that JSON Schema cannot express: strings for headers, arity and depth of calls, the places where a secret and
+ * the raw body are allowed, literals that a function would refuse. Takes any JSON, valid or not, so that one answer
+ * names everything that is wrong.
  */
 export function issuesOfPlacement(document: JsonValue): InputIssue[] {
   const steps = isJsonObject(document) ? document.get('steps') : undefined

@@ -5,20 +5,20 @@ import { functionNamed, type RuleFunction } from '../functions/index.ts'
 import type { RuleDocument, Step } from './document.ts'
 import { parseTarget, type Target } from './targets.ts'
 
-/** The steps that take data out: without such a rule more reaches the destination than was meant to. */
+/** Ops that remove data. Without such a rule the destination receives more than was intended. */
 const TAKING_OUT = ['keep', 'remove', 'redact'] as const
 
-/** Which of them a rule has; empty for a rule that only adds or moves. */
+/** The ops of a rule that remove data; empty for a rule that only adds or moves. */
 export function opsTakingOut({ steps }: Pick<Rule, 'steps'>): readonly string[] {
   return TAKING_OUT.filter((op) => steps.some((step) => step.op === op))
 }
 
-/** A rule that was found valid, taken apart for running. Immutable: one serves every delivery. */
+/** A valid rule, compiled. Immutable: one serves every delivery. */
 export interface Rule {
   readonly name: string
   readonly when: Condition
   readonly steps: readonly CompiledStep[]
-  /** What is stored: JSON text with the author's key order and number spelling. */
+  /** The stored JSON text, with the author's key order and number spelling. */
   readonly text: string
 }
 
@@ -31,14 +31,14 @@ export type CompiledStep =
   | { readonly op: 'template'; readonly target: Target; readonly template: Template }
   | { readonly op: 'compute'; readonly target: Target; readonly call: Call; readonly readsRaw: boolean }
 
-/** A call of a function; calls may stand among its arguments. */
+/** A call of a function; its arguments may be calls. */
 export interface Call {
   readonly kind: 'call'
   readonly called: RuleFunction
   readonly args: readonly CompiledArgument[]
 }
 
-/** An argument that was found valid. `base64`: the secret is decoded before it is used. */
+/** A valid argument. `base64`: the secret is decoded before it is used. */
 export type CompiledArgument =
   | Call
   | { readonly kind: 'path'; readonly path: Path }
@@ -49,7 +49,7 @@ export type CompiledArgument =
 const DEFAULT_REDACTION = '***'
 
 /**
- * Takes a document apart that the decoder found valid.
+ * Compiles a document that the decoder found valid.
  *
  * @param json the same document with the digits of its numbers
  */

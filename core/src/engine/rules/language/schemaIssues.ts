@@ -6,7 +6,7 @@ import { CHOOSE, type Choose, EVALUATE, type Evaluate, KNOWS_ALL, WRONG_WORD } f
 
 type Path = readonly (string | number)[]
 
-/** Everything wrong is wanted, unknown members are wrong, and an absent member is not `undefined`. */
+/** All errors are reported, unknown members are errors, and an absent member is not `undefined`. */
 const OPTIONS = { errors: 'all', onExcessProperty: 'error', exact: true } as const
 
 /** Every wrong part of a value, by a schema of this room; paths start at the value. Empty when the value is valid. */

@@ -2,31 +2,34 @@ import { bodyPathPattern, HEADER_PATH_PATTERN, type Path, parsePath } from '../.
 import type { ItemCode } from '../../issues.ts'
 import { CONNECTION_FIELDS } from '../../message/index.ts'
 
-/** What a step may write: a part of the body, or a header. */
+/** Path that a step may write: a part of the body, or a header. */
 export type Target =
   | Extract<Path, { root: 'body' }>
   | (Extract<Path, { name: string }> & { readonly root: 'headers' })
 
-/** Which targets are allowed where one is parsed. */
+/** The kinds of target that are allowed where one is parsed. */
 export interface TargetOptions {
-  /** Whether `[*]` is allowed: in keep, remove and redact. */
+  /** Whether `[*]` is allowed. It is in keep, remove and redact. */
   readonly every: boolean
-  /** Whether headers of the connection and our own are allowed: in keep only, which leaves them. */
+  /** Whether headers of the connection and our own are allowed. Only in keep, which does not remove them. */
   readonly protectedHeaders: boolean
 }
 
-/** Whether steps may read a header of this name but not write it, in any case of its letters: it belongs to the connection or is ours. */
+/**
+ * Whether steps may read a header but not write it: it belongs to the connection or is ours. Names compare without
+ * case.
+ */
 export function isProtectedHeader(name: string): boolean {
   const lower = name.toLowerCase()
   return CONNECTION_FIELDS.has(lower) || lower.startsWith('creel-') || lower.startsWith('proxy-')
 }
 
-/** The grammar of targets as an anchored regular expression, for JSON Schema. Which headers are protected it does not say. */
+/** The grammar of targets as an anchored regular expression, for JSON Schema. It also takes protected headers. */
 export function targetPattern({ every }: Pick<TargetOptions, 'every'>): string {
   return `^(?:${bodyPathPattern({ every, least: 1 })}|${HEADER_PATH_PATTERN})$`
 }
 
-/** Reads the path of something that a step changes. */
+/** Reads the path of a target. */
 export function parseTarget(
   text: string,
   options: TargetOptions,

@@ -1,7 +1,7 @@
 import { type AnyJson, isJsonNumber, numberText } from '../../json/index.ts'
 import { Fault } from './fault.ts'
 
-/** What steps compute with: JSON, or bytes (the body to be sent, a key). */
+/** A value in a computation: JSON, or bytes (the body to be sent, a key). */
 export type Value = AnyJson | Uint8Array
 
 /**
@@ -18,7 +18,7 @@ export function asText(value: Value): string {
   throw new Fault('type', `Text is needed here, not ${nameOf(value)}.`)
 }
 
-/** What a value is, in words for a fault's detail. */
+/** Kind of a value, in words for a fault's detail. */
 export function nameOf(value: Value): string {
   if (value === null) return 'null'
   if (typeof value === 'string') return 'text'
