@@ -1,30 +1,30 @@
 import { z } from 'zod'
 
-/** An attempt that is due, as its job carries it. */
+/** An attempt that is due, in the payload of its job. */
 export const DUE_ATTEMPT = z.object({
   deliveryId: z.int(),
   /** The number of the attempt, from 1. */
   attempt: z.int(),
   /** Attempts for one action share its slots. */
   actionId: z.string(),
-  /** How much memory the attempt will take. */
+  /** Memory that the attempt will take. */
   bodyBytes: z.int(),
 })
-/** What is known of an attempt that is due. */
+/** An attempt that is due, after parsing. */
 export type DueAttempt = z.infer<typeof DUE_ATTEMPT>
 
 /**
- * The most attempts that share a job. By then its own row is a small part of what each of them costs, and it is still short enough to be
- * written in one piece.
+ * The most attempts that share a job. At this size the job's own row is a small part of the cost of each, and it is
+ * still short enough to be written in one piece.
  */
 export const JOB_ATTEMPTS_MAX = 16
 
-/** What a job of `deliveries.attempt` carries. */
+/** Payload of a job of `deliveries.attempt`. */
 export const ATTEMPT_JOB = z.object({
   attempts: z.array(DUE_ATTEMPT).min(1).max(JOB_ATTEMPTS_MAX),
 })
 
-/** What is to be queued: without `startAfter` it is due at once. */
+/** An attempt to be queued. Without `startAfter` it is due at once. */
 export interface QueuedAttempt extends DueAttempt {
   readonly startAfter?: Date
 }
@@ -36,12 +36,12 @@ export interface AttemptJob {
 }
 
 /**
- * The jobs of attempts: those that are due at the same time share them, up to {@link JOB_ATTEMPTS_MAX}, in the order given. So a row of
- * the queue is written, taken and deleted once for several deliveries.
+ * Makes the jobs of attempts. Attempts that are due at the same time share a job, up to {@link JOB_ATTEMPTS_MAX}, in
+ * the order given. So a row of the queue is written, taken and deleted once for several deliveries.
  */
 export function attemptJobs(attempts: readonly QueuedAttempt[]): AttemptJob[] {
   const jobs: AttemptJob[] = []
-  /** The last job of each time, which may take more. */
+  /** The last job of each due time, which may have room. */
   const open = new Map<number | undefined, AttemptJob>()
   for (const { startAfter, ...attempt } of attempts) {
     const due = startAfter?.getTime()
@@ -61,9 +61,9 @@ export function attemptJobs(attempts: readonly QueuedAttempt[]): AttemptJob[] {
 const STORED_JOB = z.union([ATTEMPT_JOB, DUE_ATTEMPT.transform((attempt) => ({ attempts: [attempt] }))])
 
 /**
- * The attempts of a job as the queue gives it back, whichever version queued it.
+ * The attempts of a job from the queue, whichever version queued it.
  *
- * @returns undefined when it is nothing that any version has queued
+ * @returns undefined for data that no version has queued
  */
 export function attemptsOfJob(data: unknown): readonly DueAttempt[] | undefined {
   return STORED_JOB.safeParse(data).data?.attempts

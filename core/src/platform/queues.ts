@@ -2,31 +2,31 @@ import { z } from 'zod'
 import { ATTEMPT_JOB } from './attemptJobs.ts'
 import type { Trx } from './db/index.ts'
 
-/** How a background job is queued and run; the names are pg-boss's. */
+/** Settings of a queue; the names of the options are pg-boss's. */
 export interface QueueSpec {
   readonly payload: z.ZodType
   readonly options: {
     /** `singleton`: at most one queued and one running. */
     readonly policy?: 'standard' | 'short' | 'singleton' | 'stately'
-    /** Runs after the first that a *crashed* job gets; an expected failure is a result, not a throw. */
+    /** Retries of a *crashed* job. An expected failure is a result, not an exception. */
     readonly retryLimit: number
-    /** Seconds after which a job without an answer counts as crashed. */
+    /** Seconds after which a job that has not ended counts as crashed. */
     readonly expireInSeconds?: number
     readonly heartbeatSeconds?: number
-    /** A table of its own, so that a busy queue does not slow the others down. */
+    /** Its own table, so that a busy queue does not slow the others down. */
     readonly partition?: boolean
     /** Wakes workers through LISTEN/NOTIFY; without it they poll. */
     readonly notify?: boolean
-    /** Seconds for which an ended job is kept; a week unless said otherwise. */
+    /** Seconds for which an ended job is kept; a week by default. */
     readonly deleteAfterSeconds?: number
   }
-  /** Batches of its jobs that one process runs at once: with several, one that is slow stops nobody. Default 1. */
+  /** Batches that one process runs at once. With several, a slow one does not block the others. Default 1. */
   readonly batches?: number
   /** Jobs of a batch, which ends with its slowest. Default 8. */
   readonly batchSize?: number
   /** How often jobs that fall due are looked for; 2 unless said otherwise. */
   readonly pollSeconds?: number
-  /** UTC cron line for jobs that run by the clock. */
+  /** Cron line, in UTC, for scheduled jobs. */
   readonly cron?: string
   /**
    * Each run queues the next one before it works, due after so many seconds, so that a worker that dies costs one run and not the
@@ -41,10 +41,11 @@ export const STORAGE_SWEEP_SECONDS = 10
 /** Every background job: its payload, its policy and the reason for both. */
 export const QUEUES = {
   /**
-   * Starts attempts of deliveries, those that are due at the same time together: claims each, which writes its Pending row with a
-   * lease, and hands it to the sender. The lease watches over the attempt from then on, so the job ends when its attempts have
-   * begun or are queued anew: a batch never waits for its slowest member. Retries are new jobs; the queue's own retries are for a
-   * worker that died in between. Then the whole job comes back, and the claim of what had begun finds nothing to do.
+   * Starts attempts of deliveries; those that are due at the same time share a job. Each attempt is claimed, which
+   * writes its Pending row with a lease, and passed to the dispatcher. From then on the lease covers the attempt. So
+   * the job ends when its attempts have begun or are queued again, and a batch never waits for its slowest member.
+   * Retries are new jobs; the queue's own retries are for a worker that died. Then the whole job runs again, and claims
+   * of attempts that had begun find nothing to do.
    */
   'deliveries.attempt': {
     payload: ATTEMPT_JOB,
@@ -115,15 +116,15 @@ export const QUEUES = {
     options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 3600 },
     cron: '* * * * *',
   },
-  /** Deletes what the retention of each plan ends. Singleton like the other sweep, and as harmless to cut off. */
+  /** Deletes rows past the retention of their plan. Singleton like the other sweep, and safe to interrupt. */
   'retention.sweep': {
     payload: z.object({}),
     options: { policy: 'singleton', retryLimit: 0, expireInSeconds: 3600, deleteAfterSeconds: 3600 },
     cron: '*/5 * * * *',
   },
   /**
-   * Finishes imports whose process died, and forgets those that it had not checked to the end. Singleton, and what one does not get
-   * done, the next goes on with.
+   * Finishes imports whose process died, and drops those that were not fully checked. Singleton; the next run resumes
+   * where this one stopped.
    */
   'imports.sweep': {
     payload: z.object({}),
@@ -153,24 +154,24 @@ export const QUEUES = {
     options: { policy: 'short', retryLimit: 0, expireInSeconds: 120, deleteAfterSeconds: 60 },
     cron: '* * * * *',
   },
-  /** Works out who gets an alert of the outbox. A lost one is found by `alerts.sweep`. */
+  /** Determines the recipients of an alert in the outbox. `alerts.sweep` finds lost jobs. */
   'alerts.fanOut': {
     payload: z.object({ alertId: z.uuid() }),
     options: { retryLimit: 5, expireInSeconds: 60, heartbeatSeconds: 10 },
   },
   /**
-   * Makes one send of an alert to one place. A failed send is a result, not a throw: its next attempt is a new job.
-   * So the queue's own retries happen only after a worker died, when the claim on the row has ended.
+   * Sends an alert to one place, once. A failed send is a result, not an exception: its next attempt is a new job. So
+   * the queue's own retries happen only after a worker died, when the claim on the row has expired.
    */
   'alerts.send': {
     payload: z.object({ alertDeliveryId: z.int() }),
     options: { retryLimit: 5, expireInSeconds: 60, heartbeatSeconds: 10 },
-    // A provider that does not answer takes its 10 s: it must not keep the others waiting.
+    // A provider that does not answer takes 10 s and must not delay the others.
     batches: 4,
   },
   /**
-   * Queues what a crash left behind and forgets what is over 30 days old. Short: one waiting is enough, and one whose
-   * worker died must not keep the next from running.
+   * Queues sends that a crash left behind and deletes alerts that are over 30 days old. Short: one queued is enough,
+   * and a job whose worker died must not block the next.
    */
   'alerts.sweep': {
     payload: z.object({}),
@@ -207,16 +208,16 @@ export const QUEUES = {
 
 /** The name of a queue: a key of {@link QUEUES}. */
 export type QueueName = keyof typeof QUEUES
-/** What the jobs of a queue carry, after parsing. */
+/** Payload of the jobs of a queue, after parsing. */
 export type Payload<Name extends QueueName> = z.infer<(typeof QUEUES)[Name]['payload']>
 
-/** A job to add: `startAfter` null runs as soon as a worker is free. */
+/** A job to add. Without `startAfter` it runs as soon as a worker is free. */
 export interface Job<Name extends QueueName> {
   readonly payload: Payload<Name>
   readonly startAfter?: Date
 }
 
-/** Adds jobs to the caller's transaction: they exist if and only if that transaction commits. */
+/** Adds jobs in the caller's transaction: they exist if and only if it commits. */
 export type Enqueue = <Name extends QueueName>(
   trx: Trx,
   name: Name,

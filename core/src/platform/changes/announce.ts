@@ -1,6 +1,6 @@
 import { run, statement, type Trx } from '../db/index.ts'
 
-/** Where changes of endpoints are told; the payload is the endpoint's id. */
+/** Channel for notifications of endpoint changes; the payload is the endpoint's id. */
 export const ENDPOINT_CHANNEL = 'creel_endpoints'
 
 /** `$1`: the ids of endpoints. */
@@ -9,7 +9,7 @@ export const ANNOUNCE = statement(
   `select pg_notify('${ENDPOINT_CHANNEL}', id) from unnest($1::text[]) as id`,
 )
 
-/** Tells every process that something of these endpoints has changed, once the transaction commits. */
+/** Notifies every process of a change to these endpoints, once the transaction commits. */
 export async function announceEndpointChange(trx: Trx, ...endpointIds: readonly string[]): Promise<void> {
   if (endpointIds.length > 0) await run(trx, ANNOUNCE, [[...new Set(endpointIds)]])
 }

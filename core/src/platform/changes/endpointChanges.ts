@@ -1,6 +1,6 @@
 /**
- * Wakes what waits in this process. Fed by one LISTEN connection and backed by a poll, so that a lost
- * notification delays a waiter but never strands it.
+ * Wakes waiters in this process. Notifications come over one LISTEN connection. A poll backs it up, so that a lost
+ * notification only delays a waiter.
  */
 export interface EndpointChanges {
   /**
@@ -11,16 +11,17 @@ export interface EndpointChanges {
    */
   onEndpoint(endpointId: string, listener: () => void): () => void
   /**
-   * Calls `listener` after every committed change on any endpoint of the service, with its id; with null when any may have
-   * changed, which is every few seconds. It must be quick.
+   * Calls `listener` after every committed change on any endpoint of the service, with its id. Every few seconds it is
+   * called with null: any endpoint may have changed. The listener must be quick.
    *
    * @returns ends the subscription
    */
   onAny(listener: (endpointId: string | null) => void): () => void
   /**
-   * Says that endpoints have changed, once that is committed: this process's listeners are called now, those of others when
-   * one NOTIFY for all that was said meanwhile has reached them. It is not part of the transaction, which would hold a lock
-   * of the whole database while it waits for the disk; who dies in between leaves the others to their poll.
+   * Announces committed changes of endpoints. The listeners of this process are called now; other processes get one
+   * NOTIFY for all changes of some milliseconds. It is not part of the transaction, which would hold a lock of the
+   * whole database while it waits for the disk. If this process dies before the NOTIFY, the other processes find the
+   * change by polling.
    */
   announce(endpointIds: readonly string[]): void
 }

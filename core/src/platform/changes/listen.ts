@@ -4,21 +4,21 @@ import type { Logger } from 'pino'
 import { ANNOUNCE, ENDPOINT_CHANNEL } from './announce.ts'
 import type { EndpointChanges } from './endpointChanges.ts'
 
-/** A notification can be lost with its connection: everybody looks again so often in any case. */
+/** Interval at which all listeners are called in any case, since a notification can be lost with its connection. */
 const POLL_MILLISECONDS = 5_000
-/** Other processes are notified of changes at most so often. */
+/** Least interval between notifications to other processes. */
 const NOTIFY_MILLISECONDS = 10
 const RECONNECT_MILLISECONDS = { first: 100, max: 5_000 } as const
 
-/** The announcements of a process that listens until it is stopped. */
+/** Change notifications of a process, until they are stopped. */
 export interface RunningEndpointChanges extends EndpointChanges {
   /** Ends the connection; listeners are not called any more. */
   stop(): Promise<void>
 }
 
 /**
- * Listens on one connection of its own, opened again whenever it is lost. After a gap everybody is woken, since
- * nobody knows what was missed.
+ * Listens on one connection of its own, which is reopened whenever it is lost. After a gap all listeners are called,
+ * since notifications may have been missed.
  *
  * @param url the database; must reach Postgres with session state, so not through a transaction pooler
  */
@@ -105,7 +105,7 @@ function keepListening(url: string, { onNotification, onConnected, log }: Listen
     next.on('error', lose)
     next.on('end', () => lose())
     let backend: number | undefined
-    // What we said ourselves has been heard here.
+    // For our own notifications the listeners of this process were called by `announce`.
     next.on('notification', ({ payload, processId }) => {
       if (processId !== backend) onNotification(payload ?? '')
     })
@@ -123,7 +123,7 @@ function keepListening(url: string, { onNotification, onConnected, log }: Listen
 
   void connect(0)
   return {
-    /** Tells the other processes. Where the connection is away, they look by themselves. */
+    /** Notifies the other processes. While the connection is lost, they find changes by polling. */
     async notify(endpointIds: readonly string[]) {
       await client
         ?.query({ name: 'notify', text: ANNOUNCE.text, values: [endpointIds] })

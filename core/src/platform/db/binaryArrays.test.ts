@@ -13,7 +13,7 @@ import {
   UUID,
 } from './binaryArrays.ts'
 
-/** Reads the format as Postgres's `array_recv` does; null items stay null. */
+/** Decodes the format like Postgres's `array_recv`; null items stay null. */
 function itemsOf(array: Buffer): { oid: number; items: (Buffer | null)[] } {
   expect(array.readInt32BE(0)).toBe(1)
   const items: (Buffer | null)[] = []

@@ -1,7 +1,6 @@
 /**
- * How items of one Postgres type are written in binary. node-postgres sends a Buffer parameter as it is, in
- * binary format, so a whole column of a batch is one parameter: a third of the cost of text arrays, and bodies
- * need no escaping.
+ * Binary encoding of one Postgres type. node-postgres sends a Buffer parameter unchanged, in binary format, so a whole
+ * column of a batch is one parameter: a third of the cost of text arrays, and bodies need no escaping.
  */
 export interface ItemType<Value> {
   readonly oid: number
@@ -17,9 +16,9 @@ const NULL_LENGTH = -1
 /**
  * A one-dimensional array in Postgres's binary format (`array_recv`).
  *
- * @param type how one value is written
- * @param items what the values are read from
- * @param valueIn the value of an item, asked once; null is SQL's NULL
+ * @param type encoding of one value
+ * @param items source of the values
+ * @param valueIn returns the value of an item, called once for each; null is SQL's NULL
  */
 export function encodeArray<Item, Value>(
   type: ItemType<Value>,
@@ -75,7 +74,7 @@ export const INT4: ItemType<number> = {
   write: (target, offset, value) => void target.writeInt32BE(value, offset),
 }
 
-/** Safe integers only. */
+/** An `int8`; safe integers only. */
 export const INT8: ItemType<number> = {
   oid: 20,
   byteLength: () => 8,
@@ -89,7 +88,7 @@ export const TEXT: ItemType<string> = {
   write: (target, offset, value) => void target.write(value, offset),
 }
 
-/** In the canonical form with hyphens, either case. */
+/** A `uuid` in the canonical form with hyphens, either case. */
 export const UUID: ItemType<string> = {
   oid: 2950,
   byteLength: () => 16,

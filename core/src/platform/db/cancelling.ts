@@ -1,8 +1,8 @@
 import { type DatabaseConnection, type Driver, PostgresDialect } from 'kysely'
 
 /**
- * PostgreSQL for queries that are cancelled when their caller hangs up. Kysely writes to the console what becomes of a query
- * that nobody waits for any more; here that is nothing: being cancelled is what was asked of it.
+ * PostgreSQL dialect for queries that are cancelled when their caller hangs up. By default Kysely prints the error of
+ * such a query to the console. Here it is dropped, since the cancellation was requested.
  */
 export class CancellingDialect extends PostgresDialect {
   readonly #known = new WeakSet<DatabaseConnection>()
@@ -20,7 +20,7 @@ export class CancellingDialect extends PostgresDialect {
   }
 }
 
-/** An error of a query whose caller is gone reaches nobody, nor does one of cancelling it; every other is thrown as before. */
+/** Drops errors of a query whose caller is gone, and errors of cancelling it. Other errors are thrown as before. */
 function leaveQuietly(connection: DatabaseConnection): void {
   const execute = connection.executeQuery.bind(connection)
   connection.executeQuery = async (query, options) => {
@@ -33,7 +33,7 @@ function leaveQuietly(connection: DatabaseConnection): void {
   }
   const cancel = connection.cancelQuery?.bind(connection)
   if (cancel === undefined) return
-  // Kysely fails on a query that ended while the cancelling connection was opened: then nothing is left to cancel.
+  // Kysely fails if the query ended while the cancelling connection was opened. Then there is nothing left to cancel.
   connection.cancelQuery = async (provider) => {
     await cancel(provider).catch(() => undefined)
   }

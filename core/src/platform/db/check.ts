@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
 import type { Db } from './handles.ts'
 
-/** @throws what the driver says when the database does not answer */
+/** Checks that the database answers. @throws the driver's error when it does not */
 export async function checkDatabase(db: Db): Promise<void> {
   await sql`select 1`.execute(db)
 }

@@ -1,32 +1,32 @@
-/** PostgreSQL ended the statement because its time was up: `query_canceled`. */
+/** `query_canceled`: PostgreSQL ended the statement, at its time limit or on request. */
 const QUERY_CANCELED = '57014'
 
 /**
- * Connection exceptions, operator interventions, "too many connections", and what PostgreSQL says at the door only: nobody of that
- * name, no such database (PostgreSQL, appendix A, error codes).
+ * Connection exceptions, operator interventions, "too many connections", and the errors of a login only: no such role,
+ * no such database (PostgreSQL, appendix A, error codes).
  */
 const OUTAGE = /^(08...|57P0[1-5]|53300|28...|3D000)$/
-/** Said at the door as well, under a code that queries may end with, too. */
+/** Another error of a login, under a code that queries may end with, too. */
 const CLOSED_DATABASE = /^database ".*" is not currently accepting connections$/s
 
 const SOCKET_FAILURES = new Set(['ECONNREFUSED', 'ECONNRESET', 'ENOENT', 'EPIPE', 'ETIMEDOUT', 'ENOTFOUND'])
 
-/** What node-postgres says when a connection ends, or none can be had; it gives these no code. */
+/** Messages of node-postgres when a connection ends or cannot be opened; these errors have no code. */
 const DRIVER_WORDS =
   /^(Connection terminated|timeout exceeded when trying to connect|Client has encountered a connection error)/
 
-/** Whether PostgreSQL ended a statement at its time limit. Not one that was cancelled because its caller hung up. */
+/** Whether PostgreSQL ended a statement at its time limit; false when it was cancelled because its caller hung up. */
 export function isStatementTimeout(error: unknown): boolean {
   return codeOf(error) === QUERY_CANCELED && String(messageOf(error)).includes('statement timeout')
 }
 
-/** Whether a query failed because the database is out of reach, and not because of the query. */
+/** Whether a query failed because the database is unreachable, and not because of the query. */
 export function isDatabaseOutage(error: unknown): boolean {
   const code = codeOf(error)
   if (code !== undefined && OUTAGE.test(code)) return true
   const message = String(messageOf(error))
   if (DRIVER_WORDS.test(message) || CLOSED_DATABASE.test(message)) return true
-  // Sends to the outside end in results and never throw these.
+  // Outbound sends return results and never throw these.
   return code !== undefined && SOCKET_FAILURES.has(code)
 }
 

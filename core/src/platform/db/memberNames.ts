@@ -1,8 +1,8 @@
 import { CamelCasePlugin, type PluginTransformResultArgs, type QueryResult, type UnknownRow } from 'kysely'
 
 /**
- * Columns in snake_case, members in camelCase. What a column holds stays as it is: Kysely's own plugin asks of every value
- * whether it holds names, and looks up the name of every value, which for a page of rows takes three times as long.
+ * Maps columns in snake_case to members in camelCase. Values stay unchanged: Kysely's own plugin checks every value for
+ * names, and looks up the name of every value, which for a page of rows takes three times as long.
  */
 class MemberNames extends CamelCasePlugin {
   override async transformResult({ result }: PluginTransformResultArgs): Promise<QueryResult<UnknownRow>> {
@@ -12,7 +12,7 @@ class MemberNames extends CamelCasePlugin {
   /** @param rows of one result, which all have the same columns */
   mapRows(rows: readonly UnknownRow[]): UnknownRow[] {
     const columns = Object.keys(rows[0] ?? {}).map((column) => [column, this.camelCase(column)] as const)
-    // A statement may say itself what its members are called.
+    // A statement may name its columns in camelCase itself.
     if (columns.every(([column, member]) => column === member)) return [...rows]
     return rows.map((row) => {
       const mapped: UnknownRow = {}
@@ -22,5 +22,5 @@ class MemberNames extends CamelCasePlugin {
   }
 }
 
-/** How our tables are called in SQL, and how in TypeScript. */
+/** Maps names between SQL and TypeScript. */
 export const memberNames = new MemberNames()

@@ -1,11 +1,11 @@
 import type { ItemType } from './binaryArrays.ts'
 
 const FIRST_BYTES = 64 * 1024
-/** What a large batch made it grow to beyond this is given back. */
+/** Memory above this size, from a large batch, is released by {@link MessageBuffer.clear}. */
 const KEPT_BYTES_MAX = 4 * 1024 * 1024
 const NULL_LENGTH = -1
 
-/** Messages of PostgreSQL's protocol, written one behind the other into memory that grows as it must. */
+/** Buffer for consecutive messages of PostgreSQL's protocol. It grows as needed. */
 export class MessageBuffer {
   private memory = Buffer.allocUnsafe(FIRST_BYTES)
   private end = 0
@@ -15,13 +15,13 @@ export class MessageBuffer {
     return this.memory.subarray(0, this.end)
   }
 
-  /** Begins anew. */
+  /** Drops the content. */
   clear(): void {
     this.end = 0
     if (this.memory.length > KEPT_BYTES_MAX) this.memory = Buffer.allocUnsafe(FIRST_BYTES)
   }
 
-  /** A message with its length in front, once `write` has said what is in it. */
+  /** Appends a message with its length, which is set after `write` has written the content. */
   message(type: number, write: (buffer: this) => void): void {
     this.reserve(5)
     this.memory[this.end] = type
@@ -31,7 +31,7 @@ export class MessageBuffer {
     this.memory.writeInt32BE(this.end - start, start)
   }
 
-  /** A value with its length in front: a parameter, or a field of a row. */
+  /** Appends a value after its length: a parameter, or a field of a row. */
   value<Value>(type: ItemType<Value>, value: Value | null): this {
     if (value === null) return this.int32(NULL_LENGTH)
     const length = type.byteLength(value)
@@ -42,7 +42,7 @@ export class MessageBuffer {
     return this
   }
 
-  /** Bytes with their length in front. */
+  /** Appends bytes after their length. */
   sized(bytes: Uint8Array): this {
     return this.int32(bytes.length).bytes(bytes)
   }
@@ -54,7 +54,7 @@ export class MessageBuffer {
     return this
   }
 
-  /** Text that ends with a NUL. */
+  /** Appends text and a NUL. */
   text(text: string): this {
     this.reserve(Buffer.byteLength(text) + 1)
     this.end += this.memory.write(text, this.end)

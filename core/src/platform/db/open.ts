@@ -7,12 +7,12 @@ import { shareConnections } from './shares.ts'
 import { preparing, runOn } from './statement.ts'
 import type { Database } from './tables.ts'
 
-/** One process's way to Postgres: Kysely for everything, the raw pool for the capture statement and pg-boss. */
+/** A process's access to Postgres: Kysely for everything, the raw pool for the capture statement and pg-boss. */
 export interface OpenDatabase {
   readonly db: Db
   /**
-   * For scans that a caller can make long. Connections of their own, so that searches never keep the key check, health
-   * or a capture waiting; PostgreSQL ends a statement after {@link SEARCH_SECONDS}.
+   * For scans that a caller can make long. They have their own connections, so that a key check, a health check or a
+   * capture never waits for a search. PostgreSQL ends a statement after {@link SEARCH_SECONDS}.
    */
   readonly searches: Db
   readonly pool: pg.Pool
@@ -22,28 +22,28 @@ export interface OpenDatabase {
 /** The most searches that one process runs at once. */
 const SEARCH_CONNECTIONS = 4
 
-/** After so long PostgreSQL ends a search. */
+/** Statement timeout of searches. */
 export const SEARCH_SECONDS = 15
 
-/** After so long PostgreSQL ends any other statement of ours: none is meant to take a second. */
+/** Statement timeout of all other statements, none of which should take a second. */
 const STATEMENT_SECONDS = 60
 
-/** How long a caller waits for a connection before it gets the answer that the database is out of reach. */
+/** Timeout for getting a connection. After it the caller gets an error that the database is unreachable. */
 const CONNECT_SECONDS = 10
 
 const INT8 = 20
 
 /**
- * A page costs the same wherever it lies, as it does in memory and nearly does on an SSD. Without statistics PostgreSQL takes
- * every row for one on a page of its own; with its default of four times the cost for such a page it then reads a whole
- * endpoint through a bitmap and sorts it, where walking the primary key in order ends after a page of a list.
+ * A page costs the same wherever it is, as it does in memory and nearly does on an SSD. Without statistics PostgreSQL
+ * assumes that every row is on its own page. With the default, four times the cost for such a page, it reads a whole
+ * endpoint through a bitmap and sorts it, although walking the primary key in order would end after one page of a list.
  */
 const PLANNER_SETTINGS = 'set random_page_cost = 1'
 
 /**
  * Opens a pool. No connection is made until the first query.
  *
- * int8 arrives as a number: every id and count of ours stays below 2^53.
+ * int8 is read as a number: all our ids and counts stay below 2^53.
  *
  * @param url a `postgres://` URL; a unix socket as `?host=/folder`
  * @param maxConnections the most connections that the pool holds at once
@@ -87,10 +87,11 @@ function openPool(
         oid === INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format),
     },
   })
-  // An idle connection that Postgres ends must not end us: the next query opens another.
+  // An idle connection that Postgres ends must not end the process: the next query opens another one.
   pool.on('error', () => {})
   pool.on('connect', (client) => {
-    // Nor one that is in use: its query fails, and its caller gets the error. Without a listener it would end us.
+    // Nor must one that is in use: its query fails, and its caller gets the error. Without a listener the process would
+    // end.
     client.on('error', () => {})
     client.query = preparing(client.query)
   })
@@ -98,8 +99,8 @@ function openPool(
 }
 
 /**
- * Kysely on one connection that its caller holds: for transactions that also run statements which Kysely cannot
- * prepare. Never to be destroyed: the connection stays its caller's.
+ * Kysely on one connection that the caller holds, for transactions that also run statements which Kysely cannot
+ * prepare. It must not be destroyed: the connection belongs to the caller.
  */
 export function onConnection(client: pg.PoolClient): Db {
   return kyselyOver({

@@ -2,7 +2,7 @@ import type { ClientBase, Connection } from 'pg'
 import type { ItemType } from './binaryArrays.ts'
 import { MessageBuffer } from './messageBuffer.ts'
 
-/** One value of a parameter or of a row that is copied in; null is SQL's NULL. */
+/** One value of a parameter or of a copied row; null is SQL's NULL. */
 export type Field = (buffer: MessageBuffer) => void
 
 /** A value of a type, as a {@link Field}. */
@@ -18,13 +18,13 @@ export function encoded(bytes: Uint8Array): Field {
 /** A row that a statement of a pipeline returned: its columns as text. */
 export type TextRow = readonly (string | null)[]
 
-/** An error of ours while statements were written: nothing was sent, and the connection is as it was. */
+/** An error while statements were encoded. Nothing was sent, and the connection is unchanged. */
 export class UnsentError extends Error {}
 
 /**
- * Encodes what is about to be sent.
+ * Runs an encoder before anything is sent.
  *
- * @throws UnsentError with what `encode` throws as its cause
+ * @throws UnsentError whose cause is the error of `encode`
  */
 export function beforeSending<Encoded>(encode: () => Encoded): Encoded {
   try {
@@ -40,19 +40,20 @@ const EXECUTE = 0x45
 const SYNC = 0x53
 const COPY_DATA = 0x64
 const COPY_DONE = 0x63
-/** Signature, flags, and the length of an extension that there is not. */
+/** Signature, flags, and the length of an empty extension. */
 const COPY_HEADER = Buffer.from('PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0', 'latin1')
 const END_OF_ROWS = -1
 const BINARY = 1
 
 /**
- * Several statements in one round trip and one transaction: they are sent together, and the first that fails undoes those
- * before it and keeps those behind it from running. node-postgres does the same with queries of its own, but cannot copy rows in.
+ * Several statements in one round trip and one transaction. They are sent together. If one fails, those before it are
+ * rolled back and those after it are not run. node-postgres does the same with its own queries, but cannot copy rows
+ * in.
  *
- * A run may be sent while the one before is under way, so that PostgreSQL begins with it as soon as it has ended that one. Each
- * is a transaction of its own all the same.
+ * A run may be sent while the previous one is in flight, so that PostgreSQL starts it as soon as that one has ended.
+ * Each run is still its own transaction.
  *
- * One a connection; it keeps what it has allocated.
+ * Each connection has one pipeline, which keeps its buffers.
  */
 export class Pipeline {
   private readonly idle: MessageBuffer[] = []
@@ -63,14 +64,14 @@ export class Pipeline {
 
   constructor(private readonly client: ClientBase) {}
 
-  /** Whether PostgreSQL would get another {@link run} at once, though one is under way. */
+  /** Whether another {@link run} would be sent at once, although one is in flight. */
   get mayFollow(): boolean {
     return this.underWay === 1 && this.exclusive === 0
   }
 
   /**
-   * Does what else is to be done on the connection, a transaction of several round trips or a statement of node-postgres. No
-   * {@link run} is sent ahead into it; none but its own may begin meanwhile.
+   * Runs other work on the connection: a transaction of several round trips, or a statement of node-postgres. No
+   * {@link run} is sent ahead into it. Meanwhile only the work itself may start one.
    */
   async exclusively<Result>(work: () => Promise<Result>): Promise<Result> {
     this.exclusive += 1
@@ -83,7 +84,7 @@ export class Pipeline {
 
   /**
    * Names a statement for {@link execute} on this connection.
-   * @throws what PostgreSQL says to it
+   * @throws the error of PostgreSQL
    */
   async prepare(name: string, text: string): Promise<void> {
     await this.run(() => this.buffer.message(PARSE, (buffer) => buffer.text(name).text(text).int16(0)))
@@ -117,22 +118,22 @@ export class Pipeline {
   }
 
   /**
-   * Sends what `add` adds and waits until it is committed.
+   * Sends the statements that `add` adds and waits for the commit.
    *
    * @returns the rows of all statements, one after the other
-   * @throws UnsentError when `add` throws; the first error of PostgreSQL: nothing of the pipeline is stored then, unless the connection was lost while
-   *   it committed
+   * @throws UnsentError when `add` throws; otherwise the first error of PostgreSQL. Nothing of the run is stored then,
+   *   unless the connection was lost during the commit
    */
   async run(add: () => void): Promise<readonly TextRow[]> {
-    // Its bytes may be on their way until it is answered.
+    // The socket may use the bytes until the answer has come, so each run in flight has its own buffer.
     const buffer = this.idle.pop() ?? new MessageBuffer()
     this.buffer = buffer
     buffer.clear()
     beforeSending(add)
     buffer.message(SYNC, () => {})
     const exchange = new Exchange(buffer.written)
-    // node-postgres sends a query when the one before has ended, but hands the answers to those that wait, in their order: so this
-    // one may be on its way already when its turn comes.
+    // node-postgres sends a query when the one before has ended, but dispatches answers to its queries in order. So
+    // this one may be sent before its turn comes.
     const before = this.mayFollow ? this.latest?.sentOn : undefined
     if (before !== undefined) exchange.submit(before)
     this.client.query(exchange)
@@ -140,7 +141,7 @@ export class Pipeline {
     this.underWay += 1
     try {
       const rows = await exchange.rows
-      // Whose exchange has failed may still be on its way.
+      // The buffer of a failed exchange may still be in use, and is not kept.
       this.idle.push(buffer)
       return rows
     } finally {
@@ -158,17 +159,17 @@ export class Pipeline {
   }
 }
 
-/** What node-postgres calls for the messages that come back. */
+/** The handler that node-postgres calls for the messages of an answer. */
 class Exchange {
   private readonly received: TextRow[] = []
   private readonly done = Promise.withResolvers<readonly TextRow[]>()
-  /** Where it was sent; undefined before. */
+  /** The connection on which it was sent; undefined before. */
   sentOn: Connection | undefined
   readonly rows = this.done.promise
 
   constructor(private readonly messages: Uint8Array) {}
 
-  /** Once, whoever asks first. */
+  /** Sends the messages. Further calls are no-ops. */
   submit(connection: Connection): void {
     if (this.sentOn !== undefined) return
     this.sentOn = connection

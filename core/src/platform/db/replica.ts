@@ -7,57 +7,58 @@ import type { OpenDatabase } from './open.ts'
 /** The connections that a read uses: of the primary, or of a replica. */
 export type ReadDatabase = Pick<OpenDatabase, 'db' | 'searches'>
 
-/** Where lists and searches are read. */
+/** Routes lists and searches to the replica or the primary. */
 export interface Reads {
   /**
-   * Runs a read on the replica, once that has replayed everything that was committed when the call came: what a caller was
-   * told is stored, it finds. Where the replica does not get there soon, or fails, on the primary.
+   * Runs a read on the replica, once it has replayed everything that was committed before the call. So a caller finds
+   * everything whose storing was confirmed. If the replica does not catch up soon, or fails, the read runs on the
+   * primary.
    *
    * @param read changes nothing; it may run twice
-   * @throws what `read` throws on the primary, and on the replica what has nothing to do with the replica
+   * @throws an error of `read` on the primary, or one on the replica that the replica did not cause
    */
   run<Result>(read: (database: ReadDatabase) => Promise<Result>): Promise<Result>
-  /** How the replica does; null without one. */
+  /** State of the replica; null without one. */
   state(): Promise<ReplicaState | null>
 }
 
-/** How far a replica is behind its primary. */
+/** State of a replica and its lag behind the primary. */
 export interface ReplicaState {
   /** Whether it answers and replays the log of this primary. */
   readonly isUsable: boolean
-  /** Of the log, not replayed yet; null where it is not usable. */
+  /** Bytes of the log that are not replayed yet; null when it is not usable. */
   readonly lagBytes: number | null
-  /** Since the commit that it replayed last, where there is more to replay; else 0. Null where it is not usable. */
+  /** Seconds since the last replayed commit if there is more to replay, else 0; null when it is not usable. */
   readonly lagSeconds: number | null
 }
 
-/** What becomes of reads, for whoever counts them. */
+/** Callbacks for metrics and the log. */
 export interface ReadsObserver {
-  /** A read ran there. */
+  /** A read has run on this server. */
   readonly ran: (where: 'replica' | 'primary') => void
-  /** The replica stopped or began to be of use; `reason` is for the log. */
+  /** The replica became usable or unusable; `reason` is for the log. */
   readonly changed: (isUsable: boolean, reason: unknown) => void
 }
 
-/** For so long a read waits for the replica: longer than a healthy one takes, shorter than anybody minds. */
+/** Timeout for the replica to catch up: longer than a healthy one takes, too short to be noticed. */
 const WAIT_MS = 100
 const POLL_MS = 3
-/** A replica that does not answer by then is out of reach. */
+/** Timeout after which the replica counts as unreachable. */
 const ANSWER_MS = 1_000
-/** After a failure, or a wait in vain, the replica is left alone for so long. */
+/** Pause before the replica is used again after a failure or a timeout. */
 const REST_MS = 1_000
 
-/** The replica does not replay what the primary writes: another installation's, or promoted. */
+/** The server does not replay the primary's log: it belongs to another installation, or was promoted. */
 class NotAReplica extends Error {
   override readonly name = 'NotAReplica'
 }
 
-/** Everything on the primary: without a replica. */
+/** Runs all reads on the primary, without a replica. */
 export function readsOf(primary: ReadDatabase): Reads {
   return { run: (read) => read(primary), state: () => Promise.resolve(null) }
 }
 
-/** Reads of a primary and its replica. */
+/** Runs reads on the replica where possible, else on the primary. */
 export function readsWithReplica(
   primary: ReadDatabase,
   replica: ReadDatabase,
@@ -82,7 +83,7 @@ export function readsWithReplica(
 
   const committed = async (): Promise<bigint> => {
     const { position, timeline: present } = await committedOn(primary.db)
-    // Another server is the primary now: what the replica holds may not be its past.
+    // Another server is the primary now. The replica may not follow it.
     if (present !== timeline) isSame = false
     timeline = present
     return BigInt(position)
@@ -99,7 +100,7 @@ export function readsWithReplica(
     if (seen === undefined) throw new Error(`The replica did not answer within ${ANSWER_MS} ms.`)
     return seen
   }
-  // All who wait share one look at a time.
+  // All waiting reads share one query at a time.
   let looking: Promise<bigint> | undefined
   const sharedLook = () => {
     looking ??= lookInTime().finally(() => {
@@ -157,7 +158,10 @@ export function readsWithReplica(
   }
 }
 
-/** Everything that a client was told is stored is before this place of the log; which log it is, changes with each failover. */
+/**
+ * Position in the log before which every confirmed write lies, and the log's timeline, which changes with each
+ * failover.
+ */
 async function committedOn(primary: Db): Promise<{ position: string; timeline: string }> {
   const { rows } = await sql<{ position: string; timeline: string }>`
     select (at - '0/0'::pg_lsn)::text as position, left(pg_walfile_name(at), 8) as timeline
@@ -191,7 +195,7 @@ async function requireReplicaOf(primary: Db, replica: Db, timeline: string): Pro
   }
   const [ours, theirs] = await Promise.all([identity(primary), identity(replica)])
   if (ours !== theirs) throw new NotAReplica('It is a replica of another database.')
-  // After a failover it becomes so with the first restart point, within `checkpoint_timeout`.
+  // After a failover the timelines agree from the first restart point on, within `checkpoint_timeout`.
   const { rows } = await sql<{ timeline: string }>`
     select upper(lpad(to_hex(greatest(
       (select timeline_id from pg_control_checkpoint()),
@@ -199,7 +203,7 @@ async function requireReplicaOf(primary: Db, replica: Db, timeline: string): Pro
   if (rows[0]?.timeline !== timeline) throw new NotAReplica('It follows a former primary.')
 }
 
-/** Conflicts with the replay end a query there; the primary knows none. */
+/** Codes of queries that the replay on a replica ended. They do not occur on the primary. */
 const RECOVERY_CONFLICTS = new Set(['40001', '40P01'])
 
 function isOfReplica(error: unknown): boolean {

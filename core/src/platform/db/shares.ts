@@ -4,21 +4,24 @@ import { PATIENCE_MS, Turns } from '../turns/index.ts'
 import type { Db } from './handles.ts'
 import type { Database } from './tables.ts'
 
-/** Connections that no workspace gets, for key checks, captures, health and jobs: a quarter of the pool, at most so many. */
+/**
+ * The most connections that are reserved for key checks, captures, health and jobs: a quarter of the pool, up to this.
+ */
 const KEPT_FREE_MAX = 3
-/** A workspace gets so many of however small a pool. */
+/** The least share of a workspace, however small the pool. */
 const LEAST = 2
-/** Handles of so many workspaces are kept. */
+/** The most workspaces whose handles are kept. */
 const HANDLES_MAX = 1_000
 
 /** The handles of workspaces, by the handle of the whole pool. */
 const sharesOf = new WeakMap<Db, (workspaceId: string) => Db>()
 
 /**
- * The same database with the connections that a workspace may take: at most half at once of what all workspaces
- * get together, which leaves some to the service itself. Where more are wanted, the workspaces take turns.
+ * The same database, limited to a workspace's share of the connections: at most half of those for all workspaces, which
+ * in turn leave some to the service. When the connections are exhausted, the workspaces take turns.
  *
- * Queries through it throw `LineTooLong` when none came in ten seconds. A handle that is not shared is returned as it is.
+ * Its queries throw `LineTooLong` when no connection is free within ten seconds. A handle that is not shared is
+ * returned unchanged.
  */
 export function shareOf(db: Db, workspaceId: string): Db {
   return sharesOf.get(db)?.(workspaceId) ?? db
@@ -58,13 +61,13 @@ export function shareConnections(
   })
 }
 
-/** A pool each of whose connections takes a turn. Never to be ended: the connections are the whole pool's. */
+/** A pool whose connections each take a turn. It must not be ended: the connections belong to the whole pool. */
 function sharedPool(pool: pg.Pool, begin: () => ReturnType<Turns['begin']>): PostgresPool {
   const connect = async (): Promise<pg.PoolClient> => {
     const end = await begin()
     try {
       const client = await pool.connect()
-      // The pool gives a connection a `release` of its own whenever it hands it out.
+      // The pool sets a new `release` each time it returns a connection.
       const release = client.release.bind(client)
       client.release = (error) => {
         release(error)

@@ -3,9 +3,9 @@ import type { ClientBase } from 'pg'
 import type { Db } from './handles.ts'
 import { memberNames } from './memberNames.ts'
 
-/** A statement whose text never changes: every connection parses it once, and plans it a few times only. */
+/** A statement whose text never changes. Every connection parses it once and plans it only a few times. */
 export interface Statement {
-  /** Begins with its name in a comment, so that the logs of PostgreSQL show it. */
+  /** Begins with its name in a comment, for the logs of PostgreSQL. */
   readonly text: string
 }
 
@@ -16,7 +16,7 @@ const names = new Map<string, string>()
  * Names a statement of a hot path: for short statements, planning takes longer than running.
  *
  * @param name unique in the program
- * @param text with `$1`…; whatever varies must be a parameter, since each text stays in every connection
+ * @param text with `$1`…; every variable part must be a parameter, since each text stays in every connection
  */
 export function statement(name: string, text: string): Statement {
   const named = `/* ${name} */ ${text}`
@@ -24,17 +24,17 @@ export function statement(name: string, text: string): Statement {
   return { text: named }
 }
 
-/** Where statements run that are not part of a transaction. */
+/** Pools for statements that are not part of a transaction, by handle. */
 const pools = new WeakMap<Db, PostgresPool>()
 
-/** Says what the connections of a handle are taken from. */
+/** Sets the pool of a handle. */
 export function runOn(db: Db, pool: PostgresPool): void {
   pools.set(db, pool)
 }
 
 /**
- * Runs a statement on a pool, or in a transaction, as any query: rows arrive with their members in camelCase. On a pool it goes
- * past Kysely, which would take as long for it as the driver does.
+ * Runs a statement on a pool, or in a transaction. Rows have members in camelCase, as with Kysely. On a pool it
+ * bypasses Kysely, which would take as long as the driver.
  *
  * @param values as node-postgres takes them; a Buffer goes in binary form, e.g. an array of {@link encodeArray}
  */
@@ -48,7 +48,7 @@ export async function run<Row>(
   const connection = await pool.connect()
   try {
     const { rows } = await connection.query<UnknownRow>(text, values)
-    // What its rows hold is what the caller says of the statement, here as with Kysely.
+    // The caller gives the type of the rows, as with Kysely.
     return memberNames.mapRows(rows) as Row[]
   } finally {
     connection.release()
@@ -56,8 +56,8 @@ export async function run<Row>(
 }
 
 /**
- * A connection's `query` that prepares {@link statement}s: Kysely hands over texts without names. A Proxy, because it
- * keeps all the ways in which node-postgres' `query` can be called.
+ * A connection's `query` that prepares {@link statement}s, which Kysely passes without their names. It is a Proxy in
+ * order to keep all overloads of node-postgres' `query`.
  */
 export function preparing(query: ClientBase['query']): ClientBase['query'] {
   return new Proxy(query, {

@@ -1,16 +1,16 @@
 import { sql } from 'kysely'
 import type { Db } from './handles.ts'
 
-/** Tables that captures and deliveries fill, by thousands of rows a second. */
+/** Tables that captures and deliveries fill by thousands of rows a second. */
 const FAST_GROWING = ['requests', 'deliveries', 'delivery_attempts'] as const
-/** A table has outgrown its statistics beyond so many pages, and so many times the pages that they know of. */
+/** A table has outgrown its statistics when it has more than 8 pages plus 4 times the pages in the statistics. */
 const OUTGROWN = { pages: 8, times: 4 } as const
 
 /**
- * Analyses the tables that have grown many times over since PostgreSQL last looked at them, so that no connection goes on
- * with a plan that it made while a table was all but empty. Autovacuum does the same, up to a minute later.
+ * Analyses the tables that have grown several times over since their last analysis, so that no connection keeps a plan
+ * from when a table was almost empty. Autovacuum does the same, up to a minute later.
  *
- * Costs a look at three file sizes where nothing has grown. A table that somebody else holds is left to the next call.
+ * If no table has grown, it only reads three file sizes. A locked table is skipped until the next call.
  */
 export async function analyzeOutgrown(db: Db): Promise<void> {
   const { rows } = await sql<{ name: (typeof FAST_GROWING)[number] }>`

@@ -1,29 +1,31 @@
 import { createTransport } from 'nodemailer'
 
-/** One mail, ready to go. */
+/** One mail, ready to be sent. */
 export interface Mail {
   readonly to: string
   readonly subject: string
   readonly text: string
   readonly html: string
-  /** Stable over attempts, so that a mail sent twice after a crash shows once: the part before the @ of `Message-ID`. */
+  /**
+   * The part before the @ of `Message-ID`. Stable over attempts, so that a mail sent twice after a crash is shown once.
+   */
   readonly messageKey: string
 }
 
-/** What became of a mail. A mail that cannot be sent is a result, never an exception. */
+/** Result of a send. A mail that cannot be sent is a result, never an exception. */
 export type MailResult =
   | { readonly outcome: 'sent'; readonly durationMs: number }
   | {
-      /** `rejected` is final (5xx); `failed` may go away (4xx, no connection). */
+      /** `rejected` is final (5xx); `failed` may be temporary (4xx, no connection). */
       readonly outcome: 'rejected' | 'failed' | 'notConfigured'
-      /** The server's words, without credentials. */
+      /** The server's reply, without credentials. */
       readonly detail: string
-      /** The server's reply code, where it gave one. */
+      /** The server's reply code, if any. */
       readonly statusCode: number | null
       readonly durationMs: number
     }
 
-/** Sends mail, or says why it cannot. */
+/** Sends mail. A failure is a result with its reason. */
 export interface Mailer {
   send(mail: Mail): Promise<MailResult>
   close(): void
@@ -59,7 +61,7 @@ export function createMailer({ smtpUrl, from = DEFAULT_FROM }: MailerOptions): M
       try {
         await transport.sendMail({
           from,
-          // An object: a display name or a second address cannot be smuggled in.
+          // As an object, the address cannot inject a display name or a second address.
           to: { name: '', address: to },
           subject,
           text,
@@ -86,16 +88,16 @@ const UNCONFIGURED: Mailer = {
   close: () => {},
 }
 
-/** 5xx says never, 4xx says not now; no code says that the server was not reached or broke off. */
+/** 5xx is final, 4xx is temporary; without a code the server was not reached or broke off. */
 function failureOf(error: unknown) {
   const { responseCode, response, code } = fields(error)
   const statusCode = typeof responseCode === 'number' ? responseCode : null
-  // A login that is refused is the operator's to mend, and may be mended by the next attempt.
+  // A refused login is for the operator to fix, which may have happened by the next attempt.
   const isFinal = statusCode !== null && statusCode >= 500 && code !== 'EAUTH'
   return { outcome: isFinal ? 'rejected' : 'failed', detail: wordsOf(code, response), statusCode } as const
 }
 
-/** The server's words, if it spoke. Where it is, and as whom we log in, is the operator's business. */
+/** The server's reply, if any. The server's address and our login are left out: they concern only the operator. */
 function wordsOf(code: unknown, response: unknown): string {
   if (code === 'EAUTH') return 'The mail server refused the login.'
   if (typeof response === 'string' && response !== '') return response

@@ -1,7 +1,7 @@
 import { registry } from './metrics.ts'
 import { startMetrics } from './startMetrics.ts'
 
-/** The page of every metric that `/metrics` serves (`docs/metrics.md`), in Markdown. */
+/** The text of `docs/metrics.md`: all metrics that `/metrics` serves, in Markdown. */
 export async function metricsPage(): Promise<string> {
   startMetrics('0.0.0', [])
   const metrics = (await registry.getMetricsAsJSON()).sort((a, b) => a.name.localeCompare(b.name))

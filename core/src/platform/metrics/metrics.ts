@@ -1,14 +1,14 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 
 /**
- * Everything that this process counts, for `/metrics`. One registry a process: Prometheus scrapes processes, and
- * sums them up itself. Names and units follow Prometheus' conventions: base units, `_total` for counters.
+ * All metrics of this process, for `/metrics`. Each process has its own registry: Prometheus scrapes processes and adds
+ * them up itself. Names and units follow Prometheus' conventions: base units, `_total` for counters.
  */
 export const registry = new Registry()
 
 const registers = [registry]
 
-/** Which program runs; always 1. */
+/** Version of the program, as labels; always 1. */
 export const buildInfo = new Gauge({
   name: 'creel_build_info',
   help: 'The version of creel and of Bun',
@@ -16,7 +16,7 @@ export const buildInfo = new Gauge({
   registers,
 })
 
-/** Calls that ended in `internal_error`: each is a mistake of ours, and logged under its traceId. */
+/** Calls that ended in `internal_error`. Each is a bug, and logged under its traceId. */
 export const internalErrors = new Counter({
   name: 'creel_internal_errors_total',
   help: 'Calls that ended in internal_error',
@@ -33,7 +33,7 @@ const CAPTURE_OUTCOMES = [
   'unavailable',
 ] as const
 
-/** Since the last scrape. */
+/** Counts since the last scrape, by outcome. */
 const answeredSenders = new Map<string, number>()
 
 /** Answers to senders; {@link countCapture} counts them. */
@@ -43,20 +43,22 @@ export const captures = new Counter({
   labelNames: ['outcome'] as const,
   registers,
   collect() {
-    // Every series exists from the start: Prometheus sees no increase in one that appears with its first event.
+    // Every series exists from the start: Prometheus sees no increase in a series that appears with its first event.
     for (const outcome of CAPTURE_OUTCOMES) this.inc({ outcome }, answeredSenders.get(outcome) ?? 0)
     answeredSenders.clear()
   },
 })
 
-/** Counts an answer to a sender. The counter itself, which looks its labels up each time, would cost a capture a microsecond. */
+/**
+ * Counts an answer to a sender. The counter itself looks up its labels each time, which costs a microsecond a capture.
+ */
 export function countCapture(outcome: (typeof CAPTURE_OUTCOMES)[number]): void {
   answeredSenders.set(outcome, (answeredSenders.get(outcome) ?? 0) + 1)
 }
 
 /**
- * Group commits. `way`: `plain` (a count and a COPY), `evicting` (the same at the cap), `general` (the statement that decides
- * capture by capture).
+ * Group commits. `way`: `plain` (a count and a COPY), `evicting` (the same at the cap), `general` (the statement that
+ * decides capture by capture).
  */
 export const captureBatches = new Counter({
   name: 'creel_capture_batches_total',
@@ -67,8 +69,8 @@ export const captureBatches = new Counter({
 for (const way of ['plain', 'evicting', 'general'] as const) captureBatches.inc({ way }, 0)
 
 /**
- * Stored requests that made room for newer ones. `limit`: `requests` (an endpoint's `storedRequestsMax`), `bytes` (a workspace's
- * `storedBytesMax`), `storage` (the installation's `CREEL_STORAGE_MAX`).
+ * Stored requests that were evicted for newer ones. `limit`: `requests` (an endpoint's `storedRequestsMax`), `bytes` (a
+ * workspace's `storedBytesMax`), `storage` (the installation's `CREEL_STORAGE_MAX`).
  */
 export const evictedRequests = new Counter({
   name: 'creel_evicted_requests_total',
@@ -79,7 +81,8 @@ export const evictedRequests = new Counter({
 for (const limit of ['requests', 'bytes', 'storage'] as const) evictedRequests.inc({ limit }, 0)
 
 /**
- * Rows that sweeps deleted. `sweep`: `retention`, `bin` and `hidden` (requests), `attempts`, `details` (their records), `endpoints`.
+ * Rows that sweeps deleted. `sweep`: `retention`, `bin` and `hidden` (requests), `attempts`, `details` (their records),
+ * `endpoints`.
  */
 export const sweptRows = new Counter({
   name: 'creel_swept_rows_total',
@@ -118,14 +121,14 @@ export const storageBytes = new Gauge({
   registers,
 })
 
-/** `CREEL_STORAGE_MAX` in bytes; 0 where there is no bound. */
+/** `CREEL_STORAGE_MAX` in bytes; 0 without a bound. */
 export const storageMaxBytes = new Gauge({
   name: 'creel_storage_max_bytes',
   help: 'Bytes that captures may take in all; 0 without a bound',
   registers,
 })
 
-/** Lists and searches, by where they ran; both stay 0 without a replica. */
+/** Lists and searches, by server; both stay 0 without a replica. */
 export const replicatedReads = new Counter({
   name: 'creel_replicated_reads_total',
   help: 'Lists and searches where CREEL_DATABASE_READ_URL is set, by where they ran',
@@ -134,21 +137,21 @@ export const replicatedReads = new Counter({
 })
 for (const server of ['replica', 'primary'] as const) replicatedReads.inc({ server }, 0)
 
-/** Read at each scrape. */
+/** Lag of the replica in bytes. Read at each scrape. */
 export const replicaLagBytes = new Gauge({
   name: 'creel_replica_lag_bytes',
   help: 'Write-ahead log that the replica has not replayed; -1 when it is out of reach, 0 without one',
   registers,
 })
 
-/** Read at each scrape. */
+/** Lag of the replica in seconds. Read at each scrape. */
 export const replicaLagSeconds = new Gauge({
   name: 'creel_replica_lag_seconds',
   help: 'Age of what the replica has replayed last, while there is more; -1 when it is out of reach, 0 without one',
   registers,
 })
 
-/** How many captures one group commit held. */
+/** Captures in one group commit. */
 export const captureBatchSize = new Histogram({
   name: 'creel_capture_batch_size',
   help: 'Captures in one group commit',
@@ -164,7 +167,7 @@ export const captureCommitSeconds = new Histogram({
   registers,
 })
 
-/** Attempts of forwards that ended, replays included. `state` as the API names it. */
+/** Attempts of forwards that ended, replays included. `state` as in the API. */
 export const deliveryAttempts = new Counter({
   name: 'creel_delivery_attempts_total',
   help: 'Attempts of forwards that ended, by state',
@@ -202,7 +205,9 @@ export const deliveryAttemptSeconds = new Histogram({
   registers,
 })
 
-/** Attempts to send an alert. `outcome`: `delivered`, `failed`, `muted`, `suppressed`; `channel` is the channel's kind. */
+/**
+ * Attempts to send an alert. `outcome`: `delivered`, `failed`, `muted`, `suppressed`; `channel` is the channel's kind.
+ */
 export const alertSends = new Counter({
   name: 'creel_alert_sends_total',
   help: 'Attempts to send an alert, by outcome and kind of channel',
@@ -220,8 +225,8 @@ export const apiRequestSeconds = new Histogram({
 })
 
 /**
- * Requests that were refused before anybody served them. `reason`: the status of what was no good HTTP (`400`, `431`, `505`),
- * `503` for connections that there was no room for, `throttled` for strangers who asked in vain too often.
+ * Requests and connections that were refused before a route handled them. `reason`: the status for bad HTTP (`400`,
+ * `431`, `505`), `503` at the connection limit, `throttled` for addresses with too many failed calls without a key.
  */
 export const refusedRequests = new Counter({
   name: 'creel_refused_requests_total',
@@ -238,7 +243,7 @@ export const connectionFaults = new Counter({
   registers,
 })
 
-/** Calls that are being waited for now. */
+/** Await calls that are waiting now. */
 export const awaitsWaiting = new Gauge({
   name: 'creel_awaits_waiting',
   help: 'Await calls that wait in this process',
@@ -254,7 +259,7 @@ export const streamsOpen = new Gauge({
 
 const bodyBudgets = new Set<() => number>()
 
-/** Memory that bodies of captures take. Read at each scrape. */
+/** Memory for bodies of captures in flight. Read at each scrape. */
 export const bodyBytes = new Gauge({
   name: 'creel_body_bytes',
   help: 'Bytes of captured bodies that are arriving or waiting to be stored',
@@ -267,15 +272,15 @@ export const bodyBytes = new Gauge({
 })
 
 /**
- * Counts a budget of bodies in {@link bodyBytes}, as long as the process runs.
+ * Includes a budget of bodies in {@link bodyBytes}, as long as the process runs.
  *
- * @param taken bytes in use now
+ * @param taken returns the bytes in use
  */
 export function countBodyBytes(taken: () => number): void {
   bodyBudgets.add(taken)
 }
 
-/** Jobs of a queue that are due and that no worker has taken. Read at each scrape. */
+/** Backlog of a queue: jobs that are due and not taken by a worker. Read at each scrape. */
 export const queueDepth = new Gauge({
   name: 'creel_queue_depth',
   help: 'Jobs that are due and not yet taken; of deliveries, the attempts in them',
@@ -283,7 +288,7 @@ export const queueDepth = new Gauge({
   registers,
 })
 
-/** How long the oldest of them has been due. */
+/** Age of the oldest due job of a queue. */
 export const queueLagSeconds = new Gauge({
   name: 'creel_queue_lag_seconds',
   help: 'How long the oldest due job has waited',

@@ -2,7 +2,7 @@ import { collectDefaultMetrics } from 'prom-client'
 import { ATTEMPT_STATES } from '../../engine/words/index.ts'
 import { alertSends, buildInfo, deliveryAttempts, internalErrors, registry } from './metrics.ts'
 
-/** What V8 splits its heap into; JavaScriptCore has one heap, and the rest would read 0 for ever. */
+/** Metrics that exist on V8 only. JavaScriptCore has one heap, and would report 0 for ever. */
 const V8_ONLY = [
   'nodejs_heap_space_size_total_bytes',
   'nodejs_heap_space_size_used_bytes',
@@ -16,8 +16,8 @@ const V8_ONLY = [
 ]
 
 /**
- * Begins to count for this process. Every series that an alert rule watches exists from now on at 0: Prometheus sees no
- * increase in a series that appears with its first event. Safe to call again.
+ * Starts the metrics of this process. Every series that an alert rule watches exists at 0 from now on: Prometheus sees
+ * no increase in a series that appears with its first event. Idempotent.
  *
  * @param version of the program, for `creel_build_info`
  * @param channelKinds every kind of alert channel

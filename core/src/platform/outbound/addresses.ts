@@ -1,12 +1,12 @@
 import ipaddr from 'ipaddr.js'
 
 /**
- * Why an address may not be dialled. The words go into `error` and `detail`, so they are words for people:
- * "a loopback address", "a private address".
+ * The reason why an address may not be dialled, for display in `error` and `detail`: "a loopback address", "a private
+ * address".
  */
 export type AddressRefusal = string
 
-/** Addresses that lie in a public range and yet answer with a machine's credentials or its platform's controls. */
+/** Addresses in a public range that serve a machine's credentials or its platform's controls. */
 const METADATA = new Set(['168.63.129.16'])
 
 const WORDS: Record<string, AddressRefusal> = {
@@ -26,11 +26,11 @@ const WORDS: Record<string, AddressRefusal> = {
 }
 
 /**
- * Evaluates an address as DNS answered it: null when it is public unicast, else why it is refused.
+ * Checks an address from DNS: null when it is public unicast, else the reason for refusing it.
  *
- * It is a list of what is let through, not of what is refused: IPv4 and IPv6 unicast as ipaddr.js knows them
- * and, of IPv6, only 2000::/3, which is all that is given out today. So a range that nobody has thought of is
- * refused, and so is every form that carries an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP).
+ * It is an allow list: IPv4 and IPv6 unicast by ipaddr.js, and of IPv6 only 2000::/3, the only range that is allocated
+ * today. So an unknown range is refused, and so is every form that carries an IPv4 address (mapped, compatible, NAT64,
+ * 6to4, Teredo, ISATAP).
  */
 export function refusalOf(address: string): AddressRefusal | null {
   if (!ipaddr.isValid(address)) return 'not an address'
@@ -47,8 +47,8 @@ export function refusalOf(address: string): AddressRefusal | null {
 }
 
 /**
- * One spelling for equal addresses: an IPv4-mapped address reads as the IPv4 one that it reaches.
- * Text that is no address comes back unchanged.
+ * One spelling for equal addresses: an IPv4-mapped address becomes the IPv4 address that it reaches. Text that is not
+ * an address is returned unchanged.
  */
 export function canonicalAddress(address: string): string {
   return ipaddr.isValid(address) ? ipaddr.process(address).toString() : address

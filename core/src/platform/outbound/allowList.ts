@@ -1,7 +1,7 @@
 import ipaddr from 'ipaddr.js'
 import { canonicalAddress, isAddress } from './addresses.ts'
 
-/** What `CREEL_ALLOW_DESTINATIONS` permits although it is private: networks, and hosts by name. */
+/** Private destinations that `CREEL_ALLOW_DESTINATIONS` permits: networks, and hosts by name. */
 export interface AllowList {
   readonly networks: readonly [ipaddr.IPv4 | ipaddr.IPv6, number][]
   readonly hosts: ReadonlySet<string>
@@ -12,7 +12,7 @@ const HOST_NAME = /^[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z
 /**
  * Reads the entries of `CREEL_ALLOW_DESTINATIONS`: CIDRs (`10.0.0.0/8`), addresses and host names.
  *
- * @throws TypeError naming the first entry that is none of them
+ * @throws TypeError naming the first entry that is neither
  */
 export function parseAllowList(entries: readonly string[]): AllowList {
   const networks: [ipaddr.IPv4 | ipaddr.IPv6, number][] = []
@@ -27,11 +27,11 @@ export function parseAllowList(entries: readonly string[]): AllowList {
   return { networks, hosts }
 }
 
-/** True when the operator permits this address, or whatever this host resolves to. */
+/** True when the operator permits this address, or this host with any address. */
 export function isAllowed(list: AllowList, host: string, address: string): boolean {
   if (list.hosts.has(hostOf(host))) return true
   if (!ipaddr.isValid(address)) return false
-  // A mapped address is evaluated as the IPv4 address that it reaches.
+  // A mapped address is checked as the IPv4 address that it reaches.
   const parsed = ipaddr.parse(canonicalAddress(address))
   return list.networks.some(
     ([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits),

@@ -5,33 +5,33 @@ import { findPassage, type SsrfGuard } from './ssrfGuard.ts'
 /** The longest destination URL. */
 const DESTINATION_URL_MAX = 2048
 
-/** How long a name may take to resolve when a destination is saved. */
+/** Timeout for resolving a name when a destination is saved. */
 const SAVE_RESOLVE_MS = 2000
 
-/** A destination URL taken apart, as it is dialled and as it goes on the wire. */
+/** The parts of a destination URL, for dialling and for the wire. */
 export interface Destination {
   readonly protocol: 'http:' | 'https:'
-  /** Scheme, host and port: one connection pool each. */
+  /** Scheme, host and port. Each origin has one connection pool. */
   readonly origin: string
-  /** The value of `Host`: the default port left out. */
+  /** The value of `Host`, without a default port. */
   readonly hostHeader: string
   /** A name or an address, without brackets. */
   readonly host: string
   readonly port: number
-  /** Path and query as they were written, when that can go on a request line. */
+  /** Path and query as written, if a request line can hold them. */
   readonly target: string
 }
 
 /**
- * Takes a URL apart; undefined when it is not an absolute http or https URL. What URL parsers mend in silence
- * (line breaks, blanks around it, a lacking or surplus slash before the host) is none.
+ * Splits a URL; undefined when it is not an absolute http or https URL. Errors that URL parsers fix silently (line
+ * breaks, blanks around it, a missing or surplus slash before the host) are not accepted.
  */
 export function readDestination(url: string): Destination | undefined {
   const parsed = URL.parse(url)
   if (parsed === null || (parsed.protocol !== 'http:' && parsed.protocol !== 'https:')) return undefined
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what it looks for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for control characters.
   if (!/^https?:\/\/[^/\\]/i.test(url) || /[\x00-\x1f\x7f]|\s$/.test(url)) return undefined
-  // The user's own spelling of path and query is sent: the parser would fold dot segments.
+  // Path and query are sent as the user spelled them: the parser would fold dot segments.
   const written = /^https?:\/\/[^/?#\\@]+(\/[!-"$-[\]-~]*)$/i.exec(url)?.[1]
   return {
     protocol: parsed.protocol,
@@ -44,12 +44,12 @@ export function readDestination(url: string): Destination | undefined {
 }
 
 /**
- * Evaluates a destination before it is saved: http or https, at most 2048 characters, no
- * userinfo, no fragment, not our own hosts, no private address. A name is evaluated by what it resolves to
- * within 2 s; one that does not resolve is accepted, since the address is checked again when it is dialled.
+ * Checks a destination before it is saved: http or https, at most 2048 characters, no userinfo, no fragment, not our
+ * own hosts, no private address. A name is checked by its addresses, if it resolves within 2 s. One that does not
+ * resolve is accepted, since the address is checked again when it is dialled.
  *
- * @param path leads to the member of the input that holds the URL
- * @returns every reason to refuse it; empty when it may be saved
+ * @param path of the member of the input that holds the URL
+ * @returns all reasons to refuse it; empty when it may be saved
  */
 export async function checkDestinationUrl(
   guard: SsrfGuard,

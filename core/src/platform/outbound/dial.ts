@@ -6,10 +6,10 @@ import { hostOf } from './allowList.ts'
 import { findPassage, type SsrfGuard } from './ssrfGuard.ts'
 import type { TlsIdentity } from './tlsAgents.ts'
 
-/** How a connection that did not come about ended. */
+/** Reason for a failed connection. */
 export type DialOutcome = 'dns' | 'connect' | 'tls' | 'blocked_address' | 'loop'
 
-/** Carries the verdict of a failed dial through undici to the one who sent. */
+/** Carries the outcome of a failed dial through undici to the sender. */
 export class DialError extends Error {
   override readonly name = 'DialError'
 
@@ -32,9 +32,9 @@ interface DialOptions {
 }
 
 /**
- * The connector that undici opens every connection with. It resolves, evaluates, and dials *the address that it
- * evaluated*, as a literal, so that nothing can answer differently in between. Undici's own connector is not
- * used: it would hand the name to the system, which resolves it a second time.
+ * The connector that undici uses for every connection. It resolves the name, checks the address, and dials *the address
+ * that it checked*, as a literal, so that DNS cannot answer differently in between. Undici's own connector is not used:
+ * it passes the name to the system, which resolves it a second time.
  */
 export function guardedConnector(options: DialOptions): buildConnector.connector {
   return ({ hostname, port, protocol, servername }, callback) => {
@@ -70,12 +70,12 @@ async function dial(options: DialOptions, target: Target): Promise<net.Socket> {
     const left = deadline - performance.now()
     if (left <= 0) break
     try {
-      // An address that swallows packets must not eat the time of those after it.
+      // An address that drops packets must not use up the time of the addresses after it.
       return await connectTo(options, target, address, left / (passage.addresses.length - index))
     } catch (error) {
       if (!(error instanceof DialError)) throw error
       failure = error
-      // A host that answers with a bad certificate has answered.
+      // A host with a bad certificate has answered, so no other address is tried.
       if (error.outcome === 'tls') break
     }
   }

@@ -2,7 +2,7 @@ import type { Dispatcher } from 'undici/index.js'
 import type { WireHeader } from '../../engine/message/index.ts'
 import { DialError, type DialOutcome } from './dial.ts'
 
-/** What came back over the wire. */
+/** A response from the wire. */
 export interface Response {
   readonly outcome: 'response'
   readonly statusCode: number
@@ -14,7 +14,7 @@ export interface Response {
   readonly bodyTruncated: boolean
 }
 
-/** Why nothing came back. `detail` is a few words for people, without secrets. */
+/** The reason why there is no response. `detail` is a short text for display, without secrets. */
 export interface NoResponse {
   readonly outcome: DialOutcome | 'timeout' | 'reset' | 'aborted' | 'unsendable'
   readonly detail: string
@@ -29,8 +29,8 @@ interface ExchangeLimits {
 /**
  * Sends one request through a dispatcher and waits for its answer. Never rejects.
  *
- * Once a status line has arrived the result is a response, whatever happens to its body: the receiver has
- * said what it thinks, and a body without end must not turn a 2xx into a failure.
+ * Once a status line has arrived the result is a response, whatever happens to its body: the receiver has decided, and
+ * an endless body must not turn a 2xx into a failure.
  */
 export function exchange(
   dispatcher: Dispatcher,
@@ -72,11 +72,11 @@ export function exchange(
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(started) {
         controller = started
-        // The time was up before the connection stood: nothing may be sent any more.
+        // The timeout expired before the connection was open: nothing may be sent any more.
         if (settled) started.abort(new Error('the time was up'))
       },
       onResponseStart(started, statusCode) {
-        // 100, 102 and 103 announce the answer; they are not it.
+        // 100, 102 and 103 are interim responses.
         if (statusCode >= 200) head = { statusCode, headers: wireHeaders(started.rawHeaders) }
       },
       onResponseData(_, chunk) {
@@ -114,7 +114,7 @@ function failureOf(error: unknown): NoResponse {
   return { outcome: 'reset', detail: 'the connection was closed before a response came' }
 }
 
-/** undici hands over the raw fields as one flat list: name, value, name, value. */
+/** Converts undici's flat list of raw fields: name, value, name, value. */
 function wireHeaders(raw: Dispatcher.DispatchController['rawHeaders']): WireHeader[] {
   const headers: WireHeader[] = []
   if (!Array.isArray(raw)) return headers

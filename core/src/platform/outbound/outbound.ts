@@ -9,69 +9,74 @@ import type { OwnHost } from './ownHosts.ts'
 import { type Resolve, systemResolve } from './ssrfGuard.ts'
 import { createTlsAgents, type TlsIdentity } from './tlsAgents.ts'
 
-/** A request to somewhere else. */
+/** An outbound request. */
 export interface OutboundRequest {
   readonly method: string
   readonly url: string
-  /** Sent in this order and spelling; values are latin1 byte strings. `Host`, `Connection` and `Content-Length` are ours. */
+  /**
+   * Sent in this order and spelling; values are latin1 byte strings. `Host`, `Connection` and `Content-Length` are
+   * added.
+   */
   readonly headers: readonly WireHeader[]
   readonly body: Uint8Array | null
   /** From the first byte dialled to the last one read. Default 15 000. */
   readonly totalTimeoutMs?: number
-  /** More is not read; the response is then `bodyTruncated`. Default 262 144. */
+  /** A longer body is cut there, and the response is `bodyTruncated`. Default 262 144. */
   readonly maxResponseBytes?: number
   readonly signal?: AbortSignal | undefined
   /** Secures https otherwise than by default; none unless said otherwise. */
   readonly tls?: TlsIdentity | null
 }
 
-/** What became of a request. A send that fails is a result, never an exception. */
+/** Result of a send. A failure is a result, never an exception. */
 export type SendResult = (Response | NoResponse) & {
   /** The fields as on the wire, `Host` and `Content-Length` included. */
   readonly sentHeaders: readonly WireHeader[]
   readonly durationMs: number
 }
 
-/** The one way out: forwards, alert channels, tests and replays all send through it. */
+/** The only outbound HTTP client: forwards, alert channels, tests and replays send through it. */
 export interface Outbound {
   /** Sends one request. Follows no redirect, decompresses nothing, never throws. */
   send(request: OutboundRequest): Promise<SendResult>
   /** The fields of a request as they are on the wire when it is sent, `Host` and `Content-Length` included. */
   fieldsOf(request: Pick<OutboundRequest, 'method' | 'url' | 'headers' | 'body'>): readonly WireHeader[]
   /**
-   * Evaluates a URL before it is saved.
+   * Checks a URL before it is saved.
    *
-   * @param path of the member of the input that holds it; `['url']` unless said otherwise
-   * @returns every reason to refuse it; empty when it may be saved
+   * @param path of the member of the input that holds it; `['url']` by default
+   * @returns all reasons to refuse it; empty when it may be saved
    */
   checkDestination(url: string, path?: readonly (string | number)[]): Promise<InputIssue[]>
-  /** Whether the operator lists the URL's host, by name or address: then plain http will do where https is asked for. */
+  /**
+   * Whether the operator lists the URL's host, by name or address. Then plain http is accepted where https is required.
+   */
   isListed(url: string): boolean
-  /** Ends every connection. A send under way ends as `reset`. */
+  /** Ends every connection. A send in flight ends as `reset`. */
   close(): Promise<void>
 }
 
-/** What may be reached, and how a connection is made. */
+/** Settings of the client: permitted destinations, and how a connection is made. */
 export interface OutboundOptions {
   /** `CREEL_ALLOW_DESTINATIONS`: CIDRs, addresses and host names that may be reached although private. */
   readonly allowDestinations: readonly string[]
-  /** Asked at every connection: the port that we listen on is known only after the start. */
+  /** Called for every connection, since our port is known only after the start. */
   readonly ownHosts: () => readonly OwnHost[]
-  /** Whether refusals name `CREEL_ALLOW_DESTINATIONS`, as they do to callers on the operator's own machine. */
+  /** Whether refusals name `CREEL_ALLOW_DESTINATIONS`. They do for callers on the operator's own machine. */
   readonly namesSetting?: boolean
-  /** The system's resolver unless said otherwise. */
+  /** By default the system's resolver. */
   readonly resolve?: Resolve
   /** DNS, TCP and TLS together. Default 5 000. */
   readonly connectTimeoutMs?: number
   /** PEM certificates to trust instead of the built-in ones. */
   readonly certificateAuthorities?: string
-  /** Takes whatever certificate a host shows. Only for destinations of the user's own machine; default false. */
+  /** Accepts any certificate. Only for destinations on the user's own machine; default false. */
   readonly trustsAnyCertificate?: boolean
 }
 
 /** The longest response header section that is read, in bytes. */
 const MAX_HEADER_BYTES = 65_536
-/** How many URLs are kept taken apart. */
+/** The most parsed URLs that are kept. */
 const DESTINATIONS_MAX = 256
 
 /**
@@ -107,7 +112,7 @@ export function createOutbound(options: OutboundOptions): Outbound {
   const agent = newAgent(null)
   const tlsAgents = createTlsAgents(newAgent)
 
-  /** The latest ones: most sends go where one went before. */
+  /** Recently used destinations, parsed. */
   const destinations = new Map<string, Destination>()
   const destinationOf = (url: string): Destination | undefined => {
     const known = destinations.get(url)
@@ -174,17 +179,17 @@ export function createOutbound(options: OutboundOptions): Outbound {
   }
 }
 
-/** As undici takes them: name, value, name, value. */
+/** Fields in undici's format: name, value, name, value. */
 function flatFields(host: string, headers: readonly WireHeader[]): string[] {
   const flat = ['host', host]
   for (const [name, value] of headers) flat.push(name, value)
   return flat
 }
 
-/** Methods that announce an empty body too (RFC 9110 §8.6), as undici writes them. */
+/** Methods with a `Content-Length` for an empty body, too (RFC 9110 §8.6), as undici writes it. */
 const EXPECTS_BODY = new Set(['POST', 'PUT', 'PATCH', 'QUERY', 'PROPFIND', 'PROPPATCH'])
 
-/** The header section that undici writes for these fields. A test holds it against a bare socket. */
+/** The header section that undici writes for these fields. A test compares it with the bytes on a socket. */
 function wireFields(
   method: string,
   host: string,
@@ -196,7 +201,7 @@ function wireFields(
   return [['host', host], ['connection', closesAfter(method) ? 'close' : 'keep-alive'], ...headers, ...length]
 }
 
-/** A body where none is expected (GET, DELETE), or a receiver that answers HEAD with one, spoils a connection for the next. */
+/** Whether a connection is closed after use: a body of a GET or DELETE, or of an answer to HEAD, makes it unusable. */
 function closesAfter(method: string): boolean {
   return !EXPECTS_BODY.has(method)
 }

@@ -3,7 +3,8 @@ import { canonicalAddress, isAddress } from './addresses.ts'
 import { hostOf } from './allowList.ts'
 
 /**
- * A host and port that is ours: of {base_url}, of {capture_url}, or one that this process listens on. `0.0.0.0` and `::` stand for every address of this machine.
+ * A host and port of this service: of {base_url}, of {capture_url}, or one that this process listens on. `0.0.0.0` and
+ * `::` mean every address of this machine.
  */
 export interface OwnHost {
   readonly host: string
@@ -11,11 +12,11 @@ export interface OwnHost {
 }
 
 /**
- * True when a destination is ourselves. Forwards to us would come back as captures, so this holds whatever
- * the operator allows.
+ * True when a destination is this service. Forwards to it would come back as captures, so they are refused whatever the
+ * operator allows.
  *
- * @param host as the URL names it, without brackets
- * @param address what is about to be dialled; null when only the name is known
+ * @param host from the URL, without brackets
+ * @param address to be dialled; null when only the name is known
  */
 export function isOwn(own: readonly OwnHost[], host: string, address: string | null, port: number): boolean {
   return own.some((mine) => {
@@ -29,7 +30,7 @@ export function isOwn(own: readonly OwnHost[], host: string, address: string | n
   })
 }
 
-/** True for every address under which this machine answers itself: 127.0.0.0/8 as a whole, and 0.0.0.0. */
+/** True for every address of this machine, all of 127.0.0.0/8, and 0.0.0.0. */
 function isOfThisMachine(address: string): boolean {
   if (address.startsWith('127.') || address === '0.0.0.0' || address === '::') return true
   for (const cards of Object.values(networkInterfaces()))

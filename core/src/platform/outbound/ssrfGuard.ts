@@ -6,27 +6,27 @@ import { isOwn, type OwnHost } from './ownHosts.ts'
 /** Turns a host name into its addresses. Rejects when there are none. */
 export type Resolve = (host: string) => Promise<readonly string[]>
 
-/** The system's resolver, as every other program on this machine sees it (hosts file included). */
+/** The system's resolver, hosts file included. */
 export const systemResolve: Resolve = async (host) =>
   (await lookup(host, { all: true })).map(({ address }) => address)
 
-/** The SSRF guard: which addresses may be dialled, and which may not. */
+/** The SSRF guard: decides which addresses may be dialled. */
 export interface SsrfGuard {
   readonly allow: AllowList
   readonly ownHosts: () => readonly OwnHost[]
   readonly resolve: Resolve
-  /** Whether a refusal names the setting that lifts it: only to callers who are the operator. */
+  /** Whether a refusal names the setting that lifts it. Only for callers who are the operator. */
   readonly namesSetting?: boolean
 }
 
-/** Where a name leads: the addresses that may be dialled, or why there is none. */
+/** The addresses of a host that may be dialled, or the reason why there is none. */
 export type Passage =
   | { readonly addresses: readonly [string, ...string[]] }
   | { readonly refused: 'dns' | 'blocked_address' | 'loop'; readonly detail: string }
 
 /**
- * Resolves a host and keeps the addresses that may be dialled. Called for every connection: the answer of
- * an earlier look-up proves nothing (DNS rebinding), so the caller must dial an address of this answer.
+ * Resolves a host and filters its addresses to those that may be dialled. Called for every connection: an earlier
+ * look-up proves nothing (DNS rebinding), so the caller must dial an address of this result.
  *
  * @param host a name, or an address without brackets
  */
@@ -37,14 +37,14 @@ export async function findPassage(guard: SsrfGuard, host: string, port: number):
   if (isAddress(host)) found = [host]
   else {
     try {
-      // Without the dot of the root: resolvers know `localhost`, not all of them `localhost.`
+      // Without the root's dot: all resolvers know `localhost`, but not all know `localhost.`
       found = await guard.resolve(hostOf(host))
     } catch {
       found = []
     }
     if (found.length === 0) return { refused: 'dns', detail: `${host} does not resolve` }
   }
-  // One address of ours among several is enough: which one answers is up to the network.
+  // One own address among several is enough to refuse, since any of them may be reached.
   if (found.some((address) => isOwn(own, host, address, port))) return loop(host, port)
   let reason = ''
   const addresses: string[] = []

@@ -1,6 +1,6 @@
 import type { WireHeader } from '../../engine/message/index.ts'
 
-/** How we introduce ourselves to whom we call. */
+/** The `User-Agent` of outbound requests. */
 export function userAgent(version: string): WireHeader {
   return ['User-Agent', `creel/${version}`]
 }

@@ -6,10 +6,10 @@ const SAMPLE = 'creel'
 const OWNER = 'installation'
 
 /**
- * Proves that this process holds the key that the stored secrets were sealed with. The first process to ask
- * leaves a sealed sample in `installation`; every later one must be able to open it.
+ * Checks that this process has the key with which the stored secrets were sealed. The first process stores a sealed
+ * sample in `installation`; every later one must be able to open it.
  *
- * @throws Error with words for the operator when the key is another one
+ * @throws Error with a message for the operator when the key is another one
  */
 export async function checkSecretKey(db: Db, secrets: SecretBox): Promise<void> {
   await db
@@ -31,13 +31,13 @@ export async function checkSecretKey(db: Db, secrets: SecretBox): Promise<void> 
   }
 }
 
-/** Whether a service has run on this database: then its secrets need the key that they were sealed with. */
+/** Whether a service has run on this database. Then its secrets need the key with which they were sealed. */
 export async function hasSealedSecrets(db: Db): Promise<boolean> {
   const row = await db.selectFrom('installation').select('name').where('name', '=', NAME).executeTakeFirst()
   return row !== undefined
 }
 
-/** Seals the sample anew with the newest key: from then on a process without that key is refused. */
+/** Reseals the sample with the newest key. From then on a process without that key is refused. */
 export async function resealSample(db: Db, secrets: SecretBox): Promise<void> {
   const value = secrets.seal(SAMPLE, OWNER)
   await db

@@ -1,11 +1,11 @@
 import type { Db, Trx } from '../db/index.ts'
 import type { SecretBox } from './secretBox.ts'
 
-/** What became of stored secrets that were looked at. */
+/** Counts of stored secrets that were checked. */
 export interface Resealed {
-  /** Sealed anew with the newest key. */
+  /** Resealed with the newest key. */
   resealedCount: number
-  /** Which no key of this process opens: left as they are. */
+  /** Left unchanged, since no key of this process opens them. */
   unreadableCount: number
 }
 
@@ -14,24 +14,24 @@ type SealedRow<Column extends string> = { readonly id: string; readonly workspac
   Record<Column, Buffer | null>
 >
 
-/** A table that stores secrets, as its noun reads and writes it. */
+/** Access to a table that stores secrets, by its noun. */
 export interface SealedTable<Column extends string> {
   /** Its sealed columns. */
   readonly columns: readonly Column[]
-  /** Reads and locks rows with a secret, by rising id, from behind `afterId` on; at most `limit`. */
+  /** Reads and locks at most `limit` rows with a secret, in order of id, after `afterId`. */
   next(trx: Trx, afterId: string, limit: number): Promise<readonly SealedRow<Column>[]>
-  /** Writes the columns of a row that were sealed anew. */
+  /** Writes the resealed columns of a row. */
   write(trx: Trx, id: string, columns: Partial<Record<Column, Buffer>>): Promise<unknown>
 }
 
-/** Rows that one transaction seals anew. */
+/** Rows that one transaction reseals. */
 const ROWS_AT_ONCE = 100
 const BEFORE_ALL = '00000000-0000-0000-0000-000000000000'
 
 /**
- * Seals the stored secrets of a table anew with the newest key, in batches, while the service runs.
+ * Reseals the stored secrets of a table with the newest key, in batches, while the service runs.
  *
- * @param counts are added to
+ * @param counts is increased in place
  */
 export async function resealTable<Column extends string>(
   { db, secrets }: { readonly db: Db; readonly secrets: SecretBox },
@@ -51,7 +51,7 @@ export async function resealTable<Column extends string>(
   }
 }
 
-/** The columns of a row that are to be written: those that another key sealed, or that name no key. */
+/** Reseals the columns of a row that were sealed with another key, or that name no key. */
 function resealedColumns<Column extends string>(
   secrets: SecretBox,
   row: SealedRow<Column>,

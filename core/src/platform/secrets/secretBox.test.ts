@@ -4,7 +4,7 @@ import { createSecretBox } from './secretBox.ts'
 
 const [old, key] = [randomBytes(32), randomBytes(32)]
 
-/** As 0.1.0 sealed: no key id, no owner. */
+/** Seals in the format of 0.1.0: no key id, no owner. */
 function bare(text: string, by: Uint8Array): Buffer {
   const nonce = randomBytes(12)
   const cipher = createCipheriv('aes-256-gcm', by, nonce)

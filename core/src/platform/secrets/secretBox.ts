@@ -1,27 +1,29 @@
 import { createCipheriv, createDecipheriv, createHash, createHmac, randomBytes } from 'node:crypto'
 
-/** Encrypts what must be readable again but never at rest: signing secrets, handshake tokens, credentials. */
+/** Encrypts secrets at rest that must be decrypted later: signing secrets, handshake tokens, credentials. */
 export interface SecretBox {
   /**
    * Seals with the newest key.
    *
-   * @param owner the workspace whose secret it is: nothing opens it as another's
+   * @param owner the workspace of the secret; it cannot be opened for another one
    */
   seal(text: string, owner: string): Buffer
-  /** @throws Error when no key of this process sealed the bytes, or they were altered, or are another owner's */
+  /**
+   * Opens a sealed value. @throws Error when no key of this process sealed it, it was altered, or it is another owner's
+   */
   open(sealed: Uint8Array, owner: string): string
-  /** Whether {@link SecretBox.seal} would make the same but for the nonce: sealed with the newest key, for its owner. */
+  /** Whether a value is sealed as {@link SecretBox.seal} would now: with the newest key, for its owner. */
   isCurrent(sealed: Uint8Array): boolean
-  /** 32 hex digits that only a holder of the newest key can make: the same in every process and at every start with that key. */
+  /** 32 hex digits that only a holder of the newest key can make. They are the same in every process with that key. */
   mark(purpose: string): string
-  /** Whether it is the mark of any key of this process: while keys change, other processes mark with another. */
+  /** Whether it is the mark of any key of this process. During a key change other processes use another key. */
   knowsMark(purpose: string, mark: string): boolean
 }
 
 const NONCE_BYTES = 12
 const TAG_BYTES = 16
 const KEY_ID_BYTES = 4
-/** Without key id and owner: what 0.1.0 wrote. */
+/** The format of 0.1.0, without key id and owner. */
 const FORMAT_BARE = 1
 const FORMAT = 2
 
@@ -30,7 +32,7 @@ interface Key {
   readonly bytes: Uint8Array
 }
 
-/** A few bytes that name a key and tell nothing of it. */
+/** A key with its id: a few bytes that identify the key and reveal nothing of it. */
 function keyOf(bytes: Uint8Array): Key {
   if (bytes.length !== 32) throw new Error('A secret key must be 32 bytes.')
   const id = createHash('sha256').update('creel key id').update(bytes).digest().subarray(0, KEY_ID_BYTES)
@@ -38,10 +40,10 @@ function keyOf(bytes: Uint8Array): Key {
 }
 
 /**
- * AES-256-GCM. A sealed value is: one format byte, the key's id, the nonce, the tag, the ciphertext; the owner is authenticated
- * with it. Values from before there were key ids are opened, too.
+ * AES-256-GCM. A sealed value consists of one format byte, the key's id, the nonce, the tag and the ciphertext; the
+ * owner is authenticated with it. Values without key id, from older versions, are opened, too.
  *
- * @param keys each exactly 32 bytes, the newest first: it seals, and all of them open
+ * @param keys each exactly 32 bytes, the newest first; the newest seals, all of them open
  */
 export function createSecretBox(keys: readonly [Uint8Array, ...Uint8Array[]]): SecretBox {
   const known = keys.map(keyOf)
@@ -49,7 +51,7 @@ export function createSecretBox(keys: readonly [Uint8Array, ...Uint8Array[]]): S
   const { id: newestId } = keyOf(newest)
   const markOf = (key: Uint8Array, purpose: string) =>
     createHmac('sha256', key).update(`creel ${purpose}`).digest('hex').slice(0, 32)
-  /** By purpose, of which the program has a few: every forward bears one. */
+  /** Marks by purpose, of which the program has a few. They are kept since every forward carries one. */
   const marks = new Map<string, string>()
   return {
     seal(text, owner) {
@@ -73,18 +75,18 @@ export function createSecretBox(keys: readonly [Uint8Array, ...Uint8Array[]]): S
       marks.set(purpose, mark)
       return mark
     },
-    // Nothing is won by timing: whoever forges one has a forward of their own refused.
+    // The comparison need not be in constant time: a forged mark only gets the forger's own request refused.
     knowsMark: (purpose, mark) => keys.some((key) => markOf(key, purpose) === mark),
   }
 }
 
-/** Nothing says which key it was: each is tried. */
+/** Opens a value without a key id by trying each key. */
 function openBare(keys: readonly Key[], rest: Uint8Array): string {
   for (const key of keys) {
     try {
       return decrypt(key, rest, null)
     } catch {
-      // Another key's, or altered: the next one tells, or none does.
+      // Sealed with another key, or altered. The next key is tried.
     }
   }
   throw new Error('No key of this process opens the value.')

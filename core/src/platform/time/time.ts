@@ -1,8 +1,8 @@
-/** A day in milliseconds: 24 hours, whatever the clocks of a country do. */
+/** A day in milliseconds: always 24 hours, without regard to time zones. */
 export const DAY_MS = 86_400_000
 
 /**
- * Resolves after that long. A process may end before.
+ * Resolves after a time. It does not keep the process alive.
  *
  * @param milliseconds below 0 counts as 0
  */
@@ -13,10 +13,10 @@ export function sleep(milliseconds: number): Promise<void> {
 }
 
 /**
- * What `work` resolves to, or undefined when it takes longer. The work itself goes on; when it fails later, nobody
- * hears of it.
+ * Resolves to the result of `work`, or to undefined after a timeout. The work itself continues; an error after the
+ * timeout is dropped.
  *
- * @throws what `work` rejects with, when it does so in time
+ * @throws the error of `work`, if it fails in time
  */
 export async function within<Value>(work: Promise<Value>, milliseconds: number): Promise<Value | undefined> {
   const late = Promise.withResolvers<undefined>()

@@ -1,11 +1,14 @@
-/** The costs of so many kinds of work are remembered; the one that was measured longest ago is forgotten first. */
+/** The most kinds of work whose costs are kept; the one measured longest ago is dropped first. */
 const KINDS_MAX = 1_000
-/** How much the newest measurement counts in a mean of factors: one piece that took a thousand times as long says little. */
+/** Weight of the newest measurement in a geometric mean: one piece that took a thousand times as long means little. */
 const WEIGHT = 0.25
-/** No piece is taken for shorter, in milliseconds. */
+/** The least duration that is assumed for a piece, in milliseconds. */
 const MS_MIN = 0.001
 
-/** The first measurements of a burst are of a process that is busy with its arrival: so many say what the rest will take. */
+/**
+ * Measurements that an estimate needs. The first ones of a burst are too long, since the process is busy with its
+ * arrival.
+ */
 const SAMPLES_MIN = 8
 
 interface Cost {
@@ -16,11 +19,11 @@ interface Cost {
 /** Work that runs or waits: units by kind. */
 export type Load = Map<string, number>
 
-/** What work took lately, by kind and unit of size. */
+/** Recent durations of work, by kind and unit of size. */
 export class Costs {
   readonly #known = new Map<string, Cost>()
 
-  /** Notes what a piece of work took, in milliseconds. */
+  /** Records the duration of a piece of work, in milliseconds. */
   note(kind: string, size: number, ms: number): void {
     const before = this.#known.get(kind)
     const now = Math.max(ms, MS_MIN) / Math.max(size, 1)
@@ -35,17 +38,17 @@ export class Costs {
     if (this.#known.size > KINDS_MAX && oldest !== undefined) this.#known.delete(oldest)
   }
 
-  /** Whether the kind was measured often enough to refuse others for it. */
+  /** Whether the kind was measured often enough to refuse work by the estimate. */
   isCertain(kind: string): boolean {
     return (this.#known.get(kind)?.samples ?? 0) >= SAMPLES_MIN
   }
 
-  /** Expected milliseconds; 0 for a kind that was never measured: it is taken for cheap until it is known. */
+  /** Expected milliseconds; 0 for a kind that was never measured, which is assumed to be cheap. */
   of(kind: string, size: number): number {
     return (this.#known.get(kind)?.msPerUnit ?? 0) * size
   }
 
-  /** The same for all of a load. */
+  /** Expected milliseconds of a whole load. */
   ofAll(load: Load): number {
     let ms = 0
     for (const [kind, size] of load) ms += this.of(kind, size)
@@ -53,7 +56,7 @@ export class Costs {
   }
 }
 
-/** Adds units of a kind to a load; a negative number takes them out. */
+/** Adds units of a kind to a load; a negative number removes them. */
 export function addTo(load: Load, kind: string, size: number): void {
   const left = (load.get(kind) ?? 0) + size
   if (left > 0) load.set(kind, left)

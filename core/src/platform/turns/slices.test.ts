@@ -28,7 +28,7 @@ describe('work in slices', () => {
     const results = await Promise.all(['a', 'b'].map((name) => inSlices(work(() => order.push(name)))))
     isOver = true
     expect(results).toEqual(['done', 'done'])
-    // A slice is 5 ms long, and a step besides.
+    // A slice takes 5 ms and one step.
     expect(turns).toBeGreaterThanOrEqual((2 * STEPS * STEP_MS) / (5 + STEP_MS) / 2)
     const changes = order.filter((name, at) => name !== order[at - 1]).length
     expect(changes).toBeGreaterThan(6)

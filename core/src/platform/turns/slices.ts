@@ -1,17 +1,17 @@
 import { Turns } from './turns.ts'
 
-/** Work of this kind holds the event loop for at most so long at a time, in milliseconds, and a step besides. */
+/** The longest time that such work holds the event loop at once, in milliseconds, plus one step. */
 const SLICE_MS = 5
 
 const turns = new Turns({ atOnce: 1 })
 let sliceEndsAt = 0
 
 /**
- * Long work of this process, cut into slices of 5 ms. Between two slices of any such work the event loop takes a turn, so that
- * others wait for one slice at most, however much work there is. The work takes its slices in the order of arrival.
+ * Long work of this process, in slices of 5 ms. The event loop runs between any two slices, so that other work waits
+ * for one slice at most, however much there is. Pieces of work take their slices in the order of arrival.
  */
 export const slices = {
-  /** Whether the slice is over: then the work awaits {@link next} before its next step. A step must be short. */
+  /** Whether the slice is over. Then the work awaits {@link next} before its next step. A step must be short. */
   get areDue(): boolean {
     return performance.now() >= sliceEndsAt
   },

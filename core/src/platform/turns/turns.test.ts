@@ -2,13 +2,13 @@ import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { LineTooLong, Turns } from './turns.ts'
 
-/** Work that ends when it is told to. */
+/** Work that ends when `end` is called. */
 function held() {
   const { promise, resolve } = Promise.withResolvers<void>()
   return { work: () => promise, end: resolve }
 }
 
-/** What is due by now has happened after that. */
+/** Resolves after everything that is due now has run. */
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('turns', () => {
@@ -52,7 +52,7 @@ describe('turns', () => {
 
   test('a line is as long as the work in it takes, and who is refused hears when a turn will come', async () => {
     const turns = new Turns({ atOnce: 1, patience: { ms: 1_000, noun: 'things' } })
-    // A unit takes 20 ms or a bit more from now on.
+    // From now on a unit is expected to take 20 ms or a bit more.
     for (let count = 0; count < 8; count += 1) await turns.run('a', () => Bun.sleep(20), { kind: 'slow' })
     const caller = new AbortController()
     const options = { kind: 'slow', size: 10, signal: caller.signal }
@@ -69,11 +69,11 @@ describe('turns', () => {
       await settled()
     }
     const [refused, later] = refusals.map(({ waitMs }) => waitMs)
-    // Not before those in line are expected to take two seconds, and each a place further back.
+    // Work is refused only when the line is expected to take two seconds, and each refusal states a longer wait.
     expect(refused).toBeWithin(2_000, 4_000)
     expect(Number(later) - Number(refused)).toBeWithin(100, 1_000)
     expect(waiting).toBeLessThan(20)
-    // Work that is cheap, or of a kind that was never seen, is not taken for slow; nor is another key.
+    // Cheap work, work of an unknown kind, and another key are not refused.
     const cheap = Array.from({ length: 100 }, () => turns.run('b', () => 'served', { kind: 'cheap' }))
     expect(await Promise.all(cheap)).toHaveLength(100)
     caller.abort()

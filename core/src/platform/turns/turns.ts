@@ -1,43 +1,47 @@
 import { addTo, Costs, type Load } from './costs.ts'
 
-/** For so long work waits for its turn, in milliseconds, where its limits do not say otherwise. */
+/** Default timeout of waiting work, in milliseconds. */
 export const PATIENCE_MS = 10_000
 
-/** Work is refused before it has waited where so many times its patience is expected: less may yet fit. */
+/**
+ * Work is refused at once if the expected wait is this many times its timeout: a shorter wait may still end in time.
+ */
 const CERTAINTY = 2
 
-/** How much may run, and how long the rest may wait. */
+/** Limits of running work, and of the wait for a turn. */
 export interface TurnLimits {
-  /** Of one key, at once. */
+  /** The most work of one key that runs at once. */
   readonly atOnce: number
-  /** Of all keys together, at once. Where it is reached, the keys that wait have the next turns one after the other. */
+  /** The most work of all keys that runs at once. When it is reached, waiting keys get the next turns in rotation. */
   readonly inAll?: number
-  /** Without it whoever comes waits, and callers see to it that they are not too many. */
+  /** Without it all work waits, and callers must bound how much there is. */
   readonly patience?: {
-    /** Work that has waited so long is refused; at once where recent costs leave no doubt. */
+    /** Timeout. Work is refused after it, or at once if by recent costs it would certainly not get a turn in time. */
     readonly ms: number
-    /** What waits, in the plural, for people. */
+    /** Name of the waiting work, in the plural, for messages. */
     readonly noun: string
   }
 }
 
-/** How a piece of work is expected to take. */
+/** Facts for estimating the duration of a piece of work. */
 export interface WorkOptions {
-  /** Work of the same kind takes about the same time for each unit of its size; all of a key by default. */
+  /**
+   * Work of one kind takes about the same time for each unit of its size; by default, all work of a key is one kind.
+   */
   readonly kind?: string | undefined
-  /** In any unit; 1 by default. */
+  /** Size in any unit; 1 by default. */
   readonly size?: number | undefined
-  /** A caller that hangs up while it waits leaves the line; work that runs has to heed it by itself. */
+  /** When it aborts, waiting work leaves the line. Running work must observe the signal itself. */
   readonly signal?: AbortSignal | undefined
 }
 
-/** Work that would have waited too long, or has. */
+/** Work was refused: it waited too long, or would have. */
 export class LineTooLong extends Error {
   override readonly name = 'LineTooLong'
 
   /**
-   * @param noun what waits, in the plural
-   * @param waitMs after this long its turn is expected to come, by what the work before it takes at present
+   * @param noun name of the waiting work, in the plural
+   * @param waitMs expected wait for a turn, by the recent durations of the work before it
    */
   constructor(
     readonly noun: string,
@@ -47,16 +51,16 @@ export class LineTooLong extends Error {
   }
 }
 
-/** Gives a turn back; once is enough. What was broken off says nothing of what such work takes: `isWhole` is false for it. */
+/** Ends a turn. Further calls are no-ops. `isWhole` is false for interrupted work, whose duration is not recorded. */
 export type EndTurn = (isWhole?: boolean) => void
 
 interface Line {
   readonly key: string
   running: number
   readonly waiting: Set<Waiting>
-  /** What runs and waits. */
+  /** Running and waiting work. */
   readonly load: Load
-  /** Those who were refused come back until then, by `performance.now()`: the next one later. */
+  /** Time by `performance.now()` until which refused callers were asked to wait. The next one is given a later time. */
   promisedUntil: number
 }
 
@@ -71,16 +75,16 @@ interface Waiting {
 }
 
 /**
- * Lets a bounded number of pieces of work run at once in this process, of each key and of all together. The others wait: those of
- * one key in the order in which they came, and the keys take turns, so that one which asks for much delays no other. With a
- * patience the line of a key is as long as the work in it is expected to take, however many pieces that is.
+ * Limits the work that runs at once in this process, for each key and in all. Other work waits: that of one key in the
+ * order of arrival, and the keys take turns, so that one key with much work delays no other. With a timeout, the line
+ * of a key is bounded by the expected duration of its work, not by the number of pieces.
  */
 export class Turns {
   readonly #limits: TurnLimits
   readonly #inAll: number
-  /** Of keys under which something runs or waits. */
+  /** Lines of keys with running or waiting work. */
   readonly #lines = new Map<string, Line>()
-  /** Those that wait only because of other keys, in the order in which they have their next turn. */
+  /** Lines that wait only because of other keys, in the order of their next turns. */
   readonly #ready = new Set<Line>()
   readonly #costs = new Costs()
   #running = 0
@@ -91,7 +95,7 @@ export class Turns {
   }
 
   /**
-   * Runs the work when its turn has come, which ends with the work.
+   * Waits for a turn, runs the work, and ends the turn.
    *
    * @throws LineTooLong; the signal's reason; what `work` throws
    */
@@ -113,7 +117,7 @@ export class Turns {
   }
 
   /**
-   * Takes a turn, at once where one is free.
+   * Takes a turn, synchronously if one is free.
    *
    * @returns ends the turn
    * @throws LineTooLong; the signal's reason
@@ -165,7 +169,7 @@ export class Turns {
       const [next] = line?.waiting ?? []
       if (line === undefined || next === undefined) return
       line.waiting.delete(next)
-      // To the end: the other keys come first.
+      // The line moves to the end: the other keys come first.
       this.#ready.delete(line)
       const end = this.#start(line, next.work)
       if (line.waiting.size > 0 && line.running < this.#limits.atOnce) this.#ready.add(line)
@@ -210,17 +214,17 @@ export class Turns {
     return promise
   }
 
-  /** How long a newcomer of the key would wait, in milliseconds, by what such work took lately. */
+  /** Expected wait of new work of the key, in milliseconds, by recent durations. */
   #expectedWait(line: Line): number {
     return this.#costs.ofAll(line.load) / this.#parallel()
   }
 
-  /** How many pieces of work of one key run at once while as many keys as now want to. */
+  /** Number of pieces of one key that run at once, given the number of keys with work. */
   #parallel(): number {
     return Math.min(this.#limits.atOnce, Math.max(1, this.#inAll / this.#lines.size))
   }
 
-  /** Each one who is refused is told to come back when those before it will have had their turns. */
+  /** Refuses work. The wait it states allows for the callers that were refused before. */
   #refusal(line: Line, { kind, size }: Work): LineTooLong {
     const now = performance.now()
     const at = Math.max(line.promisedUntil, now + this.#expectedWait(line))
