@@ -20,7 +20,7 @@ const Attempt = z.looseObject({
 const Attempts = z.looseObject({ items: z.array(Attempt) })
 
 let service: TestService
-/** A workspace of each test's own. */
+/** Each test has its own workspace. */
 let client: Client
 let receiver: AlertReceiver
 
@@ -52,7 +52,7 @@ const notify = (endpoint: TestEndpoint, alertChannelId: string, more: object = {
     Made,
   )
 
-/** Looks through the API count against its budget. */
+/** Interval of polling. Calls of the API count against its budget. */
 const API_POLL_MS = 50
 
 /** The only attempt of the endpoint, once it is in one of these states. */
@@ -162,7 +162,7 @@ describe('a notify action', () => {
     await service.clock.advance(32_000)
     const succeeded = await attempt(endpoint, 'Succeeded')
     expect(succeeded).toMatchObject({ id: failed.id, error: null, nextAttemptAt: null })
-    // The row counts once, as long as it is now.
+    // The row counts once, at its present length.
     await expectCountersEqualRows(service, endpoint.id)
   })
 

@@ -104,7 +104,7 @@ describe('SIGKILL', () => {
     await gateway.alice.post(endpoint.at('/actions'), { kind: 'forward', url: destination.url })
     const doomed = await jobs(database)
     const { promise: killed, resolve: release } = Promise.withResolvers<void>()
-    // Nobody can fan an alert out while this is held; the decision itself needs no such row.
+    // No process can fan an alert out while this lock is held. The decision itself needs no such row.
     const locking = gateway.db.transaction().execute(async (trx) => {
       await sql`lock table alert_deliveries in access exclusive mode`.execute(trx)
       await endpoint.send()

@@ -31,17 +31,17 @@ const History = z.looseObject({
 })
 const Made = z.looseObject({ id: z.string() })
 
-/** Looks through the API count against its budget. */
+/** Interval of polling. Calls of the API count against its budget. */
 const API_POLL_MS = 100
 
 let service: TestService
-/** A workspace of each test's own. */
+/** Each test has its own workspace. */
 let client: Client
 let receiver: AlertReceiver
 let pagerDuty: AlertReceiver
 let mail: MailReceiver
 
-/** Its workspaces may have so many channels. */
+/** Limits of a service with few channels a workspace. */
 const NARROW = { plan: 'solo', channels: 2 } as const
 
 beforeAll(async () => {
@@ -79,7 +79,7 @@ const webhook = async (more: object = {}) =>
 
 const addContact = (email: string) => service.operator.contacts.add({ workspace: client.workspaceId, email })
 
-/** An action that a test parks deliveries of; the outbox does not care whether it exists. */
+/** An action for dead letters of a test. For the outbox it need not exist. */
 const action = () => ({ id: randomUUID(), name: 'Billing' })
 
 const park = (subject: { id: string; name: string }, count = 1, by = { service, client }) =>
@@ -104,7 +104,7 @@ const recover = (subject: { id: string }) =>
 const payloads = async (count: number) =>
   (await receiver.received(count)).map(({ json }) => Payload.parse(json))
 
-/** The history once it has so many rows of these kinds. */
+/** Waits until the history has `count` rows of these kinds. */
 function history(count: number, query = '', of = client) {
   return eventually(
     `${count} rows in the history`,
@@ -115,7 +115,7 @@ function history(count: number, query = '', of = client) {
     { every: API_POLL_MS },
   )
 }
-/** Waits until the one row of the history says this. */
+/** Waits until the only row of the history has this detail. */
 async function historySays(detail: string) {
   const says = async () => (await history(1))[0]?.detail === detail
   await eventually(`${detail} in the history`, says, { every: API_POLL_MS })
@@ -274,7 +274,7 @@ describe('sends', () => {
     receiver.replies = [{ status: 500 }]
     await park(action())
     await historySays('HTTP 500')
-    // No build can send to this: whoever attempts fails in the middle of it.
+    // No build has this kind of channel, so an attempt fails halfway.
     const channels = service.db.updateTable('alertChannels').where('workspaceId', '=', client.workspaceId)
     await channels.set({ kind: 'pigeon' }).execute()
     await eventually(

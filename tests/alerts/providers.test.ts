@@ -14,10 +14,10 @@ const EXTRA_SECRET = 'anothersecret'
 const Made = z.looseObject({ id: z.string() })
 const short = (max: number) => z.string().min(1).max(max)
 
-/** A channel of each kind: how it is made, what its provider accepts, how it says yes and no. */
+/** A kind of channel: how it is made, what its provider accepts, and the provider's answers. */
 interface Provider {
   readonly body: (url: string) => object
-  /** The documented shape of what is sent to each address, by path; members that are not documented are refused. */
+  /** Documented schemas of the messages to each address, by path; members that are not documented are refused. */
   readonly accepts: Readonly<Record<string, z.ZodType>>
   readonly headers?: Readonly<Record<string, string>>
   readonly yes: { readonly status: number; readonly body: string }
@@ -267,7 +267,7 @@ beforeAll(async () => {
 })
 afterAll(() => receiver.stop())
 
-/** Messages since `from`, each checked against what the provider documents for the address it went to. */
+/** Checks each message since `from` against the provider's documentation of its address. */
 function checked({ accepts, headers }: Provider, from: number): void {
   for (const message of receiver.messages.slice(from)) {
     const address = message.target.endsWith('/close?identifierType=alias') ? 'close' : message.target

@@ -27,7 +27,7 @@ let service: TestService
 let endpoint: TestEndpoint
 let requestIds: readonly number[]
 
-/** Every list that is read by pages. */
+/** Every paginated list. */
 const LISTS = {
   endpoints: () => '/api/v1/endpoints',
   requests: () => endpoint.at('/requests'),
@@ -57,7 +57,7 @@ beforeAll(async () => {
     const watchdog = { name: `w${made}`, endpointId: endpoint.id, expectedIntervalSeconds: 3600 }
     await alice.expect(alice.post('/api/v1/watchdogs', watchdog), z.looseObject({}))
   }
-  // Equal times, so that the order within them counts.
+  // All times are equal, so that the order within them counts.
   const workspace = alice.workspaceId
   await sql`
     insert into incidents (id, workspace_id, kind, severity, subject_type, subject_id, subject_name, count, opened_at)

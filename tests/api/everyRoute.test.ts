@@ -7,7 +7,7 @@ import type { Answer, CallOptions, Client } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeWorld, pathOf, placeholdersOf, type World } from '../support/world.ts'
 
-/** What holds of every operation of the API, walked over the router: a new route is covered by being declared. */
+/** Rules of every operation of the API. The tests walk the router, so a new route is covered by its declaration. */
 
 let service: TestService
 let audit: Audit
@@ -25,7 +25,7 @@ type Called = Route | Stream
 
 const takesBody = (route: Called) => route.method !== 'GET' && route.method !== 'DELETE'
 
-/** A call of the route with the given ids; `await` waits no longer than it must. */
+/** Calls the route with the given ids; `await` waits no longer than it must. */
 function call(
   client: Client,
   route: Called,
@@ -38,7 +38,7 @@ function call(
   return client.call(route.method, pathOf(route, ids) + query, sent, options)
 }
 
-/** Walks the routes and gathers what is wrong, so that one run names everything. */
+/** Walks the routes and collects all faults, so that one run names everything. */
 async function walk<One extends Called>(
   routes: readonly One[],
   visit: (route: One) => Promise<readonly string[]>,
@@ -48,7 +48,7 @@ async function walk<One extends Called>(
   return faults
 }
 
-/** The code of an answer and what the audit says of it, where another code was expected. */
+/** The code of an answer and its audit entry, if another code was expected. */
 function expectCode(
   route: Called,
   answer: Answer,
@@ -130,11 +130,11 @@ describe('what a path names', () => {
           const with_ = (id: string) => call(service.alice, route, { ...alices.ids, [name]: id })
           const unknown = await with_(unknownLike(alices.ids[name] ?? ''))
           faults.push(...expectCode(route, unknown, 404, 'not_found', `unknown ${name}`))
-          // Versions count from 1 for everybody.
+          // Versions count from 1 in every workspace.
           const foreign = name === 'n' ? unknown : await with_(charlies.ids[name] ?? '')
           if (fingerprint(foreign) !== fingerprint(unknown))
             faults.push(`${route.method} ${route.path}: foreign ${name} is told apart: ${foreign.text}`)
-          // Other spellings of a number that is there.
+          // Other spellings of an existing number.
           const own = alices.ids[name] ?? ''
           const respelled = UNKNOWN.test(own)
             ? [`0${own}`, `+${own}`, `%20${own}`, `${own}%20`, `${own}.0`, `${own}e0`, `0x${own}`]
@@ -252,7 +252,7 @@ describe('lists', () => {
 })
 
 describe('methods', () => {
-  /** A stream without a body is not cut into chunks. */
+  /** Header fields that are not compared. A stream without a body has no transfer encoding. */
   const UNCOMPARED = new Set(['date', 'transfer-encoding', 'creel-trace-id'])
 
   test('a GET that is right answers as described, and HEAD the same without a body', async () => {
@@ -285,13 +285,14 @@ describe('methods', () => {
     for (const [path, routes] of paths) {
       const declared = new Set<string>(routes.map(({ method }) => method))
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND']) {
-        // A sibling's parameter takes this path: `…/requests/await` is a request id to DELETE.
+        // This path matches the parameter of a sibling: for DELETE, the last part of `…/requests/await` is a request
+        // id.
         const taken = ROUTES.some((route) => route.method === method && matches(route, path))
         if (declared.has(method) || taken) continue
         const answer = await service.alice.call(method, path)
         if (answer.status !== 404 || !answer.text.includes('"not_found"'))
           faults.push(`${method} ${path}: ${answer.status}`)
-        // One method a path: an address may be wrong 600 times a minute.
+        // Only one method a path: an address may send 600 failing calls a minute.
         if (method !== 'PROPFIND') continue
         const stranger = await service.bob.call(method, path)
         if (stranger.status !== 401) faults.push(`${method} ${path} without a key: ${stranger.status}`)

@@ -3,7 +3,7 @@ import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeWorld, type World } from '../support/world.ts'
 
-/** How path, query and body become one input, and how its wrong parts are named. */
+/** Path, query and body become one input. The tests check this, and the names of its wrong parts. */
 
 let service: TestService
 let mine: World

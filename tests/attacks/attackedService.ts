@@ -7,7 +7,10 @@ import type { Account, Innocent } from './innocent.ts'
 
 /** Limit for the bystander's worst answer, on two idle cores. */
 const WORST_MS = 1000
-/** On a busy machine the limit is higher: these multiples of the answers before the attack, and of a bare echo during it. */
+/**
+ * On a busy machine the limit is higher: these multiples of the answers before the attack, and of a bare echo during
+ * it.
+ */
 const MEDIANS_OF_QUIET = 25
 const WORSTS_OF_QUIET = 5
 const WORSTS_OF_ECHO = 5
@@ -22,7 +25,9 @@ const INNOCENT = '203.0.113.9'
 /** Header lines of a request that comes from the attacker. */
 export const forwarded = `Host: h\r\nX-Forwarded-For: ${ATTACKER}\r\n`
 
-/** A service in a process of its own, with one workspace that attacks and another that captures and reads all the time. */
+/**
+ * A service in a process of its own, with one workspace that attacks and another that captures and reads all the time.
+ */
 export interface AttackedService {
   readonly creel: RunningProcess
   readonly database: TestDatabase
@@ -34,8 +39,9 @@ export interface AttackedService {
   /** Header lines that authenticate the attacker and announce JSON. */
   readonly credentials: string
   /**
-   * Runs an attack. Fails unless, during it, each answer to the bystander was correct and came in time and the service gained
-   * less than 200 MB, and unless the service answers afterwards. The connections of {@link dial} are destroyed at the end.
+   * Runs an attack. Fails unless, during it, each answer to the bystander was correct and came in time and the service
+   * gained less than 200 MB, and unless the service answers afterwards. The connections of {@link dial} are destroyed
+   * at the end.
    */
   attackedBy(attack: () => Promise<void>): Promise<void>
   /** Opens a connection of the attacker and writes these bytes. Nothing is read until the caller does. */
@@ -137,7 +143,7 @@ export async function startAttackedService(options: AttackedServiceOptions = {})
       } finally {
         clearInterval(looks)
       }
-      // The attack may have kept this process from looking at the worst moment.
+      // The attack may have delayed this process, so that it missed the worst moment.
       most = Math.max(most, await residentMegabytes())
       const during = await account()
       for (const socket of sockets) socket.destroy()

@@ -27,7 +27,7 @@ async function post(path: string, body: unknown): Promise<string> {
   return z.looseObject({ id: z.string() }).parse(await answer.json()).id
 }
 
-/** A condition that looks at every element of a list, or at every parameter, as often as a condition may. It never holds. */
+/** A condition with the most comparisons of every element of a list, or of every parameter. It never holds. */
 const longCondition = (salt: number) => {
   const leaf = (index: number) => ({
     path: index % 2 === 0 ? 'body[*]' : 'query.missing',

@@ -4,7 +4,7 @@ import { ATTACKER, type AttackedService, startAttackedService } from './attacked
 
 const MIB = 1024 * 1024
 const READS = 230
-/** For so long the service lets a call wait. */
+/** Timeout of calls that wait for a turn. */
 const PATIENCE_SECONDS = 10
 
 let service: AttackedService
@@ -55,7 +55,7 @@ afterAll(() => service.stop())
 describe('a client within its budget that asks for much at once is served, while a bystander notices nothing:', () => {
   test('long bodies are read one after the other, and who would wait too long hears how long', () =>
     service.attackedBy(async () => {
-      // Each asks for a bit more, so that none shares the read of another.
+      // Each call has another limit, so that no two share a read.
       const answers = await atOnce(READS, (at) =>
         call(`${requests}/${requestId}?bodyBytesMax=${3 * MIB + at}`),
       )
@@ -65,7 +65,8 @@ describe('a client within its budget that asks for much at once is served, while
       expect(served).toBeGreaterThan(READS / 4)
       const wholeSeconds = (READS / served) * PATIENCE_SECONDS
       for (const { status, retryAfter, seconds } of refused) {
-        // Refused at once when the line is too long already, else when it was: it has waited, or is told to.
+        // A call is refused at once if the line is too long, else after its wait. Wait and Retry-After together are
+        // bounded.
         expect(status).toBe(429)
         expect(seconds + Number(retryAfter)).toBeWithin(PATIENCE_SECONDS - 1, wholeSeconds * 4)
       }

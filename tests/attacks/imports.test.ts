@@ -3,7 +3,7 @@ import type { Socket } from 'node:net'
 import { z } from 'zod'
 import { ATTACKER, type AttackedService, forwarded, startAttackedService } from './attackedService.ts'
 
-/** Imports with a key that may write: lines that take long to read, all at once. */
+/** Imports with a write key, all at once, of lines that take long to read. */
 
 let service: AttackedService
 
@@ -19,7 +19,7 @@ const SHOWN_BYTES = 65_536
 
 const pathOf = () => `/api/v1/endpoints/${service.attackedPath.split('/').at(-1)}/requests`
 
-/** Sends an import and answers with what the service says of it. */
+/** Sends an import and returns the answer. */
 async function imported(bytes: Buffer): Promise<{ status: number; text: string }> {
   const head = `POST ${pathOf()}/import HTTP/1.1\r\n${forwarded}Authorization: Bearer ${service.attackersKey}\r\nContent-Type: application/x-ndjson\r\nContent-Length: ${bytes.length}\r\n\r\n`
   const socket = service.dial(head)
@@ -28,7 +28,7 @@ async function imported(bytes: Buffer): Promise<{ status: number; text: string }
   return { status: Number(text.split(' ')[1]), text }
 }
 
-/** The answer comes before the end of what it refuses, so what is left of that may fail to be sent. */
+/** Reads the answer. A refusal comes before the end of the body, so sending the rest may fail. */
 function answerOf(socket: Socket): Promise<string> {
   let text = ''
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 /**
- * The bystander, in a worker of its own, so that the attacker's event loop does not delay it. It captures and reads all the
- * time, and calls the bare echo beside. Asked for an account, it answers what happened since the last one.
+ * The bystander, in its own worker, so that the attacker's event loop does not delay it. It captures and reads all the
+ * time, and also calls the bare echo. To the message `account` it answers with the results since the last one.
  */
 
 /** First message to the worker. */

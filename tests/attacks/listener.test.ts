@@ -41,16 +41,16 @@ describe('an innocent bystander notices nothing of', () => {
         await seconds(0.4)
         for (const socket of dripping) socket.write('x')
       }
-      // Nobody waits for a body that nobody wants.
+      // The service does not wait for bodies that it refuses.
       await Promise.all(gone)
     }))
 
   test('more connections than an address may have, and than there may be', () =>
     attackedBy(async () => {
-      // The proxy itself may open as many as there may be in all; the oldest idle ones give way.
+      // The proxy itself may open as many as there may be in all; the oldest idle ones are closed.
       many(1200, '')
       await seconds(1)
-      // What waits for its answer or its body belongs to the address that it speaks for.
+      // A request in flight counts for the address that the proxy forwards for.
       many(400, `POST ${service.attackedPath} HTTP/1.1\r\n${forwarded}Content-Length: 9\r\n\r\nx`)
       await seconds(1)
     }))

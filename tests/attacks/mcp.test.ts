@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { ATTACKER, type AttackedService, startAttackedService } from './attackedService.ts'
 
-/** Reads through `/mcp` of bodies that a stranger sent, which are masked before a model sees them. */
+/** Reads through `/mcp` of bodies from an unknown sender, which are masked before a model sees them. */
 
 let service: AttackedService
 
@@ -17,7 +17,7 @@ const READS = 8
 
 const repeated = (text: string) => text.repeat(Math.floor(BODY_BYTES / text.length))
 
-/** Captures a body as a stranger would, and answers the path of the request in the API. */
+/** Captures a body without a key, and returns the path of the request in the API. */
 async function captured(body: string) {
   const { attackedPath, attackersKey } = service
   const { baseUrl } = service.creel

@@ -45,7 +45,7 @@ function countAnswers(socket: Socket): { readonly count: () => number } {
 describe('an innocent bystander notices nothing of', () => {
   test('connections that are reset before they are accepted', () =>
     service.attackedBy(async () => {
-      // While the service is busy with this, it accepts none: those behind it are reset in the queue of the system.
+      // While the service is busy with this, it accepts no connection: later ones are reset in the queue of the system.
       const call = `GET /openapi/v1.json HTTP/1.1\r\n${forwarded}\r\n`
       for (let round = 0; round < 10; round += 1) {
         for (const socket of service.many(10, call)) socket.resume()

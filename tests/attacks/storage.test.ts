@@ -10,9 +10,9 @@ import { type Receiver, startReceiver } from '../support/receiver.ts'
 import { type AttackedService, forwarded, startAttackedService } from './attackedService.ts'
 
 const MEBIBYTE = 1_048_576
-/** Of each workspace, by its plan. */
+/** Limit of each workspace, by its plan. */
 const WORKSPACE_BYTES_MAX = 12 * MEBIBYTE
-/** What PostgreSQL adds to the bytes of rows, and what arrives between two sweeps. */
+/** Factor for PostgreSQL's overhead and for captures between two sweeps. */
 const ROOM = 1.25
 const SECONDS_MAX = 15
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   const opened = openDatabase(service.database.url, 2)
   db = opened.db
   close = opened.close
-  // The limit is more than half reached when the jobs begin, so they look every second.
+  // More than half of the limit is used when the jobs start, so they check every second.
   await flood(service.attackedPath, 50)
   jobs = await startProcess({ database: service.database, env }, ['--only', 'jobs'])
 })
@@ -71,7 +71,7 @@ async function flood(path: string, count: number): Promise<void> {
   )
 }
 
-/** Bytes on the disk of what came with an endpoint's requests, and of what was sent and answered in its attempts. */
+/** Bytes on the disk of an endpoint's requests, and of the messages in its attempts. */
 async function bytesOnDisk(endpointId: string): Promise<number> {
   const { rows } = await sql<{ bytes: number }>`
     select (
@@ -104,7 +104,7 @@ describe('an innocent bystander notices nothing of', () => {
       const before = await storedByOthers()
       await flood(service.attackedPath, 150)
       await isHeld(WORKSPACE_BYTES_MAX * ROOM)
-      // The newest are stored, and nothing of other workspaces went.
+      // The newest are stored, and nothing of other workspaces was evicted.
       expect(await bytesOnDisk(attacked)).toBeGreaterThan(WORKSPACE_BYTES_MAX / 2)
       expect(await storedByOthers()).toBeGreaterThanOrEqual(before)
     }))

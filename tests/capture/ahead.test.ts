@@ -3,7 +3,7 @@ import { field, INT4, Pipeline } from '@creel/core/platform/db'
 import { Client } from 'pg'
 import { createTestDatabase } from '../support/database.ts'
 
-/** A batch of captures is sent while the one before is stored: each is a transaction of its own all the same. */
+/** A batch of captures is sent while the previous one is being stored. Each is still its own transaction. */
 
 const { url } = await createTestDatabase({ isEmpty: true })
 const client = new Client({ connectionString: url })
@@ -31,7 +31,7 @@ const add = (...numbers: number[]) =>
 const copy = (numbers: readonly number[]) =>
   pipeline.run(() => pipeline.copyIn('copy', 1, numbers, (buffer, number) => void buffer.value(INT4, number)))
 
-/** Adds a number when `open` was called; until then PostgreSQL works on it. */
+/** Adds a number. The statement waits in PostgreSQL until `open` is called. */
 async function heldUp(number: number) {
   await other.query('begin')
   await other.query('lock table gate')

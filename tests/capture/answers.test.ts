@@ -133,7 +133,7 @@ describe('what changes is in force at once', () => {
     const body = 'x'.repeat(300_000)
     expect(await endpoint.capture({ body })).toMatchObject({ bodyTruncated: false })
     await service.operator.workspaces.setPlan({ workspace: client.workspaceId, plan: 'free' })
-    // The first is read under the plan of before, as it would be in flight; from then on the new one rules.
+    // The first is read under the previous plan, as if it were in flight; later ones are read under the new plan.
     await endpoint.send({ body })
     await service.operator.workspaces.setPlan({ workspace: client.workspaceId, plan: 'solo' })
     expect(await endpoint.capture({ body })).toMatchObject({ sizeBytes: 300_000 })

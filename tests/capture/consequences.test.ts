@@ -5,7 +5,7 @@ import type { Client } from '../support/client.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** Without workers: what is queued stays queued. */
+/** A service without workers, so that queued jobs stay queued. */
 let service: TestService
 let client: Client
 

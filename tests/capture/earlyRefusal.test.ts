@@ -32,7 +32,7 @@ async function statuses(endpoint: TestEndpoint, bodies: readonly string[]): Prom
   return seen
 }
 
-/** Announces a body and sends none of it: whoever answers has not read it. */
+/** Announces a body and sends none of it, so that an answer proves that the body was not read. */
 const announce = async (endpoint: TestEndpoint) =>
   await sendRaw(
     service.captureUrl,
@@ -82,7 +82,7 @@ describe('an endpoint over its rate', () => {
     const first = await startService({ parts: ['gateway'], limits: { captureRatePerMinute: 1 } })
     const endpoint = await first.alice.endpoint()
     expect(await statuses(endpoint, ['{}', '{}', '{}'])).toEqual([200, 429, 429])
-    // Another window: this process believes the old one for as long as it was told.
+    // The row gets a new window. This process keeps using the old one until its end.
     await first.db
       .updateTable('endpointCounters')
       .set({ windowStartedAt: new Date(0) })

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { startService } from '../support/service.ts'
 
-/** The gateway is one Elysia app: what it serves on its port it also answers in the process. */
+/** The gateway is one Elysia app, which answers every route in the process, too, without a port. */
 
 const service = await startService()
 const handle = (path: string, init?: RequestInit) =>

@@ -9,9 +9,9 @@ beforeAll(async () => {
   service = await startService({ parts: ['gateway'] })
 })
 
-/** Sends bodies of this length at once; how many of each status came back. */
+/** Sends bodies of this length at once; returns the number of answers by status. */
 async function sendAtOnce(plan: 'free' | 'team', count: number, bytes: number) {
-  // A plan without API access has nobody who could make the endpoint.
+  // The endpoint is made under another plan, since a plan without API access cannot make one.
   const client = await service.newClient('team')
   const endpoint = await client.endpoint()
   await service.operator.workspaces.setPlan({ workspace: client.workspaceId, plan })

@@ -8,7 +8,7 @@ import { startProcess } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService, type TestServiceOptions } from '../support/service.ts'
 
-/** Two gateways on one database, and what the workspaces of each plan may. */
+/** Two gateways on one database, and workspaces on several plans. */
 let first: TestService
 let second: TestService
 
@@ -34,7 +34,7 @@ beforeAll(async () => {
   second = await startService({ ...options, database, clock, secretKey })
 })
 
-/** An endpoint in a workspace of its own. */
+/** An endpoint in its own workspace. */
 async function endpointOn(
   plan: keyof typeof PLANS,
   members: Readonly<Record<string, unknown>> = {},
@@ -42,7 +42,7 @@ async function endpointOn(
   return await (await first.newClient(PLANS[plan])).endpoint(members)
 }
 
-/** Sends so many at once, half of them to the other gateway; the statuses. */
+/** Sends `count` captures at once, half of them to the other gateway; returns the statuses. */
 async function burstAtBoth(endpoint: TestEndpoint, count: number): Promise<number[]> {
   const elsewhere = `${second.captureUrl}/hook/${endpoint.id}`
   const answers = await Promise.all(
@@ -65,7 +65,7 @@ const Stats = z.looseObject({
 const statsOf = (endpoint: TestEndpoint) =>
   endpoint.client.expect(endpoint.client.get(endpoint.at('/stats')), Stats)
 
-/** Sends so many at once; the statuses, sorted. */
+/** Sends `count` captures at once; returns the statuses, sorted. */
 async function burst(endpoint: TestEndpoint, count: number): Promise<number[]> {
   const answers = await Promise.all(Array.from({ length: count }, () => endpoint.send()))
   return answers.map(({ status }) => status).sort((a, b) => a - b)

@@ -45,7 +45,7 @@ describe('captures with conditions that take long', () => {
     expect((await alice.post(endpoint.at('/actions'), { ...action, condition: slow })).status).toBe(201)
     expect((await endpoint.send()).status).toBe(200)
     const waiting = Array.from({ length: 4 }, () => endpoint.send({ body: listWith(1) }))
-    // Stored while the first of them is under way at the earliest: by the old settings none matches.
+    // The action is added while the first of them is in flight at the earliest. By the old settings none matches.
     await Promise.race(waiting)
     expect((await alice.post(endpoint.at('/actions'), action)).status).toBe(201)
     const answers = await Promise.all(waiting)

@@ -12,8 +12,8 @@ const Page = z.looseObject({
 const CAPTURES = 600
 
 /**
- * With ids from a plain sequence, a request with a lower id can appear after one with a higher id, and
- * a client that went on from the higher one never sees it.
+ * With ids from a plain sequence, a request with a lower id can appear after one with a higher id. A client that has
+ * continued from the higher one never sees it.
  */
 test('two gateway processes write, and a client that polls by afterId sees every request, in order, once', async () => {
   const database = await createTestDatabase()
@@ -24,11 +24,11 @@ test('two gateway processes write, and a client that polls by afterId sees every
     startProcess({ database, env }, ['--only', 'gateway']),
     startProcess({ database, env }, ['--only', 'gateway']),
   ])
-  // One of them was the first there.
+  // One of them made the first key.
   const { key = '' } = one.first ?? two.first ?? {}
   const client = new Client(two.baseUrl, two.captureUrl, key, '')
   const endpoint = await client.endpoint()
-  // Large bodies make the one slow between drawing its ids and committing them: that is where the other would overtake.
+  // Large bodies slow one process down between drawing ids and committing them, where the other could overtake it.
   const padding = 'x'.repeat(300_000)
   const sent: string[] = []
   const acknowledged: string[] = []
@@ -45,7 +45,7 @@ test('two gateway processes write, and a client that polls by afterId sees every
   ]
 
   const seen: { id: number; body: string }[] = []
-  // As a poller is to: hold afterId, walk the pages, fold what new arrivals shifted, then go on from the largest id.
+  // As documented for pollers: keep afterId, read all pages, drop duplicates, then continue from the largest id.
   const poll = async () => {
     const afterId = seen.at(-1)?.id ?? 0
     const found = new Map<number, string>()

@@ -3,7 +3,7 @@ import { MessageBuffer } from '@creel/core/platform/db'
 import { pino } from 'pino'
 import { servicePerTest } from '../support/service.ts'
 
-/** Errors of our own code while a capture is stored: injected, because none is known. */
+/** Errors of our own code while a capture is stored. They are injected, because none is known. */
 
 const POISON = 'this one cannot be written'
 const startService = servicePerTest()
@@ -34,7 +34,7 @@ test('a capture that cannot be encoded is refused alone, and the connection is k
   const bodies = ['"before"', `"${POISON}"`, '"after"', '"last"']
   const answers = await Promise.all(bodies.map((body) => endpoint.send({ body })))
   expect(answers.map(({ status }) => status)).toEqual([200, 503, 200, 200])
-  // Senders are refused for a moment after PostgreSQL has failed. It has not.
+  // After an outage of PostgreSQL senders are refused for a moment. There was none.
   expect((await endpoint.send({ body: '"at once"' })).status).toBe(200)
 
   expect(lines.map(({ msg }) => msg)).toEqual(['a capture cannot be stored'])

@@ -4,7 +4,7 @@ import { pino } from 'pino'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 
-/** A capture that our own code cannot evaluate: injected, because none is known. */
+/** A capture that our own code cannot evaluate. The error is injected, because none is known. */
 
 const POISON = 'this one cannot be evaluated'
 const evaluate = ConditionSet.prototype.holding

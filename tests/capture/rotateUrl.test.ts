@@ -6,7 +6,7 @@ import { wrongParts } from '../support/problems.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
-/** Another process on the same database and time. */
+/** Another process with the same database and clock. */
 let second: TestService
 beforeAll(async () => {
   service = await startService({ limits: { apiRatePerMinute: 100_000 } })
@@ -30,7 +30,7 @@ const rotate = ({ client, at }: { client: Client; at: (path: string) => string }
 const rotated = (endpoint: TestEndpoint, body?: unknown) =>
   rotate({ client: endpoint.client, at: (path) => endpoint.at(path) }, body)
 
-/** What a sender is answered; the URL may be asked of the other process. */
+/** Status of a capture at the URL, optionally through the other process. */
 async function statusOf(url: string, through = service): Promise<number> {
   const response = await fetch(url.replace(service.captureUrl, through.captureUrl), {
     method: 'POST',
@@ -57,7 +57,7 @@ describe('POST …/rotate-url', () => {
       expect(await statusOf(`${url}/path?q=1`, process)).toBe(202)
     }
     expect(await endpoint.requests()).toHaveLength(6)
-    // A request says how the endpoint is reached now.
+    // A request shows the present URL of the endpoint.
     const { body } = await service.alice.get(endpoint.at(`/requests/${old.id}`))
     expect(body).toMatchObject({ id: old.id, url })
 

@@ -23,7 +23,7 @@ const Stats = z.looseObject({
   }),
 })
 
-/** What is told of refused captures, once so many are counted. */
+/** The counts of refused captures, once there are `count`. */
 const refusals = (endpoint: TestEndpoint, count: number) =>
   eventually(`${count} refusals`, async () => {
     const { traffic } = await endpoint.client.expect(endpoint.client.get(endpoint.at('/stats')), Stats)
@@ -56,7 +56,7 @@ describe('rejectUnverified', () => {
       lastRefusedAt: expect.any(String),
       lastRefusal: expect.stringMatching(/: ./),
     })
-    // In force for the very next capture.
+    // It applies to the very next capture.
     await service.alice.patch(endpoint.at(''), { rejectUnverified: false })
     expect((await endpoint.send({ body })).status).toBe(200)
   })
@@ -115,7 +115,7 @@ describe('an endpoint that takes no captures answers 404 whatever guards it', ()
     for (const [state, end] of Object.entries(ends)) {
       test(`${state}, not ${guard}`, async () => {
         const endpoint = await service.alice.endpoint({ ...members, ttlSeconds: 60 })
-        // The process remembers the settings from now on.
+        // From now on the process has the settings in its cache.
         expect((await endpoint.send()).status).not.toBe(404)
         await end(endpoint)
         for (const body of [challenge, '{}']) {

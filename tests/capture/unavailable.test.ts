@@ -9,7 +9,7 @@ const start = servicePerTest()
 
 const nameOf = ({ database }: TestService) => /test_[0-9a-f]+/.exec(database.url)?.[0] ?? ''
 
-/** Postgres takes no more connections and ends those that there are. */
+/** Lets Postgres refuse new connections and end the existing ones. */
 async function goAway(service: TestService): Promise<void> {
   const name = nameOf(service)
   await administer(
@@ -25,7 +25,7 @@ const comeBack = (service: TestService) =>
 async function untilStored(send: () => Promise<Response>): Promise<void> {
   await eventually('a capture that is stored', async () => {
     const { status } = await send()
-    // Nothing but "try again" until then.
+    // Until then every answer is 503.
     if (status !== 200) expect(status).toBe(503)
     return status === 200
   })

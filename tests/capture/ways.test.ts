@@ -21,7 +21,7 @@ const Page = z.looseObject({
   items: z.array(z.looseObject({ id: z.int(), bodyPreview: z.string().nullable() })),
 })
 
-/** How many batches were stored in each way while `work` ran. */
+/** Number of batches stored in each way while `work` ran. */
 async function waysOf(work: () => Promise<unknown>): Promise<Record<string, number>> {
   const counts = async () => {
     const { values } = await captureBatches.get()

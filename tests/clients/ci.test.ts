@@ -11,7 +11,7 @@ import { freePort } from '../support/freePort.ts'
 import { PROGRAM, temporaryFolder } from '../support/process.ts'
 import { startService } from '../support/service.ts'
 
-/** What docs/quickstarts/ci.md offers to CI: the steps are run as a runner runs them, in a shell. */
+/** The steps of docs/quickstarts/ci.md, run as a runner does, in a shell. */
 
 const ROOT = join(import.meta.dir, '../..')
 const PAGE = fencesOf(textOf('docs/clients.md'))

@@ -6,7 +6,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { refusalOf } from './refusal.ts'
 
-/** The package creel-client against a service, from its sources; package.test.ts takes it as it is packed. */
+/** The package creel-client against a service, from its sources; package.test.ts tests the packed one. */
 
 let service: TestService
 let creel: Creel
@@ -145,7 +145,7 @@ describe('a refusal', () => {
 })
 
 describe('429 and 503', () => {
-  /** Answers so many calls with a status first, and notes the bodies it got. */
+  /** Answers the first `times` calls with a status, and records the bodies. */
   function busy(status: number, times: number, retryAfter: string) {
     const bodies: string[] = []
     const { promise: called, resolve: noteCall } = Promise.withResolvers<void>()

@@ -7,7 +7,7 @@ import { refusalOf } from './refusal.ts'
 
 /** The live stream of the package creel-client, in every mode, against a service. */
 
-// An event that never comes fails its test.
+// A missing event fails its test by the timeout.
 setDefaultTimeout(20_000)
 
 let service: TestService
@@ -37,7 +37,7 @@ async function store(endpoint: Endpoint, count: number): Promise<readonly string
   return bodies
 }
 
-/** Reads until an event satisfies, and ends the stream. */
+/** Reads until an event matches, and ends the stream. */
 async function until<Event>(
   events: AsyncIterable<Event>,
   isLast: (event: Event) => boolean,
@@ -69,7 +69,7 @@ function cuttingProxy() {
             const { value = new Uint8Array() } = (await reader?.read()) ?? {}
             const text = Buffer.from(value).toString()
             const isEvent = text.includes('event: ')
-            // What else came with the first event is lost, as by a connection that breaks.
+            // Everything after the first event is dropped, as when a connection breaks.
             const end = isEvent ? text.indexOf('\n\n', text.indexOf('event: ')) + 2 : text.length
             controller.enqueue(Buffer.from(text.slice(0, end)))
             if (!isEvent) return
@@ -88,7 +88,7 @@ function cuttingProxy() {
   }
 }
 
-/** A service whose streams send this text, and then nothing. */
+/** A server whose streams send this text, and then nothing. */
 function streamOf(text: string) {
   return Bun.serve({
     port: 0,

@@ -9,7 +9,7 @@ import { temporaryFolder } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** The package as strangers get it: packed, installed in an empty folder, compiled by their settings, and run. */
+/** The package as users get it: packed, installed in an empty folder, compiled with their settings, and run. */
 
 const ROOT = join(import.meta.dir, '../..')
 const CLIENT_MODULES = join(ROOT, 'clients/typescript/node_modules')
@@ -21,7 +21,7 @@ let service: TestService
 let project: string
 let built: string
 
-// Bun's runner sets what Jest's workers have, and Playwright refuses to run within Jest.
+// Bun's runner sets the variable of Jest's workers, and Playwright refuses to run within Jest.
 const { JEST_WORKER_ID: _worker, ...environment } = process.env
 
 async function run(cwd: string, ...command: string[]): Promise<string> {
@@ -45,7 +45,7 @@ async function run(cwd: string, ...command: string[]): Promise<string> {
   return out
 }
 
-/** A registry's package, from where it is installed already: the suite needs no registry. */
+/** The installed copy of a registry's package: the suite needs no registry. */
 const installed = (name: string) => realpath(join(CLIENT_MODULES, name))
 
 beforeAll(async () => {
@@ -74,7 +74,7 @@ async function install(): Promise<void> {
   await run(project, ...npm, 'install', ...options, join(built, tarball.name), ...others, ...trpc)
 }
 
-/** Settings of strict projects; nothing is skipped. */
+/** Settings of strict projects; no check is skipped. */
 const compilerOptions = {
   target: 'ES2022',
   lib: ['ES2023', 'DOM', 'DOM.Iterable'],
@@ -149,7 +149,7 @@ describe('a project in an empty folder', () => {
   })
 })
 
-/** How each runner runs the example that is named after it. */
+/** The command with which each runner runs its example. */
 const RUNNERS: Readonly<Record<string, { file: string; as: string; runner?: string; command: string[] }>> = {
   'bun:test': {
     file: 'bun.example.ts',
@@ -171,7 +171,7 @@ const RUNNERS: Readonly<Record<string, { file: string; as: string; runner?: stri
     file: 'jest.example.mjs',
     as: 'jest.test.mjs',
     runner: 'jest',
-    // Jest runs ES modules only when it is told to.
+    // Jest runs ES modules only with this option.
     command: [
       ...[NODE ?? '', '--experimental-vm-modules', 'node_modules/jest/bin/jest.js', 'jest.test.mjs'],
       ...['--testMatch', '**/jest.test.mjs', '--transform', '{}', '--rootDir', '.'],

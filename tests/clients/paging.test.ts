@@ -4,11 +4,11 @@ import { type From, itemsByIdOf } from '../../clients/typescript/src/paging.ts'
 import { ApiClient } from '../../creel/src/client/api/apiClient.ts'
 import { pagesOf } from '../../creel/src/client/api/requests.ts'
 
-/** How callers walk a list whose search the service ends before it has found anything. */
+/** Paging through a list whose search the service ends before it has found anything. */
 
 const STORED = [9, 7, 4, 2]
 
-/** A search that looks through three ids a call and answers at most two; `cursors`: as services since 0.2.0. */
+/** A search that examines three ids a call and returns at most two. `cursors`: like services since 0.2.0. */
 function searched(cursors: boolean, from: { readonly page?: number; readonly before?: number }) {
   const envelope = { totalCount: STORED.length, page: from.page ?? 1, pageSize: 2 }
   if (!cursors) {

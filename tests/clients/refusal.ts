@@ -1,7 +1,7 @@
 import { CreelError } from 'creel-client'
 
 /**
- * The error that a call is refused with.
+ * Resolves to the error of a refused call.
  *
  * @throws Error when the call succeeds, or fails with another error
  */

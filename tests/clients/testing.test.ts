@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'bun:test'
 import { type Hook, HookError, type HookOptions, withEndpoint } from 'creel-client/testing'
 import { startService, type TestService } from '../support/service.ts'
 
-/** The test helpers of creel-client, and above all what they say when a test fails. */
+/** The test helpers of creel-client, above all their messages when a test fails. */
 
 let service: TestService
 let options: HookOptions
@@ -24,7 +24,7 @@ async function send(
   })
 }
 
-/** What a failed expectation says. */
+/** The error of a failed expectation. */
 async function failureOf(expectation: Promise<unknown>): Promise<HookError> {
   const error = await expectation.then(
     () => undefined,

@@ -33,7 +33,7 @@ describe('the captures of an endpoint', () => {
     await page.getByText('Live', { exact: true }).waitFor()
     await endpoint.capture({ body: '{"hello":"world","digits":1.10}' })
     await page.getByRole('complementary', { name: 'Request' }).waitFor()
-    // As it was sent: no parser has been at it.
+    // The text is as it was sent, not reformatted by a parser.
     const line = page.locator('.line', { hasText: '1.10' })
     await line.click()
     await page.locator('.path-bar', { hasText: 'body.digits' }).waitFor()
@@ -89,7 +89,8 @@ describe('the captures of an endpoint', () => {
     await Promise.all(Array.from({ length: 20 }, send))
     await page.getByText('2 000 stored').waitFor()
     expect(await page.evaluate(COUNT_ROWS)).toBe(2000)
-    // Further down the list stands still and counts; what came is taken in above the reader, or gone to.
+    // When scrolled down, the list does not move and counts new requests. They are inserted above, or the reader jumps
+    // to them.
     await page.evaluate(`document.querySelector('.list').scrollTop = 3400`)
     const place = `[document.querySelector('.list').scrollTop, document.querySelector('.list').scrollHeight / 34]`
     await page.getByText('2 000 stored').waitFor()
@@ -213,7 +214,7 @@ describe('the captures of an endpoint', () => {
     await page.locator(rows).first().click()
     await page.getByRole('tab', { name: /Headers/ }).click()
     await page.getByRole('rowheader', { name: 'x-189' }).waitFor()
-    // The mark that would turn the rest of the line around is spelled out.
+    // The mark that would reverse the rest of the line is escaped.
     await page.getByRole('heading', { name: `onerror=alert(1)>⟨U+202E⟩abc` }).waitFor()
     expect(await page.locator('img').count()).toBe(0)
     expect(faults).toEqual([])

@@ -43,10 +43,10 @@ test('a capture is changed and sent; a refusal and a reload lose nothing that wa
   await page.keyboard.press('e')
   const dialog = page.getByRole('dialog', { name: 'Edit and send' })
   const body = dialog.getByRole('textbox', { name: 'Body to send' })
-  // Not by a click: what is loaded meanwhile may move the editor away from under it.
+  // Not by a click: parts that load meanwhile may move the editor.
   await body.press('Control+a')
   await body.press('Backspace')
-  // By key: what is typed is no JSON until the last one. On a slow machine keys come faster than the page is drawn.
+  // Key by key: the text is not JSON until the last one. On a slow machine keys come faster than the page is drawn.
   await opened.slowedDown(10, () => body.pressSequentially('{"amount":990.00}'))
   await dialog.getByText('differs in 1 line').waitFor()
   await dialog.getByRole('textbox', { name: 'Method' }).fill('PO ST')
@@ -113,7 +113,7 @@ test('a rule is tried as it is typed, saved, changed and restored; a refusal los
   await page.getByRole('button', { name: 'Restore v1' }).click()
   await page.getByRole('button', { name: /Save as v4/ }).waitFor()
   await page.getByText('restored from v1').waitFor()
-  // Somebody else saves while this page is open: both are shown, and nothing is overwritten unseen.
+  // Another user saves while this page is open: both versions are shown, and nothing is overwritten unseen.
   const ruleId = new URL(page.url()).pathname.split('/').at(-1) ?? ''
   const rule = (name: string) => ({ version: 1, name, steps: [{ op: 'remove', paths: ['body.amount'] }] })
   await service.alice.put(endpoint.at(`/transformations/${ruleId}`), { rule: rule('Theirs') })

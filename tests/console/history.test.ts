@@ -4,7 +4,7 @@ import { type ConsolePage, openConsole, startConsoleService } from '../support/c
 import { startReceiver } from '../support/receiver.ts'
 import type { TestService } from '../support/service.ts'
 
-/** What the page tells from what was captured: conditions, secrets, rhythms, long bodies. */
+/** Hints of the page from captured requests: conditions, secrets, rhythms, long bodies. */
 
 let service: TestService
 let opened: ConsolePage

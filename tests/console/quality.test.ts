@@ -20,7 +20,7 @@ beforeAll(async () => {
   opened = await openConsole(service.alice)
 })
 
-/** Each place, and what shows that it is there. */
+/** Each screen, and a selector that shows that it has loaded. */
 const places = (): Readonly<Record<string, readonly [path: string, sign: string]>> => {
   const home = `/e/${endpoint.id}`
   return {
@@ -39,12 +39,12 @@ const places = (): Readonly<Record<string, readonly [path: string, sign: string]
   }
 }
 
-/** What is wrong with what is shown. A theme changes colours only, so that others than the first are looked at for these. */
+/** Faults of the current page. A theme changes colours only, so all but the first are checked only for these. */
 async function violations(page: Page, rules: unknown): Promise<string[]> {
-  // The policy of the page takes no script from strings: the debugger's own evaluation does.
+  // The page's policy forbids scripts from strings; evaluation through the debugger is allowed.
   const session = await page.context().newCDPSession(page)
   const options = JSON.stringify({ ...Object(rules), resultTypes: ['violations'] })
-  // Half a megabyte of it stays with the page.
+  // The script has half a megabyte and is loaded once a page.
   const isThere = await session.send('Runtime.evaluate', { expression: `'axe' in globalThis` })
   const { result } = await session.send('Runtime.evaluate', {
     expression: `${isThere.result.value === true ? '' : axe.source}; axe.run(document, ${options}).then(({ violations }) => JSON.stringify(violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ target }) => target.join(' ')).join(', '))))`,

@@ -18,7 +18,7 @@ test('a restart under an open page: it comes back by itself, and misses nothing'
   front.target = undefined
   await first.stop()
   await page.getByText('Connecting', { exact: true }).waitFor()
-  // What is asked for meanwhile comes by itself, too.
+  // A read that is requested meanwhile is retried, too.
   await page.locator('.list [role="row"]').first().click()
   const { secretKey } = first
   const second = await startConsoleService({ database, secretKey, baseUrl: front.origin })

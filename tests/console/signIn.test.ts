@@ -169,7 +169,7 @@ describe('who makes a call with the cookie', () => {
     expect((await browser.mutate('endpoints.create', { name: 'made' }, sent)).status).toBe(changed)
     const { data } = await browser.query('endpoints.list')
     expect(data).toMatchObject({ totalCount: changed === 200 ? 1 : 0 })
-    // Signing out is refused, too, where signing in would be.
+    // Signing out is refused in the same cases as signing in.
     const out = await browser.call('DELETE', '/console/session', undefined, sent)
     expect(out.status).toBe(changed === 200 ? 204 : 401)
   })

@@ -15,14 +15,14 @@ test('eight tabs of one session show what arrives, each in its endpoint, and all
   const endpoints = []
   for (let at = 0; at < TABS; at += 1) endpoints.push(await service.alice.endpoint({ name: `tab ${at}` }))
   const { page } = await openConsole(service.alice)
-  // A tab of a browser in use has the focus only while somebody uses it.
+  // In a real browser only the tab in use has the focus.
   const pages: Page[] = []
   for (const endpoint of endpoints) {
     const tab = pages.length === 0 ? page : await page.context().newPage()
     const debuggerOf = await page.context().newCDPSession(tab)
     await debuggerOf.send('Emulation.setFocusEmulationEnabled', { enabled: false })
     pages.push(tab)
-    // Streams keep a page from being idle, never from being loaded.
+    // With open streams a page never becomes idle, but it does become loaded.
     await tab.goto(`${service.baseUrl}/console/e/${endpoint.id}`, { waitUntil: 'commit' })
   }
   await Promise.all(pages.map((tab) => tab.getByText('Waiting for the first webhook').waitFor()))
@@ -31,10 +31,10 @@ test('eight tabs of one session show what arrives, each in its endpoint, and all
   await Promise.all(
     pages.map((tab) => tab.getByRole('complementary', { name: 'Request' }).getByRole('heading').waitFor()),
   )
-  // Three have their stream at a time, for a second and a half each.
+  // Three tabs have their streams at a time, for a second and a half each.
   expect(performance.now() - sent).toBeLessThan(25_000)
   for (const tab of pages) {
-    // The one stream of the workspace tells every tab.
+    // The workspace's single stream updates every tab.
     await tab.getByRole('link', { name: /^tab 0 ?1$/ }).waitFor()
     expect(await tab.locator('.endpoints .count', { hasText: /^1$/ }).count()).toBe(TABS)
   }

@@ -2,22 +2,22 @@ import { describe, expect, test } from 'bun:test'
 import { dirname, join } from 'node:path'
 import { type SourceFile, sourcesOf } from './sources.ts'
 
-/** What each package's own code may import beside its own files, Node's modules and Bun's. */
+/** Permitted imports of each package, in addition to its own files and the modules of Node and Bun. */
 const MAY_IMPORT: Readonly<Record<string, RegExp>> = {
   core: /^(@trpc\/server|zod|kysely|pg|pino|prom-client|undici\/index\.js|ipaddr\.js|decimal\.js|nodemailer|effect|@effect\/schema)(\/|$)/,
   gateway:
     /^(@creel\/core|@modelcontextprotocol\/sdk|@trpc\/server|elysia|zod|pino|prom-client|swagger-ui-dist|ipaddr\.js|undici\/lib\/llhttp|bun:ffi)(\/|$)/,
   jobs: /^(@creel\/core|pg-boss|pino)(\/|$)/,
   migrations: /^(kysely|pg)(\/|$)/,
-  // Of core its types only, and the words of the engine: what the page loads is nothing of the service.
+  // Only types of core, and the words of the engine: the page loads no code of the service.
   console:
     /^(@creel\/core|@trpc\/(client|server)|react|react-dom|@tanstack\/react-(query|virtual)|wouter|lucide-react|@codemirror|@lezer|@fontsource-variable)(\/|$)/,
 }
 
-/** The rooms of core that every noun may use, from the ground up: each may import those before it. */
+/** The rooms of core that every noun may use. Each may import those before it. */
 const FOUNDATIONS = ['engine', 'platform', 'plans', 'api']
 
-/** Who writes which table. A table with two writers says why. */
+/** The rooms that write each table. A table with several writers says why. */
 const WRITERS: Readonly<Record<string, readonly string[]>> = {
   actionFlows: ['deliveries'],
   // The end of a drain is noticed by those who deliver.
@@ -28,19 +28,19 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   apiKeyWindows: ['keys', 'retention'],
   apiKeys: ['keys'],
   auditEntries: ['audit'],
-  // Sums of what attempts take: a deleted endpoint's go with it.
+  // Sums of the bytes of attempts; those of a deleted endpoint are deleted with it.
   attemptBytes: ['deliveries', 'retention'],
   attemptDetails: ['deliveries', 'retention'],
   concurrencySlots: ['api', 'retention'],
   contacts: ['contacts'],
-  // What is delivered is kept as long as the plan says, or as its request is there: retention ends it.
+  // Deliveries are kept for the time of the plan, or as long as their request. Retention deletes them.
   deliveries: ['deliveries', 'retention'],
   deliveryAttempts: ['deliveries', 'retention'],
   deliveryWorkers: ['deliveries'],
-  // Born with the endpoint, counted by whatever moves its requests.
+  // Made with the endpoint; updated by every room that adds, moves or deletes its requests.
   endpointCounters: ['endpoints', 'requests', 'recycleBin', 'capture', 'retention', 'exports'],
   rejectionMinutes: ['capture', 'traffic'],
-  // Counted by triggers, so that no writer can forget to.
+  // Triggers count, so that no writer can forget it.
   endpointRevisions: [],
   endpoints: ['endpoints', 'retention'],
   gatewayHeartbeats: ['watchdogs'],
@@ -49,8 +49,7 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   imports: ['exports'],
   incidents: ['alerts'],
   installation: ['secrets', 'planLimits'],
-  // Restored and purged by the bin, which is where half of their life is spent.
-  // An import stores what was captured elsewhere.
+  // The bin restores and purges requests. An import stores requests that were captured elsewhere.
   requests: ['requests', 'recycleBin', 'capture', 'retention', 'exports'],
   listenerReplays: ['listeners'],
   reconciliationEvents: ['reconcile'],
@@ -61,9 +60,9 @@ const WRITERS: Readonly<Record<string, readonly string[]>> = {
   signInLinks: ['sessions'],
   transformationRuleVersions: ['transformations'],
   transformationRules: ['transformations'],
-  // Matches are noted by the capture statement, in the transaction of the captures.
+  // The capture statement records matches, in the transaction of the captures.
   watchdogCriteria: ['watchdogs', 'capture'],
-  // How far retention has counted rows from before every byte counted.
+  // Progress of retention in counting the bytes of old rows.
   uncountedRows: ['retention'],
   watchdogs: ['watchdogs'],
   workspaces: ['workspaces'],
@@ -87,10 +86,10 @@ const byPath = new Map(everything.map((file) => [file.path, file]))
 /** The file that a relative import names. */
 const target = (file: SourceFile, from: string) => join(dirname(file.path), from)
 
-/** The folder below core/src that a file stands in: a noun, or one of the foundations; undefined at the root. */
+/** The folder of a file below core/src: a noun, or one of the foundations; undefined at the root. */
 const roomOf = (path: string) => /^core\/src\/(\w+)\//.exec(path)?.[1]
 
-/** The same, with the rooms inside engine and platform told apart. */
+/** {@link roomOf}, with separate rooms inside engine and platform. */
 const partOf = (path: string) =>
   /^core\/src\/((?:engine|platform)\/\w+(?=\/)|(?!engine|platform)\w+(?=\/))/.exec(path)?.[1]
 
@@ -255,7 +254,7 @@ function camelCase(name: string): string {
   return name.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
-/** The name under which a file's room stands in {@link WRITERS}. */
+/** The name of a file's room in {@link WRITERS}. */
 function writerOf(path: string): string {
   return partOf(path)?.split('/').at(-1) ?? ''
 }

@@ -3,7 +3,7 @@ import { openDatabase } from '@creel/core'
 import { sql } from 'kysely'
 import { createTestDatabase } from '../support/database.ts'
 
-/** What grows with captures: a database that spreads rows over machines can spread these by their endpoint. */
+/** Tables that grow with captures. A database that spreads rows over machines can spread these by their endpoint. */
 const GROWING = ['attempt_details', 'delivery_attempts', 'requests']
 
 test('what grows with captures is keyed by endpoint, and no foreign key ties it to one machine', async () => {

@@ -5,12 +5,12 @@ import { PAGES } from '../../scripts/docs.ts'
 import { documents } from '../docs/markdown.ts'
 import { ROOT } from './sources.ts'
 
-/** The first segments that make a word in backticks a path of ours. */
+/** First segments by which text in backticks is recognised as a path in the repository. */
 const FOLDERS = '(?:core|gateway|jobs|migrations|creel|tests|bench|docs|deploy|scripts)'
 const PATH_IN_CODE = new RegExp(`\`(${FOLDERS}/[\\w./-]+)\``, 'g')
 const LINK = /\]\((?!https?:|mailto:|#)([^)#\s]+)/g
 
-/** Built or made at run time, so absent in a fresh clone. */
+/** Folders that are built or made at run time, so absent in a fresh clone. */
 const MADE = /^(dist|\.creel)\//
 
 describe('documents', () => {

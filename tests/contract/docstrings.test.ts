@@ -7,19 +7,19 @@ const EXCEPTED = new Set(['core/src/platform/db/tables.ts', 'core/src/engine/pro
 const DECLARATION =
   /^export (?:default )?(?:declare )?(?:abstract )?(?:async )?(function\*?|class|interface|type|const|let|enum) +(\w+)/
 
-/** What stands between a docstring and its declaration without parting them. */
+/** Lines that may be between a docstring and its declaration. */
 const PASSED_OVER = /^(?:\/\/ biome-ignore|@)/
 
 const transpilers = { ts: new Bun.Transpiler({ loader: 'ts' }), tsx: new Bun.Transpiler({ loader: 'tsx' }) }
 
-/** The exports of a file that no docstring stands directly above. One docstring does for all overloads. */
+/** The exports of a file without a docstring directly above. One docstring is enough for all overloads. */
 function undocumented({ path, text }: SourceFile): string[] {
   const lines = text.split('\n')
   const found = lines.flatMap((line, at) => {
     const [, kind = '', name = ''] = DECLARATION.exec(line) ?? []
     return name === '' ? [] : [{ kind, name, hasDocstring: endsDocstring(lines, at - 1) }]
   })
-  // Sources that are written in template literals export nothing; types are gone before this could tell.
+  // Sources inside template literals export nothing. Types are gone after the scan, so they are not checked for this.
   const values = new Set(transpilers[path.endsWith('.tsx') ? 'tsx' : 'ts'].scan(text).exports)
   const documented = new Set(
     found.filter(({ hasDocstring }) => hasDocstring).map(({ kind, name }) => `${kind} ${name}`),
@@ -31,7 +31,7 @@ function undocumented({ path, text }: SourceFile): string[] {
   return [...new Set(lacking.map(({ name }) => `${path}: ${name}`))]
 }
 
-/** Whether a comment that began with two stars ends on this line, or above lines that are passed over. */
+/** Whether a comment that began with two stars ends on this line, or above lines that match `PASSED_OVER`. */
 function endsDocstring(lines: readonly string[], from: number): boolean {
   let at = from
   while (PASSED_OVER.test(lines[at] ?? '')) at--

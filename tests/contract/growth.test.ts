@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { brokenPromises, type Json } from './growth.ts'
 
-/** A description of one operation, with what a test changes. */
+/** A description of one operation, with the parts that a test changes. */
 function described({
   members = {},
   values = ['a', 'b'],

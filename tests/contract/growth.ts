@@ -1,13 +1,12 @@
-/** JSON as it is read from a file. */
+/** JSON from a file. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
 
-/** Words for people: they may be reworded within v1. */
+/** Members with prose, which may be reworded within v1. */
 const WORDS = new Set(['description', 'summary', 'example', 'examples', 'title', 'x-displayName', 'version'])
 
 /**
- * What a newer description took away or changed, as `where: what`. v1 is append-only: a newer
- * description may add operations, parameters, members, values and errors, take more input than before, and reword;
- * nothing else.
+ * Lists the parts that a newer description removed or changed, as `where: what`. v1 is append-only: a newer description
+ * may add operations, parameters, members, values and errors, take more input than before, and reword; nothing else.
  */
 export function brokenPromises(older: Json, newer: Json): readonly string[] {
   return compare(older, newer, [], newer)
@@ -19,7 +18,7 @@ function compare(
   at: readonly string[],
   description: Json,
 ): readonly string[] {
-  // A schema may get a name, and be the same.
+  // A schema may be moved to a name and stay the same.
   const newer = isReference(given) && !isReference(older) ? referred(given.$ref, description) : given
   const name = at.at(-1) ?? ''
   if (WORDS.has(name) && !isMemberList(at.slice(0, -1))) return []
@@ -47,7 +46,7 @@ function compare(
   return older === newer ? [] : [`${at.join('/')}: ${JSON.stringify(older)} became ${JSON.stringify(newer)}`]
 }
 
-/** Lists of names may grow in any order; parameters are told apart by name, alternatives by place. */
+/** Compares lists. Lists of names may grow in any order; parameters are matched by name, alternatives by index. */
 function compareLists(
   older: readonly Json[],
   newer: readonly Json[],
@@ -71,7 +70,7 @@ function isReference(schema: Json | undefined): schema is { readonly $ref: strin
   return isObject(schema) && typeof schema.$ref === 'string'
 }
 
-/** The part of a description that `#/components/schemas/Name` leads to; undefined where there is none. */
+/** The part of a description at `#/components/schemas/Name`; undefined if it is missing. */
 function referred(reference: string, description: Json): Json | undefined {
   return reference
     .split('/')
@@ -79,7 +78,7 @@ function referred(reference: string, description: Json): Json | undefined {
     .reduce<Json | undefined>((part, name) => (isObject(part) ? part[name] : undefined), description)
 }
 
-/** A member that had a value of its own choice, and must be given now. */
+/** A member that was optional and is required now. */
 function newlyRequired(
   older: { readonly [name: string]: Json },
   newer: { readonly [name: string]: Json },
@@ -89,21 +88,24 @@ function newlyRequired(
   return newer.required.map((member) => `${at.join('/')}: ${String(member)} is required now`)
 }
 
-/** JSON Schema says null in two ways. */
+/** Whether a schema is only null, which JSON Schema can express in two ways. */
 function isNullOnly({ enum: values }: { readonly [name: string]: Json }): boolean {
   return Array.isArray(values) && values.length === 1 && values[0] === null
 }
 
 /**
- * What an input was, where it may be something else now: null, say, once it may be left out; or what a value without a
- * type was, where its types are told apart now.
+ * The first alternative of a schema. It must equal the older schema if the input may now be something else, too: null,
+ * for example, or one of several types where there was no type.
  */
 function firstAlternative({ anyOf, ...rest }: { readonly [name: string]: Json }): Json | undefined {
   const first = Array.isArray(anyOf) ? anyOf[0] : undefined
   return isObject(first) ? { ...first, ...rest } : undefined
 }
 
-/** Bounds of an input that went, or moved outwards. What a pattern or format takes cannot be compared: they may only go. */
+/**
+ * Whether a bound of an input was removed or widened. Patterns and formats cannot be compared; they may only be
+ * removed.
+ */
 function isRelaxed(name: string, older: Json, newer: Json | undefined): boolean {
   if (BOUNDS.has(name) && newer === undefined) return true
   if (name === 'required' && older === true) return newer === false

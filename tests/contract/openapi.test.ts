@@ -181,7 +181,7 @@ describe('/openapi/v1.json', () => {
   })
 })
 
-/** Knows the description, and refuses schemas that say what they cannot mean. */
+/** A strict validator with the description, which refuses schemas with meaningless keywords. */
 function strictAjv(): Ajv2020 {
   const ajv = new Ajv2020({ strict: true, validateFormats: false })
   ajv.addVocabulary(Object.keys(description))
@@ -189,7 +189,7 @@ function strictAjv(): Ajv2020 {
   return ajv
 }
 
-/** The ids of a path as numbers: some routes take those. */
+/** The ids of a path as numbers, which some routes take. */
 function integers(ids: Readonly<Record<string, string>>): Record<string, number> {
   return Object.fromEntries(Object.entries(ids).map(([name, id]) => [name, Number(id)]))
 }

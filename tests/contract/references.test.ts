@@ -1,7 +1,9 @@
 import { expect, test } from 'bun:test'
 import { sourcesOf } from './sources.ts'
 
-/** Names and numbers of documents that are not in the repository: a comment says the rule itself, or names a public source. */
+/**
+ * Names and numbers of documents outside the repository. A comment states the rule itself, or names a public source.
+ */
 const REFERENCE = /\b(?:CONTRACT|DESIGN|SPEC|STYLE)\b|\bR\d{1,2}\b|\(T\d+\)|\b(?:issue|ruling) #?\d+\b/
 
 test('no source refers to a document that is not in the repository', async () => {

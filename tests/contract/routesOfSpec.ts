@@ -1,7 +1,6 @@
 /**
- * Every operation under `/api/v1` that the public description promises (with the singular
- * `transformation` routes and one alias). Kept by hand, from the text: it is what the
- * router is held against.
+ * Every operation under `/api/v1` in the public description, with the singular `transformation` routes and one alias.
+ * The list is maintained by hand, from the text; the router is compared with it.
  */
 export const ROUTES_OF_SPEC: readonly string[] = [
   'GET /api/v1/me',

@@ -40,7 +40,7 @@ describe('the list of what the executable is made of', () => {
         .filter((one) => !listed.has(one))
     })
     expect(missing).toEqual([])
-    // Of the tools that build and test it, none.
+    // Tools for building and testing are not part of it.
     expect(sbom.components.map(({ name }) => name)).not.toContain('playwright-core')
   })
 

@@ -4,7 +4,7 @@ import { Glob } from 'bun'
 export interface Import {
   /** As written: `../route.ts`, `@creel/core`, `pg`. */
   readonly from: string
-  /** Gone at run time: `import type …`. */
+  /** True for `import type …`, which does not exist at run time. */
   readonly isTypeOnly: boolean
 }
 

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { ROUTES } from '@creel/core'
 import { ROUTES_OF_SPEC } from './routesOfSpec.ts'
 
-/** Parameters are compared by place: their names are ours. */
+/** Declared routes without parameter names: parameters are compared by position. */
 const declared = ROUTES.map(({ method, path }) => `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`)
 
 describe('the router', () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { sourcesOf } from './sources.ts'
 
-/** Ways to a terminal that take any string: only `creel/src/terminal` has them, and escapes what it is given. */
+/** Functions that write any string to a terminal. Only `creel/src/terminal` uses them, and it escapes its input. */
 const RAW =
   /\b(?:stdout|stderr)\s*\.\s*write\b|\bconsole\s*\.\s*\w+\(|\bstyleText\b|\bcreateLogUpdate\b|\bBun\.(?:stdout|stderr)\b/
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import client from '../../clients/typescript/package.json'
 import program from '../../creel/package.json'
 
-/** npm wants the version in every package that is published. The changelog names the one that comes next. */
+/** npm requires the version in every published package. The changelog names the next one. */
 test('the program, the client and the changelog name the same version', () => {
   const changelog = readFileSync(join(import.meta.dir, '../../CHANGELOG.md'), 'utf8')
   const [, version] = /^## (?:\[Unreleased\] \(|\[)(\d+\.\d+\.\d+)/m.exec(changelog) ?? []

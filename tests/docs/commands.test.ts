@@ -11,7 +11,7 @@ const program = await createProgram({ runtime: undefined })
 /** What is no command, so that none can hide: a fence in any other language fails. */
 const DATA: readonly string[] = ['mermaid', 'json', 'http', 'js', 'ts', 'python', 'yaml', 'text']
 
-/** A line that somebody would type. */
+/** A command line. */
 const COMMAND_LINE =
   /^\s*(?:[$>#] )?(?:\w+=\S* )*(?:\.\/dist\/)?(?:curl|creel|bunx?|npx|docker|systemctl|psql|pg_\w+|promtool|nginx|apt(?:-get)?|sudo) /
 
@@ -29,7 +29,7 @@ describe('no command of a document escapes the suite', () => {
     '%s: every fence is data, or run, or says who runs it or why nobody can',
     (document) => {
       const astray = fencesOf(textOf(document)).flatMap(({ language, remark, code }) => {
-        // Statements change more than any command.
+        // SQL statements need a remark, too.
         if (SHELLS.includes(language) || language === 'sql')
           return isAccounted(remark, document) ? [] : [`${language} ${remark}`]
         if (!DATA.includes(language)) return [`a fence of language "${language}"`]
@@ -76,7 +76,7 @@ function isAccounted(remark: string, document: string): boolean {
   return existsSync(join(ROOT, by)) && textOf(by).includes(document)
 }
 
-/** False for a command of ours that is not there, and for one of others, which has to stand in a fence. */
+/** False for an unknown command of ours, and for a command of another project, which must be in a fence. */
 function isSound(span: string): boolean {
   const words = span
     .replace(/^(?:\w+=\S* )+/, '')
@@ -104,7 +104,7 @@ function isCommand(words: readonly string[]): boolean {
     }
     const next = command.commands.find((sub) => sub.name() === word)
     if (next !== undefined) command = next
-    // A word that is neither names a value: of an option, or what the command takes.
+    // Any other word is a value: of an option, or an argument of the command.
     else if (command.commands.length > 0 && word !== '…') return false
   }
   return true

@@ -5,7 +5,7 @@ import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 import { documents, fencesOf, SHELLS, textOf } from './markdown.ts'
 
-/** What a reader fills in by hand; the lines that do so in a document give way to the values of the test. */
+/** Placeholders for the reader. The lines of a document that set them are replaced by the values of the test. */
 const PLACEHOLDERS = ['BASE', 'KEY', 'HOOK', 'RECEIVER'] as const
 type Placeholder = (typeof PLACEHOLDERS)[number]
 
@@ -17,7 +17,7 @@ describe('every command line of a document works, one after the other, on a fres
     if (blocks.length === 0) continue
     test(document, async () => {
       const service = await startService()
-      // As a first start makes it.
+      // The workspace that a first start makes.
       await service.operator.workspaces.create({ name: 'default', plan: 'team' })
       await using receiver = await startReceiver()
       const endpoint = await service.alice.endpoint()
@@ -27,7 +27,8 @@ describe('every command line of a document works, one after the other, on a fres
         HOOK: endpoint.url,
         RECEIVER: receiver.url,
       })
-      // A file: one command may leave a shared pipe non-blocking, and then the next cannot write much at once.
+      // Output goes to a file: a command may leave a shared pipe non-blocking, and then the next cannot write much at
+      // once.
       const outputFile = Bun.file(join(await temporaryFolder(), 'output'))
       const child = Bun.spawn(['bash', '-c', script], {
         cwd: await temporaryFolder(),

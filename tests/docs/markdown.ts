@@ -4,10 +4,10 @@ import { Glob } from 'bun'
 
 export const ROOT = join(import.meta.dir, '../..')
 
-/** Where documents stand. A list: Bun's Glob finds nothing by braces with a slash in them. */
+/** Patterns of all documents. They are a list, since Bun's Glob does not match braces that contain a slash. */
 const PLACES = ['*.md', 'docs/**/*.md', 'deploy/**/*.md', 'bench/*.md']
 
-/** Every document of the repository, by its path from the root. */
+/** Paths of all documents, from the root of the repository. */
 export const documents: readonly string[] = PLACES.flatMap((place) => [
   ...new Glob(place).scanSync({ cwd: ROOT }),
 ]).sort()
@@ -35,7 +35,7 @@ export function fencesOf(text: string): Fence[] {
   })
 }
 
-/** Languages of commands: a block in one of them is run, or says why not. */
+/** Languages of commands. A block in one of them is run, or has a remark why not. */
 export const SHELLS: readonly string[] = ['sh', 'bash']
 
 /** The commands of a document that a test runs by itself, in order. */
@@ -45,7 +45,7 @@ export function fencesRunBy(test: string, document: string): string[] {
     .map(({ code }) => code)
 }
 
-/** What stands in backticks within the prose. */
+/** Texts in backticks within the prose. */
 export function codeSpansOf(text: string): string[] {
   const prose = text.replaceAll(/^( *)```[^\n]*\n.*?^\1```$/gms, '')
   return [...prose.matchAll(/`([^`]+)`/g)].map(([, span = '']) => span.replaceAll(/\s+/g, ' '))

@@ -3,7 +3,7 @@ import { createTestDatabase } from '../support/database.ts'
 import { PROGRAM, temporaryFolder } from '../support/process.ts'
 import { fencesRunBy } from './markdown.ts'
 
-/** The parts of the quickstarts that need more than a running service; documents.test.ts runs the others. */
+/** Parts of the quickstarts that need more than a running service; documents.test.ts runs the others. */
 
 test('docs/quickstarts/nginx-and-managed-postgres.md: the environment is right, and prepares an empty database', async () => {
   const fences = fencesRunBy(

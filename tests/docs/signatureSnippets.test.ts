@@ -9,7 +9,7 @@ import { fencesOf, textOf } from './markdown.ts'
 const TOUR = fencesOf(textOf('docs/tour.md'))
 const SECRET = 'a-long-shared-secret'
 
-/** How a snippet is run: exits 0 when it accepts `[body file, header, secret]`. */
+/** The command of a snippet, which exits with 0 when it accepts `[body file, header, secret]`. */
 const LANGUAGES = {
   js: {
     command: (file: string, words: readonly string[]) => [process.execPath, file, ...words],

@@ -6,7 +6,7 @@ import { temporaryFolder } from '../support/process.ts'
 
 const VERSIONS = '/usr/lib/postgresql'
 
-/** The programs of Debian's newest installed PostgreSQL; undefined where there is none. */
+/** Folder with the programs of Debian's newest installed PostgreSQL; undefined if there is none. */
 export function debianPostgresPrograms(): string | undefined {
   const versions = existsSync(VERSIONS) ? readdirSync(VERSIONS).sort((a, b) => Number(b) - Number(a)) : []
   return versions
@@ -14,7 +14,7 @@ export function debianPostgresPrograms(): string | undefined {
     .find((bin) => existsSync(join(bin, 'initdb')))
 }
 
-/** A server of its own, on a unix socket in its folder. */
+/** A separate server, on a unix socket in its folder. */
 export interface DebianPostgres {
   readonly socket: string
   readonly url: string
@@ -27,7 +27,7 @@ export interface DebianPostgres {
   kill(): Promise<void>
 }
 
-/** As root, PostgreSQL must run under another account. */
+/** Command prefix: as root, PostgreSQL must run under another account. */
 const ACCOUNT =
   process.getuid?.() === 0 ? ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'] : []
 
@@ -39,7 +39,7 @@ async function run(...command: string[]): Promise<void> {
 
 /**
  * @param bin from {@link debianPostgresPrograms}
- * @param prepare makes files in the folder, which is to be PostgreSQL's own, and answers further settings that name them
+ * @param prepare makes files in PostgreSQL's folder, and returns further settings that name them
  */
 export async function startDebianPostgres(
   bin: string,
@@ -111,10 +111,10 @@ async function startCluster(
   }
 }
 
-/** The one address that clients know; a failover moves it to another server. */
+/** The fixed address for clients; a failover moves it to another server. */
 export interface Route extends AsyncDisposable {
   readonly url: string
-  /** From now on connections lead there; those that led elsewhere end. */
+  /** Directs new connections to a socket, and ends the others. */
   leadTo(socket: string): void
 }
 

@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 import type { Findings } from './world.ts'
 
-/** What every fault must leave behind: nothing lost, nothing twice, nothing false, and a service that is well. */
+/** Expects that nothing was lost, duplicated or falsely answered, and that the service is healthy. */
 export function expectNothingLost(findings: Findings): void {
   expect(findings).toEqual({
     acknowledgedCount: expect.any(Number),

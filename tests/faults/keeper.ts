@@ -1,10 +1,10 @@
 import { type ProcessOptions, type RunningProcess, startProcess } from '../support/process.ts'
 
-/** A process that is started again whenever it ends, as a service manager would. */
+/** A process that is restarted whenever it ends, as by a service manager. */
 export interface KeptProcess {
   /** Undefined while it is down. */
   readonly current: RunningProcess | undefined
-  /** Ends it with SIGKILL. Resolves when it is gone; its successor is on its way then. */
+  /** Ends it with SIGKILL. Resolves when it is gone; its successor is starting then. */
   kill(): Promise<void>
   /** Resolves with the running process, once there is one. */
   up(): Promise<RunningProcess>
@@ -20,7 +20,7 @@ export function keepProcess(options: ProcessOptions, words: readonly string[]): 
 
   async function start(): Promise<void> {
     while (!stopped) {
-      // While Postgres is down a start fails; a service manager goes on trying.
+      // While Postgres is down a start fails; a service manager retries.
       const started = await startProcess(options, words).catch(() => undefined)
       if (started === undefined) continue
       current = started

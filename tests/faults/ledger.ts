@@ -1,6 +1,6 @@
-/** What the world saw: which captures were acknowledged, which arrived, and what was answered otherwise. */
+/** Record of all captures: acknowledged ones, delivered ones, and other answers. */
 export interface Ledger {
-  /** Numbers the next capture. */
+  /** The number of the next capture. */
   nextNumber(): number
   acknowledged(number: number): void
   /** A capture that was answered otherwise, or not at all: it may or may not be stored. */

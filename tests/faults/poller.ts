@@ -3,20 +3,20 @@ import type { Client } from '../support/client.ts'
 
 const Rows = z.object({ items: z.array(z.object({ id: z.int(), bodyPreview: z.string().nullable() })) })
 
-/** A client that follows an endpoint by `afterId`, as the API's documentation tells it to. */
+/** A client that follows an endpoint by `afterId`, as the API's documentation describes. */
 export interface Poller {
   /** Ids in the order in which they were seen. */
   readonly seen: readonly number[]
-  /** Looks once more, until there is nothing new, and ends. */
+  /** Reads until there is nothing new, and ends. */
   stop(): Promise<void>
 }
 
-/** @param client asked before every call: the gateway it talks to may be gone */
+/** @param client called before every request, since its gateway may be gone */
 export function startPoller(client: () => Client | undefined, endpointId: string): Poller {
   const seen: number[] = []
   let stopped = false
 
-  /** @returns whether there was anything new; undefined when nobody answered */
+  /** @returns whether there was anything new; undefined without an answer */
   const look = async (): Promise<boolean | undefined> => {
     const path = `/api/v1/endpoints/${endpointId}/requests/await?timeoutSeconds=1&afterId=${seen.at(-1) ?? 0}`
     const answer = await client()
@@ -44,7 +44,7 @@ export function startPoller(client: () => Client | undefined, endpointId: string
   }
 }
 
-/** Every stored request by the number its sender gave it; a number twice is a capture stored twice. */
+/** Ids of stored requests by the number of their capture. Several ids are a capture that was stored twice. */
 export async function storedNumbers(client: Client, endpointId: string): Promise<Map<number, number[]>> {
   const stored = new Map<number, number[]>()
   for (let page = 1; ; page += 1) {

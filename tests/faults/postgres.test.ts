@@ -13,7 +13,7 @@ import { openWorld, type WorldOptions } from './world.ts'
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 const SECONDS_MAX = 120
-/** Room for a cluster and its log, and soon full. */
+/** Size of a disk that has room for a cluster and its log, and is soon full. */
 const DISK_MEGABYTES = 512
 /** Light traffic: these faults are about Postgres, not about load. */
 const light = { gateways: 1, senders: { parallel: 3, pauseMs: 20 } } satisfies Partial<WorldOptions>
@@ -38,7 +38,7 @@ describe('Postgres in trouble', () => {
         await world.acknowledgedMore(20)
         const processes = [postgres.pid(), ...childrenOf(postgres.pid())]
         for (const pid of processes) process.kill(pid, 'SIGSTOP')
-        // Not a wait for something: the stop itself.
+        // The length of the stop.
         await Bun.sleep(2_000)
         for (const pid of processes) process.kill(pid, 'SIGCONT')
         await world.acknowledgedMore(20)

@@ -1,9 +1,9 @@
-/** A sequence of choices that a seed replays (mulberry32). */
+/** A sequence of choices that a seed reproduces (mulberry32). */
 export interface Random {
   readonly seed: number
   /** From 0 up to, but not including, `end`. */
   below(end: number): number
-  /** True so often out of one. */
+  /** True with this probability. */
   chance(probability: number): boolean
   pick<const Item>(items: readonly [Item, ...Item[]]): Item
 }

@@ -2,15 +2,15 @@ import { createServer, type ServerResponse } from 'node:http'
 import type { Ledger } from './ledger.ts'
 import type { Random } from './random.ts'
 
-/** What a receiver may do wrong with the first try of a delivery; the next try is taken properly. */
+/** Misbehaviour of a receiver in the first attempt of a delivery; the next attempt is answered properly. */
 export type Misbehaviour = 'status 500' | 'reset' | 'short body' | 'status 429' | 'hang' | 'trickle'
 
-/** A receiver that misbehaves now and then, and counts what it took. */
+/** A receiver that sometimes misbehaves, and counts the accepted deliveries. */
 export interface FaultyReceiver extends AsyncDisposable {
   readonly url: string
 }
 
-/** @param misbehaviours what may go wrong, and how often out of one */
+/** @param misbehaviours with their probabilities */
 export async function startFaultyReceiver(
   ledger: Ledger,
   random: Random,
@@ -56,7 +56,7 @@ function misbehave(how: Misbehaviour, response: ServerResponse): void {
       response.socket?.destroy()
       return
     case 'short body':
-      // Promises more than it sends, then hangs up: the answer was not whole.
+      // Announces more than it sends, then hangs up, so that the answer is incomplete.
       response.writeHead(500, { 'Content-Length': '1000' })
       response.write('short')
       response.socket?.end()

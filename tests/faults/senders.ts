@@ -1,20 +1,20 @@
 import type { Ledger } from './ledger.ts'
 
-/** A sender gives up on an answer after so long, as real ones do. */
+/** Timeout of a sender for an answer, like that of real ones. */
 const ANSWER_MILLISECONDS_MAX = 20_000
-/** Pause after a refusal, so that a service that is down is not drowned in connection attempts. */
+/** Pause after a refusal, so that a service that is down is not flooded with connection attempts. */
 const BACK_OFF_MILLISECONDS = 20
 
-/** Senders at work. */
+/** Running senders. */
 export interface Senders {
-  /** Ends when the captures that are under way are answered. */
+  /** Stops, and resolves when the captures in flight are answered. */
   stop(): Promise<void>
 }
 
 /**
- * Sends numbered captures without a pause, several at once, and keeps the ledger.
+ * Sends numbered captures continuously, several at once, and records them in the ledger.
  *
- * @param captureUrls where to, asked before every capture: gateways come and go
+ * @param captureUrls called before every capture, since gateways come and go
  */
 export function startSenders(
   ledger: Ledger,

@@ -27,13 +27,13 @@ export interface World extends AsyncDisposable {
   readonly gateways: readonly KeptProcess[]
   readonly jobs: KeptProcess
   readonly ledger: Ledger
-  /** How many captures were acknowledged so far, and a promise of more. */
+  /** Resolves when `count` more captures are acknowledged. */
   acknowledgedMore(count: number): Promise<void>
-  /** Ends the senders, lets everything due arrive, and holds what is there against the ledger. */
+  /** Ends the senders, delivers everything that is due, and compares the result with the ledger. */
   settle(): Promise<Findings>
 }
 
-/** What is there after the faults; every list is empty when nothing was lost. */
+/** Result after the faults. Every list is empty when nothing was lost. */
 export interface Findings {
   readonly acknowledgedCount: number
   readonly lost: readonly number[]
@@ -42,18 +42,18 @@ export interface Findings {
   /** Stored ids that a client following by `afterId` did not see, or saw out of order. */
   readonly skippedByPoller: readonly number[]
   readonly falseAnswers: readonly string[]
-  /** Counter against rows. */
+  /** The counter and the number of rows. */
   readonly counters: { readonly kept: number; readonly rows: number }
   readonly isReady: boolean
 }
 
-/** What senders may be answered while parts of the service are down. */
+/** Permitted answers to senders while parts of the service are down. */
 const HONEST_REFUSALS = new Set<number | 'no answer'>(['no answer', 503])
 const LIMITS = { apiRatePerMinute: 1e9, captureRatePerMinute: 1e9, storedRequestsMax: 1e9 }
-/** More than the lease of an attempt (90 s) and the longest wait for a retry that the receiver provokes. */
+/** Step of the clock: more than the lease of an attempt (90 s) and the longest retry delay that the receiver causes. */
 const STEP_MILLISECONDS = 100_000
 
-/** Processes and PostgreSQL start again meanwhile, on a busy machine. */
+/** Timeout for the restart of processes and PostgreSQL on a busy machine. */
 const RECOVERY_SECONDS_MAX = 90
 
 /** Builds the world and starts its traffic. */
@@ -67,7 +67,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     env: { CREEL_PLANS_FILE: plansFile, CREEL_ALLOW_DESTINATIONS: '127.0.0.0/8', CREEL_LOG_LEVEL: 'fatal' },
   }
   const gateway = () => keepProcess(process, ['--only', 'gateway'])
-  // The first one makes the tables, and prints the key.
+  // The first gateway makes the tables, and prints the key.
   const gateways = [gateway()]
   const key = (await gateways[0]?.up())?.first?.key ?? ''
   while (gateways.length < gatewayCount) gateways.push(gateway())
@@ -136,7 +136,9 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   }
 }
 
-/** Runs jobs on a clock that jumps, until nothing is due: leases of dead workers and retries pass in no time. */
+/**
+ * Runs jobs on a clock that jumps, until nothing is due, so that leases of dead workers and retry delays pass at once.
+ */
 async function deliverDue(databaseUrl: string): Promise<void> {
   const database = openDatabase(databaseUrl, 2)
   const service = await startService({
@@ -148,7 +150,7 @@ async function deliverDue(databaseUrl: string): Promise<void> {
     while ((await openDeliveries(database)) > 0) {
       await service.clock.advance(STEP_MILLISECONDS)
       const before = await openDeliveries(database)
-      // What the jump sets off is under way, or there was nothing to set off.
+      // Waits until the jobs that the jump made due have changed something, or there were none.
       for (let look = 0; look < 50 && before > 0 && (await openDeliveries(database)) === before; look += 1) {
         await Bun.sleep(20)
       }

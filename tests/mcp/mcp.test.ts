@@ -7,7 +7,9 @@ import { PROGRAM } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** The tools for agents, end to end through the client of the protocol's own SDK: over HTTP, and over a program's pipes. */
+/**
+ * The tools for agents, end to end through the client of the protocol's own SDK: over HTTP, and over a program's pipes.
+ */
 
 let service: TestService
 
@@ -21,7 +23,7 @@ async function overHttp({ key = service.alice.key, query = '' } = {}): Promise<C
   const transport = new StreamableHTTPClientTransport(new URL(`${service.baseUrl}/mcp${query}`), {
     requestInit: { headers: { Authorization: `Bearer ${key}` } },
   })
-  // Its optional members are declared as undefined, which exact types tell from absent.
+  // Its optional members are declared as undefined, which exact types distinguish from absent.
   await client.connect(transport as Parameters<Client['connect']>[0])
   return client
 }
@@ -31,7 +33,7 @@ const Result = z.looseObject({
   content: z.array(z.object({ type: z.literal('text'), text: z.string() })).length(1),
 })
 
-/** What a tool answers, as text. */
+/** The answer of a tool, as text. */
 async function textOf(client: Client, name: string, input: Record<string, unknown>): Promise<string> {
   const { isError, content } = Result.parse(await client.callTool({ name, arguments: input }))
   const text = content[0]?.text ?? ''
@@ -221,7 +223,7 @@ describe('/mcp', () => {
       const answer = await send('', method)
       expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST'])
     }
-    // Last: it is refused unread, and so ends its connection.
+    // This call is the last one, since it is refused unread and ends its connection.
     const long = await send(JSON.stringify({ ...message, params: { cursor: 'x'.repeat(1_100_000) } }))
     expect([long.status, await long.json()]).toMatchObject([400, { detail: 'The body is over 1 MiB.' }])
   })

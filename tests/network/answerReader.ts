@@ -14,7 +14,7 @@ export interface Answer {
   readonly digest: string
 }
 
-/** Hears of answers in wire order. */
+/** Callbacks for answers, in wire order. */
 export interface AnswerEvents {
   /** Whether the answer at this place belongs to a HEAD request, and so has no body. */
   isHead(index: number): boolean

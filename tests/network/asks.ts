@@ -9,7 +9,9 @@ export interface Ask {
   /** For messages. */
   readonly name: string
   readonly bytes: Buffer
-  /** Length of the head. For bytes that are no HTTP: 1, because the answer may come as soon as the first byte is read. */
+  /**
+   * Length of the head. For bytes that are not HTTP: 1, because the answer may come as soon as the first byte is read.
+   */
   readonly headBytes: number
   readonly isHead: boolean
   /** Whether the connection must end with its answer. */
@@ -94,7 +96,10 @@ export class Asks {
     )
   }
 
-  /** A capture whose body ends with a byte that the caller may keep back. From an address behind the proxy, where one is named. */
+  /**
+   * A capture whose body ends with a byte that the caller may keep back. From an address behind the proxy, where one is
+   * named.
+   */
   held(forwardedFor?: string): Ask {
     const tag = this.#tag()
     const endpoint = this.#random.pick(this.#target.endpoints)

@@ -20,7 +20,7 @@ export function startBystander(target: Target): Bystander {
   const ask = async (path: string, init: RequestInit) => {
     const call = () => fetch(`http://${PROXY}:${target.port}${path}`, { ...init, keepalive: false })
     try {
-      // Where there are too many connections, a new one may be closed before its request arrives.
+      // If there are too many connections, a new one may be closed before its request arrives.
       const answer = await call().catch(call)
       await answer.bytes()
       if (answer.status === 200) answered += 1

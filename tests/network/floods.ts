@@ -10,7 +10,7 @@ import { CONNECTIONS_MAX, CONNECTIONS_PER_ADDRESS, PROXY, type Target } from './
 export const CROWDED = ['127.0.0.31', '127.0.0.32'] as const
 /** Addresses whose connections are reset at once. */
 export const RESETTING = ['127.0.0.41', '127.0.0.42', '127.0.0.43'] as const
-/** Addresses that the proxy speaks for. */
+/** Addresses for which the proxy forwards. */
 export const SPOKEN_FOR = ['198.51.100.1', '198.51.100.2'] as const
 const TOO_MANY = 40
 const RESETS_MAX = 60
@@ -54,7 +54,7 @@ export class Floods {
     await Promise.race([Promise.all(ends), Bun.sleep(CONNECT_MS_MAX)])
   }
 
-  /** Begins a flood of requests under way, of one address or of one that the proxy speaks for, or of idle connections. */
+  /** Begins a flood of requests in flight, from one address or one behind the proxy, or of idle connections. */
   async begin(): Promise<void> {
     const kind = this.#random.below(3)
     if (kind === 0) this.#hold(this.#random.pick(CROWDED), undefined)
@@ -62,7 +62,7 @@ export class Floods {
     else await this.#idleOverflow()
   }
 
-  /** Ends a flood: requests that are under way are completed, or given up. */
+  /** Ends a flood: requests in flight are completed, or given up. */
   async end(): Promise<void> {
     for (const connection of this.#held) {
       const choice = this.#random.below(10)

@@ -2,7 +2,7 @@ import { connect, type Socket } from 'node:net'
 import { type Answer, AnswerReader, MalformedAnswer } from './answerReader.ts'
 import type { Ask } from './asks.ts'
 
-/** Hears what connections find out. */
+/** Callbacks for the findings of connections. */
 export interface ConnectionEvents {
   onComplaint(complaint: string): void
   /** A request was sent whole. */
@@ -11,14 +11,14 @@ export interface ConnectionEvents {
   onAnswer(ask: Ask, answer: Answer): void
 }
 
-/** Where and how to connect. */
+/** Address for connecting. */
 export interface Dial {
   readonly port: number
   /** Local address. */
   readonly from: string
 }
 
-/** A request under way in its connection's stream of bytes. */
+/** A request in its connection's stream of bytes. */
 interface Placed {
   readonly ask: Ask
   readonly start: number
@@ -26,15 +26,15 @@ interface Placed {
 }
 
 /**
- * A request that stays incomplete, or an answer unread, for longer may meet a deadline of the service. The shortest is 2 s: so
- * long the service waits for a client to read the last answer.
+ * A request that stays incomplete, or an answer that stays unread, for longer may reach a timeout of the service. The
+ * shortest is 2 s, for a client to read the last answer.
  */
 const SLOW_MS = 1500
 
 /**
- * One connection with a model of what it may receive: every answer is well-formed, belongs to the next request in order, and
- * comes when that request has arrived; each whole request is answered once, or the connection may end for a reason that the
- * model knows.
+ * One connection with a model of what it may receive: every answer is well-formed, belongs to the next request in
+ * order, and comes when that request has arrived; each whole request is answered once, or the connection may end for a
+ * reason that the model knows.
  */
 export class HostileConnection {
   readonly socket: Socket
@@ -56,7 +56,7 @@ export class HostileConnection {
   #isPaused = false
   #finSent = false
   #complained = false
-  /** Why the service may end the connection with requests unanswered. */
+  /** Reason for which the service may end the connection with requests unanswered. */
   #mayEnd: string | undefined
   #waitingSince: number | undefined
   #longestWaitMs = 0
@@ -77,7 +77,7 @@ export class HostileConnection {
     this.socket.on('data', (bytes: Buffer) => this.#read(bytes))
     this.socket.on('end', () => {
       this.#note('end')
-      // The other half of a client that has nothing more to say.
+      // Closes the other half, since the client has nothing more to send.
       this.socket.end()
     })
     this.connected = new Promise((resolve) => {
@@ -127,7 +127,7 @@ export class HostileConnection {
     this.#mayEnd ??= reason
   }
 
-  /** Plans a request behind those that are there. */
+  /** Appends a request to the plan. */
   plan(ask: Ask): void {
     const start = this.#sentBytes + this.#plannedBytes
     this.#placed.push({ ask, start, end: start + ask.bytes.length })
@@ -135,7 +135,7 @@ export class HostileConnection {
     this.#plannedBytes += ask.bytes.length
   }
 
-  /** Sends so many of the planned bytes. */
+  /** Sends this many of the planned bytes. */
   send(bytes = this.#plannedBytes): void {
     if (!this.canSend || bytes === 0 || this.#plannedBytes === 0) return
     const all = this.#planned.length === 1 ? this.#planned[0] : Buffer.concat(this.#planned)
@@ -169,7 +169,7 @@ export class HostileConnection {
     this.#measureWait()
   }
 
-  /** Sends no more, and goes on to read. */
+  /** Closes the sending half, and continues to read. */
   halfClose(): void {
     if (!this.canSend) return
     this.#note('fin')

@@ -1,6 +1,6 @@
 /**
- * Preloaded into the service under test: reports on a Unix socket what the process holds, after a collection of garbage. It
- * takes no part in the service.
+ * Preloaded into the service under test: reports the contents of the process on a Unix socket, after a garbage
+ * collection. It does not change the service.
  */
 import { heapStats } from 'bun:jsc'
 import { existsSync } from 'node:fs'

@@ -42,9 +42,9 @@ export class Ledger {
   }
 
   /**
-   * Reads what was stored since the last check. To be called when nothing is under way.
+   * Reads the captures that were stored since the last check. To be called when no request is in flight.
    *
-   * @returns what is wrong
+   * @returns complaints
    */
   async check(): Promise<readonly string[]> {
     const complaints: string[] = []

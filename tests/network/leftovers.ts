@@ -2,7 +2,7 @@ import { readdir, readFile, readlink } from 'node:fs/promises'
 import { z } from 'zod'
 import type { Target } from './target.ts'
 
-/** What a service holds while nobody asks it for anything. */
+/** Resources that an idle service holds. */
 export interface Holdings {
   /** Descriptors that are not connections of clients. */
   readonly descriptors: number
@@ -18,7 +18,7 @@ export interface Holdings {
   readonly faults: number
 }
 
-/** Classes of which nothing may be left, with the number by which the process may differ all the same. */
+/** Classes without leftovers, with a tolerance for each. */
 const CLASSES: Readonly<Record<string, number>> = {
   Timeout: 6,
   TCPSocket: 20,
@@ -40,7 +40,7 @@ const Report = z.object({
   residentBytes: z.number(),
 })
 
-/** Looks at the service from outside and inside. Garbage is collected before. */
+/** Measures the service from outside and inside, after a garbage collection. */
 export async function holdingsOf(target: Target): Promise<Holdings> {
   const report = Report.parse(
     await (await fetch('http://inside/', { unix: target.inside, keepalive: false })).json(),
@@ -61,8 +61,8 @@ export async function holdingsOf(target: Target): Promise<Holdings> {
 }
 
 /**
- * Connections of clients that the service has accepted and not closed. A socket that its client has reset is in no table of the
- * system until it is closed, and counts.
+ * Connections of clients that the service has accepted and not closed. A socket that its client has reset is in no
+ * table of the system until it is closed, and counts.
  */
 export async function openConnections(target: Target): Promise<number> {
   const [links, sockets] = await Promise.all([descriptorsOf(target.pid), socketsOfSystem()])
@@ -75,7 +75,7 @@ export async function openConnections(target: Target): Promise<number> {
   }).length
 }
 
-/** What is there now and was not before: an empty list when everything is back. */
+/** Differences from before: an empty list when everything was released. */
 export function leftovers(before: Holdings, now: Holdings): readonly string[] {
   const left: string[] = []
   const compare = (name: string, was: number, is: number, room: number) => {
@@ -107,7 +107,7 @@ interface SystemSocket {
   readonly isListening: boolean
 }
 
-/** Where the tables of the system say what the inode of a socket is, by column. */
+/** Column of the inode of a socket in each table of the system. */
 const TABLES = { tcp: 9, tcp6: 9, udp: 9, udp6: 9, unix: 6, netlink: 9 } as const
 const LISTENING = '0A'
 

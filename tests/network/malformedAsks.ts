@@ -1,6 +1,6 @@
 import type { Random } from '../faults/random.ts'
 
-/** Bytes that are no good HTTP, and the statuses that may refuse them. */
+/** Malformed HTTP, and the statuses that may refuse it. */
 export interface Malformed {
   readonly name: string
   readonly bytes: Buffer
@@ -10,7 +10,7 @@ export interface Malformed {
 const LONG_HEAD_BYTES = 170_000
 const FIELDS = 1010
 
-/** One of many ways to be refused. Bytes that follow are never read as a request. */
+/** Makes one of many malformed requests. Bytes after it are never read as a request. */
 export function malformed(random: Random, tag: string): Malformed {
   const head = `POST /hook/${tag} HTTP/1.1\r\nHost: h\r\n`
   const text = (name: string, content: string, ...statuses: number[]): Malformed => ({

@@ -1,6 +1,6 @@
 /**
- * Preloaded into a service that is to fail: plants one fault between Bun's sockets and the listener. The property test must find
- * it. The file replaces `Bun.listen` and leaves the service as it is.
+ * Preloaded into a service that is to fail: plants one fault between Bun's sockets and the listener, which the property
+ * test must find. The file replaces `Bun.listen` and does not change the service.
  */
 import { openSync } from 'node:fs'
 import type { Socket, SocketHandler, TCPSocketListenOptions } from 'bun'
@@ -8,12 +8,12 @@ import type { Socket, SocketHandler, TCPSocketListenOptions } from 'bun'
 /** Variable that names the fault. */
 export const FAULT = 'CREEL_TEST_FAULT'
 
-/** What breaks. */
+/** Names of the faults. */
 export type FaultName = keyof typeof FAULTS
 
 type Handlers = SocketHandler<unknown>
 
-/** Each makes the callbacks of a broken listener out of those of a sound one. */
+/** Faults. Each turns the callbacks of a sound listener into those of a broken one. */
 const FAULTS = {
   'callbacks without a guard': (handlers: Handlers): Handlers => ({
     ...handlers,
@@ -21,7 +21,7 @@ const FAULTS = {
       if (isNth()) throw new TypeError('A callback failed.')
       return handlers.end?.(socket)
     },
-    // Bun hands it what the other callbacks throw.
+    // Bun calls it with errors of the other callbacks.
     error(_socket, error) {
       throw error
     },
@@ -52,7 +52,7 @@ const FAULTS = {
 const EVERY = 40
 let count = 0
 
-/** Whether this is one of those that the fault concerns. */
+/** Whether the fault applies to this call. */
 function isNth(): boolean {
   count += 1
   return count % EVERY === 0

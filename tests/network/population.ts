@@ -1,7 +1,7 @@
 import { HostileConnection } from './hostileConnection.ts'
 import type { Ledger } from './ledger.ts'
 
-/** All hostile connections that are open, and a count of what became of them. */
+/** All open hostile connections, with counts of their results. */
 export class Population {
   readonly #port: number
   readonly #ledger: Ledger
@@ -53,7 +53,7 @@ export class Population {
     return connection
   }
 
-  /** There are more connections than the service takes: it may end any of them, also those to come, until this is over. */
+  /** There are more connections than the service accepts. Until this ends, it may close any of them, also new ones. */
   beginOverflow(reason: string): void {
     this.#overflow = reason
     for (const connection of this.#open) connection.allowEnd(reason)
@@ -63,7 +63,7 @@ export class Population {
     this.#overflow = undefined
   }
 
-  /** Closes all. */
+  /** Closes all connections. */
   async clear(): Promise<void> {
     const all = [...this.#open]
     for (const connection of all) connection.destroy()

@@ -10,8 +10,8 @@ const ADDRESSES = [
 ]
 
 /**
- * Uses the whole room of one address after the other: as many requests under way at once as it may have connections. The model of
- * the connections complains where one is refused: then something of an earlier connection still counts.
+ * Uses all connections of one address after the other: as many requests in flight as it may have connections. The model
+ * of the connections complains if one is refused, since then an earlier connection still counts.
  *
  * @param settle resolves when every open connection is answered and closed
  */

@@ -5,7 +5,7 @@ import type { HostileConnection } from './hostileConnection.ts'
 import type { Population } from './population.ts'
 import type { Target } from './target.ts'
 
-/** Addresses that fewer connections come from than an address may have. */
+/** Addresses with fewer connections than an address may have. */
 export const CALM = [
   '127.0.0.11',
   '127.0.0.12',
@@ -33,7 +33,7 @@ export class Steps {
   readonly #population: Population
   readonly #target: Target
   readonly #floods: Floods
-  /** Possible also while the service is stopped. */
+  /** Steps that are possible while the service is stopped, too. */
   readonly #moves: Weighted
   readonly #all: Weighted
   #calm: HostileConnection[] = []
@@ -160,7 +160,7 @@ export class Steps {
     connection.send()
   }
 
-  /** Cuts a request at the next offset, and ends, or goes on later. */
+  /** Cuts a request at the next offset, and ends it or continues later. */
   #cut(): void {
     const connection = this.#open()
     if (connection === undefined) return
@@ -173,7 +173,7 @@ export class Steps {
     else if (choice === 2) connection.destroy()
   }
 
-  /** Stops the process of the service for some steps: what happens meanwhile is there at once when it goes on. */
+  /** Stops the process of the service for some steps, so that it finds all their events at once afterwards. */
   async #freeze(): Promise<void> {
     process.kill(this.#target.pid, 'SIGSTOP')
     try {

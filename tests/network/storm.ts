@@ -16,7 +16,7 @@ export interface StormOptions {
   readonly seconds: number
   /** Time for everything to come to its end after a round; 60 by default. */
   readonly settleSeconds?: number
-  /** Hears of the end of each round. */
+  /** Called at the end of each round. */
   readonly onRound?: (report: StormReport) => void
 }
 
@@ -43,8 +43,8 @@ const LOOK_MS = 5
 const COMPLAINTS_MAX = 6
 
 /**
- * Attacks a service with random interleavings of everything that connections can do, in rounds. At the end of a round every
- * connection is ended, and nothing of them may be left. A round with complaints is the last one.
+ * Attacks a service with random interleavings of everything that connections can do, in rounds. At the end of a round
+ * every connection is closed, and no resources may be left. A round with complaints is the last one.
  */
 export async function storm(target: Target, options: StormOptions): Promise<StormReport> {
   const run = new Run(target, options)
@@ -120,12 +120,12 @@ class Run {
     await this.#whileAlive(this.#steps.take(STEPS_PER_ROUND))
     this.#endAll()
     await this.#settle()
-    // Nothing of it is left when the service is looked at.
+    // Its resources must be released before the service is measured.
     await this.#whileAlive(this.#dismiss(bystander))
     await this.#whileAlive(this.#check())
   }
 
-  /** Looks once more for what an earlier connection may still take of an address. */
+  /** Checks once more whether an earlier connection still counts for an address. */
   async finish(): Promise<void> {
     if (!this.isSound) return
     await this.#whileAlive(useAllRoom(this.#asks, this.#population, () => this.#settle()))
@@ -143,7 +143,7 @@ class Run {
     this.#bystanderAnswers += bystander.answered
   }
 
-  /** Ends some connections at once. The others send what is missing of a request, and read. */
+  /** Ends some connections at once. The others send the rest of their request, and read. */
   #endAll(): void {
     for (const connection of this.#population.open) {
       const choice = this.#random.below(100)
@@ -200,12 +200,12 @@ class Run {
     this.#complaints.unshift(...errors.map((line) => `the service logged ${line}`))
   }
 
-  /** Waits for some work, which fails or never ends where the service has ended. */
+  /** Waits for some work, which fails or never ends if the service has ended. */
   async #whileAlive(work: Promise<void>): Promise<void> {
     try {
       await Promise.race([work, this.#dead])
     } catch (error) {
-      // Its end is noticed a little later than what fails because of it.
+      // The end of the service is noticed a little later than the failures that it causes.
       await Promise.race([this.#dead, Bun.sleep(1000)])
       if (!this.#isDead) throw error
     }

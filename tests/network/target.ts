@@ -7,11 +7,11 @@ import { INSIDE } from './inside.ts'
 export const CONNECTIONS_MAX = 700
 export const CONNECTIONS_PER_ADDRESS = 120
 
-/** Address whose connections speak for others. */
+/** Address of the trusted proxy. */
 export const PROXY = '127.0.0.1'
 
 /**
- * Environment of a service under test, besides its database.
+ * Environment of a service under test, without its database.
  *
  * @param folder for the socket of `inside.ts`
  */
@@ -64,7 +64,7 @@ export interface StoredCapture {
   readonly bytes: number
 }
 
-/** What hostile requests are about. */
+/** The service that hostile requests attack, with its endpoints and files. */
 export interface Target extends Service {
   readonly port: number
   readonly endpoints: readonly [TargetEndpoint, ...TargetEndpoint[]]
@@ -85,7 +85,7 @@ export async function prepareTarget(service: Service): Promise<Target> {
   const call: Target['call'] = async (method, path, body, key = service.key) => {
     const answer = await fetch(baseUrl + path, {
       method,
-      // None of these connections is left open for the count of connections to see.
+      // These connections must not stay open, since connections are counted.
       keepalive: false,
       headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),

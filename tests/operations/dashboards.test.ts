@@ -5,10 +5,10 @@ import { fencesRunBy, ROOT } from '../docs/markdown.ts'
 
 const DEPLOY = new URL('../../deploy/', import.meta.url)
 
-/** The names that a histogram answers to. */
+/** Suffixes of the series of a metric; a histogram has all of them. */
 const SUFFIXES = ['', '_bucket', '_sum', '_count']
 
-/** Names of ours in a text of PromQL that no metric has. */
+/** Names in a PromQL text that look like our metrics and do not exist. */
 async function unknownMetrics(text: string): Promise<readonly string[]> {
   const metrics = await registry.getMetricsAsJSON()
   const known = new Set(metrics.flatMap(({ name }) => SUFFIXES.map((suffix) => name + suffix)))

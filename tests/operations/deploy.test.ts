@@ -20,7 +20,7 @@ const variables = new Set(textOf('docs/operations.md').match(/(?<=`)(?:CREEL_[A-
 describe('deploy/systemd', () => {
   test.skipIf(Bun.which('systemd-analyze') === null)('the unit is sound, says systemd-analyze', async () => {
     const folder = await temporaryFolder()
-    // It looks whether the program is there.
+    // systemd checks that the program exists.
     const unit = textOf('deploy/systemd/creel.service').replace('/usr/local/bin/creel', '/bin/true')
     await writeFile(join(folder, 'creel.service'), unit)
     const verified = Bun.spawnSync(['systemd-analyze', 'verify', './creel.service'], { cwd: folder })
@@ -158,7 +158,7 @@ describe('deploy/nginx', () => {
       expect(headers.filter((header) => fields.includes(header))).toEqual(fields)
       expect(headers).toContain('Host: in.example.com')
 
-      // Past nginx's own default of 1 MB: a plan's cap is Creel's to evaluate.
+      // More than nginx's default of 1 MB: Creel checks the cap of the plan, not nginx.
       const large = await fetch(hook, { method: 'POST', body: Buffer.alloc(3_000_000, 'x') })
       expect(large.status).toBe(200)
 
@@ -173,7 +173,7 @@ describe('deploy/nginx', () => {
   )
 })
 
-/** nginx with the shipped configuration in front of these gateways, in the place of those that it names. */
+/** nginx with the shipped configuration, in front of these gateways instead of those that it names. */
 async function startNginx(gateways: readonly string[]): Promise<{ url: string } & AsyncDisposable> {
   const folder = await temporaryFolder()
   const port = await freePort()

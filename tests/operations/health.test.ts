@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { whileDatabaseIsAway } from '../support/outage.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** What Prometheus would read. */
+/** The text that Prometheus reads. */
 const scrape = async () => await (await fetch(`${service.baseUrl}/metrics`)).text()
 
 /** The value of one sample in Prometheus' text format. */
@@ -119,7 +119,7 @@ describe('the log', () => {
   test('knows the cause of an internal_error, under its traceId; the answer does not', async () => {
     const { log, lines } = logInMemory()
     const service = await startService({ log })
-    // As after a migration that went wrong: no query that reads it can work.
+    // As after a failed migration: every query that reads the table fails.
     await sql`alter table watchdogs rename to misplaced`.execute(service.db)
     const failed = await service.alice.get('/api/v1/watchdogs')
     expect(failed).toMatchObject({ status: 500, body: { code: 'internal_error' } })
@@ -139,7 +139,7 @@ describe('the log', () => {
         expect({ status, body }).toMatchObject({ status: 503, body: { code: 'unavailable' } })
         expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
       }
-      // What no key looks like is refused without a look into the database.
+      // Text without the format of a key is refused without a query.
       const headers = { Authorization: 'Bearer nonsense' }
       expect((await fetch(`${service.baseUrl}/api/v1/me`, { headers })).status).toBe(401)
       const told = lines().filter(({ msg }) => msg === 'the database did not answer')

@@ -13,7 +13,7 @@ test('CREEL_METRICS_PORT serves metrics and health on a port of its own, and no 
   const statusOf = (url: string) => fetch(url).then(({ status }) => status)
 
   expect(await statusOf(`http://127.0.0.1:${port}/metrics`)).toBe(200)
-  // Every series that an alert rule watches is there from the start: an increase from nothing is none to Prometheus.
+  // Every series that an alert rule watches exists from the start: Prometheus sees no increase in a new series.
   const scraped = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
   for (const series of [
     'creel_captures_total{outcome="unavailable"}',
@@ -39,7 +39,7 @@ test('CREEL_METRICS_PORT serves metrics and health on a port of its own, and no 
   const key = creel.first?.key ?? ''
   await fetch(`${creel.baseUrl}/api/v1/me`, { headers: { Authorization: `Bearer ${key}` } })
   expect(await creel.stop()).toBe(0)
-  // The greeting of a first boot shows the key, once; the log never does.
+  // The output of a first boot shows the key, once; the log never does.
   const log = creel
     .stderr()
     .split('\n')

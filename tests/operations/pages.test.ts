@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { startService, type TestService } from '../support/service.ts'
 
-/** The documentation as text, served by the program itself: for agents, and for people without a browser. */
+/** The documentation as text, served by the program itself, for agents and for use without a browser. */
 
 const DOCS = join(import.meta.dir, '../../docs')
 let service: TestService

@@ -9,7 +9,7 @@ import { eventually } from '../support/eventually.ts'
 import { runCreel, startProcess, TEST_SECRET_KEY } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** A primary, a replica that streams from it, and a service that knows both. */
+/** A primary, a replica that streams from it, and a service that uses both. */
 
 const programs = debianPostgresPrograms()
 
@@ -22,14 +22,14 @@ let endpoint: TestEndpoint
 
 const COUNT = /^creel_replicated_reads_total\{server="(replica|primary)"\} (\d+)$/gm
 
-/** How many reads ran where so far. */
+/** Number of reads on each server so far. */
 async function reads(): Promise<{ replica: number; primary: number }> {
   const text = await (await fetch(`${service.baseUrl}/metrics`)).text()
   const counts = new Map([...text.matchAll(COUNT)].map(([, server = '', count]) => [server, Number(count)]))
   return { replica: counts.get('replica') ?? 0, primary: counts.get('primary') ?? 0 }
 }
 
-/** How many reads ran where while `run` did. */
+/** Number of reads on each server during `run`. */
 async function readsOf(run: () => Promise<void>): Promise<{ replica: number; primary: number }> {
   const before = await reads()
   await run()
@@ -44,7 +44,7 @@ const gauge = async (name: string) =>
     new RegExp(`^${name} (.+)$`, 'm').exec(await (await fetch(`${service.baseUrl}/metrics`)).text())?.[1],
   )
 
-/** Until the replica is of use again. */
+/** Waits until the replica is used again. */
 const onReplica = () =>
   eventually('a list read from the replica', async () => {
     const ran = await readsOf(async () => void (await service.alice.get('/api/v1/endpoints')))
@@ -88,7 +88,7 @@ describe.skipIf(programs === undefined)('CREEL_DATABASE_READ_URL', () => {
         expect(await endpoint.requests(`q=marker-${round}.`)).toHaveLength(1)
       }
     })
-    // A replica that is slow for a moment is passed over, and left alone for a second.
+    // A replica that is slow for a moment is skipped, and not used for a second.
     expect(ran.replica).toBeGreaterThan(0)
     expect(ran.replica + ran.primary).toBeGreaterThanOrEqual(40)
     expect(await readyLine()).toStartWith('ok')
@@ -146,7 +146,7 @@ describe.skipIf(programs === undefined)('CREEL_DATABASE_READ_URL', () => {
       select bool_and(proacl is null or proacl::text like '%,=X/%' or proacl::text like '{=X/%') as is_free from pg_proc
       where proname in ('pg_control_system', 'pg_control_checkpoint', 'pg_control_recovery', 'pg_current_wal_flush_lsn',
         'pg_walfile_name', 'pg_last_wal_replay_lsn', 'pg_last_xact_replay_timestamp')`.execute(replicaDb)
-    // A role with the documented grants may ask all that is asked here.
+    // A role with the documented grants may run all queries of the replica check.
     expect(rows).toEqual([{ isFree: true }])
     await replica.promote()
     await endpoint.capture({ body: 'after' })
@@ -156,7 +156,7 @@ describe.skipIf(programs === undefined)('CREEL_DATABASE_READ_URL', () => {
     expect(ran).toEqual({ replica: 0, primary: 1 })
     expect(await readyLine()).toStartWith('out of reach')
 
-    // Of the promoted one, a standby that still follows the former primary is no replica.
+    // A standby that still follows the former primary is not a replica of the promoted one.
     const follower = await primary.addStandby({ isSynchronous: false })
     const [promoted, behind] = [openDatabase(replica.url), openDatabase(follower.url)]
     const reasons: string[] = []

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of open.splice(0)) await close()
 })
 
-/** A receiver on a bare socket: it says exactly what the test says, and keeps what it was sent. */
+/** A receiver on a bare socket. The test writes the answer; the request is kept. */
 async function receiver(answer: (socket: net.Socket, received: string) => void, secure?: tls.TlsOptions) {
   const sockets = new Set<net.Socket>()
   const seen = { bytes: '', connections: 0 }
@@ -66,7 +66,7 @@ describe('the address that was checked is the one that is dialled', () => {
       asked.push(host)
       return ['127.0.0.1']
     }
-    // No resolver but ours knows this name: a client that ignored ours could not arrive.
+    // Only the given resolver knows this name, so a client that ignored it could not connect.
     const result = await client({ resolve }).send(post(`http://only-ours-knows.invalid:${port}/x`))
     expect(result).toMatchObject({ outcome: 'response', statusCode: 200 })
     expect(asked).toEqual(['only-ours-knows.invalid'])
@@ -310,7 +310,7 @@ describe('hostile receivers', () => {
 describe('TLS', () => {
   const subject = ['-subj', '/CN=good.test', '-addext', 'subjectAltName=DNS:good.test']
   const algorithm = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2']
-  // Both to stdout: no key is left in a folder.
+  // Key and certificate go to stdout, so that no key is left in a folder.
   const options = ['req', '-x509', ...algorithm, ...subject, '-keyout', '-', '-out', '-']
   const pem = execFileSync('openssl', options, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   const [key = '', cert = ''] = pem.match(/-----BEGIN .*?-----END [A-Z ]*-----/gs) ?? []

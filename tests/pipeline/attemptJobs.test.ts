@@ -5,11 +5,11 @@ import { eventually } from '../support/eventually.ts'
 import { startReceiver } from '../support/receiver.ts'
 import { startService } from '../support/service.ts'
 
-/** A service that is told to stop waits so long for the slots that are taken. */
+/** Timeout of a stopping service for attempts in flight. */
 const DRAIN_MS = 20_000
 /** More than one batch of the dispatcher. */
 const CAPTURES = 400
-/** So many attempts begin to a destination that has not answered yet. */
+/** The most attempts in flight to a destination that has not answered yet. */
 const UNPROVEN_MAX = 128
 
 test('jobs of 0.1.0 run, attempts that are queued twice are made once, and a job that nobody can read stops nothing', async () => {
@@ -45,7 +45,7 @@ test('jobs of 0.1.0 run, attempts that are queued twice are made once, and a job
   })
   expect(await db.selectFrom('deliveries').selectAll().execute()).toEqual([])
   expect(receiver.received).toHaveLength(4)
-  // The slots of those that had nothing to do are free.
+  // Attempts that had nothing to do have released their slots.
   const stoppedAt = performance.now()
   await worker.stop()
   expect(performance.now() - stoppedAt).toBeLessThan(DRAIN_MS / 2)

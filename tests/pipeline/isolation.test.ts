@@ -18,7 +18,7 @@ test('a destination that never answers holds up its own deliveries and nobody el
     for (const answer of answers) await answer.body?.cancel()
   }
   await live.take(EACH)
-  // The dead destination's are all still to be done: nobody waited for them.
+  // The deliveries to the dead destination are all still open: nothing waited for them.
   const { open } = await db
     .selectFrom('deliveries')
     .where('endpointId', '=', deadEndpoint.id)

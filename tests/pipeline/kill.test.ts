@@ -15,12 +15,14 @@ import {
 import { startReceiver } from '../support/receiver.ts'
 
 const DELIVERIES = 1000
-/** The kill comes when so many have arrived: in the middle, with sends under way and answers outstanding. */
+/** The kill comes after this many arrivals: in the middle, with sends in flight and answers outstanding. */
 const KILL_AT = 300
 const ANSWER_MS = 20
-/** How long an attempt of the surviving process takes: longer than a silent process is waited for, within the time of a send. */
+/**
+ * Duration of an attempt of the surviving process: longer than the timeout of a silent process, within that of a send.
+ */
 const LONG_ANSWER_MS = 13_500
-/** Within so long after a kill that another process sees the cut-off attempts say so. */
+/** Limit after a kill, noticed by another process, for the attempts to become Interrupted. */
 const INTERRUPTED_MS = 15_000
 
 describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => {
@@ -82,7 +84,7 @@ describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => 
     }
     const ids = async (state: string) =>
       (await attemptsOf(endpoint.id)).filter((row) => row.state === state).map((row) => row.requestId)
-    // Sends whose last bytes were on their way when the process died have arrived by the time it is gone.
+    // Sends whose last bytes were on the wire when the process died have arrived by the time it is gone.
     const cutOff = await ids('Pending')
     const succeeded = new Set(await ids('Succeeded'))
     const arrivedBefore = arrivals.length
@@ -91,7 +93,7 @@ describe('SIGKILL of the jobs process in the middle of 1 000 deliveries', () => 
 
     await startProcess(options, ['--only', 'jobs'])
     const watchedSince = performance.now()
-    // As long an attempt as there can be, of a process that lives: it must not be taken for dead.
+    // The longest possible attempt, of a live process, which must not be taken for dead.
     const patient = await client.endpoint({ forwardUrl: slow.url })
     await patient.capture()
     await slow.take(1)

@@ -29,7 +29,7 @@ const Attempts = z.object({
   ),
 })
 
-/** Oldest first, once `count` have ended. */
+/** Attempts, oldest first, once `count` have ended. */
 async function attempts(endpoint: TestEndpoint, count: number, of = service) {
   await attemptsEnded(of, endpoint, count)
   const { items } = await of.alice.expect(of.alice.get(endpoint.at('/deliveries')), Attempts)

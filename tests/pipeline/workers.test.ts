@@ -6,18 +6,20 @@ import { startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 let service: TestService
-/** Of another process that makes attempts, as the database knows it: it says nothing by itself. */
+/** Id of another worker in the database. It sends no heartbeats by itself. */
 let otherId: number
 const ownId = () => service.running.services.workerId ?? 0
 
 beforeAll(async () => {
-  // No dispatcher: who is dead is asked by the tests alone.
+  // No dispatcher, so that only the tests look for dead workers.
   service = await startService({ parts: ['gateway'] })
   const row = service.db.insertInto('deliveryWorkers').defaultValues().returning('id')
   otherId = (await row.executeTakeFirstOrThrow()).id
 })
 
-/** Runs `during` while an attempt of another process is under way, and answers the states of its attempts after it. */
+/**
+ * Runs `during` while an attempt of another process is in flight, and returns the states of its attempts afterwards.
+ */
 async function statesAfter(during: () => Promise<unknown>, workerId = otherId): Promise<string[]> {
   await using receiver = await startReceiver(() => {})
   const endpoint = await service.alice.endpoint({ forwardUrl: receiver.url })
@@ -43,7 +45,7 @@ async function statesOf(endpoint: TestEndpoint): Promise<string[]> {
   return (await rows.execute()).map(({ state }) => state)
 }
 
-/** Sets how long ago a process was heard, and how long it has been heard without a gap. */
+/** Sets the age of a process's last heartbeat, and the time for which it has sent them without a gap. */
 async function setLife(id: number, heardSecondsAgo: number, steadySeconds: number) {
   await sql`
     update delivery_workers set beat_at = now() - make_interval(secs => ${heardSecondsAgo}),

@@ -4,7 +4,7 @@ import { z } from 'zod'
 import { Client, type TestEndpoint } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** By hand: what a plan is worth must not change by accident. */
+/** Limits of the plans, written by hand, so that they do not change by accident. */
 const LIMITS = {
   solo: {
     apiRatePerMinute: 120,
@@ -128,7 +128,7 @@ describe('the bytes of a minute hold its captures at full size', () => {
     })
     expect(raised.free.limits.captureBytesPerMinute).toBe(10_000_000_000)
     expect(raised.solo.limits.captureBytesPerMinute).toBe(5000)
-    // A body that a process does not take is not promised either.
+    // A plan does not promise a longer body than a process accepts.
     expect(raised.team.limits).toMatchObject({
       payloadBytesMax: 62_914_560,
       captureBytesPerMinute: 60_000 * 62_914_560,
@@ -148,7 +148,7 @@ describe('a downgrade', () => {
     expect(await suspended(client)).toEqual(['k', 'l'])
     expect((await newest.send()).status).toBe(404)
     expect((await oldest.send()).status).toBe(200)
-    // Nothing is deleted: it is still there to be read.
+    // Nothing is deleted: it can still be read.
     expect(await newest.requests()).toHaveLength(1)
     const over = await client.post('/api/v1/endpoints', {})
     expect(over).toMatchObject({ status: 409, body: { code: 'limit_reached' } })
@@ -240,7 +240,7 @@ describe('a feature that the plan lacks answers feature_not_in_plan', () => {
     ]
     for (const answer of await Promise.all(gated))
       expect(answer).toMatchObject({ status: 403, body: { code: 'feature_not_in_plan' } })
-    // Before any 400: what is wrong with the input is not looked at.
+    // The plan is checked before the input, so there is no 400.
     expect((await client.post(endpoint.at('/transformations'), {})).status).toBe(403)
 
     const open = [

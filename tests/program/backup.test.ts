@@ -12,7 +12,7 @@ import {
 } from '../support/process.ts'
 import { startReceiver } from '../support/receiver.ts'
 
-/** The commands of the page, in the order in which they stand there. */
+/** The commands of the page, in order. */
 const [dump = '', restore = '', pack = '', unpack = ''] = fencesRunBy(
   'tests/program/backup.test.ts',
   'docs/operations.md',
@@ -34,7 +34,7 @@ async function runShell(commands: string, cwd: string, environment: Record<strin
   })
 }
 
-/** A first boot that has captured something. */
+/** Makes a capture after a first boot. */
 async function withCapture(creel: RunningProcess) {
   const { key = '', captureUrl = '' } = creel.first ?? {}
   const id = captureUrl.slice(captureUrl.lastIndexOf('/') + 1)
@@ -46,7 +46,7 @@ async function withCapture(creel: RunningProcess) {
       const made = await fetch(path, { method: 'POST', headers, body: JSON.stringify(action) })
       expect(made.status).toBe(201)
     },
-    /** Holds after the restore: the old key opens, the capture is there, the next one gets the next id. */
+    /** Checks the restored service: the old key works, the capture is there, the next one gets the next id. */
     expectRestored: async (restored: RunningProcess) => {
       expect(restored.first).toBeUndefined()
       const url = `${restored.captureUrl}/hook/${id}`

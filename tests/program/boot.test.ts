@@ -9,7 +9,7 @@ import { urlOfDatabase } from '../support/templateDatabase.ts'
 
 const isRoot = process.getuid?.() === 0
 
-/** Its first boot is the one with the greeting. */
+/** A folder whose first boot prints the key. */
 const kept = await preparedFolder()
 
 describe('creel serve, on an embedded PostgreSQL', () => {
@@ -31,7 +31,7 @@ describe('creel serve, on an embedded PostgreSQL', () => {
     expect(again.lines).toEqual([`creel ready base=${again.baseUrl} capture=${again.captureUrl}`])
     expect((await fetch(`${again.baseUrl}/api/v1/me`, { headers })).status).toBe(200)
 
-    // Another one on the same folder is refused, and this one goes on.
+    // Another process on the same folder is refused, and this one keeps running.
     const second = await runCreel(['serve'], { cwd })
     expect(second.exitCode).toBe(1)
     expect(second.stderr).toContain(`in use by another creel (process ${again.pid})`)
@@ -58,7 +58,7 @@ describe('creel serve, on an embedded PostgreSQL', () => {
     const cwd = kept
     const file = join(cwd, '.creel', 'secret.key')
     expect((await stat(file)).mode & 0o777).toBe(0o600)
-    // Who can open the lock can keep the service from starting.
+    // A user who can open the lock can keep the service from starting.
     expect((await stat(join(cwd, '.creel', 'owner.lock'))).mode & 0o777).toBe(0o600)
     expect(Buffer.from(await readFile(file, 'utf8'), 'base64')).toHaveLength(32)
 

@@ -9,7 +9,7 @@ import { startService, type TestService } from '../support/service.ts'
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
 
-/** The commands stand beside it; what a test only needs to be there is made through it, without a process. */
+/** A service on the same database. Tests make their preconditions through it, without a process. */
 let service: TestService
 let database: TestDatabase
 
@@ -29,7 +29,7 @@ async function json(...words: string[]): Promise<unknown> {
   return JSON.parse(stdout)
 }
 
-/** Runs a command that must be refused: nothing on stdout, words on stderr. */
+/** Runs a command that must be refused: nothing on stdout, a message on stderr. */
 async function refused(...words: string[]): Promise<{ exitCode: number; stderr: string }> {
   const { exitCode, stdout, stderr } = await runCreel([...words, '--json'], { database })
   expect(stdout).toBe('')
@@ -269,7 +269,7 @@ describe('what is printed', () => {
 })
 
 describe('completion', () => {
-  /** What a shell says that may come next, as words. */
+  /** The completions that a shell offers, as words. */
   const QUESTIONS: Readonly<Record<string, (script: string, line: string) => string[]>> = {
     bash: (script, line) => ['bash', '--norc', '-c', `${script}\n${asked(line)}`],
     zsh: (script, line) => [

@@ -10,7 +10,7 @@ import { administer, urlOfDatabase } from '../support/templateDatabase.ts'
 
 const RUN_BY = 'run-by: tests/program/database.test.ts'
 
-/** The statements of the page, for names of this run. */
+/** The statements of the page, with the names of this run. */
 function grantsFor(name: string): string[] {
   const fence = fencesOf(textOf('docs/operations.md')).find(
     ({ language, remark }) => language === 'sql' && remark === RUN_BY,

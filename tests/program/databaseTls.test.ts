@@ -8,7 +8,7 @@ import { type DebianPostgres, debianPostgresPrograms, startDebianPostgres } from
 import { freePort } from '../support/freePort.ts'
 import { runCreel, startProcess, temporaryFolder } from '../support/process.ts'
 
-/** A PostgreSQL that speaks TLS with a certificate of a CA that we made ourselves. */
+/** A PostgreSQL with TLS, whose certificate is from our own CA. */
 
 const programs = debianPostgresPrograms()
 const canRun = programs !== undefined && Bun.which('openssl') !== null
@@ -100,7 +100,7 @@ afterAll(async () => {
   if (canRun) await postgres.kill()
 })
 
-/** What the program says of a database that it cannot use. */
+/** The error of the program for a database that it cannot use. */
 async function refusalOf(url: string): Promise<string> {
   const database = openDatabase(url)
   try {
@@ -133,7 +133,7 @@ describe.skipIf(!canRun)('TLS to the database', () => {
     )
     await onlooker.end()
     expect(rows).toEqual([{ ssl: true, count: expect.any(Number) }])
-    // The pool, the searches, the queue and two that listen.
+    // The pool, the searches, the queue and two listeners.
     expect(rows[0].count).toBeGreaterThanOrEqual(4)
     expect(await creel.stop()).toBe(0)
   })

@@ -22,7 +22,7 @@ test('CREEL_DISPATCH=off captures and sends nothing; the next start sends what h
   expect((await fetch(captureUrl, { method: 'POST', body: 'held' })).status).toBe(200)
   const listed = await (await fetch(`${held.baseUrl}${endpoint}/requests`, { headers })).json()
   expect(listed).toMatchObject({ items: [{ state: 'Pending', attemptCount: 0 }] })
-  // A stop finishes the attempts that are under way: there are none.
+  // A stop finishes the attempts in flight. There are none.
   expect(await held.stop()).toBe(0)
   expect(receiver.received).toHaveLength(0)
 

@@ -7,7 +7,7 @@ import { Client } from 'pg'
 import { eventually } from '../support/eventually.ts'
 import { preparedFolder, temporaryFolder } from '../support/process.ts'
 
-/** Not the whole program: a child has to load it. */
+/** The module that a child loads, instead of the whole program. */
 const EMBEDDED = join(import.meta.dir, '../../creel/src/embeddedPostgres/index.ts')
 
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
@@ -27,12 +27,12 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-/** Asks again until it works: what is restarted is away for a moment. */
+/** Retries a query until it works, since PostgreSQL restarts. */
 function queryWhenBack(url: string, text: string): Promise<unknown[]> {
   return eventually('an answer of PostgreSQL', () => query(url, text).catch(() => undefined))
 }
 
-/** Children of the suite that end themselves: `creel` processes that own a data folder until they are killed. */
+/** Starts a child of the suite that owns a data folder until it is killed. */
 function spawnOwner(dataDir: string, version = '') {
   const script = `
     const program = await import(${JSON.stringify(EMBEDDED)})
@@ -164,7 +164,7 @@ describe('the embedded PostgreSQL', () => {
     const mark = join(dataDir, 'postgres', 'cluster-18', 'postmaster.pid')
     const lines = (await readFile(mark, 'utf8')).split('\n')
     await first.stop()
-    // As after a reboot, or in a container: the number is a living process, and no postmaster.
+    // As after a reboot, or in a container: the number is that of a live process which is not a postmaster.
     await writeFile(mark, [String(process.pid), ...lines.slice(1)].join('\n'))
     const again = await start(dataDir)
     expect(again.adopted).toBe(false)
@@ -199,7 +199,7 @@ describe('the embedded PostgreSQL', () => {
     const home = join(dataDir, 'postgres')
     const [runtime = ''] = (await readdir(home)).filter((name) => name.startsWith('runtime-'))
     const binary = join(home, runtime, 'bin', 'postgres')
-    // A process of it that has just ended may hold the file: it is another one that is cut off.
+    // A process that has just ended may still use the file, so a new file is written.
     await rm(binary)
     await writeFile(binary, 'cut off')
     await mkdir(join(home, 'runtime-17.0-old'))

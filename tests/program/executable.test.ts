@@ -13,7 +13,7 @@ import { startReceiver } from '../support/receiver.ts'
 
 const ROOT = join(import.meta.dir, '../..')
 const isRoot = process.getuid?.() === 0
-/** Neither Bun nor Node nor anything else can be found. */
+/** An environment in which neither Bun nor Node nor any other program can be found. */
 const BARE = { PATH: '' }
 
 let built: string
@@ -31,7 +31,7 @@ beforeAll(async () => {
   built = join(outdir, 'creel')
 }, 120_000)
 
-/** A folder with the executable and nothing else in it. */
+/** A folder that contains only the executable. */
 async function bareFolder(): Promise<{ cwd: string; program: string[] }> {
   const cwd = await temporaryFolder()
   await copyFile(built, join(cwd, 'creel'))

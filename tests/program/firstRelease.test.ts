@@ -10,7 +10,7 @@ import { createTestDatabase } from '../support/database.ts'
 import { runCreel } from '../support/process.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** A database of 0.1.0 with rows in every table is brought up to date: nothing is lost, and the API serves all of it. */
+/** Migrates a database of 0.1.0 with rows in every table: nothing is lost, and the API serves all of it. */
 
 const LAST_OF_0_1_0 = '20261121T1060_watchdogs'
 const KEY = `creel_live_${randomBytes(12).toString('hex')}`
@@ -33,7 +33,7 @@ const ids = {
 
 const RULE = '{"version":1,"name":"Slim","steps":[{"op":"remove","paths":["body.x"]}]}'
 
-/** One row of each table, as 0.1.0 wrote them. */
+/** One row of each table, in the format of 0.1.0. */
 const ROWS = [
   `insert into workspaces values ('${ids.workspace}', 'old', 'team', '${AT}')`,
   `insert into api_keys values ('${ids.key}', '${ids.workspace}', 'ci', '${KEY.slice(0, 17)}',
@@ -97,7 +97,7 @@ let service: TestService
 let client: Client
 let rowsBefore: ReadonlyMap<string, number>
 let rowsAfter: ReadonlyMap<string, number>
-/** What `creel upgrade-check` said before. */
+/** The report of `creel upgrade-check` before the migration. */
 let foretold: z.output<typeof Report>
 
 const Report = z.looseObject({

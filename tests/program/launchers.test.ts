@@ -6,7 +6,7 @@ import { pathLikeNpx, temporaryFolder } from '../support/process.ts'
 
 const LAUNCHERS = join(import.meta.dir, '../../scripts/launchers.ts')
 
-/** Has its descriptors taken, so that /proc cannot be read, for longer than two looks at its launchers. */
+/** Uses all descriptors, so that /proc cannot be read, for longer than two checks of its launchers. */
 const WATCHER = `
   import { closeSync, openSync } from 'node:fs'
   import { whenLauncherDies } from ${JSON.stringify(LAUNCHERS)}

@@ -23,7 +23,7 @@ function firstOf(creel: RunningProcess) {
 const pidOfPostgres = async (cwd: string) =>
   Number((await readFile(join(cwd, '.creel/postgres/cluster-18/postmaster.pid'), 'utf8')).split('\n')[0])
 
-/** Lifts the capture rate, which a load would run into. */
+/** Raises the capture rate, which the load would exceed. */
 async function withoutRate(): Promise<{ CREEL_PLANS_FILE: string }> {
   const file = join(await temporaryFolder(), 'plans.json')
   await writeFile(file, '{"team":{"captureRatePerMinute":1000000}}')
@@ -32,7 +32,9 @@ async function withoutRate(): Promise<{ CREEL_PLANS_FILE: string }> {
 
 const CONTINUE = 'HTTP/1.1 100 Continue\r\n\r\n'
 
-/** Opens a capture and holds its body back: a drain has to wait for it. The service has asked for the body when this returns. */
+/**
+ * Opens a capture and holds back its body, so that a drain must wait for it. Returns when the service expects the body.
+ */
 async function holdCapture(url: string) {
   const { hostname, port, pathname } = new URL(url)
   const socket = connect(Number(port), hostname)
@@ -63,7 +65,7 @@ describe('SIGTERM', () => {
       { headers },
     )
     const held = await holdCapture(`${creel.captureUrl}/hook/${endpointId}`)
-    // The await is known to have arrived once a later call was answered.
+    // The await has arrived once a later call is answered.
     await (await fetch(`${creel.baseUrl}/api/v1/me`, { headers })).text()
     await Bun.sleep(100)
 
@@ -83,7 +85,7 @@ describe('SIGTERM', () => {
     await holdCapture(`${creel.captureUrl}/hook/${endpointId}`)
     creel.signal('SIGTERM')
     await eventually('the drain in the log', () => creel.stderr().includes('draining'))
-    // Two within a tenth of a second are one: npx and the terminal both pass Ctrl-C on.
+    // Two signals within a tenth of a second count as one: npx and the terminal both pass on Ctrl-C.
     await Bun.sleep(150)
     creel.signal('SIGTERM')
     expect(await creel.exited).toBe(143)
@@ -120,7 +122,7 @@ describe('SIGKILL', () => {
     process.kill(await pidOfPostgres(cwd), 'SIGKILL')
     await senders.acknowledged(400)
     await senders.stop()
-    // While it was away senders were told to come back, never that they are wrong.
+    // While it was down senders got 503 or no answer, never another error.
     expect([...senders.statuses].filter((status) => status !== 200 && status !== 503)).toEqual([])
     const stored = await storedBodies(creel.baseUrl, key, endpointId)
     expect(senders.bodies.filter((body) => !stored.includes(body))).toEqual([])
@@ -153,8 +155,8 @@ describe('several processes on one database', () => {
     await senders.acknowledged(900)
     await senders.stop()
 
-    // The kernel resets connections that wait to be accepted when a gateway stops; nothing was read from those, so what
-    // the proxy sends again is stored once all the same.
+    // When a gateway stops, the kernel resets connections that are not accepted yet. Nothing was read from them, so the
+    // proxy's retry is stored only once.
     expect([...senders.statuses]).toEqual([200])
     const stored = await storedBodies(third.baseUrl, key, endpointId)
     expect(stored.toSorted()).toEqual(senders.bodies.toSorted())

@@ -1,14 +1,14 @@
 import { request } from 'node:http'
 
-/** What became of one try to send. */
+/** Result of one attempt to send. */
 type Outcome = { readonly status: number } | 'refused' | 'broken'
 
 /**
- * Webhook senders behind a proxy: each body is its own, goes to one of the addresses over a connection of its own, and to
- * the next address when that one takes no connections or cuts one off before it answered.
+ * Webhook senders behind a proxy. Each body is unique and goes to one of the addresses over a new connection, and to
+ * the next address if that one refuses connections or closes one before it has answered.
  */
 export class Senders {
-  /** Acknowledged with 200, in the order of their answers. */
+  /** Bodies acknowledged with 200, in the order of their answers. */
   readonly bodies: string[] = []
   readonly statuses = new Set<number>()
   #stopped = false
@@ -16,7 +16,7 @@ export class Senders {
   #noticed = Promise.withResolvers<void>()
   readonly #loops: Promise<void>[]
 
-  /** @param urls capture URLs of one endpoint; may change while they send */
+  /** @param urls capture URLs of one endpoint; may change while senders run */
   constructor(
     readonly urls: string[],
     parallel = 8,
@@ -24,12 +24,12 @@ export class Senders {
     this.#loops = Array.from({ length: parallel }, () => this.#loop())
   }
 
-  /** Resolves when so many have been acknowledged. */
+  /** Resolves when `count` bodies are acknowledged. */
   async acknowledged(count: number): Promise<void> {
     while (this.bodies.length < count) await this.#noticed.promise
   }
 
-  /** Lets what is being sent end. */
+  /** Stops, and waits for sends in flight. */
   async stop(): Promise<void> {
     this.#stopped = true
     await Promise.all(this.#loops)
@@ -58,7 +58,7 @@ export class Senders {
   }
 }
 
-/** Sends over a connection of its own. */
+/** Sends over a new connection. */
 export function post(url: string, body: string): Promise<Outcome> {
   return new Promise((resolve) => {
     const outgoing = request(url, {
@@ -78,7 +78,7 @@ export function post(url: string, body: string): Promise<Outcome> {
   })
 }
 
-/** The bodies of everything that an endpoint has stored. */
+/** The bodies of all stored requests of an endpoint. */
 export async function storedBodies(baseUrl: string, key: string, endpointId: string): Promise<string[]> {
   const headers = { Authorization: `Bearer ${key}` }
   const bodies: string[] = []

@@ -15,7 +15,7 @@ describe('bun run start', () => {
     'serves its files, and drains when the shell between npx and it %s %s',
     async (_words, signal) => {
       const dataDir = join(await preparedFolder(), '.creel')
-      // As npx runs it: a shell that waits for Bun, and passes no signal on.
+      // Like npx: a shell that waits for Bun, and passes on no signal.
       const shell = Bun.spawn(['sh', '-c', 'bun run start; exit $?'], {
         cwd: ROOT,
         env: { PATH: await pathLikeNpx(), CREEL_PORT: '0', CREEL_DATA_DIR: dataDir, CREEL_LOG_LEVEL: 'info' },
@@ -34,7 +34,7 @@ describe('bun run start', () => {
       expect(service).not.toBe(shell.pid)
       shell.kill(signal)
       await shell.exited
-      // Its stderr ends when the last process that has it ends.
+      // stderr is closed when the last process that uses it has ended.
       expect(await errors).toContain('"msg":"stopped"')
     },
   )

@@ -15,7 +15,7 @@ const start = servicePerTest()
 
 const sweep = (service: TestService) => sweepBytes(service.running.services, new AbortController().signal)
 
-/** What is stored and seen, by the rows; the counters must say the same. */
+/** Ids of stored, visible requests, by the rows; the counters must agree. */
 async function stored(service: TestService): Promise<{ ids: number[]; evictedCount: number }> {
   const { db } = service
   const { rows } = await sql<{ id: number }>`
@@ -44,13 +44,13 @@ describe('storedBytesMax', () => {
       ids: [foreignId, ...before.ids.slice(-25)].map(Number),
       evictedCount: 15,
     })
-    // What was evicted is not looked for again, and what comes later is kept.
+    // Evicted requests are not evicted again, and later ones are kept.
     await sweep(service)
     expect((await stored(service)).ids).toHaveLength(26)
   })
 
   test('a request whose delivery is due is hidden; beyond a quarter of the bound such deliveries end', async () => {
-    // Each request counts 2024 bytes, and its first attempt 512, and as many for what was sent.
+    // Each request counts 2024 bytes, its first attempt 512, and the record of the attempt 512.
     const service = await start({ limits: { storedBytesMax: 15_000 }, allowDestinations: ['127.0.0.0/8'] })
     const endpoint = await service.alice.endpoint({ forwardUrl: 'http://127.0.0.1:1/' })
     for (let round = 0; round < 6; round += 1) await endpoint.send({ body: 'x'.repeat(1000) })
@@ -88,7 +88,7 @@ describe('every stored byte counts', () => {
     const trailers = `0\r\nX-End: ${'y'.repeat(20_000)}\r\n\r\n`
     const head = `POST ${new URL(endpoint.url).pathname} HTTP/1.1\r\nHost: h\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\r\n`
     expect(await added(() => sendRaw(endpoint.url, `${head}1\r\nx\r\n${trailers}`))).toBeGreaterThan(20_000)
-    // Characters of several bytes and bytes that are no text count as what is stored.
+    // Characters of several bytes, and bytes that are not text, count by their stored length.
     const octets = `POST ${new URL(endpoint.url).pathname}/\xff?\xc3\xa9 HTTP/1.1\r\nHost: h\r\nConnection: close\r\nX-A: ${'\xe9'.repeat(3000)}\r\nContent-Length: 1000\r\n\r\n`
     expect(await added(() => sendRaw(endpoint.url, `${octets}${'\xc3\xa9'.repeat(500)}`))).toBeGreaterThan(
       4000,
@@ -147,7 +147,7 @@ describe('every stored byte counts', () => {
     await attemptsEnded(service, endpoint, 8)
     const before = await storageOf(service)
     const [first, second] = (await stored(service)).ids.slice(-2)
-    // As the migration finds them.
+    // Rows as they are before the migration.
     for (const table of ['requests', 'delivery_attempts', 'attempt_details']) {
       await sql`update ${sql.table(table)} set storage_bytes = null`.execute(service.db)
     }
@@ -158,7 +158,7 @@ describe('every stored byte counts', () => {
     await sql`insert into uncounted_rows values (${endpoint.id}, 'requests', ${second}), (${endpoint.id}, 'attempts', 1000)`.execute(
       service.db,
     )
-    // What changes its place meanwhile counts as what it was counted.
+    // Requests that are moved meanwhile keep their counted bytes.
     for (const id of [first, second]) await service.alice.delete(endpoint.at(`/requests/${id}`))
     await service.alice.post('/api/v1/recycle-bin/restore', { requestIds: [second] })
     for (let sweeps = 0; sweeps < 2; sweeps += 1) await service.runJob('retention.sweep', {})
@@ -218,7 +218,7 @@ describe('CREEL_STORAGE_MAX', () => {
     expect((await readStorage(service.db)).totalBytes).toBe(storageMaxBytes)
     const { rows } = await sql`select from requests where deleted_at is not null`.execute(service.db)
     expect(rows).toHaveLength(0)
-    // The bin tells of what it could not keep for its time, and only its owner.
+    // The bin reports requests that it could not keep for their time, to its owner only.
     expect((await service.charlie.get('/api/v1/recycle-bin')).body).toMatchObject({
       items: [],
       evicted: { count: 1, lastAt: expect.any(String) },

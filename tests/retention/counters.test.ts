@@ -21,7 +21,7 @@ beforeAll(async () => {
 })
 afterAll(() => service.stop())
 
-/** Something that changes which requests are stored, binned or gone. */
+/** A step that changes which requests are stored, in the bin or deleted. */
 const step = fc.oneof(
   {
     weight: 5,
@@ -43,8 +43,8 @@ const step = fc.oneof(
 type Step = typeof step extends fc.Arbitrary<infer One> ? One : never
 
 /**
- * The reference: lists of ids, in the order in which they were captured. Ages are days since the capture and since
- * the deletion.
+ * A request of the reference model, which has lists of requests in the order of capture. Ages are days since the
+ * capture and since the deletion.
  */
 interface Known {
   readonly id: number
@@ -61,7 +61,7 @@ test('cap, bin, restore and sweep in any order leave counters that are exactly t
     const isRestorable = ({ age, binnedFor }: Known) => age < 10 && binnedFor < 7
     for (const next of steps) {
       if (next.do === 'capture') {
-        // At once, so that they are stored by few batches.
+        // All at once, so that they are stored in few batches.
         const sent = await Promise.all(Array.from({ length: next.count }, () => endpoint.send()))
         await Promise.all(sent.map((response) => response.body?.cancel()))
         const newest = await endpoint.requests(`pageSize=${CAP}`)

@@ -5,12 +5,12 @@ import type { TestService } from '../support/service.ts'
 export const DAY = 86_400_000
 export const MINUTE = 60_000
 
-/** Sweeps what the retention of each plan ends. */
+/** Sweeps rows past the retention of their plan. */
 export const sweepRetention = (service: TestService) => service.runJob('retention.sweep', {})
 /** Sweeps expired and deleted endpoints. */
 export const sweepEndpoints = (service: TestService) => service.runJob('endpoints.sweep', {})
 
-/** How many rows of an endpoint each table holds. */
+/** Number of rows of an endpoint in each table. */
 export async function rowsOf({ db }: TestService, endpointId: string) {
   const { rows } = await sql<{
     requests: number
@@ -37,7 +37,7 @@ export async function rowsOf({ db }: TestService, endpointId: string) {
 const lengths = (...columns: string[]) =>
   columns.map((name) => `coalesce(octet_length(${name}), 0)`).join(' + ')
 
-/** What a request takes by its row: the body, and everything else, at least 1 KiB of it. */
+/** Bytes of a request by its row: the body, and everything else, which counts at least 1 KiB. */
 export const BYTES_OF_REQUEST = sql.raw(
   `octet_length(r.body) + greatest(1024, ${lengths(
     'r.method',
@@ -55,7 +55,7 @@ export const BYTES_OF_REQUEST = sql.raw(
   )})`,
 )
 
-/** What ended attempts take by their rows, and what was sent and received in them: at least 512 bytes each. */
+/** Bytes of ended attempts by their rows, and of the messages in them: at least 512 bytes each. */
 const BYTES_OF_ATTEMPTS = sql.raw(`
   select a.endpoint_id, greatest(512, ${lengths('a.url', 'a.action_name', 'a.error', 'a.transform_note')}) as bytes
   from delivery_attempts a where a.state <> 'Pending'
@@ -70,7 +70,7 @@ const BYTES_OF_ATTEMPTS = sql.raw(`
   )})
   from attempt_details d`)
 
-/** The counters of an endpoint equal its rows, and the bytes of its attempts are what was added up, always. */
+/** Expects that the counters of an endpoint equal its rows, and the sum of its attempts' bytes, too. */
 export async function expectCountersEqualRows({ db }: TestService, endpointId: string): Promise<void> {
   const { rows } = await sql<{ counted: unknown; real: unknown }>`
     select
@@ -91,7 +91,7 @@ export async function expectCountersEqualRows({ db }: TestService, endpointId: s
   expect(rows[0]?.counted).toEqual(rows[0]?.real)
 }
 
-/** The same of every endpoint. */
+/** {@link expectCountersEqualRows} for every endpoint. */
 export async function expectAllCountersEqualRows(service: TestService): Promise<void> {
   const endpoints = await service.db.selectFrom('endpointCounters').select('endpointId').execute()
   for (const { endpointId } of endpoints) await expectCountersEqualRows(service, endpointId)

@@ -42,9 +42,9 @@ const Attempts = z.looseObject({
   ),
 })
 
-/** With the numbers of every plan as they are shipped. */
+/** A service with the default limits of every plan. */
 let service: TestService
-/** Without workers: what is queued stays queued. */
+/** A service without workers, so that queued jobs stay queued. */
 let idle: TestService
 
 beforeAll(async () => {
@@ -144,7 +144,7 @@ describe('retention by plan', () => {
   })
 })
 
-/** Resolves when so many attempts of the endpoint have succeeded. */
+/** Resolves when `count` attempts of the endpoint have succeeded. */
 async function delivered(service: TestService, endpointId: string, count: number): Promise<void> {
   const succeeded = service.db
     .selectFrom('deliveryAttempts')
@@ -233,7 +233,7 @@ describe('endpoints', () => {
     expect((await endpoint.send()).status).toBe(404)
     expect((await alice.get(endpoint.at('/requests'))).status).toBe(404)
 
-    // Cut off after one batch, and gone on with.
+    // Interrupted after one batch, and resumed.
     const cut = new AbortController()
     const sweeping = sweepEndpointsNow(idle.running.services, cut.signal)
     cut.abort()

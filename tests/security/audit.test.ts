@@ -10,7 +10,7 @@ import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeWorld, type World } from '../support/world.ts'
 
-/** The log of who changed what: every mutation is walked, and one that is new must be told here. */
+/** The audit log. The tests walk every mutation, so a new one must be added here. */
 
 let service: TestService
 
@@ -34,7 +34,7 @@ const Entries = z.looseObject({
 })
 const entriesOf = (client: Client, query = '') => client.expect(client.get(`/api/v1/audit${query}`), Entries)
 
-/** Mutations that leave no entry, and why. */
+/** Mutations without an entry, with the reason. */
 const WITHOUT_ENTRY: Readonly<Record<string, string>> = {
   'requests.replay': 'its attempts are its record',
   'requests.bulkReplay': 'its attempts are its record',
@@ -53,7 +53,7 @@ const SECRET = 'whsec-0123456789abcdef'
 const RULE = { version: 1, name: 'r', steps: [{ op: 'remove', paths: ['body.x'] }] }
 
 interface Step {
-  /** The entry that it leaves, when it is not called like the procedure. */
+  /** Name of its entry, if that differs from the name of the procedure. */
   readonly leaves?: string
   readonly run: (world: World) => Promise<unknown>
 }
@@ -62,7 +62,7 @@ const at = ({ ids }: World, path = '') => `/api/v1/endpoints/${ids.endpointId}${
 const idOf = async (client: Client, path: string, body: unknown) =>
   (await client.expect(client.post(path, body), z.looseObject({ id: z.string() }))).id
 
-/** One call of each procedure that changes something. */
+/** One call of each mutation. */
 const STEPS: Readonly<Record<string, Step>> = {
   'endpoints.create': { run: ({ client }) => client.post('/api/v1/endpoints', { name: 'x' }) },
   'endpoints.update': {
@@ -246,7 +246,7 @@ async function owner(client: Client): Promise<TestBrowser> {
   return browser
 }
 
-/** What an operator's commands change. */
+/** One call of each operator's mutation. */
 const OPERATOR_STEPS: Readonly<Record<string, (client: Client) => Promise<unknown>>> = {
   'workspaces.setPlan': ({ workspaceId }) =>
     service.operator.workspaces.setPlan({ workspace: workspaceId, plan: 'pro' }),
@@ -265,7 +265,7 @@ const OPERATOR_STEPS: Readonly<Record<string, (client: Client) => Promise<unknow
   'sessions.link': ({ workspaceId }) => service.operator.sessions.link({ workspace: workspaceId }),
 }
 
-/** tRPC holds procedures flat at run time and types them nested. */
+/** Names of the mutations of a router. tRPC's procedures are flat at run time, but nested in the types. */
 const mutationsOf = (router: { readonly _def: { readonly procedures: object } }) =>
   Object.entries(router._def.procedures as Record<string, { _def: { type: string } }>).flatMap(
     ([name, { _def }]) => (_def.type === 'mutation' ? [name] : []),
@@ -343,7 +343,7 @@ describe('every change', () => {
   test('of an operator, too', async () => {
     const client = await service.newClient()
     const faults: string[] = []
-    // Of the installation: tests/security/secretKeys.test.ts.
+    // Entries of the whole installation are tested in tests/security/secretKeys.test.ts.
     const covered = [...Object.keys(OPERATOR_STEPS), 'workspaces.create', 'secrets.rotate']
     expect(mutationsOf(operatorRouter).sort()).toEqual(covered.sort())
     for (const [name, run] of Object.entries(OPERATOR_STEPS)) {

@@ -10,7 +10,7 @@ import { makeWorld, pathOf, type World } from '../support/world.ts'
 
 /**
  * A fuzzer driven by the served description: every operation with bodies and queries that are right, nearly right and
- * hostile. No answer is a 500, and each one is what the description says. Seeds are printed with a failure.
+ * hostile. No answer is a 500, and each one matches the description. A failure prints its seed.
  */
 
 const RUNS_EACH = Number(process.env.CREEL_FUZZ_RUNS ?? 25)
@@ -20,7 +20,7 @@ let audit: Audit
 let world: World
 let description: z.output<typeof Example>
 
-/** Why a call ended in internal_error, which only the log says. */
+/** Causes of internal_error, which only the log has. */
 const errors: string[] = []
 
 beforeAll(async () => {
@@ -31,7 +31,7 @@ beforeAll(async () => {
   description = Example.parse((await service.alice.get('/openapi/v1.json')).body)
 })
 
-/** Text that has broken somebody before. */
+/** Text that is known to break programs. */
 const hostileText = fc.oneof(
   fc.constantFrom(
     '',
@@ -71,7 +71,7 @@ const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom({ __proto__: { admin: true } }, { '\ud800': 1 }, nested(100), nested(2000), wide(3000)),
 )
 
-/** JSON nested so deep, which a parser by recursion does not survive. */
+/** JSON nested too deep for a recursive parser. */
 function nested(depth: number): unknown {
   return JSON.parse('{"all":['.repeat(depth) + ']}'.repeat(depth))
 }
@@ -89,7 +89,7 @@ const Example = z.looseObject({
         requestBody: z
           .looseObject({
             content: z.looseObject({
-              // An import takes lines of JSON, which are no JSON as a whole.
+              // An import takes lines of JSON, which as a whole are not JSON.
               'application/json': z
                 .looseObject({
                   example: z.record(z.string(), z.unknown()).catch({}),
@@ -104,7 +104,7 @@ const Example = z.looseObject({
   ),
 })
 
-/** A body near the example: some members as they are, some gone, some hostile, some that exist nowhere. */
+/** A body like the example: some members unchanged, some missing, some hostile, some unknown. */
 function bodies(example: Record<string, unknown>, names: readonly string[]): fc.Arbitrary<unknown> {
   const members = fc.record(
     Object.fromEntries(
@@ -149,7 +149,7 @@ function queries(names: readonly string[]): fc.Arbitrary<string> {
     )
 }
 
-/** Ids are kept as they are but now and then. */
+/** Ids, sometimes with a wrong one. */
 function ids(): fc.Arbitrary<World['ids']> {
   const wrong = fc.record(
     Object.fromEntries(
@@ -164,7 +164,7 @@ function ids(): fc.Arbitrary<World['ids']> {
 
 const takesBody = (route: Route) => route.method !== 'GET' && route.method !== 'DELETE'
 
-/** What would end the world for the other routes is left to the last. */
+/** Deletions come last, since other routes need what they delete. */
 const isDeletion = (route: Route) => route.method === 'DELETE' || route.name.endsWith('bulkDelete')
 const ordered = [...ROUTES.filter((route) => !isDeletion(route)), ...ROUTES.filter(isDeletion)]
 
@@ -188,7 +188,7 @@ test.each(ordered.map((route) => [`${route.method} ${route.path}`, route] as con
         if (answer.status === 500) throw new Error(errors.at(-1))
         expect(audit.faultsOf(route, answer)).toEqual([])
       }),
-      // One that waits takes its second.
+      // A waiting call takes a second.
       { numRuns: waits === '' ? RUNS_EACH : 5, endOnFailure: true },
     )
   },

@@ -6,8 +6,8 @@ import { startService, type TestService } from '../support/service.ts'
 import { makeWorld, type World } from '../support/world.ts'
 
 /**
- * Ids that are not in a path: in queries and bodies, too, what is another workspace's answers exactly like what does
- * not exist. (Ids in paths are walked in api/everyRoute.test.ts.)
+ * Ids in queries and bodies: one of another workspace gets the same answer as one that does not exist. Ids in paths are
+ * tested in api/everyRoute.test.ts.
  */
 
 let service: TestService
@@ -20,7 +20,7 @@ beforeAll(async () => {
   theirs = await makeWorld(service.charlie)
 })
 
-/** An id of a world, or one that is nobody's. */
+/** Returns an id of a world, or one that does not exist. */
 type Ids = (name: string) => string | number
 
 const UNKNOWN_INT64 = 8_999_999_999_999
@@ -33,7 +33,7 @@ const isNumber = (name: string) => name === 'requestId' || name === 'attemptId'
 
 const RULE = { version: 1, name: 'r', steps: [{ op: 'remove', paths: ['body.x'] }] }
 
-/** Calls that name something elsewhere than in the path. */
+/** Calls with ids outside of the path. */
 const CALLS: Readonly<Record<string, (ids: Ids) => Promise<Answer>>> = {
   'watchdog of an endpoint': (ids) =>
     service.alice.post('/api/v1/watchdogs', { endpointId: ids('endpointId'), expectedIntervalSeconds: 60 }),
@@ -88,7 +88,7 @@ const CALLS: Readonly<Record<string, (ids: Ids) => Promise<Answer>>> = {
 
 const at = (path: string) => `/api/v1/endpoints/${mine.ids.endpointId}${path}`
 
-/** The answer without what differs between any two calls: traceId, and the id that was asked for. */
+/** The answer without the parts that differ between any two calls: the traceId and the requested id. */
 function comparable({ status, body }: Answer, asked: Ids): string {
   const { traceId: _, ...rest } = z.looseObject({}).parse(body)
   const names = ['endpointId', 'alertChannelId', 'actionId', 'ruleId', 'contactId', 'requestId']

@@ -4,7 +4,7 @@ import { Problem } from '@creel/core'
 import { type RawAnswer, sendRaw } from '../support/rawSender.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** Answers that no handler gives: the listener's own, and those of routes that do not exist. */
+/** Fields that are also in answers without a handler: of the listener, and for unknown routes. */
 
 const PROTECTION = [
   'X-Content-Type-Options: nosniff',
@@ -26,7 +26,7 @@ beforeAll(async () => {
 
 const send = (bytes: string) => sendRaw(service.baseUrl, bytes)
 
-/** Requests that no handler sees, by the status that their senders get. */
+/** Requests that no handler sees, with their status. */
 const BAD: readonly (readonly [status: number, bytes: (path: string) => string])[] = [
   [400, (path) => `POST ${path} HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n`],
   [400, (path) => `POST ${path} HTTP/1.1\r\nHost: a\r\nBad Field\r\n\r\n`],
@@ -36,7 +36,7 @@ const BAD: readonly (readonly [status: number, bytes: (path: string) => string])
   [505, (path) => `POST ${path} HTTP/2.0\r\nHost: a\r\n\r\n`],
 ]
 
-/** Sends a request while another one of the same address is under way, which is one too many. */
+/** Sends a request while another one of the same address is in flight, which is one too many. */
 async function sendBeside(path: string): Promise<RawAnswer> {
   const forwarded = 'Host: h\r\nX-Forwarded-For: 203.0.113.77\r\n'
   const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')

@@ -7,10 +7,10 @@ import { type Answer, Client } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { makeWorld, pathOf, placeholdersOf, type World } from '../support/world.ts'
 
-/** What keys of a smaller scope may, walked over every procedure: what is new must be told here, or stay closed. */
+/** Permissions of keys with a smaller scope, for every procedure. A new one must be added here, or stay closed. */
 
 let service: TestService
-/** Two endpoints of one workspace; the keys below are for all of it, or for the first endpoint alone. */
+/** Two endpoints of one workspace. The keys below are for the workspace, or for the first endpoint only. */
 let own: World
 let other: World
 let keys: Record<KeyScope | 'ownRead' | 'ownWrite', Client>
@@ -21,10 +21,12 @@ const READING_MUTATIONS = [
   'transformations.previewSet',
   'conditions.try',
   'verification.try',
-  // The link opens no more than the key does.
+  // The link grants no more than the key does.
   'sessions.signInLink',
 ]
-/** What a key of one endpoint may ask although nothing names an endpoint: of its own, or the same for everybody. */
+/**
+ * Procedures without an endpoint in the input that a key of one endpoint may call: they return its own, or public data.
+ */
 const NARROWED = [
   'endpoints.list',
   'requests.find',
@@ -110,7 +112,7 @@ describe('scopes', () => {
     for (const route of ALL) {
       for (const scope of RANKS) {
         const isAllowed = mayScope(scope, route)
-        // What is allowed is asked of things that do not exist, so that nothing happens to those that do.
+        // Allowed calls use unknown ids, so that they change nothing.
         const answer = await call(keys[scope], route, isAllowed ? unknownIds() : own.ids)
         if ((answer.status === 403) === isAllowed)
           faults.push(`${scope} ${route.name}: ${answer.status} ${answer.text}`)
@@ -128,7 +130,7 @@ describe('scopes', () => {
 
   test('hold over tRPC for every procedure, typed-only ones too', async () => {
     const faults: string[] = []
-    // tRPC holds procedures flat at run time and types them nested.
+    // tRPC's procedures are flat at run time, but nested in the types.
     const procedures = Object.entries(
       appRouter._def.procedures as unknown as Record<string, { _def: { type: string } }>,
     )

@@ -5,7 +5,7 @@ import { sql } from 'kysely'
 import type { TestEndpoint } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** Keys of stored secrets: exchanged while the service runs, and one workspace's secrets never open as another's. */
+/** Keys of stored secrets: replaced while the service runs. One workspace's secrets never open as another's. */
 
 const former = randomBytes(32)
 const newest = randomBytes(32)

@@ -9,8 +9,8 @@ import { startService, type TestService } from '../support/service.ts'
 import { makeWorld, pathOf } from '../support/world.ts'
 
 /**
- * Secrets are write-only: every one that can be given is given, everything that can answer is asked, and
- * none is found in an answer, a log line or a dump of the database, in any spelling.
+ * Secrets are write-only. The test sets every secret, reads every route, and finds none in an answer, a log line or a
+ * dump of the database, in any spelling.
  */
 
 const marker = (of: string) => `${of}-${randomBytes(12).toString('hex')}`
@@ -30,7 +30,7 @@ const logLines: string[] = []
 const answers: string[] = []
 let service: TestService
 
-/** How a secret might be spelled by whoever leaks it. */
+/** Spellings in which a secret might be leaked. */
 function spellings(secret: string): readonly string[] {
   const bytes = Buffer.from(secret)
   const base64 = bytes.toString('base64').replace(/=+$/, '')
@@ -107,7 +107,7 @@ beforeAll(async () => {
   })
   answers.push(await endpoint.text())
   await keep(alice.post(at(`/requests/${world.ids.requestId}/replay`)), 200)
-  // Wrong input that quotes a secret must not be quoted back.
+  // Wrong input that contains a secret must not be quoted in the answer.
   await keep(
     alice.patch(at(''), { signatureAlgorithm: 'md5', signingSecret, handshakeToken: `${handshakeToken}\0` }),
     400,

@@ -3,8 +3,8 @@ import { Client, type TestEndpoint } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
 
 /**
- * Addresses that a workspace must not make us call, in the spellings that have fooled others. What the SSRF guard does with
- * each class of address, and at connect time, is proven beside it and in tests/outbound.
+ * Addresses that the service must not call for a workspace, in spellings that have fooled other guards. The guard's
+ * handling of each class of address, and its check at connect time, are tested next to it and in tests/outbound.
  */
 
 let service: TestService

@@ -7,7 +7,7 @@ import { TestBrowser } from '../support/browser.ts'
 import type { TestEndpoint } from '../support/client.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** What callers without a good key may ask for in vain, and what it costs them. */
+/** The limit of failed calls for callers without a good key. */
 
 const WRONG_CALLS = 600
 
@@ -22,11 +22,11 @@ beforeAll(async () => {
 })
 
 afterAll(() => {
-  // Whatever strangers did here is no trouble of the service.
+  // Calls without a good key are not errors of the service.
   expect(errorLines).toEqual([])
 })
 
-/** Makes so many calls, some at once; the statuses. */
+/** Makes `count` calls, some at once; returns the statuses. */
 async function calls(count: number, call: () => Promise<Response>): Promise<number[]> {
   const statuses: number[] = []
   const caller = async () => {
@@ -43,7 +43,7 @@ async function calls(count: number, call: () => Promise<Response>): Promise<numb
 
 const me = (key: string) =>
   fetch(`${service.baseUrl}/api/v1/me`, { headers: { Authorization: `Bearer ${key}` } })
-/** Calls of a service where it listens, whatever it calls itself. */
+/** Calls a service at its port, whatever its base URL is. */
 function elsewhere({ running }: TestService) {
   const url = `http://127.0.0.1:${running.port}/trpc/me.get?input={}`
   return {
@@ -57,7 +57,7 @@ const waitOf = (answer: Response) => Number(answer.headers.get('retry-after'))
 
 describe('calls without a good key', () => {
   test('are refused once there were too many, until the time that was told; good keys never are', async () => {
-    // Known to the service, because it called before.
+    // The service has this key in its cache, because it called before.
     expect((await me(service.alice.key)).status).toBe(200)
     const browser = new TestBrowser(service)
     expect((await browser.signIn({ key: service.alice.key })).status).toBe(204)
@@ -69,20 +69,20 @@ describe('calls without a good key', () => {
     expect(await refused.json()).toMatchObject({ code: 'rate_limited', status: 429 })
     expect(waitOf(refused)).toBeWithin(1, 61)
     expect((await me(`creel_live_${randomUUID()}`)).status).toBe(429)
-    // Whoever watches over the service may come from the same address.
+    // Monitoring may come from the same address.
     for (const path of ['/healthz', '/readyz', '/metrics', '/llms.txt', '/docs']) {
       expect([path, (await fetch(service.baseUrl + path)).status]).toEqual([path, 200])
     }
     expect((await fetch(`${service.baseUrl}/nothing`)).status).toBe(429)
     expect((await me(service.alice.key)).status).toBe(200)
-    // Never seen: looked up with all others that wait.
+    // This key is not in the cache: it is looked up, together with all others that wait.
     const newcomer = await service.newClient()
     expect((await me(newcomer.key)).status).toBe(200)
     expect((await me(service.bob.key)).status).toBe(429)
     const signIn = (key: string) => new TestBrowser(service).signIn({ key })
     expect((await signIn((await service.newClient()).key)).status).toBe(204)
     expect((await signIn(service.bob.key)).status).toBe(429)
-    // A signed-in browser is known by its session, also to a process that it never called.
+    // A signed-in browser is recognised by its session, also in a process that it never called.
     expect((await browser.query('me.get')).status).toBe(200)
     const second = await startService({
       parts: ['gateway'],
@@ -229,7 +229,7 @@ describe('tRPC', () => {
     const raw = await trpc('me.get?batch=1&input={}', {
       headers: { Authorization: `Bearer ${service.charlie.key}`, 'trpc-accept': 'application/jsonl' },
     })
-    // Of the two, only one may say where an answer ends.
+    // An answer must have exactly one of the two.
     const framing = [raw.headers.has('content-length'), raw.headers.has('transfer-encoding')]
     expect(framing.filter(Boolean)).toHaveLength(1)
   })

@@ -6,9 +6,9 @@ import type { TestEndpoint } from '../support/client.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService, type TestService } from '../support/service.ts'
 
-/** What arrives from strangers on the bare socket. */
+/** Input on the bare socket, without a key. */
 
-/** Where the limit of open files allows it: both ends of each connection are in this process. */
+/** As many as the limit of open files allows: both ends of each connection are in this process. */
 const IDLE_CONNECTIONS = Math.min(10_000, Math.floor((openFilesMax() - 1000) / 2))
 const PARALLEL_AWAITS = 1000
 
@@ -36,7 +36,7 @@ function openFilesMax(): number {
   return Number(/^Max open files +(\d+)/m.exec(limits)?.[1] ?? 2000)
 }
 
-/** Sends bytes as they are, and resolves with what came back when the answer's head is there or the socket closed. */
+/** Sends bytes. Resolves with the received text when it contains a head, or the socket is closed. */
 function exchange(bytes: string): Promise<string> {
   return new Promise((resolve) => {
     let received = ''
@@ -54,7 +54,7 @@ function exchange(bytes: string): Promise<string> {
 
 const statusOf = (answer: string) => Number(/^HTTP\/1\.1 (\d{3})/.exec(answer)?.[1] ?? 0)
 
-/** Whoever else calls is served as before. */
+/** Checks that other callers are served. */
 async function isWell(): Promise<void> {
   expect((await service.alice.get('/api/v1/me')).status).toBe(200)
   expect((await endpoint.send()).status).toBe(200)
@@ -66,7 +66,7 @@ describe('methods that fetch does not know', () => {
     async (method) => {
       const head = (key: string) => `${method} /api/v1/me HTTP/1.1\r\nHost: x\r\n${key}\r\n`
       const status = statusOf(await exchange(head('')))
-      // CONNECT is refused by the parser: its target is no path.
+      // The parser refuses CONNECT, whose target is not a path.
       expect(method === 'CONNECT' ? [0, 400, 401, 404, 405].includes(status) : status === 401).toBe(true)
       const known = statusOf(await exchange(head(`Authorization: Bearer ${service.alice.key}\r\n`)))
       expect(method === 'CONNECT' ? [0, 400, 404, 405].includes(known) : known === 404).toBe(true)
@@ -195,12 +195,12 @@ describe('many at once', () => {
     expect([...statuses]).toEqual([200])
   })
 
-  // Last: among the connections that the service ends may be one that the calls of this file would use again.
+  // This test is the last one: the service may close an idle connection that the calls of this file would reuse.
   test(`${IDLE_CONNECTIONS} idle connections hold nobody up`, async () => {
     const port = Number(new URL(service.baseUrl).port)
     const idle = Array.from({ length: IDLE_CONNECTIONS }, () => connect(port, '127.0.0.1'))
     sockets.push(...idle)
-    // The service ends the oldest of one address when there are too many.
+    // The service closes the oldest connections of an address when there are too many.
     for (const socket of idle) socket.on('error', () => {})
     const settled = (socket: Socket) =>
       new Promise((resolve) => socket.once('connect', resolve).once('close', resolve))
@@ -212,7 +212,7 @@ describe('many at once', () => {
   })
 })
 
-/** On node:http: Bun's fetch makes at most 256 calls at once. */
+/** Uses node:http, since Bun's fetch makes at most 256 calls at once. */
 function statusOfCall(url: string, key: string): Promise<number | undefined> {
   return new Promise((resolve, reject) => {
     get(url, { agent: false, headers: { Authorization: `Bearer ${key}` } }, (response) => {
@@ -221,7 +221,7 @@ function statusOfCall(url: string, key: string): Promise<number | undefined> {
   })
 }
 
-/** By the service's own count. */
+/** Number of waiting awaits, by the service's metrics. */
 async function waitingAwaits(): Promise<number> {
   const metrics = await (await fetch(`${service.baseUrl}/metrics`)).text()
   return Number(/^creel_awaits_waiting (\d+)$/m.exec(metrics)?.[1] ?? 0)

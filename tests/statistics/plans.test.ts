@@ -10,7 +10,7 @@ const STORED = 6_000
 const FILLED = ['requests', 'deliveries', 'delivery_attempts']
 
 const recorder = recordStatements()
-// No jobs: what keeps the statistics in step must not help.
+// No jobs, since the sweep that updates the statistics must not help.
 const service = await startService({ parts: ['gateway'] })
 const { alice, db } = service
 const database = openDatabase(service.database.url, 2)
@@ -19,7 +19,7 @@ const other = await alice.endpoint()
 const action = '11111111-1111-4111-8111-111111111111'
 let statements: readonly RecordedStatement[] = []
 
-/** Every statement that reads what captures and deliveries fill, once without and once with statistics. */
+/** Every statement that reads tables which captures and deliveries fill, executed without and with statistics. */
 const executions = new Map<string, { without: Execution; having: Execution }>()
 
 beforeAll(async () => {
@@ -63,7 +63,7 @@ describe('without statistics', () => {
   })
 
   test('stored requests are walked in the order of their key, as with them', () => {
-    // What is deleted has two small indexes, which do as well; they are compared by their pages below.
+    // Deleted requests have two small indexes, which are as good. These statements are compared by their pages below.
     const wayOf = ({ nodes }: Execution) => nodes.filter((node) => /^Sort|Bitmap|requests_pkey/.test(node))
     const walking = [...executions].filter(([, { having }]) => /requests_pkey/.test(String(having.nodes)))
     const differing = walking.filter(
@@ -75,7 +75,7 @@ describe('without statistics', () => {
 
   test('no statement looks at more pages than with them', () => {
     const more = [...executions].filter(
-      // A lookup by key costs two pages a row where a scan of a tiny table costs none.
+      // A lookup by key costs two pages a row, even where a scan of a tiny table would cost almost none.
       ([, { without, having }]) => without.buffers > having.buffers * 3 + 250,
     )
     expect(more).toEqual([])
@@ -84,7 +84,7 @@ describe('without statistics', () => {
   test('a page of a list costs the pages of its rows, however many are stored', () => {
     const [, list] = [...executions].find(([text]) => text.includes('list requests')) ?? []
     expect(list?.without.nodes).toContain('Index Scan Backward requests_pkey')
-    // Of each row the earlier requests of its event are looked for twice, along their index.
+    // For each row the earlier requests of its event are looked up twice, by their index.
     expect(list?.without.buffers).toBeLessThan(800)
   })
 })
@@ -173,7 +173,7 @@ async function lastId(): Promise<number> {
   return rows[0]?.id ?? 0
 }
 
-/** As right after a fill, when autovacuum has not looked at the tables yet. */
+/** Makes the state right after a fill, before autovacuum has analysed the tables. */
 async function deleteStatistics(): Promise<void> {
   await sql`delete from pg_statistic where starelid = any (${FILLED}::text[]::regclass[])`.execute(db)
   await sql`

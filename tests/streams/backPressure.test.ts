@@ -21,10 +21,10 @@ afterAll(() => {
 const READERS = 8
 const CAPTURES = 300
 const BODY_BYTES = 100_000
-/** All readers together would be sent 240 MB. */
+/** Limit of the memory gained; all readers together would be sent 240 MB. */
 const MORE_MEGABYTES_MAX = 80
 
-/** Follows by hand: reads until the first event, and then nothing any more. */
+/** Follows on a bare socket: reads until the first event, and then stops reading. */
 async function stall(endpoint: TestEndpoint) {
   const { port } = new URL(service.baseUrl)
   const socket = connect(Number(port), '127.0.0.1')
@@ -45,12 +45,12 @@ async function stall(endpoint: TestEndpoint) {
   return {
     socket,
     isClosed: () => isClosed,
-    /** What was read so far. */
+    /** The last id that was read. */
     lastId: () => Number([...text.matchAll(/^id: (\d+)/gm)].at(-1)?.[1] ?? 0),
   }
 }
 
-/** Oldest first. */
+/** Ids of stored requests, oldest first. */
 async function storedIds(endpoint: TestEndpoint): Promise<number[]> {
   const rows = await service.db
     .selectFrom('requests')
@@ -83,7 +83,7 @@ test('readers that do not read cost little memory, are dropped, and come back wi
     const metrics = await (await fetch(`${service.baseUrl}/metrics`)).text()
     return /^creel_streams_open 0$/m.test(metrics)
   })
-  // Read to its end, a connection shows that it was cut; what was sent before that is no more than buffers hold.
+  // Reading a connection to its end shows that it was closed. Only buffered data was sent before.
   for (const { socket } of readers) socket.resume()
   await eventually('the end of all streams', () => readers.every(({ isClosed }) => isClosed()))
   const reached = Math.min(...readers.map(({ lastId }) => lastId()))

@@ -18,7 +18,7 @@ const Changed = z.object({
   states: z.array(z.strictObject({ id: z.int(), state: z.string(), attemptCount: z.int() })),
 })
 
-/** The ids that arrived, in the order of the stream. */
+/** The ids of `arrived` events, in the order of the stream. */
 const arrivedIn = (seen: readonly SeenEvent[]) =>
   seen.flatMap(({ event, data }) =>
     event === 'arrived' ? Arrived.parse(data).requests.map(({ id }) => id) : [],

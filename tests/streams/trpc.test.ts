@@ -18,7 +18,7 @@ beforeAll(async () => {
   service = await startService()
 })
 
-/** The stock links, as a page would use them. */
+/** A client with tRPC's standard links, as a page would use them. */
 function typedClient({ baseUrl, key }: Client) {
   const url = `${baseUrl}/trpc`
   const headers = { Authorization: `Bearer ${key}` }
@@ -39,7 +39,7 @@ function typedClient({ baseUrl, key }: Client) {
   })
 }
 
-/** Follows an endpoint and gathers what it hears. */
+/** Follows an endpoint and collects its events. */
 function follow(client: Client, endpointId: string) {
   const began = Promise.withResolvers<void>()
   const ended = Promise.withResolvers<unknown>()

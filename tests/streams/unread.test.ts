@@ -5,7 +5,7 @@ import { follow } from '../../creel/src/client/listen/follow.ts'
 import { eventually } from '../support/eventually.ts'
 import { startService } from '../support/service.ts'
 
-/** More than the system takes for a reader, and two of them more than a key's streams may hold. */
+/** More than the system buffers for a reader; two of them are more than a key's streams may hold. */
 const BODY_BYTES = 20_000_000
 const CAPTURES = 2
 
@@ -14,7 +14,7 @@ const { alice, charlie } = service
 const hangUp = new AbortController()
 afterAll(() => hangUp.abort())
 
-/** Follows by hand, reading only when told to. */
+/** Follows on a bare socket, which reads only on request. */
 async function slowReader(path: string, key: string) {
   const socket = connect(Number(new URL(service.baseUrl).port), '127.0.0.1')
   hangUp.signal.addEventListener('abort', () => socket.destroy())
@@ -52,14 +52,14 @@ test('where streams hold too much unread, the next one and the slowest are told 
   const next = await slowReader(path, alice.key)
   next.socket.resume()
   await eventually('the end of the second stream', () => next.isEnded(), { seconds: 10 })
-  // Its id is where it began: a client that only comes back begins there again.
+  // Its id is the start of the stream, from which a client that only reconnects starts again.
   expect(next.events).toEqual(['id: 0', 'event: behind', `data: {"lastId":${last}}`])
-  // The bound of one key is no other's.
+  // Each key has its own limit.
   const small = await other.capture({ body: 'small' })
   const quick = await slowReader(other.at('/requests/stream?whole=true&afterId=0'), charlie.key)
   quick.socket.resume()
   await eventually('an event of another workspace', () => quick.events.includes(`id: ${small.id}`))
-  // What it holds already is whole; then it is told as well.
+  // Events that are already buffered arrive whole; then comes the event `behind`.
   slow.socket.resume()
   await eventually('the end of the slow stream', () => slow.isEnded(), { seconds: 10 })
   expect(slow.events).toEqual([
@@ -86,7 +86,7 @@ test('a listener that is told so reads what it missed one by one, in their order
   const arrived: number[][] = []
   const followed = { endpointId: endpoint.id, afterId: 0, filters: {} }
   for await (const event of follow(api, followed, hangUp.signal)) {
-    // It comes as a page does: by itself, though both would fit into no event together.
+    // It comes as a page in its own event, since two would not fit into one.
     if (event.kind === 'arrived') arrived.push(event.requests.map(({ id }) => id))
     if (arrived.flat().length === CAPTURES) break
   }

@@ -20,7 +20,7 @@ beforeAll(async () => {
   service = await startService({ limits: { captureRatePerMinute: 100_000 } })
 })
 
-/** Follows the workspace of a key, and gathers what it hears. */
+/** Follows the workspace of a key, and collects its events. */
 function follow({ baseUrl }: Pick<Client, 'baseUrl'>, key: string) {
   const heard: z.output<typeof WorkspaceEvent>[] = []
   const subscription = createTRPCClient<AppRouter>({
@@ -37,7 +37,7 @@ function follow({ baseUrl }: Pick<Client, 'baseUrl'>, key: string) {
   }).workspace.follow.subscribe({}, { onData: (event) => heard.push(WorkspaceEvent.parse(event)) })
   return {
     heard,
-    /** The stored requests of an endpoint, by the last event that told of it. */
+    /** The stored requests of an endpoint, by the last event about it. */
     stored: (id: string) =>
       heard.flatMap(({ endpoints }) => endpoints.filter((one) => one.id === id)).at(-1)?.storedRequestCount,
     [Symbol.dispose]: () => subscription.unsubscribe(),
@@ -54,7 +54,7 @@ test('first it says where the workspace stands, then what changed, once a second
   await Promise.all(Array.from({ length: 60 }, () => busy.capture()))
   await eventually('sixty captures', () => feed.stored(busy.id) === 60)
   const later = feed.heard.slice(1)
-  // Sixty captures, and no more events than seconds.
+  // There are sixty captures, but at most one event a second.
   expect(later.length).toBeLessThan(10)
   expect(later.every(({ endpoints }) => endpoints.every(({ id }) => id === busy.id))).toBe(true)
   const made = await service.alice.endpoint()
@@ -77,7 +77,7 @@ test('a key of one endpoint hears of nothing else', async () => {
   expect(new Set(ids)).toEqual(new Set([own.id]))
 })
 
-/** Another workspace, whose captures are nobody else's business. */
+/** Another workspace, whose captures others must not see. */
 async function foreign() {
   const endpoint = await service.charlie.endpoint()
   let isOver = false

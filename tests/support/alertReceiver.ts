@@ -5,22 +5,22 @@ export interface AlertMessage {
   readonly method: string
   /** Path and query. */
   readonly target: string
-  /** By name in lower case. */
+  /** Fields by name in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Undefined when it is no JSON. */
+  /** Undefined when the body is not JSON. */
   readonly json: unknown
 }
 
-/** What a provider answers; with `hold` not before that resolves. */
+/** Answer of a provider; with `hold` not before that resolves. */
 export interface Reply {
   readonly status?: number
   readonly body?: string
   readonly hold?: Promise<void>
 }
 
-/** A provider's end of the wire: a real HTTP server that notes every message. */
+/** A stand-in for a provider: an HTTP server that records every message. */
 export class AlertReceiver {
-  /** What the next messages are answered, one each; the last one goes on. */
+  /** Answers to the next messages, one each; the last one is repeated. */
   replies: readonly Reply[] = [{ body: 'ok' }]
 
   private constructor(readonly http: Receiver) {
@@ -36,7 +36,7 @@ export class AlertReceiver {
     return new AlertReceiver(await startReceiver())
   }
 
-  /** Without a path. */
+  /** Base URL without a path. */
   get url(): string {
     return new URL(this.http.url).origin
   }
@@ -50,7 +50,7 @@ export class AlertReceiver {
     }))
   }
 
-  /** Resolves when that many messages have come in all. */
+  /** Resolves when `count` messages have come in all. */
   async received(count: number): Promise<readonly AlertMessage[]> {
     await this.http.take(count)
     return this.messages

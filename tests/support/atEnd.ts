@@ -1,6 +1,6 @@
 import { afterAll } from 'bun:test'
 
-/** What a test file leaves is taken away in this order: nothing goes before what uses it. */
+/** Stages of the clean-up after a test file, in order: users of a resource come before it. */
 const STAGES = ['borrowers', 'owners', 'databases', 'disks', 'folders'] as const
 export type Stage = (typeof STAGES)[number]
 
@@ -12,12 +12,12 @@ let tasks = noTasks()
 const cleanings: Promise<readonly unknown[]>[] = []
 
 /**
- * Does something after the test file ended: when the next one of the same process asks for the same, or at the end of
- * the run. Tasks of one stage run side by side, stages one after the other, and all run even where one fails; then the
+ * Runs a task after the test file has ended: when the next file of the same process registers a task, or at the end of
+ * the run. Tasks of one stage run in parallel, stages one after the other. If one fails, the others still run, and the
  * run fails.
  *
- * @param stage `borrowers`: services and processes that use what another one owns; `owners`: the others
- * @returns takes the task back, when it was done sooner
+ * @param stage `borrowers`: services and processes that use another one's resources; `owners`: the others
+ * @returns removes the task, for one that was done sooner
  */
 export function atEnd(stage: Stage, task: () => Promise<unknown>): () => void {
   if (file !== Bun.main) {
@@ -32,7 +32,7 @@ export function atEnd(stage: Stage, task: () => Promise<unknown>): () => void {
 
 const closings: (() => Promise<unknown>)[] = []
 
-/** Does something after the last test file of this process, and after what any of them leaves was taken away. */
+/** Runs a task after the last test file of this process, and after all clean-ups. */
 export function atEndOfRun(task: () => Promise<unknown>): void {
   closings.push(task)
 }

@@ -2,7 +2,7 @@ import type { TestEndpoint } from './client.ts'
 import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 
-/** How often the database is asked; the API's budget is not touched. */
+/** Interval of polling the database, which does not use the API's budget. */
 const POLL_MS = 10
 const SECONDS_MAX = 60
 

@@ -43,9 +43,9 @@ const Problem = z.strictObject({
     .optional(),
 })
 
-/** Holds every answer against the served description: its status, code, headers and schema. */
+/** Checks answers against the served description: status, code, headers and schema. */
 export interface Audit {
-  /** What is wrong with the answer, each in one line; empty when it keeps every promise. */
+  /** Faults of the answer, a line each; empty when it matches the description. */
   faultsOf(route: Pick<Route, 'method' | 'path'>, answer: Answer): readonly string[]
 }
 

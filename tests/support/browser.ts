@@ -3,9 +3,9 @@ import type { TestService } from './service.ts'
 /** The headers that a browser sends with a call of the console's own page. */
 const OWN_PAGE = { 'Sec-Fetch-Site': 'same-origin', 'Content-Type': 'application/json' }
 
-/** A browser that may be signed in: keeps its cookie, and says where its calls come from. */
+/** A browser that may be signed in. It keeps its cookie, and sends the headers of a page. */
 export class TestBrowser {
-  /** As the browser sends it; empty when signed out. */
+  /** Value of the Cookie header; empty when signed out. */
   cookie = ''
 
   constructor(readonly service: Pick<TestService, 'baseUrl'>) {}
@@ -18,7 +18,7 @@ export class TestBrowser {
     return response
   }
 
-  /** Any call; what the headers say of its origin is up to the test. */
+  /** Any call; the test sets the headers of its origin. */
   async call(
     method: string,
     path: string,
@@ -33,7 +33,7 @@ export class TestBrowser {
     })
   }
 
-  /** A query of the typed surface; the status and what it answered. */
+  /** A query of the typed surface; returns the status and the answer. */
   async query(name: string, input: object = {}, headers?: Readonly<Record<string, string>>) {
     const path = `/trpc/${name}?input=${encodeURIComponent(JSON.stringify(input))}`
     return await read(await this.call('GET', path, undefined, headers))

@@ -6,18 +6,18 @@ import { type Browser, type Page, chromium as playwright } from 'playwright-core
 import { atEnd, atEndOfRun } from './atEnd.ts'
 
 /**
- * Flags that would make tests lie, or the browser die: no web security, one process, a window size of its own. The
- * software GPU draws what nobody looks at, and takes as much of the processor as everything else together.
+ * Flags that would make tests wrong, or the browser crash: no web security, one process, a fixed window size. The
+ * software GPU is not needed, and takes as much of the processor as everything else together.
  */
 const UNWANTED =
   /single-process|no-zygote|disable-web-security|allow-running-insecure|window-size|headless|in-process-gpu|use-gl|use-angle|swiftshader|ignore-gpu/
 
 const CACHE = join(import.meta.dir, '..', '..', 'node_modules', '.cache', 'chromium')
 
-/** One for every test file of this process: starting it takes longer than most tests. */
+/** The browser of all test files of this process: starting it takes longer than most tests. */
 let browser: Promise<Browser> | undefined
 
-/** A page of its own session, which is closed when the test file ends. */
+/** A page with its own session, which is closed when the test file ends. */
 export async function newPage(size: { width: number; height: number }): Promise<Page> {
   const context = await (await running()).newContext({ viewport: size, reducedMotion: 'reduce' })
   atEnd('borrowers', () => context.close())
@@ -44,7 +44,9 @@ async function launch(): Promise<Browser> {
   })
 }
 
-/** The package unpacks itself into the temporary folder: once, and not into that of one run. */
+/**
+ * Unpacks the package once, into a folder that outlives the run. By default it uses the temporary folder of the run.
+ */
 async function unpacked(): Promise<string> {
   const before = process.env.TMPDIR
   try {

@@ -1,10 +1,10 @@
 import { z } from 'zod'
 
-/** A JSON object whose members a test looks at without declaring them. */
+/** A JSON object whose members a test reads without declaring them. */
 export type Json = { readonly [member: string]: JsonValue }
 export type JsonValue = null | boolean | number | string | readonly JsonValue[] | Json
 
-/** What fetch takes as a body. */
+/** A body for fetch. */
 export type RequestBody =
   | string
   | Uint8Array<ArrayBuffer>
@@ -23,7 +23,7 @@ export interface Answer {
 
 export interface CallOptions {
   readonly headers?: Readonly<Record<string, string>>
-  /** Sent as it is, in place of a JSON body. */
+  /** Sent unchanged, instead of a JSON body. */
   readonly rawBody?: RequestBody
   readonly signal?: AbortSignal
 }
@@ -35,7 +35,7 @@ export class Client {
     readonly captureUrl: string,
     readonly key: string,
     readonly workspaceId: string,
-    /** Of the key; empty where the test does not know it. */
+    /** Id of the key; empty if the test does not know it. */
     readonly keyId = '',
   ) {}
 
@@ -74,7 +74,7 @@ export class Client {
   patch = (path: string, body?: unknown, options?: CallOptions) => this.call('PATCH', path, body, options)
   delete = (path: string, options?: CallOptions) => this.call('DELETE', path, undefined, options)
 
-  /** A call that must succeed; its body, decoded by the schema. */
+  /** Awaits a call that must succeed, and decodes its body by the schema. */
   async expect<Schema extends z.ZodType>(answer: Promise<Answer>, schema: Schema): Promise<z.output<Schema>> {
     const { status, text, body } = await answer
     if (status >= 300) throw new Error(`The call answered ${status}: ${text}`)
@@ -91,12 +91,12 @@ export class Client {
   }
 }
 
-/** What `capture` sends: a POST of `{}` by default. */
+/** Request of `capture`: a POST of `{}` by default. */
 export interface CaptureOptions {
   readonly method?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: RequestBody
-  /** Follows the capture URL: `/suffix?a=1`. */
+  /** Appended to the capture URL: `/suffix?a=1`. */
   readonly suffix?: string
 }
 
@@ -107,7 +107,7 @@ const CapturedRow = z.looseObject({
   state: z.string(),
 })
 
-/** An endpoint of a test: sends to it, and reads what it captured. */
+/** An endpoint of a test. Sends to it, and reads its captures. */
 export class TestEndpoint {
   constructor(
     readonly client: Client,
@@ -115,12 +115,12 @@ export class TestEndpoint {
     readonly url: string,
   ) {}
 
-  /** The path of something below it in the API: `at('/requests')`. */
+  /** A path below the endpoint in the API: `at('/requests')`. */
   at(path: string): string {
     return `/api/v1/endpoints/${this.id}${path}`
   }
 
-  /** Sends a webhook, as its sender would; answers whatever the sender would see. */
+  /** Sends a webhook like its sender; returns the sender's answer. */
   send({ method = 'POST', headers = {}, body = '{}', suffix = '' }: CaptureOptions = {}): Promise<Response> {
     return fetch(this.url + suffix, {
       method,
@@ -130,7 +130,7 @@ export class TestEndpoint {
     })
   }
 
-  /** Sends a webhook that must be stored; answers its row in the list. */
+  /** Sends a webhook that must be stored; returns its row in the list. */
   async capture(options?: CaptureOptions): Promise<z.output<typeof CapturedRow>> {
     const response = await this.send(options)
     await response.body?.cancel()
@@ -139,7 +139,7 @@ export class TestEndpoint {
     return newest
   }
 
-  /** Several captures one after the other, oldest first. */
+  /** Makes several captures one after the other; returns them oldest first. */
   async captureMany(count: number, options?: CaptureOptions): Promise<z.output<typeof CapturedRow>[]> {
     const rows = []
     for (let index = 0; index < count; index += 1) rows.push(await this.capture(options))

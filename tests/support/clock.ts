@@ -3,14 +3,14 @@ import { JobClock } from './jobClock.ts'
 import { administer } from './templateDatabase.ts'
 
 /**
- * The time of a service under test: it runs like the wall clock, and a test can move it forward. Core and the job queue
- * (its timers and its SQL) go by it alike.
+ * The clock of a service under test. It runs like the wall clock, and a test can move it forward. Core and the job
+ * queue (its timers and its SQL) use it.
  */
 export class TestClock implements Clock {
   readonly jobs = new JobClock(() => this.#aheadMs)
   #aheadMs = 0
   #moment: Date | undefined
-  /** Whose queues go by this clock, by how many services. */
+  /** Databases whose queues use this clock, with the number of services. */
   readonly #databases = new Map<string, number>()
   #setting: Promise<void> = Promise.resolve()
 
@@ -18,7 +18,7 @@ export class TestClock implements Clock {
     return this.#moment ?? new Date(Date.now() + this.#aheadMs)
   }
 
-  /** Runs `during` at a moment, however long ago, at which the time stands still. The queue does not notice. */
+  /** Runs `during` with the clock stopped at a moment, however long ago. It does not affect the queue. */
   async at<Result>(moment: Date, during: () => Promise<Result>): Promise<Result> {
     this.#moment = moment
     try {
@@ -28,21 +28,21 @@ export class TestClock implements Clock {
     }
   }
 
-  /** Moves the time on. Resolves when the queue has noticed; what that sets off is under way then, not finished. */
+  /** Moves the clock forward. Resolves when the queue has started the jobs that are due, before they have ended. */
   async advance(milliseconds: number): Promise<void> {
     this.#aheadMs += milliseconds
     for (const url of this.#databases.keys()) await this.#set(url, this.#aheadMs)
     this.jobs.catchUp()
   }
 
-  /** Has the queue of a migrated database go by this clock, until {@link leave} was called as often. */
+  /** Makes the queue of a migrated database use this clock, until {@link leave} was called as often. */
   async enter(url: string): Promise<void> {
     const services = this.#databases.get(url) ?? 0
     this.#databases.set(url, services + 1)
     if (services === 0 && this.#aheadMs > 0) await this.#set(url, this.#aheadMs)
   }
 
-  /** Puts real time back where another service may follow. */
+  /** Restores real time, since another service may use the database later. */
   async leave(url: string): Promise<void> {
     const services = (this.#databases.get(url) ?? 1) - 1
     if (services > 0) this.#databases.set(url, services)
@@ -52,7 +52,7 @@ export class TestClock implements Clock {
     }
   }
 
-  /** What pg-boss's SQL takes for the present. One after the other: two at once would be in each other's way. */
+  /** Sets the present of pg-boss's SQL. Calls run one after the other, since two at once would conflict. */
   #set(url: string, aheadMs: number): Promise<void> {
     const set = () =>
       administer(

@@ -4,7 +4,7 @@ import { newPage } from './chromium.ts'
 import type { Client } from './client.ts'
 import { startService, type TestService, type TestServiceOptions } from './service.ts'
 
-/** How long a page may take to show what a test waits for: machines that run tests are busy. */
+/** Timeout of waits for a page, long because machines that run tests are busy. */
 const TIMEOUT_MS = 60_000
 
 /** The console's files, built once for a test file. */
@@ -19,22 +19,22 @@ export async function startConsoleService(options: TestServiceOptions = {}): Pro
 /** A browser that is signed in. */
 export interface ConsolePage {
   readonly page: Page
-  /** Violations of the content security policy, and errors that nobody caught; none may be. */
+  /** Violations of the content security policy, and uncaught errors. There must be none. */
   readonly faults: readonly string[]
-  /** Goes to a place of the console: `/e/…`. */
+  /** Opens a screen of the console: `/e/…`. */
   goTo(path: string): Promise<void>
-  /** Runs `work` while the page's processor is so many times as slow. */
+  /** Runs `work` while the page's processor is slowed down by a factor. */
   slowedDown(factor: number, work: () => Promise<void>): Promise<void>
 }
 
 export interface ConsoleOptions {
   readonly width?: number
   readonly height?: number
-  /** Where the service is reached, when it is not where it listens. */
+  /** Origin of the service, if it differs from the port that it listens on. */
   readonly origin?: string
 }
 
-/** Signs a browser in, with a client's key unless a link's token is given. */
+/** Signs in a browser, with the token of a link if there is one, else with a client's key. */
 export async function openConsole(
   client: Client,
   { width = 1280, height = 800, origin = client.baseUrl }: ConsoleOptions = {},

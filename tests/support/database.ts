@@ -2,14 +2,14 @@ import { randomBytes } from 'node:crypto'
 import { atEnd } from './atEnd.ts'
 import { administer, urlOfDatabase } from './templateDatabase.ts'
 
-/** A database of a test's own. */
+/** A database of one test. */
 export interface TestDatabase {
   readonly url: string
-  /** Drops it, whoever is still connected; done at the end of the test file at the latest. */
+  /** Drops it, even with open connections; called at the end of the test file at the latest. */
   drop(): Promise<void>
 }
 
-/** The server of this run, which `bun run test` starts; its databases come and go. */
+/** URL of this run's server, which `bun run test` starts. */
 export function adminUrl(): string {
   const url = process.env.CREEL_TEST_DATABASE_URL
   if (url === undefined)
@@ -17,7 +17,7 @@ export function adminUrl(): string {
   return url
 }
 
-/** Clones the migrated template. `isEmpty`: a database without our tables instead. */
+/** Clones the migrated template. `isEmpty`: makes a database without our tables instead. */
 export async function createTestDatabase({ isEmpty = false } = {}): Promise<TestDatabase> {
   const name = `test_${randomBytes(8).toString('hex')}`
   const admin = adminUrl()
@@ -25,7 +25,7 @@ export async function createTestDatabase({ isEmpty = false } = {}): Promise<Test
     admin,
     isEmpty
       ? `CREATE DATABASE ${name}`
-      : // Half of what it costs to write the copy to the log, as is the default.
+      : // Half the cost of the default, which writes the copy to the log.
         `CREATE DATABASE ${name} TEMPLATE ${process.env.CREEL_TEST_TEMPLATE} STRATEGY FILE_COPY`,
   )
   const database: TestDatabase = {

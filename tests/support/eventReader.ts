@@ -3,7 +3,7 @@ import Ajv2020, { type ValidateFunction } from 'ajv/dist/2020.js'
 import { z } from 'zod'
 import type { Client } from './client.ts'
 
-/** One event of a stream, as it was on the wire. */
+/** One event of a stream, from the wire. */
 export interface SeenEvent {
   readonly id: string
   readonly event: string
@@ -15,11 +15,11 @@ export interface EventReader extends AsyncDisposable {
   readonly response: Response
   /** The next event; undefined when the service ended the stream. */
   next(): Promise<SeenEvent | undefined>
-  /** Reads on until what was read satisfies; answers all of it. Throws when the stream ends before. */
+  /** Reads until `isEnough` returns true; returns everything read. Throws when the stream ends before. */
   until(isEnough: (seen: readonly SeenEvent[]) => boolean): Promise<readonly SeenEvent[]>
 }
 
-/** Opens a stream that must begin. Its reader throws at an event that the stream does not declare. */
+/** Opens a stream, which must succeed. Its reader throws at an event that the stream does not declare. */
 export async function openEvents(
   client: Client,
   path: string,
@@ -55,7 +55,7 @@ export async function openEvents(
   return reader
 }
 
-/** The stream that a path is of. */
+/** The stream of a path. */
 function streamAt(path: string): Stream {
   const { pathname } = new URL(path, 'http://service')
   const stream = STREAMS.find((one) =>
@@ -68,7 +68,7 @@ function streamAt(path: string): Stream {
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 const validators = new Map<z.ZodType, ValidateFunction>()
 
-/** Holds an event against its declaration: its name, and its data, which has no other members. */
+/** Checks an event against its declaration: its name, and its data, without other members. */
 function checkEvent({ name, events }: Stream, { event, data }: SeenEvent): void {
   const schema = events[event]
   if (schema === undefined) throw new Error(`${name} sent ${event}, which it does not declare.`)
@@ -77,7 +77,7 @@ function checkEvent({ name, events }: Stream, { event, data }: SeenEvent): void 
   if (!isDeclared(data)) throw new Error(`${name} sent ${event}: ${ajv.errorsText(isDeclared.errors)}`)
 }
 
-/** The names of schemas are OpenAPI's, and would be addresses for Ajv. */
+/** JSON Schema without the names for OpenAPI, which Ajv would take for addresses. */
 const jsonSchemaOf = (schema: z.ZodType) =>
   z.toJSONSchema(schema, {
     io: 'output',

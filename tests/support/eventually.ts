@@ -1,23 +1,23 @@
 const SECONDS_MAX = 30
-/** The first looks follow each other soon; of what takes long, few are enough. */
+/** The interval of polling grows: short at first, then longer. */
 const FIRST_MILLISECONDS = 10
 const LAST_MILLISECONDS = 100
 const GROWTH = 1.2
 
 export interface EventuallyOptions {
-  /** Fails after so many seconds; 30 by default. */
+  /** Timeout in seconds; 30 by default. */
   readonly seconds?: number
-  /** Time between two looks in milliseconds; by default it grows from 10 to 100. */
+  /** Interval in milliseconds; by default it grows from 10 to 100. */
   readonly every?: number
 }
 
 /**
- * Looks until there is something to see: the one way in which a test waits for what happens elsewhere.
+ * Polls until a condition is met. Tests wait for other processes only in this way.
  *
- * @param what is waited for, for the message: `three alerts`
- * @param probe false or undefined while it has not happened; anything else ends the wait. An error of it ends the test.
- * @returns what the probe saw
- * @throws Error naming `what` when it does not come in time
+ * @param what the test waits for, for the message: `three alerts`
+ * @param probe returns false or undefined to continue; anything else ends the wait. Its error ends the test.
+ * @returns the result of the probe
+ * @throws Error naming `what` after the timeout
  */
 export async function eventually<Seen>(
   what: string,

@@ -1,10 +1,10 @@
 import { connect, createServer, type Socket } from 'node:net'
 import { atEnd } from './atEnd.ts'
 
-/** An address that stays while what is behind it comes and goes, as behind a load balancer. */
+/** A fixed address with a changing target, like a load balancer. */
 export interface Front {
   readonly origin: string
-  /** Where connections go from now on; undefined: they are closed at once. */
+  /** Target of new connections; undefined: they are closed at once. */
   target: string | undefined
 }
 

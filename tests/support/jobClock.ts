@@ -2,20 +2,20 @@ import type { Clock } from 'pg-boss'
 
 interface Timer {
   readonly run: () => void
-  /** Of an interval, in milliseconds. */
+  /** Period of an interval, in milliseconds. */
   readonly every?: number
   due: number
   handle: ReturnType<typeof setTimeout> | undefined
 }
 
-/** The longest that a timer of the machine waits. */
+/** The longest delay of a system timer. */
 const WAIT_MILLISECONDS_MAX = 2 ** 31 - 1
 
-/** The time of the job queue: timers of the machine, and {@link catchUp} for when the time has jumped. */
+/** The clock of the job queue: system timers, and {@link catchUp} after the time has jumped. */
 export class JobClock implements Clock {
   readonly #timers = new Set<Timer>()
 
-  /** @param aheadMs by how much it is ahead of the wall clock */
+  /** @param aheadMs returns its lead over the wall clock */
   constructor(readonly aheadMs: () => number) {}
 
   now(): number {
@@ -42,7 +42,7 @@ export class JobClock implements Clock {
     this.clearTimeout(timer)
   }
 
-  /** Runs what is due by now, in its order, each once: as after a sleep of the machine. */
+  /** Runs all due timers in order, each once, as after a sleep of the machine. */
   catchUp(): void {
     const now = this.now()
     const timers = [...this.#timers].sort((one, other) => one.due - other.due)

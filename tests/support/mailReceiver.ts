@@ -1,17 +1,17 @@
 import { SMTPServer } from 'smtp-server'
 
-/** One mail that the mail server took. */
+/** One mail that the mail server accepted. */
 export interface ReceivedMail {
   readonly from: string
   readonly to: readonly string[]
-  /** Headers and body as they came. */
+  /** Headers and body, unchanged. */
   readonly raw: string
 }
 
-/** A real mail server that notes every mail. */
+/** A mail server that records every mail. */
 export class MailReceiver {
   readonly mails: ReceivedMail[] = []
-  /** Refuses recipients with this; null takes all. */
+  /** Reply that refuses recipients; null accepts all. */
   refusal: { readonly code: number; readonly words: string } | null = null
   #arrived = Promise.withResolvers<void>()
   readonly #server = new SMTPServer({
@@ -45,19 +45,19 @@ export class MailReceiver {
     return receiver
   }
 
-  /** For `CREEL_SMTP_URL`. */
+  /** Value for `CREEL_SMTP_URL`. */
   get url(): string {
     const address = this.#server.server.address()
     return `smtp://127.0.0.1:${address !== null && typeof address === 'object' ? address.port : 0}`
   }
 
-  /** Begins anew: no mail has come, and all are taken. */
+  /** Resets: drops all mails, and accepts all recipients. */
   forget(): void {
     this.mails.length = 0
     this.refusal = null
   }
 
-  /** Resolves when that many mails have come in all. */
+  /** Resolves when `count` mails have come in all. */
   async received(count: number): Promise<readonly ReceivedMail[]> {
     while (this.mails.length < count) await this.#arrived.promise
     return this.mails

@@ -3,7 +3,7 @@ import { eventually } from './eventually.ts'
 import type { TestService } from './service.ts'
 import { administer } from './templateDatabase.ts'
 
-/** Runs `during` while nobody can reach the service's database, and waits until the service has it back. */
+/** Runs `during` while the service's database is unreachable, and waits until the service is connected again. */
 export async function whileDatabaseIsAway(service: TestService, during: () => Promise<void>): Promise<void> {
   const name = /\/(test_\w+)/.exec(service.database.url)?.[1]
   if (name === undefined) throw new Error(`${service.database.url} is no test database.`)

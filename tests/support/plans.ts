@@ -1,12 +1,12 @@
 import pg from 'pg'
 
-/** A statement as a connection was handed it. */
+/** A statement that was sent on a connection. */
 export interface RecordedStatement {
   readonly text: string
   readonly values: readonly unknown[]
 }
 
-/** How a statement was executed: its nodes with the indexes that they use, from the top down, and the pages it looked at. */
+/** Execution of a statement: its nodes with their indexes, from the top down, and the pages that it read. */
 export interface Execution {
   readonly nodes: readonly string[]
   readonly buffers: number
@@ -22,13 +22,15 @@ interface PlanNode {
   readonly Plans?: readonly PlanNode[]
 }
 
-/** Notes the statements of every connection that this process opens from now on. */
+/** Records the statements of every connection that this process opens from now on. */
 export interface StatementRecorder {
-  /** Runs `work` and says which statements were sent meanwhile, each text once, with the values of its first use. */
+  /**
+   * Runs `work` and returns the statements that were sent meanwhile, each text once, with the values of its first use.
+   */
   during(work: () => Promise<unknown>): Promise<readonly RecordedStatement[]>
 }
 
-/** To be called before the first connection is made: each keeps the `query` that it finds then. */
+/** Starts recording. Must be called before the first connection is opened, since each keeps its `query`. */
 export function recordStatements(): StatementRecorder {
   let seen = new Map<string, RecordedStatement>()
   const note = (first: unknown, second: unknown) => {
@@ -54,7 +56,7 @@ export function recordStatements(): StatementRecorder {
   }
 }
 
-/** Executes a statement once more, with its values, and takes back what it did. */
+/** Executes a statement again, with its values, and rolls it back. */
 export async function explain(pool: pg.Pool, { text, values }: RecordedStatement): Promise<Execution> {
   const client = await pool.connect()
   try {

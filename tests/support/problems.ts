@@ -7,7 +7,7 @@ const Items = z.looseObject({
   ),
 })
 
-/** What a `validation_failed` names, in its order: `#/name too_long`, `?page type`. Throws for any other answer. */
+/** The items of a `validation_failed`, in order: `#/name too_long`, `?page type`. Throws for any other answer. */
 export function wrongParts(answer: Answer): readonly string[] {
   if (answer.status !== 400) throw new Error(`The call answered ${answer.status}: ${answer.text}`)
   return Items.parse(answer.body).errors.map(

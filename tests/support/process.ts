@@ -7,37 +7,37 @@ import type { TestDatabase } from './database.ts'
 
 const MAIN = join(import.meta.dir, '../../creel/src/main.ts')
 
-/** The single executable that a run of the whole suite has built: it starts several times faster than the source. */
+/** The single executable, which a run of the whole suite builds: it starts several times faster than the source. */
 export const executable = process.env.CREEL_TEST_EXECUTABLE
 
-/** How tests run the program: the words before its own. */
+/** Command with which tests run the program, without its arguments. */
 export const PROGRAM: readonly string[] = executable === undefined ? [process.execPath, MAIN] : [executable]
 
-/** The environment of a program that ends soon: no compiler but the first earns back what it costs. */
+/** The environment of a short-lived program, for which only the first compiler tier pays off. */
 export const BRIEF: Readonly<Record<string, string>> = { BUN_JSC_useFTLJIT: '0', BUN_JSC_useDFGJIT: '0' }
 
-/** Of one that serves: as it is shipped, where this process is so too, to measure. See `scripts/test.ts`. */
+/** The environment of a server: the shipped one if this process has it, for measurements. See `scripts/test.ts`. */
 const LIGHT: Readonly<Record<string, string>> = process.env.BUN_JSC_useFTLJIT === undefined ? {} : BRIEF
 
-/** A start may recover a database first, on a busy machine. */
+/** Timeout of a start, which may have to recover a database on a busy machine. */
 const READY_SECONDS_MAX = 60
 
 export interface ProcessOptions {
-  /** Laid over an otherwise empty environment, but for port 0 and a quiet log. */
+  /** Variables, in addition to port 0 and a quiet log. */
   readonly env?: Readonly<Record<string, string>>
   readonly cwd?: string
-  /** How the program is run; the executable of this run by default, or the checkout's source where there is none. */
+  /** Command of the program; by default the executable of this run, or the checkout's source if there is none. */
   readonly program?: readonly string[]
-  /** Uses this database in place of an embedded one. */
+  /** Uses this database instead of an embedded one. */
   readonly database?: Pick<TestDatabase, 'url'>
   /** Runs it under another account, when the suite is root. */
   readonly account?: { readonly uid: number; readonly gid: number }
 }
 
-/** 32 bytes: what processes that share a database share too. */
+/** The secret key, 32 bytes, of all processes that share a database. */
 export const TEST_SECRET_KEY = Buffer.alloc(32, 7).toString('base64')
 
-/** What a command left behind. */
+/** Result of a command. */
 export interface CommandResult {
   readonly exitCode: number
   readonly stdout: string
@@ -71,11 +71,11 @@ export async function temporaryFolder(): Promise<string> {
 }
 
 /**
- * A temporary folder whose data folder `.creel` has PostgreSQL set up and nothing in it: the next start makes the tables
- * and is a first boot in all else. For tests that are not about setting up, which takes seconds. A run of a few files
- * has none prepared, and leaves the setting up to the start.
+ * A temporary folder whose data folder `.creel` contains an empty PostgreSQL cluster. The next start makes the tables,
+ * and is otherwise a first boot. For tests that are not about the setup, which takes seconds. A run of a few files has
+ * no prepared cluster, and the start makes one.
  *
- * @param below names of folders within the temporary one, the last of which is meant
+ * @param below names of nested folders within the temporary one; the data folder is in the last one
  */
 export async function preparedFolder(...below: string[]): Promise<string> {
   const folder = join(await temporaryFolder(), ...below)
@@ -84,7 +84,7 @@ export async function preparedFolder(...below: string[]): Promise<string> {
   return folder
 }
 
-/** Makes such a data folder in a place of its own. */
+/** Prepares a data folder. */
 export async function prepareDataFolder(dataDir: string): Promise<void> {
   const prepared = process.env.CREEL_TEST_DATA_FOLDER
   if (prepared === undefined) return
@@ -93,8 +93,8 @@ export async function prepareDataFolder(dataDir: string): Promise<void> {
 }
 
 /**
- * A folder on a disk of its own, of `megabytes`, that is taken away when the test file ends; undefined where we may not
- * mount one.
+ * A folder on a separate disk of `megabytes`, which is removed when the test file ends; undefined if mounting is not
+ * permitted.
  */
 export async function temporaryDisk(megabytes: number): Promise<string | undefined> {
   if (process.getuid?.() !== 0) return undefined
@@ -107,15 +107,15 @@ export async function temporaryDisk(megabytes: number): Promise<string | undefin
   return folder
 }
 
-/** Lazily where it is busy: a process that has just ended may hold its files for a moment. */
+/** Unmounts, lazily if the disk is busy: a process that has just ended may still use its files for a moment. */
 async function unmount(folder: string): Promise<void> {
   const { exitCode } = await Bun.$`umount ${folder}`.quiet().nothrow()
   if (exitCode !== 0) await Bun.$`umount -l ${folder}`.quiet()
 }
 
 /**
- * A PATH on which `bun` is the one that runs the suite, and else only the system's programs are: what `npx bun@… run`
- * hands to a script of package.json on a machine where Bun is not installed.
+ * A PATH with the `bun` that runs the suite and otherwise only the system's programs, as `npx bun@… run` sets it for a
+ * script of package.json on a machine without Bun.
  */
 export async function pathLikeNpx(): Promise<string> {
   const folder = await temporaryFolder()
@@ -124,7 +124,7 @@ export async function pathLikeNpx(): Promise<string> {
 }
 
 async function removeFolder(folder: string): Promise<void> {
-  // As root, a database may have had to live elsewhere.
+  // As root, the database may be elsewhere.
   const elsewhere = await realpath(join(folder, '.creel', 'postgres')).catch(() => undefined)
   if (elsewhere?.startsWith('/var/lib/creel/') === true) await rm(elsewhere, { recursive: true, force: true })
   await rm(folder, { recursive: true, force: true })
@@ -152,7 +152,7 @@ function spawnCreel(words: readonly string[], options: ProcessOptions): Subproce
   })
 }
 
-/** Runs a command of the program to its end. */
+/** Runs a command of the program until it exits. */
 export async function runCreel(
   words: readonly string[],
   options: ProcessOptions = {},

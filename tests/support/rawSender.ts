@@ -1,16 +1,16 @@
 import { connect } from 'node:net'
 
-/** What came back over a bare socket. */
+/** An answer from a bare socket. */
 export interface RawAnswer {
   readonly status: number
-  /** The head as it came, without the status line; one field a line. */
+  /** The head as received, without the status line; one field a line. */
   readonly fields: readonly string[]
   readonly body: string
 }
 
 /**
- * Sends exact bytes to the host of a URL, for what no HTTP client sends: odd targets, repeated and misspelled headers, bodies
- * on GET. The request must ask for `Connection: close`.
+ * Sends exact bytes to the host of a URL, for requests that no HTTP client sends: odd targets, repeated and misspelled
+ * headers, bodies on GET. The request must have `Connection: close`.
  *
  * @param parts sent one after the other; a string is latin1
  */

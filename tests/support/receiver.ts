@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
-/** A request as a receiver got it. */
+/** A request at a receiver. */
 export interface Received {
   readonly method: string
   readonly url: string
@@ -11,7 +11,7 @@ export interface Received {
   header(name: string): string | undefined
 }
 
-/** What a receiver answers; a function answers by itself, or not at all. */
+/** Answer of a receiver; a function writes the answer itself, or none. */
 export type ReceiverAnswer =
   | {
       readonly status: number
@@ -20,15 +20,15 @@ export type ReceiverAnswer =
     }
   | ((request: Received, response: ServerResponse) => void)
 
-/** A real HTTP server that forwards are sent to. */
+/** An HTTP server as a destination of forwards. */
 export interface Receiver extends AsyncDisposable {
   readonly url: string
   readonly port: number
   /** Everything that arrived, in order. */
   readonly received: readonly Received[]
-  /** What it answers from now on; 200 at first. */
+  /** Answer to the next requests; 200 at first. */
   answer: ReceiverAnswer
-  /** Resolves with the first `count` requests, as soon as there are so many. */
+  /** Resolves with the first `count` requests, as soon as they have arrived. */
   take(count: number): Promise<Received[]>
 }
 

@@ -4,7 +4,7 @@ import { type RunInput, type RunResult, runRules } from '../../core/src/engine/r
 import { decodeRule } from '../../core/src/engine/rules/language/decode.ts'
 import type { Rule } from '../../core/src/engine/rules/language/rule.ts'
 
-/** What tests and the benchmark run rules on; not part of the service. */
+/** Facts with which tests and the benchmark run rules; not part of the service. */
 export const FACTS: DeliveryFacts = {
   'request.id': 90117,
   'request.url': 'https://in.example.test/hook/0f4a',
@@ -47,7 +47,7 @@ export function captured({
   }
 }
 
-/** A rule of these steps; a mistake in them is a mistake of the test. */
+/** A rule with these steps. Throws if they are invalid. */
 export function ruleOf(steps: readonly unknown[], when?: unknown): Rule {
   const decoded = decodeRule({ version: 1, name: 'Test', steps, ...(when === undefined ? {} : { when }) })
   if ('rule' in decoded) return decoded.rule
@@ -62,14 +62,14 @@ export function runOn(sample: Sample, rules: readonly Rule[], over: Partial<RunI
       facts: FACTS,
       now: new Date('2026-11-21T09:15:01.500Z'),
       secret: () => Buffer.from('a signing secret'),
-      // A busy machine must not make a rule too slow.
+      // Time does not pass, so that a busy machine cannot make a rule too slow.
       stopwatch: { worked: () => 0 },
       ...over,
     },
   )
 }
 
-/** The body that one rule of these steps makes, or `fault: <code>`. */
+/** The body after one rule with these steps, or `fault: <code>`. */
 export function bodyAfter(
   body: string,
   steps: readonly unknown[],
@@ -78,7 +78,7 @@ export function bodyAfter(
   return textOf(runOn({ body, contentType }, [ruleOf(steps)]))
 }
 
-/** The headers that one rule of these steps makes of these. */
+/** The headers after one rule with these steps. */
 export function headersAfter(
   headers: readonly (readonly [string, string])[],
   steps: readonly unknown[],

@@ -1,13 +1,13 @@
 import { request } from 'node:http'
 
-/** What a sender puts on the wire, spelled as it is here. */
+/** A request of a sender, in this spelling. */
 export interface SentRequest {
   readonly method?: string
   readonly headers?: readonly (readonly [name: string, value: string])[]
   readonly body?: string | Uint8Array
 }
 
-/** What the sender sees. */
+/** The answer to the sender. */
 export interface SeenAnswer {
   readonly status: number
   /** Names in lower case. */

@@ -14,35 +14,35 @@ import { createTestDatabase, type TestDatabase } from './database.ts'
 export interface TestServiceOptions {
   /** The plan of Alice's and Charlie's workspaces; Team by default. */
   readonly plan?: PlanKey
-  /** Laid over the limits of every plan. */
+  /** Override the limits of every plan. */
   readonly limits?: Partial<Limits>
-  /** Laid over those of some plans only, for tests of other limits on the same service. */
+  /** Override the limits of some plans only, for tests of other limits on the same service. */
   readonly planLimits?: Partial<Readonly<Record<PlanKey, Partial<Limits>>>>
   /** Both by default. */
   readonly parts?: readonly ServicePart[]
-  /** Loopback by default, so that local receivers can be reached. */
+  /** Loopback by default, for local receivers. */
   readonly allowDestinations?: readonly string[]
-  /** A database that several services share; a clone of the template of its own by default. */
+  /** A database that several services share; by default a new clone of the template. */
   readonly database?: TestDatabase
-  /** The time that several services share. */
+  /** A clock that several services share. */
   readonly clock?: TestClock
   readonly secretKey?: Uint8Array
-  /** Keys that sealed what is not sealed anew yet. */
+  /** Keys of secrets that are not resealed yet. */
   readonly formerSecretKeys?: readonly Uint8Array[]
   readonly log?: Logger
-  /** Whose `X-Forwarded-For` counts; nobody's by default. */
+  /** Trusted proxies. Their `X-Forwarded-For` is believed. Empty by default. */
   readonly trustedProxies?: readonly string[]
-  /** Laid over the usual limits of connections. */
+  /** Override the usual limits of connections. */
   readonly connectionLimits?: Partial<HttpLimits>
-  /** What the world calls captures by, when it is not where the service listens: as behind a proxy. */
+  /** Public base of capture URLs, if it differs from the port, as behind a proxy. */
   readonly captureUrl?: string
   /** A mail server; none by default. */
   readonly smtpUrl?: string
   /** Seconds between one attempt of a delivery and the next; the shipped schedule by default. */
   readonly retryDelaysSeconds?: readonly number[]
-  /** What captures may take in all; no bound unless told. */
+  /** The most bytes of all captures; unlimited by default. */
   readonly storageMaxBytes?: number
-  /** Where the service is reached, when it is not where it listens. */
+  /** Public base URL, if it differs from the port. */
   readonly baseUrl?: string
   /** Base addresses of alert providers' APIs, by channel kind. */
   readonly alertApiUrls?: Readonly<Record<string, string>>
@@ -65,13 +65,13 @@ export interface TestService {
   readonly database: TestDatabase
   readonly db: Db
   readonly secretKey: Uint8Array
-  /** Owns a workspace. */
+  /** Owner of a workspace. */
   readonly alice: Client
-  /** Had a key of Alice's workspace; it was revoked. */
+  /** A revoked key of Alice's workspace. */
   readonly bob: Client
-  /** Owns another workspace, and must never see what Alice has. */
+  /** Owner of another workspace, which must never see anything of Alice's. */
   readonly charlie: Client
-  /** What the operator's commands call. */
+  /** Caller of the operator's procedures, as the operator's commands use it. */
   readonly operator: ReturnType<typeof createOperatorCaller>
   /** A new workspace with one key. */
   newClient(plan?: PlanKey): Promise<Client>
@@ -81,8 +81,8 @@ export interface TestService {
 }
 
 /**
- * {@link startService} for a file whose tests need a service each: it is stopped when its test ends, and not with the file,
- * for together they would take all connections of the run's PostgreSQL.
+ * {@link startService} for a file whose tests need a service each. It is stopped when its test ends, not at the end of
+ * the file: together they would take all connections of the run's PostgreSQL.
  */
 export function servicePerTest(): typeof startService {
   const started: TestService[] = []
@@ -91,13 +91,13 @@ export function servicePerTest(): typeof startService {
   })
   return async (options) => {
     const service = await startService(options)
-    // Those that share another's database end before it.
+    // Services that share another's database end before it.
     started.unshift(service)
     return service
   }
 }
 
-/** A test opens many services at once, and needs few connections for each: every one learns the catalogue by itself. */
+/** Connections of a service: few, since a test starts many services, and each connection must load the catalogue. */
 const MAX_CONNECTIONS = 6
 const QUEUE_CONNECTIONS = 3
 
@@ -172,7 +172,7 @@ export async function startService(options: TestServiceOptions = {}): Promise<Te
     newClient,
     async runJob(name, payload) {
       const spy = service.boss.getSpy(name)
-      // A key of its own: a queue that holds one job at a time holds one of each key.
+      // A unique key, since a queue with one job at a time holds one of each key.
       const id = await service.boss.send(name, payload as object, { singletonKey: randomUUID() })
       if (id === null) throw new Error(`The queue ${name} takes no other job now.`)
       await spy.waitForJobWithId(id, 'completed')

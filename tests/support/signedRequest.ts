@@ -2,11 +2,11 @@ import { createHash, createHmac, generateKeyPairSync, type KeyObject, sign } fro
 import type { SchemeRow } from '../../core/src/engine/providers/index.ts'
 
 /**
- * Signs requests as providers do, for tests: from the same catalog as the evaluate, with none of its code. Knows how to
- * put a signature where the evaluate must find it.
+ * Signs requests like providers, for tests: by the same catalog as `evaluate`, with none of its code. It puts each
+ * signature in the place where `evaluate` must find it.
  */
 
-/** A request as a sender would make it. */
+/** A signed request of a sender. */
 export interface SignedRequest {
   readonly method: string
   readonly url: string
@@ -61,16 +61,16 @@ export interface SignOptions {
   /** The public URL that the sender calls, without a query. */
   readonly url: string
   readonly now: Date
-  /** Makes the body so much longer. */
+  /** Appended to the body to make it longer. */
   readonly padding?: string
 }
 
-/** A good request by a scheme. */
+/** A correctly signed request of a scheme. */
 export function signedRequest(row: SchemeRow, options: SignOptions): SignedRequest {
   return new Draft(row, options).finished()
 }
 
-/** Builds a request step by step: what stands beside the signature first, the signature last. */
+/** Builds a request step by step. The signature is added last. */
 class Draft {
   private readonly headers: [string, string][] = []
   private readonly query: [string, string][] = []
@@ -249,7 +249,7 @@ class Draft {
       case 'raw':
         return prefix + signature
       case 'list':
-        // An unknown item beside the right one, as during a rotation.
+        // The right item and an unknown one, as during a rotation.
         return [`${prefix}${signature}`, `${prefix}AAAA`].join(place.pairSep)
       case 'positional':
         return [this.timestamp, 'abcd', signature].join(place.pairSep)
@@ -286,7 +286,7 @@ function formText(pairs: readonly (readonly [string, string])[]): string {
   return pairs.map(([name, value]) => `${name}=${encodeURIComponent(value)}`).join('&')
 }
 
-/** `a.b[0].c` in plain objects and lists. */
+/** The segments of a path like `a.b[0].c`. */
 function steps(path: string): string[] {
   return path.split(/[.[\]]+/).filter((step) => step !== '')
 }

@@ -8,9 +8,9 @@ import { Client } from 'pg'
 import { pino } from 'pino'
 
 const ROOT = join(import.meta.dir, '../..')
-/** What a migrated database is made of, queues included. */
+/** Sources of a migrated database, queues included. */
 const SOURCES = ['migrations/src', 'jobs/src', 'core/src', 'bun.lock']
-/** What every run that makes a template waits for. */
+/** Advisory lock of all runs that make a template. */
 const LOCK = 4_400_001
 
 /** The URL of another database of the same server. */
@@ -33,10 +33,10 @@ export function databasesOfTests(adminUrl: string): Promise<readonly string[]> {
 }
 
 /**
- * Makes the template unless there is one of these sources: migrated and empty. Every test file works on a clone of it, which
- * PostgreSQL makes by copying files (some 30 ms).
+ * Makes the template, migrated and empty, unless there is one of these sources. Every test file uses a clone of it,
+ * which PostgreSQL makes by copying files (some 30 ms).
  *
- * @param adminUrl a database of a server that may be filled with test databases
+ * @param adminUrl a database of a server for test databases
  * @returns its name
  */
 export function makeTemplateDatabase(adminUrl: string): Promise<string> {
@@ -45,7 +45,7 @@ export function makeTemplateDatabase(adminUrl: string): Promise<string> {
     // Another run of the same checkout may be making it.
     await client.query('SELECT pg_advisory_lock($1)', [LOCK])
     if ((await databasesLike(client, name)).length > 0) return name
-    // It gets its name when it is whole.
+    // It gets its name when it is complete.
     const unfinished = `${name}_unfinished`
     await client.query(`DROP DATABASE IF EXISTS ${unfinished} WITH (FORCE)`)
     await client.query(`CREATE DATABASE ${unfinished}`)
@@ -86,7 +86,7 @@ async function databasesLike(client: Client, pattern: string): Promise<readonly 
   return found.rows.map(({ datname }) => datname)
 }
 
-/** Of every source by its name and content. */
+/** Digest of the names and contents of all sources. */
 function fingerprint(): string {
   const hash = createHash('sha256')
   const add = (path: string): void => {

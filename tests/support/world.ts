@@ -2,7 +2,7 @@ import { ROUTES, type Route } from '@creel/core'
 import { z } from 'zod'
 import type { Client } from './client.ts'
 
-/** One of everything in a workspace, so that every route has something to name. */
+/** One of everything in a workspace, so that every route has an id for its path. */
 export interface World {
   readonly client: Client
   /** The value of each path parameter, by the name that `placeholdersOf` gives it. */
@@ -11,7 +11,7 @@ export interface World {
 
 const WithId = z.looseObject({ id: z.union([z.string(), z.int()]) })
 
-/** Fills a workspace through the API. Sends go to a port where nobody listens. */
+/** Fills a workspace through the API. Sends go to a closed port. */
 export async function makeWorld(client: Client): Promise<World> {
   const made = async (path: string, body: unknown) =>
     String((await client.expect(client.post(path, body), WithId)).id)
@@ -23,7 +23,7 @@ export async function makeWorld(client: Client): Promise<World> {
     endpointId: endpoint.id,
     requestId: String(request.id),
     n: '1',
-    // A key that nobody calls with: calls at random revoke it.
+    // A spare key, which random calls may revoke.
     keyId: await made('/api/v1/keys', { name: 'spare' }),
   }
   ids.watchdogId = await made('/api/v1/watchdogs', { endpointId: endpoint.id, expectedIntervalSeconds: 3600 })
@@ -60,7 +60,7 @@ export async function makeWorld(client: Client): Promise<World> {
 
 const has = (name: string) => ROUTES.some((route) => route.name === name)
 
-/** What each parameter of a path names; `{id}` is told by the collection before it. */
+/** The kinds of id in a path; that of `{id}` depends on the collection before it. */
 export function placeholdersOf(route: Pick<Route, 'path'>): readonly string[] {
   const noun = route.path.includes('/watchdogs/') ? 'watchdogId' : 'alertChannelId'
   return [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => (match[1] === 'id' ? noun : (match[1] ?? '')))

@@ -1,9 +1,9 @@
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A network path that can be cut: what connects to its port is passed on to wherever it leads at the moment. */
+/** A network path that can be cut. Connections to its port go to its present target. */
 export interface CuttableProxy extends AsyncDisposable {
   readonly url: string
-  /** Where new connections lead; undefined: they are refused. */
+  /** Sets the target of new connections; undefined: they are refused. */
   leadTo(port: number | undefined): void
   /** Breaks every connection that is open. */
   cut(): void

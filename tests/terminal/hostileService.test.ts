@@ -7,10 +7,12 @@ import { FORGED, type HostileService, hostileRequest, startHostileService } from
 import { startCommand } from './listenerProcess.ts'
 import { emptyHome } from './support.ts'
 
-/** Control characters but line feeds and the tabs of tables, marks of direction, and separators. */
+/** Control characters without line feeds and the tabs of tables, bidirectional marks, and separators. */
 const OBEYED = /(?![\t\n])[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]/u
-/** Sequences of our own on a terminal: styles, the other screen, the cursor's look, and its way within the lines that it drew. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what it looks for.
+/**
+ * Our own sequences on a terminal: styles, the alternate screen, the cursor's shape, and its moves within drawn lines.
+ */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for these.
 const OWN_SEQUENCES = /\u001b\[(?:[\d;]*m|\?(?:25|1049|2026)[hl]|\d*[ABCDGHJK])/g
 
 const environmentOf = async ({ url }: HostileService) => ({
@@ -24,7 +26,7 @@ function expectHarmless(output: string): void {
   expect(output.split('\n').filter((line) => line.startsWith(FORGED))).toEqual([])
 }
 
-/** A body has lines of its own, and they may read as they like. */
+/** Output without the lines of a body, which may contain anything. */
 const withoutBody = (output: string) => output.replace(`\n${FORGED}\n`, '\n')
 
 const COMMANDS: readonly (readonly string[])[] = [
@@ -126,7 +128,7 @@ describe('a service that answers what terminals obey', () => {
     const captures = paths.map((path, at) =>
       hostileRequest(at + 1, { method: 'POST', path, queryString: `@${evil}`, rawHeaders: [field] }),
     )
-    // One that can never be sent does not hold up those behind it, not even with --retry.
+    // A request that can never be sent does not block later ones, not even with --retry.
     const last = hostileRequest(captures.length + 1, {
       method: 'POST',
       path: '/last',
@@ -208,7 +210,7 @@ describe('a service that answers what terminals obey', () => {
   })
 })
 
-/** Runs a command on a terminal of its own, 100 columns wide. */
+/** Runs a command on a new terminal, 100 columns wide. */
 function onTerminal(words: readonly string[], env: Readonly<Record<string, string>>) {
   let text = ''
   const decoder = new TextDecoder('utf-8', { fatal: true })
@@ -228,7 +230,7 @@ function onTerminal(words: readonly string[], env: Readonly<Record<string, strin
     child.kill('SIGKILL')
     await child.exited
   })
-  // What was written last is read after the process has ended.
+  // The last output is read after the process has ended.
   const exited = Promise.all([child.exited, ended.promise]).then(() => {
     forget()
     child.terminal?.close()

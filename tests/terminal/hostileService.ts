@@ -1,7 +1,7 @@
-/** What a service may answer that wants to be obeyed by the terminal of its reader. */
+/** Text in answers of a service that attacks the terminal of its reader. */
 export const FORGED = 'creel key creel_live_forged'
 
-/** Every kind of character that a terminal obeys or that changes how text is read, with a line that looks like one of ours. */
+/** Every kind of character that a terminal obeys or that changes how text is read, and a line that looks like ours. */
 export const HOSTILE = [
   ...Array.from({ length: 0x20 }, (_, code) => String.fromCharCode(code)),
   ...Array.from({ length: 0x21 }, (_, code) => String.fromCharCode(0x7f + code)),
@@ -25,7 +25,7 @@ export const hostileRequest = (id: number, members: Readonly<Record<string, unkn
   label: HOSTILE,
   bodyTruncated: false,
   bodyIsBinary: false,
-  // `constructor` is a member of every object: it must not be found in a table of words.
+  // `constructor` is a member of every object, and must not be found in a table of words.
   verification: { verdict: 'constructor', note: HOSTILE },
   state: HOSTILE,
   attemptCount: 0,
@@ -65,7 +65,7 @@ const page = (...items: readonly unknown[]) => ({
   next: null,
 })
 
-/** Names that would be more than a word where completion puts them on a command line. */
+/** Names that a shell would execute if completion put them on a command line unescaped. */
 const NAMES = [
   '$(touch owned)',
   '`id`',
@@ -136,7 +136,7 @@ const ANSWERS: Readonly<Record<string, unknown>> = {
   'POST /api/v1/sign-in-links': { url: `file:///etc/passwd?${HOSTILE}` },
 }
 
-/** A service that speaks the API as the terminal expects it, and means harm. */
+/** A malicious service with the API that the terminal expects. */
 export interface HostileService extends AsyncDisposable {
   readonly url: string
   /** Every call so far, as `METHOD /path`. */
@@ -146,7 +146,8 @@ export interface HostileService extends AsyncDisposable {
 /**
  * Starts the service on a free port.
  *
- * @param behaviour `captures`: what its stream tells of, one event each. `refuses`: every call is answered with a problem.
+ * @param behaviour `captures`: requests of its stream, one event each. `refuses`: every call is answered with a
+ *   problem.
  */
 export function startHostileService({
   captures = [hostileRequest(1)],

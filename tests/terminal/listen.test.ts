@@ -39,7 +39,7 @@ describe('creel listen', () => {
     await sendRaw(target, { method: 'PUT', headers: Object.entries(headers), body })
     const [request] = await local.take(1)
     expect(request).toMatchObject({ method: 'PUT', url: '/app/a%2Fb/c?x=1&x=%20', body: Buffer.from(body) })
-    // In their order and spelling, byte for byte, whether the bytes are UTF-8 or not.
+    // The order, spelling and bytes of headers are kept, whether the bytes are UTF-8 or not.
     const own = /^(host|connection|content-length|creel-.*)$/i
     expect(request?.rawHeaders.filter(([name]) => !own.test(name))).toEqual(Object.entries(headers))
     await listener.says(/PUT {5}\/a%2Fb\/c\?x=1&x=%20 {2}5 B {2}→ 201 {2}\d+ ms\n/)

@@ -11,7 +11,7 @@ import { startCuttableProxy } from './cuttableProxy.ts'
 import { type ListenerProcess, startCommand } from './listenerProcess.ts'
 import { emptyHome } from './support.ts'
 
-/** How long faults are made; a long run: `CREEL_LISTEN_FAULT_SECONDS=300`. */
+/** Duration of the faults; for a long run: `CREEL_LISTEN_FAULT_SECONDS=300`. */
 const FAULT_SECONDS = Number(process.env.CREEL_LISTEN_FAULT_SECONDS ?? 12)
 const SEED = Number(process.env.CREEL_LISTEN_FAULT_SEED ?? Date.now() % 1_000_000)
 
@@ -37,7 +37,7 @@ test(
     let kills = 0
     let isOver = false
     let listener: ListenerProcess | undefined
-    // As a user would: what has ended is started again.
+    // Restarts a listener that has ended, as a user would.
     const keepListening = (async () => {
       while (!isOver) {
         listener = startCommand(words, clientEnv)
@@ -64,7 +64,7 @@ test(
       else await sleep(50)
     }
 
-    // The first start has no checkpoint yet: it begins now, so it has to be there before the first capture.
+    // The first start has no checkpoint and begins with new captures, so it must be connected before the first one.
     await eventually('the first capture at the local server', async () => {
       await send()
       return local.received.length > 0
@@ -109,7 +109,7 @@ test(
     expect({ seed: SEED, missing }).toEqual({ seed: SEED, missing: [] })
     expect(firstTimes).toEqual(firstTimes.toSorted((left, right) => left - right))
     expect(numbers().length - firstTimes.length).toBeLessThanOrEqual(kills)
-    // The same request has the same id, however often it comes.
+    // A request has the same id every time it comes.
     const idsOf = Map.groupBy(local.received, ({ body }) => body.toString())
     for (const group of idsOf.values()) {
       expect(new Set(group.map((request) => request.header('creel-delivery-id'))).size).toBe(1)

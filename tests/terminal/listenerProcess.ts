@@ -12,7 +12,7 @@ export interface ListenerProcess {
   readonly exited: Promise<number>
 }
 
-/** Starts a command that runs until it is stopped; what still runs is killed when the test file ends. */
+/** Starts a command that runs until it is stopped. It is killed when the test file ends. */
 export function startCommand(
   words: readonly string[],
   env: Readonly<Record<string, string>>,

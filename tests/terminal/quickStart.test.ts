@@ -7,7 +7,7 @@ import { PROGRAM, prepareDataFolder, runCreel, startProcess, temporaryFolder } f
 import { startReceiver } from '../support/receiver.ts'
 import { emptyHome } from './support.ts'
 
-/** A home whose data folder of the quick start has PostgreSQL set up already, where the run has one prepared. */
+/** A home in which the quick start's data folder contains a prepared PostgreSQL, if the run has one. */
 async function preparedHome(): Promise<string> {
   const home = await emptyHome()
   await mkdir(join(home, '.local/share'), { recursive: true, mode: 0o711 })
@@ -129,7 +129,7 @@ describe('creel without a command', () => {
     const none = await whoami()
     expect(none).toMatchObject({ exitCode: 1, stdout: '' })
     expect(none.stderr).toContain('none of yours runs on this machine')
-    // The port of the killed one: its kept key must not go to its successor.
+    // A successor on the same port: it must not be sent the stored key of the killed one.
     const successor = await startProcess({ env }, ['--port', port, '--data', String(second)])
     expect(JSON.parse((await whoami()).stdout)).toMatchObject({
       url: killed.baseUrl,

@@ -8,7 +8,7 @@ import { emptyHome, environmentOf } from './support.ts'
 
 const tmux = Bun.which('tmux')
 
-/** A terminal that nobody looks at. */
+/** A headless terminal. */
 class Terminal {
   private readonly server = `creel-${randomUUID()}`
 

@@ -1,17 +1,17 @@
 import type { Client } from '../support/client.ts'
 import { type CommandResult, runCreel, temporaryFolder } from '../support/process.ts'
 
-/** A folder that nothing of the user's own configuration is in: what every command of a test calls home. */
+/** An empty home folder for the commands of a test, without the user's own configuration. */
 export async function emptyHome(): Promise<string> {
   return await temporaryFolder()
 }
 
-/** Where commands find the service and the key of a client. */
+/** Environment with the service and the key of a client, for commands. */
 export function environmentOf(client: Client, home: string): Record<string, string> {
   return { CREEL_URL: client.baseUrl, CREEL_KEY: client.key, HOME: home }
 }
 
-/** Runs a command that must succeed; answers its stdout. */
+/** Runs a command that must succeed; returns its stdout. */
 export async function succeeds(
   words: readonly string[],
   env: Readonly<Record<string, string>>,
@@ -21,7 +21,7 @@ export async function succeeds(
   return stdout
 }
 
-/** Runs a command that must fail, without a stack; answers what it says on stderr, and its code. */
+/** Runs a command that must fail, without a stack; returns its stderr, and its exit code. */
 export async function fails(
   words: readonly string[],
   env: Readonly<Record<string, string>>,

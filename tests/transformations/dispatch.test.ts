@@ -29,7 +29,7 @@ beforeAll(async () => {
 })
 
 const set = (path: string, value: unknown) => ({ op: 'set', path, value })
-/** Faults on a body whose `n` is no number. */
+/** A rule that faults on a body whose `n` is not a number. */
 const NUMBER = documentOf(
   [
     { op: 'compute', path: 'body.n', fn: 'add', args: ['body.n', 1] },
@@ -297,7 +297,7 @@ describe('faults', () => {
     const { id } = await addRule(endpoint, NUMBER)
     const rule = async () => (await rulesOf(endpoint)).rules.find((each) => each.id === id)
 
-    // The same request again is no further one; a run without a fault starts the count anew.
+    // The same request counts once; a run without a fault resets the count.
     for (const request of [a, b, a, a, a]) expect((await replay(endpoint, request)).state).toBe('Errored')
     expect((await replay(endpoint, fine)).state).toBe('Succeeded')
     for (const request of [a, b, c]) await replay(endpoint, request)
@@ -323,7 +323,7 @@ describe('faults', () => {
       disabledReason: expect.stringContaining('5 requests in a row'),
     })
     expect((await rule())?.disabledReason).toContain('redact')
-    // It took data out, so nothing goes without it.
+    // The rule removes data, so nothing is sent without it.
     expect(await replay(endpoint, g)).toMatchObject({
       state: 'Errored',
       error: "rule_disabled: rule 'Count' v1",
@@ -349,7 +349,8 @@ describe('faults', () => {
       },
     ])
 
-    // By hand: off keeps the reason and lets deliveries go without it, on clears it and the count.
+    // A user switches it: off keeps the reason and sends deliveries without the rule, on clears the reason and the
+    // count.
     const path = endpoint.at(`/transformations/${id}`)
     expect((await alice.put(path, { enabled: false })).body).toMatchObject({
       disabledReason: expect.any(String),
@@ -401,7 +402,7 @@ describe('faults', () => {
     await service.clock.advance(7000)
     expect(await attempts(2)).toEqual([disabled, disabled])
     const path = endpoint.at(`/transformations/${id}`)
-    // The same document is no decision.
+    // Saving the same document changes nothing.
     expect((await alice.put(path, { rule: NUMBER })).body).toMatchObject({ holdsDeliveries: true })
     const edited = { rule: { ...NUMBER, name: 'Better' }, enabled: true }
     expect((await alice.put(path, edited)).body).toMatchObject({ enabled: true, holdsDeliveries: false })

@@ -11,7 +11,7 @@ beforeAll(async () => {
   service = await startService()
 })
 
-/** Captures what arrives in the example; answers what its destination got. */
+/** Captures the request of the example; returns the one at its destination. */
 async function deliver({ arrives, rule }: Worked, signingSecret?: string): Promise<Received> {
   await using receiver = await startReceiver()
   const endpoint = await service.alice.endpoint()

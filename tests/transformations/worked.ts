@@ -15,7 +15,7 @@ export interface Worked {
   readonly isSent: Message
 }
 
-/** Reads the examples that the page shows; each has three fences: what arrives, the rule, what is sent. */
+/** Reads the examples of the page. Each has three fences: the captured request, the rule, the request that is sent. */
 export async function workedExamples(): Promise<{ secret: string; examples: Worked[] }> {
   const page = await Bun.file(join(import.meta.dir, '../../docs/rules-examples.md')).text()
   const [introduction = '', ...sections] = page.split(/^## /m)

@@ -12,14 +12,14 @@ beforeAll(async () => {
 
 const Problem = z.looseObject({ code: z.string(), status: z.int(), detail: z.string(), traceId: z.string() })
 
-/** A typed caller, as a TypeScript program next to ours would make one. */
+/** A typed caller, as another TypeScript program would make one. */
 function typedClient(baseUrl: string, key: string) {
   return createTRPCClient<AppRouter>({
     links: [httpLink({ url: `${baseUrl}/trpc`, headers: { Authorization: `Bearer ${key}` } })],
   })
 }
 
-/** What a call was refused with. */
+/** The error of a refused call. */
 async function refusalOf(call: Promise<unknown>) {
   const error = await call.then(
     () => undefined,
@@ -150,7 +150,7 @@ describe('a batch', () => {
     })
     expect(raw.status).toBe(429)
     expect(Number(raw.headers.get('retry-after'))).toBeWithin(1, 61)
-    // A refused batch took nothing: two calls are left.
+    // A refused batch did not use the budget: two calls are left.
     await Promise.all([creel.me.get.query({}), creel.me.get.query({})])
   })
 

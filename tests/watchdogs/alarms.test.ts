@@ -97,13 +97,13 @@ test('watchdogs of a few seconds alarm within 3 s of their time, without being a
     lateness.push(Date.parse(alarmedAt ?? '') - Date.parse(watchdog.alarmAt ?? ''))
     expect(await raised(service, watchdog)).toEqual(['watchdog.alarmed'])
   }
-  // The machine may stumble over two of them; a check that comes too seldom is late for all.
+  // A busy machine may delay two of them. A check that runs too rarely would be late for all.
   const [, , third] = lateness.toSorted((one, other) => one - other)
   expect(third).toBeWithin(0, 3000)
 })
 
 describe('several workers', () => {
-  // Not through the queue: it would hand the jobs out one by one.
+  // Not through the queue, which would run the jobs one by one.
   const look = ({ running }: TestService) => checkWatchdogs(running.services, new AbortController().signal)
 
   test('raise one alarm and one recovery for each watchdog', async () => {
@@ -119,7 +119,7 @@ describe('several workers', () => {
     }
     await clock.advance(800_000)
     await Promise.all([service, other, service, other].map(look))
-    // A check that began before the clock was turned may have been the one that was waited for.
+    // The awaited check may have begun before the clock was moved.
     await eventually('an alarm of every watchdog', () => everyOne(1))
     await endpoint.capture()
     await Promise.all([service, other, service, other].map(look))
@@ -130,7 +130,7 @@ describe('several workers', () => {
   })
 })
 
-/** Moves everything that has happened into the past, as if the service had been away since. It must be stopped. */
+/** Moves all times of the database into the past, as if the service had been down since. It must be stopped. */
 async function sleepFor({ url }: TestDatabase, seconds: number): Promise<void> {
   const { db, close } = openDatabase(url, 1)
   const by = sql`make_interval(secs => ${seconds})`
@@ -141,7 +141,7 @@ async function sleepFor({ url }: TestDatabase, seconds: number): Promise<void> {
   await close()
 }
 
-/** The same key at another process. */
+/** A client with the same key for another process. */
 function sameClient(service: TestService, { key, workspaceId }: Client): Client {
   return new Client(service.baseUrl, service.captureUrl, key, workspaceId)
 }
@@ -160,7 +160,7 @@ describe('own downtime', () => {
     ]
     await endpoint.capture()
     const deadlines = await readWatchdog(alice, matched)
-    // The outage begins while nobody has folded that match in yet.
+    // The outage begins before a check has applied that match.
     await before.stop()
     await sleepFor(database, TWO_HOURS)
 
@@ -171,7 +171,7 @@ describe('own downtime', () => {
     const now = await readWatchdog(client, matched)
     expect(now.state).toBe('onTime')
     expect((await readWatchdog(client, waiting)).state).toBe('waiting')
-    // Two hours ago, credited with two hours: due when it would have been, but for the time of the restart itself.
+    // Two hours of outage are credited, so it is due at the original time, plus the time of the restart.
     expect(Math.abs(Date.parse(now.dueAt ?? '') - Date.parse(deadlines.dueAt ?? ''))).toBeLessThan(30_000)
 
     await pass(after, 800)
@@ -203,7 +203,7 @@ describe('own downtime', () => {
     await endpoint.capture()
     const made = await makeWatchdog(endpoint)
     await before.stop()
-    // What was written "tomorrow", seen from after the jump.
+    // Times that were written "tomorrow", seen from after the jump.
     await sleepFor(database, -86_400)
     const after = await startService({ database, secretKey: before.secretKey })
     const client = sameClient(after, alice)

@@ -259,7 +259,7 @@ describe('GET /api/v1/watchdogs/suggest', () => {
   test('reads what the match needs, however large the captures are, up to 501 that match', async () => {
     const own = await startService({ parts: ['gateway'] })
     const target = await own.alice.endpoint()
-    // PostgreSQL cannot pass over the others: they hold the word, too.
+    // PostgreSQL cannot skip the others, which contain the word, too.
     const body = (kind: string) => JSON.stringify({ kind, also: 'tick', filling: 'x'.repeat(30_000) })
     await Promise.all(
       Array.from({ length: 560 }, (_, index) =>

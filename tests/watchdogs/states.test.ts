@@ -154,7 +154,7 @@ describe('time', () => {
     expect(await raised(service, made)).toEqual(['watchdog.alarmed'])
 
     const again = await endpoint.capture()
-    // Shown at once; told by the next look.
+    // It is shown at once; the next check sends the alert.
     expect(await readWatchdog(alice, made)).toMatchObject({
       state: 'onTime',
       recoveredAt: again.receivedAt,

@@ -29,7 +29,7 @@ export const Watchdog = z.strictObject({
 
 export type Watchdog = z.output<typeof Watchdog>
 
-/** Ten minutes and two of grace, by default. */
+/** Makes a watchdog with an interval of ten minutes and two minutes of grace by default. */
 export function makeWatchdog(endpoint: TestEndpoint, members: object = {}): Promise<Watchdog> {
   const body = { endpointId: endpoint.id, expectedIntervalSeconds: 600, graceSeconds: 120, ...members }
   return endpoint.client.expect(endpoint.client.post(WATCHDOGS, body), Watchdog)
@@ -47,12 +47,12 @@ export function setActive(client: Client, { id }: { id: string }, active: boolea
   return client.expect(client.post(`${WATCHDOGS}/${id}/active`, { active }), Watchdog)
 }
 
-/** Looks at every watchdog that is due, once. */
+/** Checks every watchdog that is due, once. */
 export function check(service: TestService): Promise<void> {
   return service.runJob('watchdogs.check', {})
 }
 
-/** Lets seconds pass, and looks. */
+/** Moves the clock forward, and checks. */
 export async function pass(service: TestService, seconds: number): Promise<void> {
   await service.clock.advance(seconds * 1000)
   await check(service)

@@ -24,7 +24,7 @@ async function ended(endpoint: TestEndpoint, count = 1, of: TestService = servic
 const detail = async (endpoint: TestEndpoint, id: number) =>
   Object((await endpoint.client.get(endpoint.at(`/deliveries/${id}`))).body)
 
-/** A POST of `{}` with no header fields but these and what HTTP asks for. */
+/** A POST of `{}` with these header fields and those that HTTP requires. */
 function rawPost({ url }: TestEndpoint, ...fields: readonly string[]): string {
   const { host, pathname } = new URL(url)
   const head = [
@@ -108,7 +108,7 @@ describe('a forward', () => {
     expect((await detail(endpoint, attemptId)).sent.url).toBe(
       `${receiver.url}?token=2&challenge=a+b&challenge=%zz`,
     )
-    // A null is no change, and the single-URL members make actions that append nothing.
+    // Null changes nothing, and the single-URL members make actions that append nothing.
     const legacy = await service.alice.endpoint({ forwardUrl: receiver.url })
     const { actions } = Object((await service.alice.get(legacy.at('/actions'))).body)
     expect(actions).toMatchObject([{ appendPath: false, appendQuery: false }])
@@ -298,7 +298,7 @@ describe('a forward', () => {
 describe('a forward that comes back', () => {
   test('under a name that nobody can know is stored, and goes out no second time', async () => {
     const endpoint = await service.alice.endpoint()
-    // What a proxy with a name of its own does: the receiver passes everything on to the capture URL.
+    // The receiver acts as a proxy under another name: it passes everything on to the capture URL.
     await using alias = await startReceiver(async (got, response) => {
       const headers = { 'creel-origin': got.header('creel-origin') ?? '' }
       await fetch(endpoint.url, { method: 'POST', body: 'back', headers })

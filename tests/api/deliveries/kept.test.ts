@@ -8,7 +8,7 @@ import type { TestEndpoint } from '../../support/client.ts'
 import { type Received, startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
-/** What attempts keep of what was sent, when their request is evicted and when their process dies. */
+/** Records of attempts: what is kept after the request is evicted, and after the process dies. */
 
 const Attempts = z.object({
   items: z.array(
@@ -48,7 +48,7 @@ const listed = (endpoint: TestEndpoint) =>
 const detailOf = (endpoint: TestEndpoint, id: number) =>
   endpoint.client.expect(endpoint.client.get(endpoint.at(`/deliveries/${id}`)), Detail)
 
-/** What the receiver got, in the words of a record. */
+/** A request at the receiver, in the format of a record. */
 function sentAs({ method, rawHeaders, body }: Received, url: string) {
   return {
     method,
@@ -81,7 +81,7 @@ describe('an attempt of a request that was evicted', () => {
       expect(detail.received).toMatchObject({ statusCode: 200, body: 'thanks' })
     }
     await expectCountersEqualRows(service, endpoint.id)
-    // They are no orphans to the sweep either.
+    // The sweep does not take them for orphans.
     await sweepRetention(service)
     expect((await listed(endpoint)).map(({ hasDetail }) => hasDetail)).toEqual([true, true, true, true, true])
   })
@@ -111,7 +111,7 @@ describe('an attempt of a request that was evicted', () => {
 })
 
 describe('an attempt that was interrupted', () => {
-  /** Lets an attempt begin, has its process die, and reads its record. */
+  /** Starts an attempt, lets its process die, and reads the record. */
   async function interrupted(endpoint: TestEndpoint, body: string, during: () => Promise<unknown>) {
     const receiver = await startReceiver(() => {})
     await endpoint.client.patch(endpoint.at(''), { forwardUrl: receiver.url })

@@ -90,7 +90,7 @@ describe('PATCH', () => {
     await service.alice.post(endpoint.at('/actions'), { kind: 'forward', url: B })
     await patch(endpoint, { forwardingEnabled: false })
     expect((await actionsOf(endpoint)).map(({ isActive }) => isActive)).toEqual([false, true])
-    // It reads true because of the other action: sending that back is no order.
+    // It reads true because of the other action. Sending it back unchanged changes nothing.
     await patch(endpoint, { forwardingEnabled: true })
     expect((await actionsOf(endpoint)).map(({ isActive }) => isActive)).toEqual([false, true])
   })

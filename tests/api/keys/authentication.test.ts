@@ -3,7 +3,7 @@ import { startService, type TestService } from '../../support/service.ts'
 
 let service: TestService
 
-/** What the budgets of plans are here. */
+/** Budgets of the plans in this file. */
 const planLimits = {
   solo: { apiRatePerMinute: 1 },
   pro: { apiRatePerMinute: 2 },

@@ -4,12 +4,12 @@ import { TestBrowser } from '../../support/browser.ts'
 import { Client } from '../../support/client.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
-/** Keys over the API: made, bounded, replaced and revoked by keys that may. */
+/** Keys over the API: created, limited, replaced and revoked with keys that may. */
 
 let service: TestService
 
 beforeAll(async () => {
-  // The test says where its calls come from.
+  // The tests set the address of their calls.
   service = await startService({ trustedProxies: ['127.0.0.0/8'], limits: { apiKeysMax: 5 } })
 })
 
@@ -93,7 +93,7 @@ describe('a key', () => {
     const { id, key } = await make(client, { allowedNetworks: ['198.51.100.7', '2001:db8::1/32'] })
     const refused = await with_(key).get('/api/v1/me', { headers: { 'X-Forwarded-For': '198.51.100.8' } })
     expect(refused).toMatchObject({ status: 403, body: { code: 'forbidden' } })
-    // What a stranger wrote stands left of what the proxy added.
+    // An entry that the client forged is to the left of the one that the proxy added.
     expect(await statusOf(key, '198.51.100.7, 203.0.113.9')).toBe(403)
     expect(await statusOf(key)).toBe(403)
     expect(await statusOf(key, '198.51.100.7')).toBe(200)

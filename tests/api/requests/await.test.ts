@@ -9,7 +9,7 @@ beforeAll(async () => {
   service = await startService({ limits: { apiRatePerMinute: 100_000, parallelAwaitsMax: 2 } })
 })
 
-/** Resolves when so many awaits of this service hold a place. */
+/** Resolves when `count` awaits of this service hold a slot. */
 async function taken(count: number): Promise<void> {
   const held = async () => (await service.db.selectFrom('concurrencySlots').selectAll().execute()).length
   await eventually(`${count} awaits that hold a place`, async () => (await held()) >= count)
@@ -132,7 +132,7 @@ describe('GET /api/v1/endpoints/{endpointId}/requests/await', () => {
         ({ status }) => status,
         () => 'left',
       )
-      // It is waiting when another await, which ends by itself, has come and gone.
+      // It is waiting once another await, which ends by itself, has been answered.
       await dana.get(endpoint.at('/requests/await?timeoutSeconds=1'))
       leaving.abort()
       expect(await waiting).toBe('left')

@@ -7,7 +7,7 @@ import { wrongParts } from '../../support/problems.ts'
 import { startReceiver } from '../../support/receiver.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
-/** The sender's own id of an event, from the capture to everything that shows it. */
+/** The sender's own id of an event, from the capture to all places that show it. */
 
 let service: TestService
 
@@ -36,7 +36,7 @@ const importInto = (endpoint: TestEndpoint, rawBody: string) =>
     headers: { 'Content-Type': 'application/x-ndjson' },
   })
 
-/** Where the packages and references of senders say that the id stands; by the slugs of the samples. */
+/** Places of the id by the packages and references of senders; keys are slugs of the samples. */
 const DOCUMENTED: Readonly<Record<string, (sent: z.output<typeof Detail>) => unknown>> = {
   bitbucket: ({ headers }) => headers['X-Request-UUID'],
   clerk: ({ headers }) => headers['svix-id'],
@@ -61,7 +61,7 @@ const DOCUMENTED: Readonly<Record<string, (sent: z.output<typeof Detail>) => unk
   workos: ({ body }) => JSON.parse(body ?? '').id,
   zendesk: ({ headers }) => headers['X-Zendesk-Webhook-Invocation-Id'],
 }
-/** The secret of those that sign with a key in base64, so that their samples carry the headers of a signature. */
+/** Secret for senders that sign with a base64 key, so that their samples carry the headers of a signature. */
 const SECRET = `whsec_${Buffer.from('a secret of the suite, 32 bytes!').toString('base64')}`
 
 test.each(Object.entries(DOCUMENTED))(

@@ -8,7 +8,7 @@ import { temporaryFolder } from '../../support/process.ts'
 import { type SentRequest, sendRaw } from '../../support/sender.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
-/** Each format of an export is run as whoever gets it runs it, and sends the captured request again. */
+/** Each export format is run by its own program, and sends the captured request again. */
 
 let service: TestService
 
@@ -66,7 +66,7 @@ async function newest(endpoint: TestEndpoint) {
   return await endpoint.client.expect(endpoint.client.get(endpoint.at(`/requests/${row?.id}`)), Detail)
 }
 
-/** What a sender means to say: fields of the connection are not its own, nor those that a client adds. */
+/** The sender's own part of a request: without fields of the connection and fields that a client adds. */
 function meant({ method, url, body, rawHeaders }: z.output<typeof Detail>, names: readonly string[]) {
   const own = rawHeaders.filter(({ name }) => names.includes(name.toLowerCase()))
   const headers = Object.fromEntries(own.map(({ name, value }) => [name.toLowerCase(), value]))
@@ -92,9 +92,9 @@ async function run(
   return out
 }
 
-/** Programs that are not installed everywhere are replaced by ones that send what they are given. */
+/** Stand-ins for programs that are not installed everywhere. They send what they are given. */
 const STAND_INS: Readonly<Record<string, string>> = {
-  // As k6 does: a body is text or bytes, headers an object.
+  // Same interface as k6: a body is text or bytes, headers are an object.
   'node_modules/k6/package.json':
     '{"type":"module","exports":{".":"./k6.js","./http":"./http.js","./encoding":"./encoding.js"}}',
   'node_modules/k6/k6.js': 'export const check = () => true\n',
@@ -111,7 +111,7 @@ def request(method, url, headers, data):
     answer = link.getresponse()
     return types.SimpleNamespace(status_code=answer.status, text=answer.read().decode())
 `,
-  // HTTPie's words: METHOD URL, then Name:value or Name; and the body in --raw or on stdin.
+  // HTTPie's arguments: METHOD URL, then Name:value or Name; and the body in --raw or on stdin.
   'bin/http': `#!/usr/bin/env bash
 raw=; args=()
 while (( $# )); do case $1 in --ignore-stdin) stdin=no;; --path-as-is) ;; --raw) shift; raw=$1;; *) args+=("$1");; esac; shift; done
@@ -122,7 +122,7 @@ else exec curl -gs --path-as-is -X "$method" "\${fields[@]}" --data-binary @- "$
 `,
 }
 
-/** How each program is run; the file is named as the service names it. */
+/** The command of each program; the service gives the name of the file. */
 const RUNS: Readonly<Record<string, (file: string) => readonly string[]>> = {
   curl: (file) => ['bash', file],
   httpie: (file) => ['bash', file],

@@ -25,7 +25,7 @@ const word = fc.constantFrom(
 )
 const name = fc.constantFrom('a', 'b', 'é', 'a"b', 'x y')
 
-/** JSON text may escape whatever it likes. */
+/** A JSON string; JSON may escape any character. */
 const jsonWord = (text: fc.Arbitrary<string>) =>
   fc.tuple(text, fc.constantFrom('plain', 'escaped', 'slashed')).map(([each, spelling]) => {
     if (spelling === 'plain') return JSON.stringify(each)
@@ -66,7 +66,7 @@ const sender = fc.record({
   method: fc.constantFrom('POST', 'PUT'),
   query: pairs,
   path: fc.constantFrom('', '/a', '/ab', '/é'),
-  // A value goes out as UTF-8 or as latin1.
+  // A value is sent as UTF-8 or as latin1.
   tenant: fc.tuple(fc.constantFrom('a', 'é', 'É', 'x y'), fc.constantFrom('utf8', 'latin1')),
   event: fc.option(fc.constantFrom('a', 'ab'), { nil: undefined }),
   signature: fc.option(fc.constant('sha256=00'), { nil: undefined }),

@@ -15,7 +15,7 @@ const Page = z.object({
   totalPages: z.int(),
 })
 
-/** Paths of what a query finds, newest first: every capture of this file has a path of its own. */
+/** Paths of the requests that a query finds, newest first. Every capture of this file has a unique path. */
 async function find(query: string): Promise<readonly string[]> {
   const page = await service.alice.expect(service.alice.get(endpoint.at(`/requests?${query}`)), Page)
   return page.items.map(({ path }) => path)
@@ -29,7 +29,7 @@ beforeAll(async () => {
   await endpoint.capture({
     suffix: '/put',
     method: 'PUT',
-    // The second value goes out as its UTF-8 bytes.
+    // The second value is sent as UTF-8 bytes.
     headers: { 'X-Tenant': 'Acme_Corp', 'X-City': Buffer.from('KÖLN').toString('latin1') },
     body: 'plain text',
   })
@@ -90,7 +90,7 @@ describe('GET /api/v1/endpoints/{endpointId}/requests', () => {
     expect(await find(`since=${oldest.receivedAt}&until=${oldest.receivedAt}`)).toEqual([])
     const offset = encodeURIComponent(newest.receivedAt.replace('Z', '+00:00'))
     expect(await find(`since=${offset}`)).toEqual(['/event'])
-    // Finer than what is stored.
+    // The bound is finer than stored times.
     expect(await find(`since=${newest.receivedAt.replace('Z', '0001Z')}`)).toEqual([])
     expect(await find(`until=${newest.receivedAt.replace('Z', '0001Z')}`)).toHaveLength(5)
   })

@@ -7,7 +7,7 @@ import { cheapestShortcut, type Shortcut } from '../../../core/src/requests/sear
 import type { TestEndpoint } from '../../support/client.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
-/** How far bodies are searched. */
+/** Bytes of a body that are searched. */
 const SEARCHED = 262_144
 
 /** Letters whose cases meet in other letters, or in none; the Kelvin sign and the dotted capital I meet in ASCII. */
@@ -76,7 +76,7 @@ describe('the filter q', () => {
       .map(([body, from]) => [...body].slice(from).join('') || body)
     await fc.assert(
       fc.asyncProperty(part, fc.oneof(text, fc.constant('')), async (q, sample) => {
-        // Without a text of its own the sample holds the sought one.
+        // An empty sample is replaced by the text that is searched.
         const shortcut = cheapestShortcut(q, [[Buffer.from(sample || q)]])
         if (shortcut === undefined) return
         taken[shortcut.rules] += 1
@@ -101,12 +101,12 @@ function searchedParts({ path, queryString, rawHeaders, body }: z.output<typeof 
   return parts.map(inLowerCase)
 }
 
-/** Whole characters only: one that the limit cuts is not searched. */
+/** The searched prefix, in whole characters: one that the limit cuts is not searched. */
 function prefixOf(text: string): string {
   return new TextDecoder().decode(Buffer.from(text).subarray(0, SEARCHED), { stream: true })
 }
 
-/** One letter for one, as Unicode's simple mapping has it. */
+/** Lower case by Unicode's simple mapping, one letter for one. */
 function inLowerCase(text: string): string {
   return [...text].map((each) => (each === '\u0130' ? 'i' : each.toLowerCase())).join('')
 }

@@ -12,7 +12,7 @@ const membersOf = ({ body }: Answer): Record<string, unknown> => Object(body)
 const send = (endpoint: TestEndpoint, id: number, body: object) =>
   endpoint.client.post(endpoint.at(`/requests/${id}/send`), body)
 
-/** Its condition keeps captures away: only what a test sends goes out. */
+/** Condition that no capture meets, so that only sends of a test go out. */
 const NEVER = { path: 'label', op: 'eq', value: 'never' }
 
 async function action(endpoint: TestEndpoint, members: object): Promise<string> {

@@ -5,7 +5,7 @@ import type { TestEndpoint } from '../../support/client.ts'
 import { openEvents } from '../../support/eventReader.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
-/** How many times a sender has sent an event, and which request was the first. */
+/** Attempts of a sender: how many times it has sent an event, and which request was the first. */
 
 let service: TestService
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const event = (id: string, more: object = {}) => ({ body: JSON.stringify({ id, ...more }) })
 
-/** Newest first: which time, and the first request by its place in `captured`. */
+/** Newest first: the number of the attempt, and the index of the first request in `captured`. */
 async function timesOf(endpoint: TestEndpoint, captured: readonly { readonly id: number }[], query = '') {
   const rows = await endpoint.requests(query)
   return rows.map(({ senderAttempt, firstRequestId }) => [
@@ -45,7 +45,7 @@ test('each time counts, by the id and on its own endpoint only', async () => {
     [1, null],
   ]
   expect(await timesOf(endpoint, captured)).toEqual(times)
-  // With filters the list is read in another way.
+  // With filters another statement reads the list.
   expect(await timesOf(endpoint, captured, 'method=POST')).toEqual(times)
   const { body } = await service.alice.get(endpoint.at(`/requests/${captured[4]?.id}`))
   expect(body).toMatchObject({ senderAttempt: 3, firstRequestId: captured[0]?.id })

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'bun:test'
 import { z } from 'zod'
 import { startService } from '../../support/service.ts'
 
-/** Calls for the same at the same time are one read: nobody may notice but by how quick it is. */
+/** Equal calls at the same time share one read, without any other effect. */
 
 const BUDGET = 600
 const AT_ONCE = 24

@@ -53,7 +53,7 @@ function importInto(endpoint: TestEndpoint, lines: readonly unknown[] | string |
   return endpoint.client.post(endpoint.at('/requests/import'), undefined, { rawBody, headers })
 }
 
-/** What the service makes anew on import. */
+/** A line without the members that the service sets on import. */
 const own = ({ id: _id, endpointId: _endpoint, state: _state, ...rest }: z.output<typeof Line>) => rest
 
 const receivedAt = '2026-01-02T03:04:05.678Z'
@@ -61,7 +61,7 @@ const receivedAt = '2026-01-02T03:04:05.678Z'
 describe('export and import', () => {
   test('give back equal requests, byte for byte, whatever was sent', async () => {
     const name = fc.stringMatching(/^X-[a-z]{1,12}$/)
-    // Header values as bytes: text, latin1, and what is no UTF-8.
+    // Header values as bytes: text, latin1, and bytes that are not UTF-8.
     const value = fc.string({
       unit: fc
         .integer({ min: 0x21, max: 0xff })
@@ -259,7 +259,7 @@ describe('import', () => {
     expect(await staged()).toEqual([])
   })
 
-  /** An import whose body never ends, from when its first batch is staged. */
+  /** Starts an import whose body never ends. Resolves when its first batch is staged. */
   async function endless(endpoint: TestEndpoint): Promise<Socket> {
     const { hostname, port } = new URL(service.baseUrl)
     const socket = connect(Number(port), hostname)

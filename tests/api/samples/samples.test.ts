@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 const SECRET = 'a secret of the suite, 32 bytes!'
 const BASE64_SECRET = `whsec_${Buffer.from(SECRET).toString('base64')}`
-/** A secret as the provider would hand it out. */
+/** Secrets in the format of each provider. */
 const SECRETS: Readonly<Record<string, string>> = {
   adyen: Buffer.from(SECRET).toString('hex'),
   clerk: BASE64_SECRET,
@@ -31,7 +31,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   'standard-webhooks': BASE64_SECRET,
   svix: BASE64_SECRET,
 }
-/** They sign with private keys, which nobody else has. */
+/** Providers that sign with private keys, which are not public. */
 const UNSIGNED = ['plaid', 'sendgrid']
 
 async function sent(members: Record<string, unknown>, order: Record<string, unknown>) {

@@ -289,7 +289,7 @@ test('previews that take long have turns, and those that would wait longer than 
       { rule: documentOf(steps), sample: { body: 'x'.repeat(900_000) } },
       signal === undefined ? {} : { signal },
     )
-  // From now on they are known to take long.
+  // From now on their measured cost is high.
   expect((await preview()).status).toBe(200)
   const startedAt = performance.now()
   expect((await preview()).status).toBe(200)

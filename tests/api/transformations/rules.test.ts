@@ -250,7 +250,7 @@ describe('changing a rule', () => {
       200,
       expect.objectContaining({ version: 3, rule: REMOVE, enabled: false }),
     ])
-    // Also of the document that is in force.
+    // It also works for the current document.
     expect((await service.alice.post(`${path}/versions/1/restore`)).body).toMatchObject({ version: 4 })
     expect((await service.alice.get(`${path}/versions`)).body).toMatchObject({
       items: [
@@ -425,7 +425,7 @@ describe('plans', () => {
     await addForward(endpoint)
     const rule = await addRule(endpoint)
     const path = endpoint.at(`/transformations/${rule.id}`)
-    // The limits of this service are laid over every plan, so one without rules is a service of its own.
+    // The limits of this service override every plan, so the plan without rules needs its own service.
     const poor = await startService({
       database: service.database,
       clock: service.clock,

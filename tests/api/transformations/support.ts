@@ -34,7 +34,7 @@ const Problem = z.looseObject({
     .optional(),
 })
 
-/** A document of these steps. */
+/** A rule document with these steps. */
 export function documentOf(steps: readonly unknown[], more: object = {}) {
   return { version: 1, name: 'Slim', steps, ...more }
 }

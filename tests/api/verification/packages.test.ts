@@ -24,10 +24,10 @@ import { Webhook as SvixWebhook } from 'svix'
 import { getExpectedTwilioSignature } from 'twilio/lib/webhooks/webhooks.js'
 
 /**
- * Signed or accepted by the providers' own packages: our reading of their documents against theirs.
+ * Compares our signature checks with the providers' own packages, which sign or accept the requests.
  *
- * Of the twenty senders that are most used, Plaid alone is without a package: its key would have to be fetched, so that there is
- * nothing to agree on, and its captures are called unverifiable.
+ * Only Plaid of the twenty most used senders has no case: its key would have to be fetched, so its captures are
+ * `unverifiable`.
  */
 
 const URL = 'https://in.example.test/hook/0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33'
@@ -42,9 +42,9 @@ interface Sent {
 
 interface Case {
   readonly secret?: string
-  /** A request of the provider with this body. */
+  /** Makes a request of the provider with this body. */
   readonly sign: (body: string, now: Date) => Promise<Sent> | Sent
-  /** Whether the provider's package takes the request; for packages that verify. */
+  /** Whether the provider's package accepts the request; for packages that verify. */
   readonly accepts?: (sent: Sent, now: Date) => Promise<boolean> | boolean
 }
 
@@ -72,7 +72,7 @@ const svix: Case = {
 const ADYEN_KEY = Buffer.from(SECRET).toString('hex')
 const sendgridKeys = generateKeyPairSync('ec', { namedCurve: 'prime256v1' })
 
-/** By the provider's slug. */
+/** Cases by the provider's slug. */
 const CASES: Readonly<Record<string, Case>> = {
   stripe: {
     sign: async (body, now) => ({
@@ -278,7 +278,7 @@ function adyenItem(reference: string) {
     operations: [],
     additionalData: {},
   }
-  // As it comes from the wire: of the package's types only its enumerations' texts are left.
+  // As on the wire: enumerations of the package become texts.
   const hmacSignature = new HmacValidator().calculateHmac(JSON.parse(JSON.stringify(item)), ADYEN_KEY)
   return { ...item, additionalData: { hmacSignature } }
 }
@@ -290,7 +290,7 @@ function adyenBody(items: readonly object[]): string {
   })
 }
 
-/** What we say of the request. */
+/** Our verdict on the request. */
 function verdictOf(slug: string, { headers, body, contentType = 'application/json' }: Sent, now: Date) {
   const bytes = Buffer.from(body)
   const request: CapturedRequest = {

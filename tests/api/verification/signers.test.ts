@@ -34,7 +34,7 @@ const CASES: readonly Case[] = [
   ),
 ]
 
-/** What a sender puts on the wire: its path and query follow the capture URL. */
+/** A request for the wire: its path and query follow the capture URL. */
 const wire = (sent: SignedRequest, publicUrl: string) => ({
   ...sent,
   suffix: sent.url.slice(publicUrl.length),

@@ -3,10 +3,10 @@ import type { Client } from '../../support/client.ts'
 import { type SeenAnswer, type SentRequest, sendRaw } from '../../support/sender.ts'
 import { startService, type TestService } from '../../support/service.ts'
 
-/** The public capture URL: another host than the one that is listened on, as behind a proxy. */
+/** The public capture URL, whose host differs from the one that the service listens on, as behind a proxy. */
 const PUBLIC_URL = 'https://in.example.test'
 
-/** A service without limits that many captures would meet. */
+/** Starts a service without the limits that many captures would reach. */
 export function startVerificationService(): Promise<TestService> {
   return startService({
     captureUrl: PUBLIC_URL,
@@ -30,15 +30,15 @@ export interface Evaluated {
 /** A sender and its endpoint. */
 export interface Subject {
   readonly id: string
-  /** As the world calls it. */
+  /** The public URL of the endpoint. */
   readonly publicUrl: string
   /** Sends to the service, and reads what it stored. */
   send(sent: Sent, receivedAt?: Date | null): Promise<Evaluated>
-  /** The same of several, one after the other. */
+  /** Sends several, one after the other. */
   sendAll(several: readonly (readonly [sent: Sent, receivedAt: Date])[]): Promise<readonly Evaluated[]>
 }
 
-/** `suffix` follows the capture URL. */
+/** A request; `suffix` follows the capture URL. */
 type Sent = SentRequest & { readonly suffix?: string }
 
 /** Makes an endpoint with these settings. */

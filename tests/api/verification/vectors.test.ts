@@ -11,7 +11,7 @@ type Vector = (typeof vectors)[number]
 const service = await startVerificationService()
 const client = await service.newClient()
 
-/** Windows under 60 s are widened to 60 s; this vector is 6 s late by the SDK's 5. */
+/** Tolerances under 60 s are raised to 60 s; this vector is 6 s late, and the SDK allows 5 s. */
 const isWidened = ({ provider, reason }: Vector) =>
   provider === 'paddle' && reason === 'timestamp outside tolerance'
 
@@ -27,12 +27,12 @@ function schemeOf({ provider, scheme }: Vector): SchemeRow {
   return row
 }
 
-/** Whether the signature is over the URL: what was signed for another URL than ours cannot be right here. */
+/** Whether the signature covers the URL. One that was made for another URL cannot be right here. */
 const isUrlBound = (vector: Vector) => /\{url|\{fn:plivo|\{fn:contentful/.test(schemeOf(vector).message ?? '')
 
 /**
  * The same request, signed for our public URL. Only for vectors that verify under their own URL, which the unit tests
- * hold: so the message is known to be right, and what is tried here is which URL goes into it.
+ * check. So the message is known to be right, and this test checks which URL goes into it.
  */
 function resigned(vector: Vector, url: string, headers: [string, string][]): [string, string][] {
   const row = schemeOf(vector)

@@ -1,4 +1,4 @@
-/** A whole story as a program of another project tells it: no cast, no assertion, no type of ours repeated. */
+/** A complete use case in a program of another project: no cast, no assertion, no repetition of our types. */
 import { CreelError, createCreel } from 'creel-client'
 import { createCreelTrpc } from 'creel-client/trpc'
 import { verifySignature } from 'creel-client/verify'
