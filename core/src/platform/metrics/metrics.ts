@@ -226,7 +226,8 @@ export const apiRequestSeconds = new Histogram({
 
 /**
  * Requests and connections that were refused before a route handled them. `reason`: the status for bad HTTP (`400`,
- * `431`, `505`), `503` at the connection limit, `throttled` for addresses with too many failed calls without a key.
+ * `431`, `505`), `503` at the connection limit, `throttled` for calls without a good key from addresses with too many
+ * failed ones.
  */
 export const refusedRequests = new Counter({
   name: 'creel_refused_requests_total',
