@@ -107,9 +107,7 @@ export function ReconcileForm({ endpoint, providerName }: { endpoint: Endpoint; 
           />
         )}
       </Field>
-      <Problems
-        of={problemBeside(problem, [credentialMember, 'credentials/hookUrl', 'since', 'types'])}
-      />
+      <Problems of={problemBeside(problem, [credentialMember, 'credentials/hookUrl', 'since', 'types'])} />
       <div className="form-foot">
         <button type="submit" className="button" disabled={start.isPending || credential === ''}>
           Count what is missing
