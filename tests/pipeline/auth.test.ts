@@ -8,7 +8,7 @@ import { type Received, startReceiver } from '../support/receiver.ts'
 import { startService, type TestService } from '../support/service.ts'
 import { startTokenServer } from '../support/tokenServer.ts'
 
-/** Credentials of forwards: what receivers get, and who else gets to see it, which is nobody. */
+/** Credentials of forwards: receivers get them, and no one else sees them. */
 
 const logLines: string[] = []
 let service: TestService

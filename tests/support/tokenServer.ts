@@ -5,11 +5,11 @@ export interface TokenServer extends AsyncDisposable {
   readonly url: string
   /** Every fetch, in order. */
   readonly fetches: readonly Received[]
-  /** Those that were given out, in order. */
+  /** Tokens given out, in order. */
   readonly tokens: readonly string[]
   /** Seconds for which tokens last; 3600 at first. */
   lifetime: number | undefined
-  /** What it answers instead of a token. */
+  /** Answer instead of a token. */
   failure: ReceiverAnswer | undefined
   /** Fetches wait for this before they are answered. */
   held: Promise<void> | undefined

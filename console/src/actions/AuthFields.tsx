@@ -60,12 +60,12 @@ export function authOf(
 }
 
 interface Props {
-  /** What is stored; undefined for a new action. */
+  /** The stored credentials; undefined for a new action. */
   readonly stored: Action['auth'] | undefined
   readonly value: AuthDraft
-  /** What is typed; null keeps the stored one. */
+  /** The typed secret; null keeps the stored one. */
   readonly secret: string | null
-  /** What the API says about a member. */
+  /** The API's complaint about a member. */
   readonly at: (member: string) => string
   readonly onChange: (members: Partial<AuthDraft>) => void
   readonly onSecret: (secret: string | null) => void

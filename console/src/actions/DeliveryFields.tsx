@@ -5,7 +5,7 @@ import type { DeliveryDraft } from './deliveryDraft.ts'
 
 interface Props {
   readonly value: DeliveryDraft
-  /** What the API says about a member: `timeoutSeconds`, `rate/count`. */
+  /** The API's complaint about a member: `timeoutSeconds`, `rate/count`. */
   readonly at: (member: string) => string
   readonly onChange: (members: Partial<DeliveryDraft>) => void
 }

@@ -86,9 +86,9 @@ export function ForwardTerms({ form, action, secrets, onSecrets }: Props) {
 
 interface SectionProps {
   readonly title: string
-  /** What is set, in a few words. */
+  /** The setting, in a few words. */
   readonly state: string
-  /** What the API says is wrong in it: then it is open. */
+  /** The API's complaint about it: then it is open. */
   readonly problem: string
   readonly children: ReactNode
 }

@@ -29,12 +29,12 @@ export function tlsOf({ clientCertificate, certificateAuthority }: TlsDraft, cli
 }
 
 interface Props {
-  /** What is stored; null or undefined without any. */
+  /** The stored settings; null or undefined without any. */
   readonly stored: Action['tls'] | undefined
   readonly value: TlsDraft
-  /** What is typed; null keeps the stored one. */
+  /** The typed key; null keeps the stored one. */
   readonly clientKey: string | null
-  /** What the API says about a member. */
+  /** The API's complaint about a member. */
   readonly at: (member: string) => string
   readonly onChange: (members: Partial<TlsDraft>) => void
   readonly onKey: (key: string | null) => void
@@ -44,7 +44,7 @@ const ROWS = 4
 /** Of `2026-12-03`. */
 const DATE_LENGTH = 10
 
-/** What we show of ourselves to the receiver, and what its certificate must be signed by. */
+/** Fields for the certificate that we show to the receiver, and for the authority that its own must be signed by. */
 export function TlsFields({ stored, value, clientKey, at, onChange, onKey }: Props) {
   return (
     <>

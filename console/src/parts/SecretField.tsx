@@ -5,7 +5,7 @@ interface Props {
   readonly label: string
   /** When the stored one was set; null without one. */
   readonly setAt: string | null
-  /** What is typed; null keeps the stored one. */
+  /** The typed secret; null keeps the stored one. */
   readonly value: string | null
   readonly problem: string
   /** More than one makes it an area of text, for keys. */

@@ -13,7 +13,7 @@ type Member = Exclude<keyof NonNullable<AuthInput>, 'kind'>
 type AuthColumns = Pick<Selectable<ActionsTable>, 'authSettings' | 'authSecrets' | 'authSetAt'>
 type Stored = AuthColumns & Pick<Selectable<ActionsTable>, 'url'>
 
-/** What each kind is made of: its secret, and the members besides that it needs or takes. */
+/** Parts of each kind: its secret, and the other members that it needs or takes. */
 const PARTS: Readonly<
   Record<
     Kind,
@@ -39,14 +39,14 @@ const MEMBERS: readonly Member[] = [
   'scope',
 ]
 
-/** What is put together of what is given and of what is stored: complete when {@link authIssues} finds nothing. */
+/** Given members over stored ones: complete when {@link authIssues} finds nothing. */
 type Merged = Readonly<Partial<Record<Member, string>>>
 
 /**
  * Why credentials cannot be saved.
  *
- * A stored secret stays with the host that it was given for: the call that names another host gives it anew, so that changing an
- * address never tells a secret.
+ * A stored secret stays with the host that it was given for: a call that names another host must give it again, so that no
+ * change of an address reveals a secret.
  *
  * @param url of the action, if it is given
  * @param stored undefined for a new action
@@ -59,7 +59,7 @@ export async function authIssues(
   const before = settingsOf(stored)
   if (auth === undefined) {
     return before !== null && leadsElsewhere(url, stored?.url)
-      ? [issue([], 'required', 'The URL leads to another host: give the credentials anew, or null.')]
+      ? [issue([], 'required', 'The URL leads to another host: give the credentials again, or null.')]
       : []
   }
   if (auth === null) return []
@@ -78,7 +78,7 @@ export async function authIssues(
     if (before?.kind !== auth.kind)
       issues.push(issue([secret], 'required', `${secret} is required for ${auth.kind}.`))
     else if (isMoved)
-      issues.push(issue([secret], 'required', `${secret} must be given anew for another host.`))
+      issues.push(issue([secret], 'required', `${secret} must be given again for another host.`))
   }
   issues.push(...memberIssues(merged))
   const { tokenUrl } = auth
@@ -122,7 +122,7 @@ export function authColumns(
   if (auth === undefined) return {}
   const before = settingsOf(stored)
   if (auth === null || auth.kind === 'none')
-    // The time stays behind: it tells that what was sent before was sent otherwise.
+    // The time stays: attempts that began before it were sent with the former credentials.
     return before === null ? {} : { authSettings: null, authSecrets: null, authSetAt: now }
   const settings = authText(builtSettings(auth.kind, mergedWith(auth, before)))
   const sealed = stored?.authSecrets ?? null
@@ -174,7 +174,7 @@ function builtSettings(
   return { kind, tokenUrl, clientId, scope: scope === '' ? null : scope }
 }
 
-/** Whether scheme, host or port differ. What is no URL leads nowhere. */
+/** Whether scheme, host or port differ. Text that is no URL leads nowhere. */
 function leadsElsewhere(url: string | null | undefined, before: string | null | undefined): boolean {
   const origin = URL.parse(url ?? '')?.origin
   return origin !== undefined && origin !== URL.parse(before ?? '')?.origin

@@ -16,7 +16,7 @@ interface Sealing {
   readonly workspaceId: string
 }
 
-/** What is put together of what is given and of what is stored. */
+/** Given members over stored ones. */
 interface Merged {
   readonly clientCertificate: string | null
   readonly clientKey: string | null

@@ -8,7 +8,7 @@ export const AUTH_KINDS = ['none', 'bearer', 'basic', 'header', 'oauth2ClientCre
 /** One of {@link AUTH_KINDS}. */
 export type AuthKind = (typeof AUTH_KINDS)[number]
 
-/** What is stored of credentials in the clear: everything but their secret. */
+/** Credentials as stored in the clear: everything but their secret. */
 const StoredAuth = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('bearer') }),
   z.object({ kind: z.literal('basic'), username: z.string() }),
@@ -55,7 +55,7 @@ export function withHiddenAuth(headers: readonly WireHeader[], auth: ForwardAuth
   return [...headers.filter(([other]) => !isNamed(other, name.toLowerCase())), [name, HIDDEN]]
 }
 
-/** Of an OAuth client, what its token endpoint is asked with; null for other credentials. */
+/** Credentials for the token endpoint of an OAuth client; null for other kinds. */
 export function clientOf({ settings, secret }: ForwardAuth): ClientCredentials | null {
   if (settings.kind !== 'oauth2ClientCredentials') return null
   const { tokenUrl, clientId, scope } = settings

@@ -12,14 +12,14 @@ export interface AuthorizedSend {
   readonly workspaceId: string
   readonly auth: ForwardAuth
   readonly message: Omit<SentMessage, 'bodyIsCaptured'>
-  /** Of the whole attempt, the fetch of a token included. */
+  /** Time limit of the whole attempt, the fetch of a token included. */
   readonly totalTimeoutMs: number
   readonly signal?: AbortSignal | undefined
-  /** Of connections to the receiver; the token endpoint sees none of it. */
+  /** Secures connections to the receiver, and not those to the token endpoint. */
   readonly tls: TlsIdentity | null
 }
 
-/** What became of it. `failure` says why there was no token: nothing was sent. */
+/** Result of a send. `failure` says why there was no token: nothing was sent. */
 export type AuthorizedResult = SendResult | { readonly failure: string; readonly durationMs: number }
 
 /**

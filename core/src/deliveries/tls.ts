@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What is stored of TLS settings in the clear: everything but the key. */
+/** TLS settings as stored in the clear: everything but the key. */
 const StoredTls = z.object({
   clientCertificate: z.string().nullable(),
   certificateAuthority: z.string().nullable(),

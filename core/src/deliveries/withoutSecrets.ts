@@ -1,4 +1,4 @@
-/** Shorter texts stand in answers by chance, and are no secrets worth the name. */
+/** Shorter texts occur in answers by chance, and are too short for secrets. */
 const SECRET_BYTES_MIN = 6
 const HIDDEN = Buffer.from('•••')
 

@@ -6,7 +6,7 @@ const KEY_BYTES_MAX = 64
 
 /** A message as Standard Webhooks signs it. */
 export interface SignedMessage {
-  /** Of the message: the same whenever it is sent again. */
+  /** Id of the message: the same whenever it is sent again. */
   readonly id: string
   /** When this attempt is made: new on every retry, so that receivers can refuse old ones. */
   readonly at: Date

@@ -9,7 +9,7 @@ const ANSWER_BYTES_MAX = 65_536
 const TOKEN_LENGTH_MAX = 16_384
 /** An `error` of RFC 6749 §5.2. Others are not repeated. */
 const ERROR_CODE = /^[a-z_]{1,40}$/
-/** Characters that can stand in an Authorization field. */
+/** Characters that an Authorization field can hold. */
 const TOKEN = /^[\x21-\x7e]+$/
 
 /** A client of an OAuth 2 server that acts for itself (RFC 6749 §4.4). */

@@ -3,7 +3,7 @@ import type { Agent } from 'undici/index.js'
 
 /** How connections to one destination are secured. PEM. */
 export interface TlsIdentity {
-  /** What we show of ourselves, with those between it and its authority; null shows nothing. */
+  /** Our certificate, then those between it and its authority; null shows none. */
   readonly clientCertificate: string | null
   /** Private key of {@link clientCertificate}, in the clear. */
   readonly clientKey: string | null
@@ -36,7 +36,7 @@ export function createTlsAgents(newAgent: (tls: TlsIdentity) => Agent): TlsAgent
       agents.set(key, agent)
       const [oldest] = agents.keys()
       if (agents.size > AGENTS_MAX && oldest !== undefined) {
-        // What it has under way ends first.
+        // Its sends under way end first.
         agents.get(oldest)?.close(() => {})
         agents.delete(oldest)
       }

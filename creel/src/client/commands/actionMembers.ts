@@ -35,7 +35,7 @@ export interface ActionOptions {
 
 const FROM_FILE = '@file reads it from a file, @- from stdin'
 
-/** Adds them. A secret may be read from a file, so that it stands in no list of processes. */
+/** Adds them. A secret may be read from a file, so that no list of processes shows it. */
 export function withActionOptions(command: Command): Command {
   return command
     .option('--to <url>', 'where to forward to')
@@ -63,7 +63,7 @@ export function withActionOptions(command: Command): Command {
     .option('--signing-scheme <scheme>', 'creel or standard-webhooks')
 }
 
-/** What a policy is at present: options change its named members. */
+/** The present policy: options change its named members. */
 const Stored = z.looseObject({
   delivery: z
     .looseObject({ order: z.looseObject({}).nullish(), retry: z.looseObject({}).nullish() })
@@ -73,7 +73,7 @@ const Stored = z.looseObject({
 /**
  * The members that the options name, as the API takes them.
  *
- * @param stored the action before; undefined for a new one. What of its policy is not named stays
+ * @param stored the action before; undefined for a new one. Members of its policy that no option names stay
  * @throws ClientError for an option that cannot be understood, and a file that cannot be read
  */
 export async function actionMembers(
