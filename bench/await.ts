@@ -1,5 +1,6 @@
 /**
- * `bun bench/await.ts`: how long after its acknowledgement a capture wakes who awaits it: one waiter, and 1 000 at once.
+ * `bun bench/await.ts`: the time from the acknowledgement of a capture until its waiters wake: one waiter, and 1 000 at
+ * once.
  */
 import { processorMilliseconds } from './support/creelProcess.ts'
 import { isWholeAnswer } from './support/httpAnswer.ts'
@@ -8,9 +9,9 @@ import { startBenchService } from './support/workspace.ts'
 
 const ROUNDS = 50
 const CROWD = 1_000
-/** The middle one counts: the first finds a service that has never had so many. */
+/** The median round is reported: in the first one the service has never had so many waiters. */
 const CROWD_ROUNDS = 5
-/** How often the service is asked how many wait: each look takes its time from those who come. */
+/** Interval of polling the number of waiters. Each poll takes time from arriving ones. */
 const LOOK_MS = 20
 
 await using service = await startBenchService()
@@ -40,7 +41,7 @@ for (let round = 0; round < CROWD_ROUNDS; round += 1) {
   const usedBefore = await processorMilliseconds(service.process.pid)
   const askedAt = performance.now()
   const crowd = Array.from({ length: CROWD }, () => wait(`crowd-${round}-`))
-  // Each has looked once and waits now: before that, a capture would wake queries that are under way.
+  // Each await has run its first query and waits now. Before that, a capture would wake queries in flight.
   await settled(CROWD)
   settling.push(performance.now() - askedAt)
   const acknowledgedAt = await capture(`crowd-${round}-`)
@@ -77,7 +78,7 @@ report({
   unit: 'ms',
 })
 
-/** @returns when the answer was there. On bare sockets, a thousand of which cost less than what they measure. */
+/** @returns time of the answer. It uses bare sockets: a thousand of them cost less than what they measure. */
 async function wait(text: string): Promise<number> {
   const { hostname, port } = new URL(service.baseUrl)
   const path = `/api/v1/endpoints/${id}/requests/await?timeoutSeconds=60&q=${text}`
@@ -112,7 +113,7 @@ async function capture(text: string): Promise<number> {
   return performance.now()
 }
 
-/** Until so many awaits wait: the service's own count of them says so. */
+/** Resolves when `count` awaits wait, by the service's metrics. */
 async function settled(count: number): Promise<void> {
   for (;;) {
     const metrics = await (await fetch(`${service.baseUrl}/metrics`)).text()

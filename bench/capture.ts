@@ -1,10 +1,11 @@
 /**
- * `bun run bench:capture [--rounds 7] [--seconds 1] [--connections 1,64,256] [--peer name=url]…`: durable captures against a bare
- * echo, in bursts that take turns, so that what else happens on the machine falls on all of them. Of each burst the rate, the
- * latency and the processor time of gateway and PostgreSQL are taken; reported are the median rate and latency, the median of the
- * ratios within a round, and the lower quartile of the processor time, which other work on the machine can only raise.
+ * `bun run bench:capture [--rounds 7] [--seconds 1] [--connections 1,64,256] [--peer name=url]…`: durable captures
+ * against a bare echo, in bursts that take turns, so that other work on the machine affects all of them. Each burst
+ * measures the rate, the latency, and the processor time of gateway and PostgreSQL. The report has the median rate and
+ * latency, the median of the ratios within a round, and the lower quartile of the processor time, which other work on
+ * the machine can only raise.
  *
- * A peer is any URL that takes a POST: it is sent the same, in the same turns.
+ * A peer is any URL that takes a POST. It gets the same requests, in the same turns.
  *
  * Ends with an error when a stored request is missing or too many: stored plus evicted must equal acknowledged.
  */
@@ -35,7 +36,7 @@ const WARMUP_SECONDS = 0.3
 const WARM_SECONDS = 5
 
 type Goal = { readonly atLeast: number } | { readonly atMost: number }
-/** By variant, number of connections and figure. */
+/** Goals by variant, number of connections and figure. */
 const GOALS: Readonly<Record<string, Goal>> = {
   'below cap, 64 connections, against the echo': { atLeast: 0.4 },
   'at cap, 64 connections, against the echo': { atLeast: 0.3 },
@@ -44,7 +45,7 @@ const GOALS: Readonly<Record<string, Goal>> = {
   'at cap, 256 connections, against the echo': { atLeast: 0.4 },
   'all features, 256 connections, against the echo': { atLeast: 0.4 },
   'below cap, 64 connections, gateway and PostgreSQL': { atMost: 50 },
-  // The same goal on a machine of any speed: the echo took 12 µs where it was set.
+  // This goal applies to a machine of any speed. It was set where the echo took 12 µs.
   'below cap, 64 connections, gateway and PostgreSQL, against the echo': { atMost: 4.2 },
   'below cap, 64 connections': { atLeast: 10_000 },
   'below cap, 64 connections, p99': { atMost: 12 },
@@ -76,7 +77,7 @@ try {
 
   const variants = await captureVariants(service.baseUrl, folder.env)
   const postgres = await postgresProcesses((await findEmbeddedPostgres(folder.dataDir)) ?? '')
-  // Compiling the hot path takes more processor time than captures do, until some ten thousand have gone through it.
+  // For the first ten thousand captures or so, compiling the hot path takes more processor time than the captures.
   for (const { url } of variants) await load({ ...order(url, 64), seconds: 0, warmupSeconds: WARM_SECONDS })
   for (const connections of values.connections.split(',').map(Number)) {
     await measure(connections, variants, { service: service.pid, postgres })
@@ -162,7 +163,7 @@ async function measure(connections: number, variants: readonly Variant[], pids: 
   }
 }
 
-/** The service's processor time includes that of its jobs, which have nothing to do meanwhile. */
+/** Runs one burst. The service's processor time includes that of its jobs, which are idle meanwhile. */
 async function burstOn(url: string, connections: number, { service, postgres }: Pids): Promise<Burst> {
   const [gatewayBefore, postgresBefore] = [await cpuMicroseconds([service]), await cpuMicroseconds(postgres)]
   const result = await load(order(url, connections))

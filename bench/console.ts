@@ -1,6 +1,6 @@
 /**
- * `bun bench/console.ts [seconds]`: the console with 10,000 rows at 200 captures a second, how soon a capture is seen, and
- * what 200 open pages cost captures. Browser, senders and service share the machine.
+ * `bun bench/console.ts [seconds]`: the console with 10,000 rows at 200 captures a second, the time until a capture is
+ * shown, and the cost of 200 open pages for captures. Browser, senders and service share the machine.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Page } from 'playwright-core'
@@ -21,7 +21,7 @@ const SENDERS = 64
 const ROUNDS = 3
 const group = 'console'
 
-/** Runs in the page: notes when each label is first drawn. */
+/** Runs in the page: records when each label is first drawn. */
 const WATCH_LABELS = `(() => {
   const shownAt = window.shownAt = {}
   const note = () => {
@@ -32,7 +32,7 @@ const WATCH_LABELS = `(() => {
   }
   new MutationObserver(note).observe(document.body, { childList: true, subtree: true, characterData: true })
 })()`
-/** A screen every quarter of a second, down and up again. */
+/** Scrolls a screen every quarter of a second, down and up again. */
 const SCROLL = `list.scrollTop = Math.abs(((frames * 60) % 120000) - 60000)`
 
 await using service = await startBenchService()
@@ -61,7 +61,7 @@ try {
 }
 await costOfPages()
 
-/** How long it takes until a capture stands in the list, at a pace at which each is shown by itself. */
+/** Measures the time until a capture is in the list, at a rate at which each is shown separately. */
 async function seen(page: Page): Promise<void> {
   await page.evaluate(WATCH_LABELS)
   const sentAt: number[] = []
@@ -98,7 +98,7 @@ async function fill(page: Page): Promise<void> {
   await page.getByText(/^1\d\s\d{3}\s+stored$/).waitFor()
 }
 
-/** What the page drew, and what its main thread spent on a frame, by processor time. */
+/** Frames of the page, and the processor time of its main thread for each. */
 interface Frames {
   readonly perSecond: number
   readonly scriptMs: number
@@ -111,7 +111,7 @@ function reportFrames(name: string, { perSecond, scriptMs, layoutMs }: Frames, g
   report({ group, name: `${name}: styles and layout a frame`, value: layoutMs, unit: 'ms' })
 }
 
-/** Frames while captures arrive; `work` is what the page does meanwhile. */
+/** Frames while captures arrive; the page runs `work` meanwhile. */
 async function framesDuring(page: Page, work: string): Promise<Frames> {
   const flood = sendSteadily()
   await sleep(500)
@@ -142,7 +142,7 @@ async function framesDuring(page: Page, work: string): Promise<Frames> {
   }
 }
 
-/** Seconds of processor time of the page's main thread, by what they went to: clocks say little on a busy machine. */
+/** Seconds of processor time of the page's main thread by activity, since wall time means little on a busy machine. */
 async function mainThreadTime(page: Page): Promise<() => Promise<Readonly<Record<string, number>>>> {
   const session = await page.context().newCDPSession(page)
   await session.send('Performance.enable', { timeDomain: 'threadTicks' })
@@ -170,7 +170,7 @@ function sendSteadily() {
   }
 }
 
-/** The rate of captures with and without readers of their stream, in turns, so that a busy machine is busy for both. */
+/** The rate of captures with and without readers of their stream, in turns, so that other work affects both. */
 async function costOfPages(): Promise<void> {
   const rates = { alone: 0, watched: 0 }
   await captureRate(await service.endpoint({ name: 'warm-up' }))

@@ -1,6 +1,7 @@
 /**
- * `bun run bench:delivery [deliveries] [rounds]`: how long a capture takes to its receiver, in one process and in two, how many deliveries a second are made with
- * their attempts recorded, and what one dead destination costs the live ones. Receiver and PostgreSQL are processes of their own.
+ * `bun run bench:delivery [deliveries] [rounds]`: the time from a capture to its receiver, in one process and in two;
+ * deliveries a second with recorded attempts; and the cost of one dead destination for live ones. Receiver and
+ * PostgreSQL are separate processes.
  *
  * Ends with an error when a delivery was not made, or the queue is not empty at the end. Duplicates are counted.
  */
@@ -16,8 +17,8 @@ const due = Number(process.argv[2] ?? 30_000)
 const BODY = JSON.stringify({ id: 'evt_bench', type: 'bench', data: 'x'.repeat(970) })
 const WARMUP_SECONDS = 3
 /**
- * What a process delivers from a full queue before it is measured: until then it runs what it has just loaded, and spends twice
- * the processor time on each.
+ * Deliveries from a full queue before the measurement. Until then the process runs uncompiled code, and each takes
+ * twice the processor time.
  */
 const WARM_DELIVERIES = 15_000
 const LATENCY_SECONDS = 8
@@ -57,7 +58,7 @@ try {
   await latencies('two processes', live, { 1: { p50: 15, p99: 100 }, 50: { p50: 15, p99: 100 } })
 
   let [alone, mixed, duplicates] = [0, 0, 0]
-  // Turn by turn: what else happens on the machine then falls on both.
+  // In turns, so that other work on the machine affects both.
   for (let round = 0; round < rounds; round += 1) {
     alone += (await drain([live])) / rounds
     mixed += (await drain([live, dead])) / rounds
@@ -78,7 +79,7 @@ try {
     url: string,
     goals: Readonly<Record<number, { readonly p50: number; readonly p99: number }>>,
   ): Promise<void> {
-    // A service that has worked for a while: the first sends of a process are the interpreter's.
+    // Warm-up: the first sends of a process are interpreted.
     await paced(url, 50, WARMUP_SECONDS)
     for (const [perSecond, { p50, p99 }] of Object.entries(goals)) {
       await drained()
@@ -92,7 +93,9 @@ try {
     }
   }
 
-  /** Fills the queue while no jobs process runs, then measures the live ones behind the warm-up, until the last is recorded. */
+  /**
+   * Fills the queue while no jobs process runs. Then measures live deliveries after the warm-up, until the last record.
+   */
   async function drain(urls: string[]): Promise<number> {
     await jobs.stop()
     const total = WARM_DELIVERIES + due
@@ -100,14 +103,14 @@ try {
     const before = await succeeded()
     jobs = await startCreel(env, ['--only', 'jobs'])
     const warm = await arrived(WARM_DELIVERIES)
-    // The database is not asked before it must be: counting would slow it down.
+    // The database is queried as late as possible, since counting would slow it down.
     await arrived(total)
     while ((await succeeded()) - before < total) await Bun.sleep(5)
     const seconds = (performance.now() - warm.at) / 1000
     const { arrived: sent, distinct } = await received()
     if (distinct !== total) throw new Error(`${total} deliveries were due, ${distinct} arrived`)
     duplicates += sent - distinct
-    // What the dead destination has not taken would be in the way of the next turn.
+    // Open deliveries to the dead destination would disturb the next turn.
     await database.query('delete from deliveries')
     return (total - warm.count) / seconds
   }
@@ -121,7 +124,7 @@ async function received(): Promise<DeliveryReport> {
   return (await (await fetch(`${receiverUrl}/report`)).json()) as DeliveryReport
 }
 
-/** Waits for so many distinct deliveries since the last report: how many there were when it was seen, and when that was. */
+/** Waits for `count` distinct deliveries since the last report; returns the number that was seen, and the time. */
 async function arrived(count: number): Promise<{ count: number; at: number }> {
   for (;;) {
     const seen = Number(await (await fetch(`${receiverUrl}/arrivals`)).text())
@@ -137,7 +140,7 @@ async function succeeded(): Promise<number> {
   return rows[0].count
 }
 
-/** Waits until nothing is queued or under way. */
+/** Waits until nothing is queued or in flight. */
 async function drained(): Promise<void> {
   for (;;) {
     const { rows } = await database.query(

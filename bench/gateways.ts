@@ -1,10 +1,10 @@
 /**
- * `bun bench/gateways.ts [seconds] [rounds]`: one gateway process against two on the same PostgreSQL, captures of 1 KB, each gateway
- * with as many connections of its own. With one connection a gateway waits for the disk most of the time, and a second one finds cores
- * that are free; with many, load, gateways and PostgreSQL share the machine, and a second one finds none. So the share of the
- * processors that had nothing to do stands beside each rate.
+ * `bun bench/gateways.ts [seconds] [rounds]`: one gateway process against two on the same PostgreSQL, with captures of
+ * 1 KB and the same number of connections to each gateway. With one connection a gateway mostly waits for the disk, and
+ * a second one finds idle cores. With many, load, gateways and PostgreSQL share the machine, and a second one finds
+ * none. So each rate is reported with the idle share of the processors.
  *
- * Both gateways are warm, and the three take turns: what else happens on the machine falls on all.
+ * Both gateways are warm, and the three cases take turns, so that other work on the machine affects all of them.
  */
 
 import { readFile } from 'node:fs/promises'
@@ -20,9 +20,9 @@ const seconds = Number(process.argv[2] ?? 2)
 const rounds = Number(process.argv[3] ?? 5)
 const BODY = JSON.stringify({ type: 'scale', data: 'x'.repeat(990) })
 const WARM_SECONDS = 5
-/** Of each gateway. */
+/** Connections to each gateway. */
 const CONNECTIONS = [1, 32] as const
-/** For the fewest: there is room. */
+/** Goal for the fewest connections, where cores are idle. */
 const GOAL = { atLeast: 1.4 }
 
 await using service = await startBenchService()
@@ -38,7 +38,10 @@ const second = await startCreel(
 const shared = await service.endpoint()
 const own = await service.endpoint()
 
-/** A burst through gateways, each on an endpoint: captures a second in all, and the share of the processors that was idle. */
+/**
+ * A burst through gateways, each on an endpoint: captures a second in all, and the share of the processors that was
+ * idle.
+ */
 async function burst(
   targets: readonly (readonly [baseUrl: string, endpointId: string])[],
   connections: number,

@@ -1,6 +1,7 @@
 /**
- * `bun bench/listen.ts [seconds]`: `creel listen` of the executable: how soon it says its first line, how long a capture takes
- * to the local server, and whether it follows 1,000 captures a second. Sender and local server are this process.
+ * `bun bench/listen.ts [seconds]`: `creel listen` of the executable: the time until its first line, the time from a
+ * capture to the local server, and whether it keeps up with 1,000 captures a second. This process is both sender and
+ * local server.
  */
 import { existsSync } from 'node:fs'
 import { Agent, request as httpRequest } from 'node:http'
@@ -17,7 +18,7 @@ const FAST = { perSecond: 1_000, concurrency: 16 } as const
 const BODY = JSON.stringify({ type: 'bench', data: 'x'.repeat(980) })
 const ROOT = join(import.meta.dir, '..')
 const EXECUTABLE = process.env.CREEL_EXECUTABLE ?? join(ROOT, 'dist/creel')
-/** What follows within so long does not fall behind. */
+/** A listener that is done within this time after the last capture has kept up. */
 const DRAIN_MILLISECONDS_MAX = 1_000
 
 if (!existsSync(EXECUTABLE)) {
@@ -28,7 +29,7 @@ if (!existsSync(EXECUTABLE)) {
 }
 
 const group = 'listen'
-/** When each capture was begun, by its number; taken out as it arrives. */
+/** Start of each capture by its number; deleted when it arrives. */
 const begun = new Map<string, number>()
 const delays: number[] = []
 const local = Bun.serve({
@@ -117,12 +118,12 @@ interface Run {
   readonly costMicros: number
 }
 
-/** Sends so many captures a second while a listener follows, and waits until each has arrived. */
+/** Sends `perSecond` captures a second while a listener follows, and waits until all have arrived. */
 async function measured(concurrency: number, perSecond: number): Promise<Run> {
   const { id, url } = await service.endpoint()
   const listener = listen(id, concurrency)
   await listener.connected
-  // A listener that has worked for a second: its first sends are the interpreter's.
+  // Warm-up for a second: the first sends are interpreted.
   await paced(url, perSecond, 1)
   await arrived()
   delays.length = 0

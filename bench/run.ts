@@ -1,7 +1,8 @@
 /**
- * `bun run bench [--quick] [--write] [part…]`: every measurement, one after the other on an otherwise quiet machine, into
- * bench/results.json, and from there into bench/RESULTS.md and bench/results.svg. With parts, only those: printed, and with
- * `--write` put in place of what stood there. `--quick` takes shorter samples, and says so in the results.
+ * `bun run bench [--quick] [--write] [part…]`: runs every measurement, one after the other on an otherwise quiet
+ * machine, and writes bench/results.json, and from it bench/RESULTS.md and bench/results.svg. With parts it runs only
+ * those and prints the figures; with `--write` they replace earlier ones. `--quick` takes shorter samples, and marks
+ * them in the results.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { cpus, tmpdir, totalmem } from 'node:os'
@@ -17,7 +18,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
 })
 
-/** What each script is told, in the order of the table: nothing for its own defaults. */
+/** Arguments of each script, in the order of the table; none for its defaults. */
 const SCRIPTS: Readonly<Record<string, readonly string[]>> = values.quick
   ? {
       capture: ['--rounds', '2'],
@@ -62,7 +63,7 @@ for (const name of wanted) {
     stdio: ['ignore', 'inherit', 'inherit'],
   })
   if ((await child.exited) !== 0) failed.push(name)
-  // After every part: a run that is cut short leaves what it has measured.
+  // Written after every part, so that an interrupted run keeps its figures.
   if (writes) await writeResults()
 }
 await rm(folder, { recursive: true, force: true })
@@ -71,15 +72,15 @@ if (failed.length > 0) {
   process.exit(1)
 }
 
-/** A figure with when and how it was measured. */
+/** A figure with the day and kind of its measurement. */
 interface Result extends Figure {
   /** UTC day. */
   readonly measuredOn: string
-  /** By a short sample. */
+  /** Whether the sample was short. */
   readonly quick: boolean
 }
 
-/** Puts the figures of this run in place of those of the same groups. */
+/** Replaces the figures of the same groups by those of this run. */
 async function writeResults(): Promise<void> {
   const text = await readFile(file, 'utf8').catch(() => '')
   const lines = text.split('\n').filter((line) => line !== '')
@@ -125,7 +126,7 @@ ${rows.join('\n')}
 `
 }
 
-/** The embedded one, which every script here runs on. */
+/** Version of the embedded PostgreSQL, which every script uses. */
 async function postgresVersion(): Promise<string> {
   const { optionalDependencies } = await Bun.file(join(HERE, '../creel/package.json')).json()
   return String(Object.values(optionalDependencies)[0] ?? 'unknown')

@@ -1,7 +1,8 @@
 /**
- * `bun run bench:scale [captures] [endpoints]`: what a full table costs. Lays down 10,000,000 captures of 256 bytes over 10,000 endpoints
- * (unless told otherwise; 10,000,000 take about 10 GB of disk and some minutes), one of which holds 100,000, and measures captures, lists,
- * searches, retention sweeps and the table itself. Captures stand beside those of the same service before the fill.
+ * `bun run bench:scale [captures] [endpoints]`: the cost of a full table. By default it stores 10,000,000 captures of
+ * 256 bytes over 10,000 endpoints (about 10 GB of disk and some minutes), one of which holds 100,000. It measures
+ * captures, lists, searches, retention sweeps and the table itself. Captures are compared with those of the same
+ * service on an empty table.
  *
  * Ends with an error when an answer is wrong or a capture was lost.
  */
@@ -26,7 +27,7 @@ const BODY_BYTES = 256
 const CALLS = 20
 const CONNECTIONS = 64
 const SECONDS = 5
-/** What the endpoint at its cap holds. */
+/** Requests of the endpoint at its cap. */
 const CAP = 10_000
 const ROUNDS = 3
 const body = JSON.stringify({ type: 'scale', data: 'x'.repeat(990) })
@@ -53,7 +54,7 @@ interface Site {
 await using full = await openSite()
 const { workplace, database, live } = full
 {
-  // Side by side and in turns: on a shared machine the figures of ten minutes ago say little.
+  // Both are measured in turns: on a shared machine figures from ten minutes ago mean little.
   await using empty = await openSite()
   await fill()
   await compareCaptures(empty)
@@ -70,7 +71,7 @@ async function openSite(): Promise<Site & AsyncDisposable> {
   const workplace = await openWorkplace({ pro: { storedRequestsMax: CAP } })
   const databaseUrl = (await findEmbeddedPostgres(workplace.folder.dataDir)) ?? ''
   const database = new Client({ connectionString: databaseUrl })
-  // When something here fails, PostgreSQL is stopped beneath this connection: the failure is what should be read.
+  // After a failure PostgreSQL is stopped under this connection. Its error must not hide the failure.
   database.on('error', () => {})
   await database.connect()
   const [live, atCap] = await captureVariants(workplace.baseUrl, workplace.env)
@@ -101,7 +102,7 @@ async function compareCaptures(empty: Site): Promise<void> {
     ['below cap', (site: Site) => site.live],
     ['at cap', (site: Site) => site.atCap],
   ] as const) {
-    // What is hot is compiled in the first ones.
+    // Warm-up, in which the hot path is compiled.
     for (const site of [empty, full]) await burst(site, of(site).url)
     const sums = { empty: { perSecond: 0, us: 0 }, full: { perSecond: 0, us: 0 } }
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -134,7 +135,7 @@ async function compareReads(empty: Site): Promise<void> {
   }
 }
 
-/** What it takes to delete a tenth, and whether the next tenth takes its place. */
+/** Measures the deletion of a tenth, and whether the next tenth reuses its space. */
 async function sweepAndRefill(): Promise<void> {
   const sizes: number[] = []
   for (let round = 1; round <= ROUNDS; round += 1) {
@@ -177,7 +178,7 @@ async function stock(
   process.stderr.write('\n')
 }
 
-/** Copies of the live one, with its triggers' rows. */
+/** Copies the live endpoint, with the rows of its triggers. */
 async function manyEndpoints(count: number): Promise<string[]> {
   const { rows: columns } = await database.query<{ name: string }>(
     `select column_name as name from information_schema.columns
@@ -208,7 +209,7 @@ async function burst(
   }
 }
 
-/** Medians, in milliseconds, of what people do with an endpoint that holds so many captures. */
+/** Medians, in milliseconds, of common reads of a large endpoint. */
 async function reads(
   { workplace: { call } }: Site,
   endpoint: string,
@@ -232,7 +233,7 @@ async function reads(
   }
 }
 
-/** Follows `next` until everything was looked through. */
+/** Follows `next` to the end of a search. */
 async function searchToTheEnd(call: Call, path: string): Promise<{ found: number; milliseconds: number }> {
   const beganAt = performance.now()
   let page = Page.parse(await call('GET', path))

@@ -1,7 +1,7 @@
 /**
- * `bun bench/search.ts [largest]`: listing, reading and searching endpoints that hold up to 1 000 000 requests of 1 KB, through the
- * API. Rows are laid down by SQL, as captures would have; what is measured is the way back out, right after the fill: PostgreSQL
- * has no statistics of the rows yet, and nothing waits until it has.
+ * `bun bench/search.ts [largest]`: listing, reading and searching endpoints with up to 1 000 000 requests of 1 KB,
+ * through the API. Rows are inserted by SQL, in the format of captures. Reads are measured right after the fill, when
+ * PostgreSQL has no statistics of the rows yet.
  */
 import { findEmbeddedPostgres } from '@creel/program'
 import pg from 'pg'
@@ -15,9 +15,9 @@ const SIZES = [60, 10_000, 100_000, 1_000_000].filter((size) => size <= largest)
 const SEARCHED = 100_000
 const CALLS = 30
 const SECONDS = 2
-/** Callers at once, where a call has to share the service with others. */
+/** Concurrent callers, where calls share the service. */
 const CROWD = 64
-/** How long a new service is asked before it is measured: what its first calls take is mostly the interpreter's. */
+/** Warm-up of a new service: its first calls are interpreted. */
 const WARM_SECONDS = 4
 
 const Page = z.object({ items: z.array(z.object({ id: z.int() })), next: z.string().nullable() })
@@ -62,7 +62,7 @@ for (const [name, query] of [
 }
 await database.end()
 
-/** What costs the same however much is stored: who am I, and one request. */
+/** Calls whose cost does not depend on the number of requests: `GET /me`, and one request. */
 async function reads(endpoint: string): Promise<void> {
   const page = await service.call('GET', `${listOf(endpoint)}?pageSize=1`)
   const [{ id } = { id: 0 }] = Page.parse(page).items
@@ -80,13 +80,13 @@ async function reads(endpoint: string): Promise<void> {
     const goal = { atMost: 10 }
     report({ group: 'search', name: `${name}, 64 conn.`, value: crowded, unit: 'ms', goal })
   }
-  // Calls for the same at the same time are one read; these are for different pages, and share none.
+  // Equal calls at the same time share one read. These are for different pages, and share none.
   const value = await p50(listOf(endpoint), CROWD, SECONDS, await pagesOf(endpoint, CROWD))
   const name = 'a page of 10,000 stored, 64 conn., each another one'
   report({ group: 'search', name, value, unit: 'ms', goal: { atMost: 10 } })
 }
 
-/** The paths of the first pages, each by the cursor of the one before. */
+/** The paths of the first pages, each by the cursor of the previous one. */
 async function pagesOf(endpoint: string, count: number): Promise<string[]> {
   const paths = [listOf(endpoint)]
   for (let last = paths[0]; last !== undefined && paths.length < count; last = paths.at(-1)) {
@@ -96,7 +96,7 @@ async function pagesOf(endpoint: string, count: number): Promise<string[]> {
   return paths
 }
 
-/** In ms, of as many callers at once, each with one call under way. */
+/** Median in ms, with this many connections, each with one call in flight. */
 async function p50(
   path: string,
   connections: number,
@@ -119,7 +119,7 @@ function listOf(endpoint: string): string {
   return `/api/v1/endpoints/${endpoint}/requests`
 }
 
-/** Lays down requests and makes the counters say so. */
+/** Inserts requests and updates the counters. */
 async function stocked(count: number): Promise<string> {
   const { id } = await service.endpoint()
   await database.query(

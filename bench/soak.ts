@@ -1,8 +1,8 @@
 /**
- * `bun bench/soak.ts [minutes]`: memory of the whole service under steady traffic, captures forwarded and listed all the while.
- * Growth is the slope between the second and the last fifth of the run: the first fifth is the warm-up.
+ * `bun bench/soak.ts [minutes]`: memory of the whole service under steady traffic; captures are forwarded and listed
+ * all the time. Growth is the slope between the second and the last fifth of the run; the first fifth is the warm-up.
  *
- * `bun bench/soak.ts network [seconds] [seed]`: the property test of `tests/network` for an hour, or for so many seconds.
+ * `bun bench/soak.ts network [seconds] [seed]`: the property test of `tests/network` for an hour, or this many seconds.
  */
 import { createServer } from 'node:http'
 import { residentMegabytes } from './support/creelProcess.ts'

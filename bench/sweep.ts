@@ -1,9 +1,9 @@
 /**
- * `bun run bench:sweep [rows] [seconds]`: a retention sweep over expired requests while captures arrive on the same endpoint,
- * against captures alone; the deletion of an endpoint with 50 000 captures; and the size of the table over rounds of filling
- * and sweeping.
+ * `bun run bench:sweep [rows] [seconds]`: a retention sweep over expired requests while captures arrive on the same
+ * endpoint, against captures alone; the deletion of an endpoint with 50 000 captures; and the size of the table over
+ * rounds of filling and sweeping.
  *
- * Ends with an error when a capture was refused or lost, or the counter is not the rows.
+ * Ends with an error when a capture was refused or lost, or the counter does not equal the rows.
  */
 import { sweepEndpoints, sweepRetention } from '@creel/core/retention'
 import { sql } from 'kysely'
@@ -26,7 +26,7 @@ await measureSweepUnderLoad()
 await measureDeletion()
 await measureBoundedness()
 
-/** Rows as captures of long ago would have left them. */
+/** Inserts rows like those of old captures. */
 async function fill(endpointId: string, count: number): Promise<void> {
   await sql`
     insert into requests (endpoint_id, id, received_at, method, path, header_names, header_values, size_bytes, body,
@@ -75,7 +75,7 @@ async function measureSweepUnderLoad(): Promise<void> {
     report({ group, name: `capture p99 ${name} a sweep, ${CONNECTIONS} conn.`, value: p99Ms, unit: 'ms' })
     mustHold('no capture is refused', refused === 0)
   }
-  // What else happens on the machine falls on the two halves of the calm alike.
+  // The calm is measured before and after, since other work on the machine may affect either half.
   const ratio = during.p99Ms / Math.max(before.p99Ms, after.p99Ms)
   report({
     group,

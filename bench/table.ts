@@ -1,6 +1,7 @@
 /**
- * `bun run bench:table [part…]`: what has a goal, by short samples, in less than six minutes on a quiet machine; prints a Markdown table of
- * it, and writes nothing. A part that fails is named, and the others are measured all the same.
+ * `bun run bench:table [part…]`: measures figures with a goal, by short samples, in less than six minutes on a quiet
+ * machine. It prints a Markdown table, and writes nothing. A part that fails is named, and the others are still
+ * measured.
  */
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

@@ -1,7 +1,7 @@
 /**
- * `bun bench/transfer.ts [requests]`: an endpoint's history exported and imported again with `creel requests`, as lines of
- * NDJSON through a file: seconds with bodies of 1 KB, and how high the memory of service and command rises with ten times as
- * many bytes, and with a tenth of those.
+ * `bun bench/transfer.ts [requests]`: exports an endpoint's history and imports it with `creel requests`, as NDJSON
+ * through a file. Measures the seconds with bodies of 1 KB, and the highest memory of service and command with ten
+ * times as many bytes, and with a tenth of those.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ for (const { requests, kilobytes } of [
   const source = await service.endpoint()
   await fill(source, requests, kilobytes)
   const target = await service.endpoint()
-  // One of its own: a shorter text would leave the rest of a longer one.
+  // A new file each time: a shorter text would leave the rest of a longer one.
   const file = join(service.folder.dataDir, `${source.id}.ndjson`)
   const what = `${requests.toLocaleString('en')} requests of ${kilobytes} KB`
   for (const [verb, words] of [
@@ -60,10 +60,10 @@ async function fill({ id }: BenchEndpoint, requests: number, kilobytes: number):
   }
 }
 
-/** Runs one command and notes how long it takes, and the highest resident memory of both sides meanwhile. */
+/** Runs one command and records its duration, and the highest resident memory of both sides. */
 async function measured(words: readonly string[], stdout: BunFile | 'ignore') {
   const { pid } = service.process
-  // From here on the system notes the peak anew.
+  // Resets the peak.
   writeFileSync(`/proc/${pid}/clear_refs`, '5')
   const startedAt = performance.now()
   const child = Bun.spawn([process.execPath, MAIN, 'requests', ...words], {

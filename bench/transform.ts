@@ -1,8 +1,8 @@
 /**
- * `bun run bench:transform [seconds]`: what transformation rules cost. The engine alone, on bodies of 2 KB to 1 MB, and what a
- * set of ten rules adds to a delivery: inline replays through a running service to a receiver of our own.
+ * `bun run bench:transform [seconds]`: the cost of transformation rules: the engine alone, on bodies of 2 KB to 1 MB,
+ * and a set of ten rules in a delivery, by inline replays through a running service to our own receiver.
  *
- * The engine's figures are processor time, so that they hold on a busy machine; the replays' are time on the wall.
+ * The engine's figures are processor time, which is valid on a busy machine, too; those of replays are wall time.
  */
 
 import { createServer } from 'node:http'
@@ -13,7 +13,7 @@ import { startBenchService } from './support/workspace.ts'
 
 const seconds = Number(process.argv[2] ?? 2)
 
-/** As in docs/rules-examples.md: slim a payment down, redact it, compute and template for people. */
+/** Like docs/rules-examples.md: reduce a payment, redact it, compute values and fill a template. */
 const TYPICAL = document('typical', [
   { op: 'keep', paths: ['body.id', 'body.type', 'body.data', 'body.items[*].sku', 'body.items[*].quantity'] },
   { op: 'redact', paths: ['body.data.customer.email'] },
@@ -31,7 +31,7 @@ const TYPICAL = document('typical', [
   { op: 'rename', from: 'body.data.currency', to: 'body.currency' },
 ])
 
-/** Each of ten does a little, as sets do. */
+/** Ten rules that each do a little, as in real sets. */
 const TEN = Array.from({ length: 10 }, (_, index) =>
   document(`rule ${index}`, [
     { op: 'redact', paths: ['body.data.customer.email'] },
@@ -43,7 +43,7 @@ const TEN = Array.from({ length: 10 }, (_, index) =>
   ]),
 )
 
-/** Fifty steps of the costliest kinds that 32 KB hold. */
+/** Fifty steps of the most expensive kinds within 32 KB. */
 const WORST = {
   'worst: keep 50 × 13 paths': document(
     'keep',
@@ -131,7 +131,7 @@ function ruleSet(texts: readonly string[]): RuleSet {
   }))
 }
 
-/** Runs until it is as fast as it gets, then measures: microseconds of processor time a run, and the last one's end. */
+/** Warms up, then measures: microseconds of processor time a run, and the end of the last one. */
 function measure(run: () => string, forSeconds: number): { microseconds: number; end: string } {
   const warmUntil = performance.now() + forSeconds * 1500
   while (performance.now() < warmUntil) run()
@@ -147,7 +147,7 @@ function measure(run: () => string, forSeconds: number): { microseconds: number;
   return { microseconds: (user + system) / runs, end }
 }
 
-/** One delivery's rules; answers how they ended. */
+/** Runs the rules of one delivery; returns how they ended. */
 function delivery(set: RuleSet, body: Buffer): () => string {
   return () => {
     const result = applyRules(set, {
@@ -159,7 +159,7 @@ function delivery(set: RuleSet, body: Buffer): () => string {
         queryString: null,
         headers: [['Content-Type', 'application/json']],
         contentType: 'application/json',
-        // Bytes of its own, as every delivery has them: nothing that was read of them is kept.
+        // New bytes, as in every delivery, so that nothing parsed before is reused.
         body: Buffer.from(body),
         sizeBytes: body.length,
         bodyTruncated: false,
@@ -184,7 +184,7 @@ function delivery(set: RuleSet, body: Buffer): () => string {
   }
 }
 
-/** Goals of what rules may cost: a typical one 50 µs on 2 KB, the worst permitted document 100 ms. */
+/** Goals for the cost of rules: 50 µs for a typical one on 2 KB, 100 ms for the worst permitted document. */
 const TYPICAL_MICROSECONDS = 50
 const WORST_MICROSECONDS = 100_000
 

@@ -1,6 +1,6 @@
 /**
- * `bun run bench:verification`: what verification adds to a capture, in microseconds: verdict, label and handshake
- * together, as the capture path asks for them, on a prepared endpoint. No network, no database.
+ * `bun run bench:verification`: the cost of verification for a capture, in microseconds: verdict, label and handshake
+ * together, as on the capture path, on a prepared endpoint. No network, no database.
  */
 import { parseArgs } from 'node:util'
 import type { CapturedRequest } from '@creel/core/engine/message'
@@ -24,7 +24,7 @@ const ROUNDS = 10
 const URL = 'https://in.example.test/hook/0f4a6f1e-52f0-4a52-9f0a-6c0f6a1d2b33'
 const NOW = new Date()
 
-/** What a proxy in front leaves of a sender's headers. */
+/** Usual headers of a sender, behind a proxy. */
 const USUAL_HEADERS: readonly (readonly [string, string])[] = [
   ['Host', 'in.example.test'],
   ['User-Agent', 'Stripe/1.0 (+https://stripe.com/docs/webhooks)'],
@@ -61,7 +61,7 @@ interface Case {
 
 const NONE: VerificationSettings = { provider: null, signingSecret: null, handshakeToken: null, manual: null }
 
-/** A request by a scheme, padded to a size that its signature covers. */
+/** A request of a scheme, padded to a size; the signature covers the padding. */
 function signedCase(name: string, settings: VerificationSettings, bodyBytes: number): Case {
   const row =
     settings.manual === null
@@ -109,7 +109,7 @@ const CASES: readonly Case[] = [
 for (const { name, settings, request, url } of CASES) {
   const prepared = prepareVerification(settings)
   const run = () => {
-    // A new body object, as every capture has: nothing that was parsed before may be found again.
+    // A new body object, as in every capture, so that nothing parsed before is reused.
     const fresh = { ...request, body: Buffer.from(request.body) }
     const verification = evaluate(prepared, fresh, url)
     labelOf(prepared.provider, fresh)
@@ -121,7 +121,7 @@ for (const { name, settings, request, url } of CASES) {
   report({ group: 'verification', name: `${name} (${verdict})`, value: microseconds, unit: 'µs a capture' })
 }
 
-/** The mean of the best of several rounds, after a warm-up: what else the machine does counts as little as can be. */
+/** The mean of the best of several rounds, after a warm-up, to reduce the effect of other work on the machine. */
 function timed(run: () => unknown): number {
   const mean = (milliseconds: number) => {
     const started = performance.now()

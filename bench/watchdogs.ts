@@ -1,6 +1,6 @@
 /**
- * `bun run bench:watchdogs [seconds]`: what watchdogs cost: 10 000 of which none is due, captures on an endpoint with a hundred
- * of them against one with none, and suggestions from 50 000 stored requests.
+ * `bun run bench:watchdogs [seconds]`: the cost of watchdogs: a check of 10 000 of which none is due, captures on an
+ * endpoint with a hundred of them against one with none, and suggestions from 50 000 stored requests.
  */
 import { randomUUID } from 'node:crypto'
 import { checkWatchdogs } from '@creel/core/watchdogs'
@@ -51,7 +51,7 @@ async function measureIdleChecks(): Promise<void> {
     value: cpuMs,
     unit: 'ms CPU',
   })
-  // All of the wall time counts as if a core had been busy: Postgres's share of it is.
+  // All of the wall time is counted as busy, since Postgres uses a core meanwhile.
   const share = (ms / CHECK_EVERY_MS) * 100
   const name = `${CHECKED} watchdogs, a look every 10 s`
   report({ group: 'watchdogs', name, value: share, unit: '% of a core', goal: { atMost: 1 } })
@@ -76,7 +76,7 @@ async function measureCaptures(): Promise<void> {
   }
   for (const connections of CONNECTIONS) {
     for (const [name, endpoint] of Object.entries(watched)) {
-      // Turn by turn: what else happens on the machine then falls on both.
+      // In turns, so that other work on the machine affects both.
       let [bare, with100] = [0, 0]
       for (let round = 0; round < ROUNDS; round += 1) {
         bare += await perSecond(none)

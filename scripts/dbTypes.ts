@@ -1,11 +1,11 @@
 /**
- * `bun scripts/dbTypes.ts` writes core/src/platform/db/tables.ts from a database that the migrations have made, so that
- * the schema is declared once. The database stands on the PostgreSQL that is kept for tests.
+ * `bun scripts/dbTypes.ts` writes core/src/platform/db/tables.ts from a migrated database, so that the schema is
+ * declared once. The database is on the PostgreSQL that is kept for tests.
  */
 import { join } from 'node:path'
 import pg from 'pg'
 
-/** What is written. */
+/** Path of the generated file. */
 export const TABLES_FILE = join(import.meta.dir, '../core/src/platform/db/tables.ts')
 const TYPES: Record<string, string> = {
   'ARRAY of _text': 'string[]',
@@ -84,7 +84,7 @@ if (import.meta.main) {
   const postgres = await holdKeptPostgres()
   const name = `tables_${process.pid}`
   try {
-    // A copy: nobody could copy the template while it is in use.
+    // A copy is used, since the template cannot be copied while it is in use.
     const template = await makeTemplateDatabase(postgres.url)
     await administer(postgres.url, `CREATE DATABASE ${name} TEMPLATE ${template}`)
     await Bun.write(TABLES_FILE, await tablesText(urlOfDatabase(postgres.url, name)))

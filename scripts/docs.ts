@@ -1,5 +1,5 @@
 /**
- * `bun run docs`: writes the pages that are made from the code: docs/errors.md, docs/metrics.md, docs/plans.md,
+ * `bun run docs`: writes the pages that are generated from the code: docs/errors.md, docs/metrics.md, docs/plans.md,
  * docs/providers.md, docs/routes.md and docs/rules-functions.md. A test fails when they are stale.
  */
 import { join } from 'node:path'

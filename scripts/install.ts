@@ -1,8 +1,8 @@
 /**
- * Installs the packages of the lock file when they are not installed as it says. Run by itself or imported as the
- * first thing of a script; imports nothing that would have to be installed.
+ * Installs the packages of the lock file when installed ones differ from it. It is run by itself, or imported first in
+ * a script, and imports nothing that must be installed.
  *
- * Works where no `bun` is on the PATH (`npx -y bun@… run …`): it uses the Bun that it runs under.
+ * It works without `bun` on the PATH (`npx -y bun@… run …`), since it uses the Bun that runs it.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
@@ -11,7 +11,7 @@ import { join } from 'node:path'
 const ROOT = join(import.meta.dir, '..')
 const STAMP = join(ROOT, 'node_modules', '.installed')
 
-/** Installs what is missing; does nothing (in a millisecond) when all is there. Ends the process when it fails. */
+/** Installs missing packages; a no-op that takes a millisecond when there are none. Exits the process when it fails. */
 export function installMissing(): void {
   const wanted = createHash('sha256')
     .update(readFileSync(join(ROOT, 'bun.lock')))

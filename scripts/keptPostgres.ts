@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL for tests that outlives a run, so that the next run of the same checkout starts at once. A process of its own
- * keeps it, stops it when nobody has used it for a while or the checkout is gone, and takes its folder away.
+ * A PostgreSQL for tests that outlives a run, so that the next run of the same checkout starts at once. A keeper
+ * process stops it when it was unused for a while or the checkout is gone, and deletes its folder.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -15,13 +15,16 @@ const IDLE_MINUTES = 15
 const CHECK_MILLISECONDS = 5_000
 const TOUCH_MILLISECONDS = 30_000
 const START_SECONDS_MAX = 60
-/** Its time is when the database was used last. The keeper renames it before it stops: whoever looks then, starts another. */
+/**
+ * A file whose time is the last use of the database. The keeper renames it before it stops, and later runs start
+ * another.
+ */
 const MARK = 'used'
 
-/** The kept database, as a run holds it. */
+/** A run's handle on the kept database. */
 export interface KeptPostgres {
   readonly url: string
-  /** The run is over. */
+  /** Ends the use by the run. */
   release(): void
 }
 
@@ -43,7 +46,7 @@ export async function holdKeptPostgres(): Promise<KeptPostgres> {
   throw new Error(`The kept PostgreSQL did not start; see ${join(folder, 'keeper.log')}.`)
 }
 
-/** One for each checkout, and another when PostgreSQL or its settings change. */
+/** The folder of this checkout. It changes with PostgreSQL and its settings. */
 function keptFolder(): string {
   const hash = createHash('sha256')
     .update(ROOT)
@@ -56,7 +59,7 @@ function keptFolder(): string {
 function spawnKeeper(folder: string): Bun.Subprocess {
   const command = `exec "$0" "$1" "$2" >>"$2/keeper.log" 2>&1`
   const words = ['sh', '-c', `mkdir -p -m 711 "$2" && ${command}`, process.execPath, import.meta.path, folder]
-  // A session of its own: Ctrl-C ends the run and not the keeper. It does not hold the run's pipes open either.
+  // A separate session, so that Ctrl-C ends the run and not the keeper. It does not hold the run's pipes open either.
   const keeper = Bun.spawn(words, { stdio: ['ignore', 'ignore', 'ignore'], detached: true })
   keeper.unref()
   return keeper
@@ -66,7 +69,7 @@ async function ownerOf(folder: string): Promise<number> {
   return Number(await readFile(join(folder, 'owner.pid'), 'utf8').catch(() => ''))
 }
 
-/** @returns false when there is no mark: nothing is kept, or it is about to go */
+/** @returns false when there is no mark: no database is kept, or it is about to stop */
 async function touch(folder: string): Promise<boolean> {
   const now = new Date()
   return await utimes(join(folder, MARK), now, now).then(
@@ -75,11 +78,11 @@ async function touch(folder: string): Promise<boolean> {
   )
 }
 
-/** Keeps a PostgreSQL until nobody has used it for a while. */
+/** Keeps a PostgreSQL until it was unused for a while. */
 async function keep(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o711 })
   const log = { info: () => {}, warn: console.error, error: console.error }
-  // Fails where another keeper has the folder; that one goes on.
+  // It fails if another keeper has the folder; that one continues.
   const postgres = await startEmbeddedPostgres({ dataDir: folder, log, durable: false })
   await writeFile(join(folder, MARK), '')
   const ended = Promise.withResolvers<void>()
@@ -90,17 +93,17 @@ async function keep(folder: string): Promise<void> {
   await ended.promise
   clearInterval(timer)
   await rm(join(folder, MARK), { force: true })
-  // Where root runs it, the database may have had to live elsewhere.
+  // If root runs it, the database may be elsewhere.
   const home = await realpath(join(folder, 'postgres'))
   await postgres.stop()
-  // At once, so that whoever starts another meanwhile begins with an empty folder.
+  // The folder is renamed at once, so that a new keeper starts with an empty one.
   const gone = `${folder}.${process.pid}`
   await rename(folder, gone)
   if (!home.startsWith(folder)) await rm(home, { recursive: true, force: true })
   await rm(gone, { recursive: true, force: true })
 }
 
-/** Whether nobody has used it for long. Takes the mark away then: nobody can begin to while it is being stopped. */
+/** Whether it was unused for long. If so, removes the mark, so that no run begins to use it while it stops. */
 async function isUnused(folder: string): Promise<boolean> {
   const [mark, taken] = [join(folder, MARK), join(folder, `${MARK}.taken`)]
   const isOld = async (file: string) => Date.now() - (await stat(file)).mtimeMs > IDLE_MINUTES * 60_000

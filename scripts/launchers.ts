@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs'
 
 const CHECK_MILLISECONDS = 250
 
-/** `npm exec bun@… run start`, the `sh -c` below it, and the `bun run start` below that. */
+/** Command lines of launchers: `npm exec bun@… run start`, the `sh -c` below it, and the `bun run start` below that. */
 const LAUNCHER = /^(npm exec|npx|node .*npx|(\/\S*\/)?sh -c|(\/\S*\/)?bun(\.exe)?) .*\brun\b/
 
 /**
- * Resolves when one of the programs that only wait for us has died. npx passes a signal to its shell, and the shell
- * passes it to nobody: without this, `kill` of the npx that started the service would leave the service running.
- * Programs further up (a terminal, nohup, a supervisor) may come and go.
+ * Resolves when a program that only waits for this process has died. npx passes a signal to its shell, which does not
+ * pass it on. Without this, `kill` of the npx that started the service would leave the service running. Programs
+ * further up (a terminal, nohup, a supervisor) may start and end.
  */
 export function whenLauncherDies(): Promise<string> {
   const launchers = findLaunchers()
@@ -40,7 +40,7 @@ function look(pid: number): { command: string; parent: number } {
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
       return { command, parent: Number(statOf(pid)[1]) }
     } catch {
-      // Not one of ours to watch, or gone before we looked.
+      // The process is not ours to watch, or has already ended.
       return { command: '', parent: 0 }
     }
   }
@@ -51,11 +51,14 @@ function look(pid: number): { command: string; parent: number } {
   return { command: `${command.join(' ')} `, parent: Number(parent) }
 }
 
-/** Whether a file of /proc is missing because its process is: any other error (no descriptor left) says nothing of it. */
+/**
+ * Whether a file of /proc is missing because its process has ended. Other errors, such as no free descriptor, do not
+ * count.
+ */
 const isGone = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')
 
-/** State, parent and more of a process: what follows its name, which may hold blanks and brackets, in Linux's list. */
+/** State, parent and further fields of a process, from after its name, which may contain spaces and brackets. */
 function statOf(pid: number): string[] {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')

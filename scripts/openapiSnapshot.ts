@@ -1,6 +1,6 @@
 /**
- * `bun run openapi:snapshot`: takes the API's description as the promise that later ones are held to, and makes the
- * typed client's types from it. Refuses a description that breaks the promise before (v1 is append-only).
+ * `bun run openapi:snapshot`: stores the API's description, with which later ones are compared, and generates the typed
+ * client's types from it. Refuses a description that is incompatible with the previous one (v1 is append-only).
  */
 import { join } from 'node:path'
 import { streamsOf, typesOf } from '../clients/typescript/generateTypes.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 
-/** Whether a process of that number runs, under whatever account. */
+/** Whether a process with this id runs, under any account. */
 export function isAlive(pid: number): boolean {
   if (!(pid > 0)) return false
   try {
@@ -11,7 +11,10 @@ export function isAlive(pid: number): boolean {
   }
 }
 
-/** The command lines of processes that work in a folder, or were started with its name. Linux only; else none. */
+/**
+ * The command lines of processes whose working directory is in a folder, or whose arguments name it. Linux only; else
+ * none.
+ */
 export function processesIn(folder: string): readonly string[] {
   if (process.platform !== 'linux') return []
   return readdirSync('/proc').flatMap((pid) => {
@@ -27,7 +30,7 @@ export function processesIn(folder: string): readonly string[] {
   })
 }
 
-/** Where something is mounted below a folder. Linux only; else none. */
+/** Mount points below a folder. Linux only; else none. */
 export function mountsIn(folder: string): readonly string[] {
   if (process.platform !== 'linux') return []
   return readFileSync('/proc/mounts', 'utf8')

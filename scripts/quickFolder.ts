@@ -1,19 +1,19 @@
-/** Where runs of the suite keep their databases and temporary files. */
+/** The folder for databases and temporary files of runs of the suite. */
 import { readFileSync, statfsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 
 const SHARED_MEMORY = '/dev/shm'
 const TMPFS = 0x01021994
-/** What a run may come to, several times over. */
+/** Several times the size of a run. */
 const FREE_BYTES_MIN = 4 * 1024 ** 3
 
-/** The folders that {@link quickFolder} may choose from: runs that were killed have left theirs in one of them. */
+/** The choices of {@link quickFolder}. Killed runs have left their folders in one of them. */
 export const QUICK_FOLDERS: readonly string[] = [...new Set([SHARED_MEMORY, tmpdir()])]
 
 /**
- * Memory, where Linux has room there and lets programs be run from it; else the system's temporary folder, which is also
- * taken when TMPDIR names one. The suite makes and drops hundreds of databases of hundreds of files each: on a disk a
- * third of its time goes to the file system.
+ * Memory, if Linux has room there and permits running programs from it; else, or if TMPDIR is set, the temporary
+ * folder. The suite makes and drops hundreds of databases of hundreds of files each: on a disk the file system takes a
+ * third of its time.
  */
 export function quickFolder(): string {
   return process.env.TMPDIR === undefined && hasRoomInMemory() ? SHARED_MEMORY : tmpdir()

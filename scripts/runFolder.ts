@@ -10,26 +10,26 @@ const RUN_PID = 'run.pid'
 const quiet = { info: () => {}, warn: () => {}, error: () => {} }
 
 export interface RunFolder {
-  /** Of a PostgreSQL that is the run's own; made when it starts. */
+  /** Folder of the run's own PostgreSQL; made when it starts. */
   readonly database: string
-  /** A copy of it while it was empty. */
+  /** A copy of the empty database folder. */
   readonly prepared: string
   readonly executables: string
   /** What Bun reports of the tests that have run last. */
   readonly report: string
   /** TMPDIR of the tests. */
   readonly temporary: string
-  /** What the tests have left: files, mounts and processes, each in a line. */
+  /** Leftovers of the tests: files, mounts and processes, a line each. */
   leftovers(): Promise<readonly string[]>
-  /** Takes it away with all that is in it. */
+  /** Deletes the folder and its contents. */
   remove(): Promise<void>
 }
 
-/** Makes the folder of this run. Folders of runs that were killed are taken away first. */
+/** Makes the folder of this run. Folders of killed runs are deleted first. */
 export async function makeRunFolder(): Promise<RunFolder> {
   await removeAbandoned()
   const folder = await mkdtemp(join(quickFolder(), PREFIX))
-  // Accounts that programs under test run as pass through.
+  // Other accounts, under which programs are tested, must be able to pass through.
   await chmod(folder, 0o711)
   await writeFile(join(folder, RUN_PID), String(process.pid))
   const temporary = join(folder, 't')
@@ -56,13 +56,13 @@ export async function makeRunFolder(): Promise<RunFolder> {
 
 async function removeFolder(folder: string): Promise<void> {
   for (const place of mountsIn(folder)) Bun.spawnSync(['umount', '-l', place])
-  // Where root runs the suite, a database may have had to live elsewhere.
+  // If root runs the suite, the database may be elsewhere.
   const database = await realpath(join(folder, 'database', 'postgres')).catch(() => folder)
   await rm(database, { recursive: true, force: true })
   await rm(folder, { recursive: true, force: true })
 }
 
-/** A killed run's PostgreSQL still runs; that of a run under way is left alone. */
+/** Removes the folders of killed runs, whose PostgreSQL still runs. Current runs are left alone. */
 async function removeAbandoned(): Promise<void> {
   const places = await Promise.all(
     QUICK_FOLDERS.map(async (place) =>

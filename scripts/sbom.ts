@@ -1,6 +1,7 @@
 /**
- * `bun scripts/sbom.ts [--out file]`: what the executable is made of, as a CycloneDX 1.6 document: every package that bun.lock
- * resolves for the parts that ship, with its version, its checksum and what it needs. The same lock file makes the same bytes.
+ * `bun scripts/sbom.ts [--out file]`: the components of the executable, as a CycloneDX 1.6 document: every package that
+ * bun.lock resolves for the shipped parts, with its version, checksum and dependencies. The same lock file makes the
+ * same bytes.
  */
 import { createHash } from 'node:crypto'
 import { readFile, writeFile } from 'node:fs/promises'
@@ -10,7 +11,7 @@ import packageJson from '../creel/package.json' with { type: 'json' }
 
 const ROOT = join(import.meta.dir, '..')
 
-/** Workspaces whose packages end up in the executable. The console's are built into its pages. */
+/** Workspaces whose packages are in the executable. The console's are built into its pages. */
 const SHIPPED = ['core', 'gateway', 'jobs', 'migrations', 'creel', 'console']
 
 /** An object of a JSON document; an empty one for anything else. */
@@ -18,7 +19,7 @@ function membersOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {}
 }
 
-/** The names of the packages that an entry of the lock file needs to run. */
+/** Names of the run-time dependencies of an entry of the lock file. */
 function needsOf(value: unknown): string[] {
   const { dependencies, optionalDependencies } = membersOf(value)
   return Object.keys({ ...membersOf(dependencies), ...membersOf(optionalDependencies) }).sort()
@@ -35,7 +36,7 @@ interface Resolved {
 
 /** The document for the lock file's text, and the version of the program. */
 function sbomOf(lockText: string, version: string): object {
-  // Its commas before closing brackets are no JSON.
+  // Its commas before closing brackets are not valid JSON.
   const lock = membersOf(JSON.parse(lockText.replaceAll(/,(\s*[}\]])/g, '$1')))
   const packages = membersOf(lock.packages)
   const workspaces = membersOf(lock.workspaces)
@@ -93,7 +94,7 @@ function sbomOf(lockText: string, version: string): object {
   }
 }
 
-/** Where the lock file keeps a package that another one needs: nearest first, as modules are resolved. */
+/** Key of a package in the lock file that another one needs: nearest first, as modules are resolved. */
 function keyOf(packages: Readonly<Record<string, unknown>>, from: string, name: string): string | undefined {
   for (let path = from; path !== ''; path = parentOf(path)) {
     if (`${path}/${name}` in packages) return `${path}/${name}`
@@ -101,7 +102,7 @@ function keyOf(packages: Readonly<Record<string, unknown>>, from: string, name: 
   return name in packages ? name : undefined
 }
 
-/** Scoped names hold a slash themselves. */
+/** The key without its last package name. Scoped names contain a slash themselves. */
 function parentOf(key: string): string {
   return key.replace(/(^|\/)(@[^/]+\/)?[^/]+$/, '')
 }
@@ -110,7 +111,7 @@ function refOf({ name, version }: Pick<Resolved, 'name' | 'version'>): string {
   return `pkg:npm/${name.replace(/^@/, '%40')}@${version}`
 }
 
-/** Made of the contents, so that two builds of the same sources have the same. */
+/** A UUID from the contents, so that two builds of the same sources have the same. */
 function uuidOf(text: string): string {
   const hex = createHash('sha256').update(text).digest('hex')
   return [
@@ -122,7 +123,7 @@ function uuidOf(text: string): string {
   ].join('-')
 }
 
-/** The document of this checkout, as it is written. */
+/** The text of the document for this checkout. */
 export async function sbomText(): Promise<string> {
   return `${JSON.stringify(sbomOf(await readFile(join(ROOT, 'bun.lock'), 'utf8'), packageJson.version), null, 2)}\n`
 }

@@ -1,4 +1,6 @@
-/** `bun run start`: installs what is missing, then serves. One process, so that signals reach the service itself. */
+/**
+ * `bun run start`: installs missing packages, then serves. It is one process, so that signals reach the service itself.
+ */
 import { join } from 'node:path'
 import { bundledProgram } from './bundle.ts'
 import { packedConsole } from './consolePack.ts'
@@ -7,7 +9,7 @@ import { whenLauncherDies } from './launchers.ts'
 
 installMissing()
 const root = join(import.meta.dir, '..')
-// Both at once: the pack is made by a process of its own.
+// Both at once: another process makes the pack.
 const packed = packedConsole(root)
 const program = bundledProgram(root)
 const { runProgram }: typeof import('../creel/src/program.ts') = await import(program)

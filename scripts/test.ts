@@ -1,7 +1,7 @@
 /**
- * `bun run test`: installs, checks types and lint, and runs every test on a PostgreSQL of its own. `bun run test <paths…>`
- * runs those files only, unchecked, on a PostgreSQL that is kept for the next run. `bun run test:unit` runs the tests that
- * stand beside the code, without a database.
+ * `bun run test`: installs, checks types and lint, and runs every test on its own PostgreSQL. `bun run test <paths…>`
+ * runs only those files, without checks, on a PostgreSQL that is kept for the next run. `bun run test:unit` runs the
+ * tests next to the code, without a database.
  *
  * A run fails when its tests leave a file, a mount, a process or a database behind. The last line is `N passed, N failed`, after what
  * failed, with file and first line of error; the exit code is 0 when nothing failed.
@@ -15,22 +15,24 @@ import { installMissing } from './install.ts'
 const ROOT = join(import.meta.dir, '..')
 const PARALLEL = 4
 const TEST_SECONDS_MAX = 120
-/** For what Bun has written when it ends. */
+/** Timeout for reading Bun's output after it has exited. */
 const LAST_WORDS_MILLISECONDS = 1_000
-/** Where tests stand beside the code. They need no database. */
+/** Folders with tests next to the code. They need no database. */
 const UNIT_FOLDERS = ['./core', './gateway', './jobs', './creel', './migrations', './scripts']
-/** Tests that bound how long a bystander waits during an attack. A whole run executes them alone, one after the other. */
+/**
+ * Tests that bound how long a bystander waits during an attack. A whole run executes them alone, one after the other.
+ */
 const ALONE = ['./tests/attacks', './tests/security/search.test.ts']
 /**
- * Tests are short: what the compiler of the last tier costs, they never earn back. A quarter of the processor's time.
- * Those that measure run as the service does.
+ * Tests are short, so the last tier of the compiler, a quarter of the processor's time, does not pay off. Tests that
+ * measure run with it, like the service.
  */
 const LIGHT = { BUN_JSC_useFTLJIT: '0' }
-/** How long each file took in an earlier run: the slowest begin first, so that no worker idles at the end. */
+/** Durations of files in an earlier run. The slowest begin first, so that no worker idles at the end. */
 const TIMINGS = 'tests/timings.json'
 
 installMissing()
-// Not before: they import packages.
+// Only now, since they import packages.
 const { startEmbeddedPostgres } = await import('../creel/src/embeddedPostgres/index.ts')
 const { holdKeptPostgres } = await import('./keptPostgres.ts')
 const { makeRunFolder } = await import('./runFolder.ts')
@@ -42,7 +44,7 @@ const { isUnit, isWhole, paths } = readArguments(process.argv.slice(2))
 const folder = await makeRunFolder()
 const opening = isUnit ? undefined : isWhole ? ownPostgres() : holdKeptPostgres()
 let ended: Promise<void> | undefined
-/** Bun's, while it runs tests. */
+/** The process of Bun while it runs tests. */
 let testing: Bun.Subprocess | undefined
 const end = () => {
   ended ??= (async () => {
@@ -53,14 +55,14 @@ const end = () => {
 }
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   process.once(signal, () => {
-    // A terminal tells every process of the run, `kill` tells this one only.
+    // A terminal signals every process of the run, `kill` only this one.
     testing?.kill('SIGKILL')
     void end().finally(() => process.exit(130))
   })
 }
 
 try {
-  // Side by side: the longest check has a processor to itself in the end.
+  // In parallel: the longest check has a processor to itself in the end.
   const [unverified, database, executable] = await Promise.all([
     isWhole ? verify() : [],
     opening?.then(async ({ url }) => ({ url, template: await makeTemplateDatabase(url) })),
@@ -112,7 +114,7 @@ try {
   finish(0, 1)
 }
 
-/** Whether a path is, or lies below, one that a whole run executes alone. */
+/** Whether a path is, or is below, one that a whole run executes alone. */
 function isAlone(path: string): boolean {
   const normal = `./${normalize(path)}`
   return ALONE.some((alone) => normal === alone || normal.startsWith(`${alone}/`))
@@ -136,14 +138,14 @@ function finish(passed: number, failed: number, lines: readonly string[] = []): 
 }
 
 /**
- * Nothing of it outlives the run, so it need not survive a crash. Tests of crashes start one of their own, most of them on
- * a copy of its folder: setting PostgreSQL up takes longer than what they test.
+ * Starts the run's own PostgreSQL. It need not survive a crash. Tests of crashes start another one, most of them on a
+ * copy of its folder, since the setup of PostgreSQL takes longer than the test.
  */
 async function ownPostgres(): Promise<{ readonly url: string; release(): Promise<void> }> {
   const log = { info: () => {}, warn: console.error, error: console.error }
   const start = () => startEmbeddedPostgres({ dataDir: folder.database, log, durable: false })
   await (await start()).stop()
-  // A link, where PostgreSQL's account cannot reach the folder, would be one database for all.
+  // If PostgreSQL's account cannot reach the folder, it is a link, and copies would share one database.
   if (!lstatSync(join(folder.database, 'postgres')).isSymbolicLink()) {
     Bun.spawnSync(['cp', '-a', folder.database, folder.prepared])
   }
@@ -151,13 +153,13 @@ async function ownPostgres(): Promise<{ readonly url: string; release(): Promise
   return { url: postgres.url, release: postgres.stop }
 }
 
-/** @param url where no other run has databases */
+/** @param url of a server without databases of other runs */
 async function leftovers(url: string | undefined): Promise<readonly string[]> {
   const databases = url === undefined ? [] : await databasesOfTests(url)
   return [...(await folder.leftovers()), ...databases.map((name) => `database ${name}`)]
 }
 
-/** Tests of real processes run the executable: it is what is shipped, and starts several times faster. */
+/** Builds the executable for tests of processes: it is what is shipped, and starts several times faster. */
 async function buildExecutable(): Promise<string> {
   const words = [join(ROOT, 'scripts/build.ts'), '--outdir', folder.executables]
   const child = Bun.spawn([process.execPath, ...words], {
@@ -178,8 +180,8 @@ interface Ran {
 }
 
 /**
- * @param words the files, and flags besides the usual ones
- * @param parallel how many files run at once
+ * @param words the files, and further flags
+ * @param parallel number of files that run at once
  */
 async function runTests(
   environment: Record<string, string>,
@@ -188,7 +190,7 @@ async function runTests(
 ): Promise<Ran> {
   const options = [
     `--parallel=${parallel}`,
-    // Loading the program anew for each file is a third of what the tests of routes cost.
+    // Reloading the program for each file would take a third of the time of the tests of routes.
     '--no-isolate',
     `--timeout=${TEST_SECONDS_MAX * 1000}`,
     `--timings=${TIMINGS}`,
@@ -217,11 +219,11 @@ async function runTests(
   })()
   const exitCode = await child.exited
   if (ended !== undefined) {
-    // By a signal: nothing else begins.
+    // Ended by a signal: nothing else is started.
     await ended
     process.exit(130)
   }
-  // A process that a test has left behind may hold the pipe open for ever.
+  // A leftover process of a test may keep the pipe open for ever.
   await Promise.race([reading, Bun.sleep(LAST_WORDS_MILLISECONDS)])
   const count = (word: string) =>
     // Bun's summary is the last thing it says.

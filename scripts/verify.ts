@@ -3,10 +3,10 @@ import { join } from 'node:path'
 
 const ROOT = join(import.meta.dir, '..')
 
-// One checker each: several check much of the same types, and on two cores that costs more than it wins.
+// One checker each: several would check many types twice, and on two cores that costs more than it saves.
 const TSC = ['node_modules/typescript/bin/tsc', '--noEmit', '--checkers', '1'] as const
 
-/** The checks that `verify` runs, by what they are called when they fail. */
+/** The checks of `verify`, by their names in a failure. */
 const CHECKS = {
   types: TSC,
   'types of the console': [...TSC, '--project', 'console'],
@@ -14,14 +14,14 @@ const CHECKS = {
 } as const
 
 /**
- * Runs every check, side by side. Each goes on when another failed, so that one run shows everything.
+ * Runs all checks in parallel. Each continues when another has failed, so that one run shows everything.
  *
  * @returns the names of the checks that failed
  */
 export async function verify(): Promise<string[]> {
   const results = await Promise.all(
     Object.entries(CHECKS).map(async ([name, command]) => {
-      // `--bun`: the tools' launchers ask for node, which need not be there.
+      // `--bun`, since the tools' launchers need node, which may not be installed.
       const child = Bun.spawn([process.execPath, '--bun', ...command], {
         cwd: ROOT,
         stdio: ['ignore', 'inherit', 'inherit'],

@@ -4,13 +4,13 @@ import { type BenchEndpoint, type BenchWorkspace, openWorkspace } from './worksp
 const SECRET = 'a secret of the benchmark'
 const SIGNATURE_HEADER = 'X-Bench-Signature'
 const BODY_BYTES = 1024
-/** What endpoints of the plan `pro` hold, so that they are soon full. */
+/** Cap of endpoints on the plan `pro`, so that they are soon full. */
 export const CAP = 1_000
 
 const frame = JSON.stringify({ id: 'evt_bench', type: 'bench', data: '' })
 /** 1 KB of JSON. */
 export const BODY = frame.replace('"data":""', `"data":"${'x'.repeat(BODY_BYTES - frame.length)}"`)
-/** What every capture of the benchmark carries, whoever looks at it. */
+/** Header fields of every capture of the benchmark, checked or not. */
 export const HEADERS = {
   [SIGNATURE_HEADER]: new Bun.CryptoHasher('sha256', SECRET).update(BODY).digest('hex'),
 } as const
@@ -21,7 +21,10 @@ export interface Variant extends BenchEndpoint {
   readonly workspace: BenchWorkspace
 }
 
-/** The three endpoints that captures are measured on: with room, full, and full with a signature, a condition and a watchdog. */
+/**
+ * The three measured endpoints: one with room, one at its cap, and one at its cap with a signature, a condition and a
+ * watchdog.
+ */
 export async function captureVariants(
   baseUrl: string,
   env: Readonly<Record<string, string>>,
@@ -38,7 +41,7 @@ export async function captureVariants(
 async function addFeatures({ id, workspace }: Variant): Promise<void> {
   const path = `/api/v1/endpoints/${id}`
   await workspace.call('PATCH', path, { signatureHeader: SIGNATURE_HEADER, signingSecret: SECRET })
-  // It must pass the check on save; nothing is ever sent to it.
+  // The URL must pass the check on save; nothing is ever sent to it.
   await workspace.call('POST', `${path}/actions`, {
     kind: 'forward',
     url: 'http://127.0.0.1:9/',
@@ -49,7 +52,7 @@ async function addFeatures({ id, workspace }: Variant): Promise<void> {
 
 const Stats = z.object({ storage: z.object({ storedRequestCount: z.int(), evictedCount: z.int() }) })
 
-/** How many requests an endpoint has stored since it was made. */
+/** Number of requests that an endpoint has stored since it was made. */
 export async function everStored({ id, workspace }: Variant): Promise<number> {
   const { storage } = Stats.parse(await workspace.call('GET', `/api/v1/endpoints/${id}/stats`))
   return storage.storedRequestCount + storage.evictedCount

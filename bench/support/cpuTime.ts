@@ -2,10 +2,10 @@ import { readdir, readFile } from 'node:fs/promises'
 import { Client } from 'pg'
 
 /**
- * Processor time that processes have used so far, in microseconds, of all their threads. Far steadier than rates: what else
- * happens on the machine makes a run longer, and hardly dearer. Linux only.
+ * Processor time of all threads of processes so far, in microseconds. Much steadier than rates: other work on the
+ * machine makes a run longer, but adds little processor time. Linux only.
  *
- * @param pids processes that are gone count nothing
+ * @param pids processes that have ended count 0
  */
 export async function cpuMicroseconds(pids: readonly number[]): Promise<number> {
   const used = await Promise.all(pids.map(ofProcess))
@@ -18,7 +18,7 @@ async function ofProcess(pid: number): Promise<number> {
   return used.reduce((sum, one) => sum + one, 0)
 }
 
-/** The first number of a thread's schedstat: nanoseconds on a processor. */
+/** Processor time of a thread, from its schedstat, whose first number is in nanoseconds. */
 async function ofThread(file: string): Promise<number> {
   const text = await readFile(file, 'utf8').catch(() => '0')
   return Number(text.split(' ', 1)[0]) / 1000

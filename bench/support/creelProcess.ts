@@ -2,15 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 const MAIN = join(import.meta.dir, '../../creel/src/main.ts')
-/** What `bun run start` runs. */
+/** The script of `bun run start`. */
 const START = join(import.meta.dir, '../../scripts/start.ts')
 
-/** The real program under measurement, on an embedded Postgres. */
+/** A process of the program under measurement, on an embedded Postgres. */
 export interface CreelProcess {
   readonly pid: number
-  /** Empty where no gateway runs. */
+  /** Empty without a gateway. */
   readonly baseUrl: string
-  /** Printed by a first boot. */
+  /** The key that a first boot printed. */
   readonly key: string | undefined
   /** From the start of the process to its ready line. */
   readonly bootMs: number
@@ -20,7 +20,7 @@ export interface CreelProcess {
 }
 
 /**
- * Starts the service as `bun run start` does, with this environment, and waits for its ready line.
+ * Starts the service like `bun run start`, with this environment, and waits for its ready line.
  *
  * @param options e.g. `--only jobs`
  */
@@ -33,7 +33,7 @@ export async function startCreel(
     env: { CREEL_PORT: '0', CREEL_LOG_LEVEL: 'silent', ...env },
     stdio: ['ignore', 'pipe', 'inherit'],
   })
-  // Also when the benchmark itself fails.
+  // The child is stopped even if the benchmark fails.
   process.once('exit', () => child.kill('SIGTERM'))
   let text = ''
   const decoder = new TextDecoder()
@@ -76,7 +76,7 @@ export async function residentMegabytes(pid: number): Promise<number> {
   return Number(kilobytes) / 1024
 }
 
-/** Processor time that a process has taken so far, without its children, in ms: what other work on the machine hardly changes. */
+/** Processor time of a process so far, without its children, in ms. Other work on the machine hardly affects it. */
 export async function processorMilliseconds(pid: number): Promise<number> {
   const fields = (await readFile(`/proc/${pid}/stat`, 'utf8')).split(') ')[1]?.split(' ') ?? []
   // The kernel counts in hundredths of a second: user (14th field) and system (15th).

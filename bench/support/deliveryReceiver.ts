@@ -1,6 +1,6 @@
 /**
- * Where the delivery benchmark's forwards go: a process of its own that counts. `/live` answers at once, `/dead` never.
- * `GET /report` answers what arrived on `/live` since the last report, `GET /arrivals` how many deliveries that are so far. Prints
+ * The destination of the delivery benchmark: a separate process that counts. `/live` answers at once, `/dead` never.
+ * `GET /report` returns the deliveries on `/live` since the last report, `GET /arrivals` their number so far. Prints
  * its port.
  */
 import type { DeliveryReport } from './deliveryReport.ts'

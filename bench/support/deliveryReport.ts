@@ -1,9 +1,9 @@
-/** What arrived at the receiver of the delivery benchmark. */
+/** Deliveries at the receiver of the delivery benchmark. */
 export interface DeliveryReport {
   readonly arrived: number
-  /** Deliveries by their id: the rest of `arrived` are duplicates. */
+  /** Number of distinct delivery ids; the rest of `arrived` are duplicates. */
   readonly distinct: number
-  /** From the moment before the capture was sent to its arrival. */
+  /** Time from before the capture is sent until its arrival. */
   readonly p50Ms: number
   readonly p99Ms: number
 }

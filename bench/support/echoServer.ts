@@ -1,6 +1,6 @@
 /**
- * The yardstick: the least that a Bun server can do with a capture. Reads the body, keeps nothing, answers what an endpoint
- * answers by default. Prints its port.
+ * The yardstick: the minimum that a Bun server can do with a capture. It reads the body, keeps nothing, and sends the
+ * default answer of an endpoint. Prints its port.
  */
 const server = Bun.serve({
   port: 0,

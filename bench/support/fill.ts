@@ -1,11 +1,11 @@
 import type { Client } from 'pg'
 
-/** What is laid down, and where. */
+/** Captures to insert, and their endpoints. */
 export interface FillOrder {
   readonly endpointIds: readonly string[]
-  /** Captures in all, spread evenly; the rest of the division goes nowhere. */
+  /** Captures in all, spread evenly; the remainder of the division is dropped. */
   readonly captures: number
-  /** How long ago they arrived. */
+  /** Age of the captures. */
   readonly ageDays: number
   readonly bodyBytes: number
 }
@@ -13,10 +13,10 @@ export interface FillOrder {
 const ROWS_AT_ONCE = 500_000
 
 /**
- * Lays down captures as the gateway would have left them, counters included, by SQL on the server: a hundred times faster than to send
- * them. The body of each names it: `marker-<number within its endpoint>-`.
+ * Inserts captures as the gateway would, counters included, by SQL on the server, a hundred times faster than sending
+ * them. Each body contains `marker-<number within its endpoint>-`.
  *
- * @param onProgress hears how many are there
+ * @param onProgress called with the number of captures so far
  */
 export async function fillCaptures(
   database: Client,

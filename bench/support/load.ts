@@ -1,22 +1,22 @@
 import { join } from 'node:path'
 
-/** What to send, and for how long. */
+/** A load to send. */
 export interface LoadOrder {
   readonly url: string
   readonly connections: number
-  /** Measured after the warm-up. */
+  /** Duration of the measurement, after the warm-up. */
   readonly seconds: number
   readonly warmupSeconds: number
-  /** Paths that the connections take in turn, in place of the URL's. */
+  /** Paths that the connections use in turn, instead of the URL's. */
   readonly paths?: readonly string[]
-  /** What is posted; without one the URL is read. */
+  /** Body of POSTs; without one the requests are GETs. */
   readonly body?: string
-  /** Sent beside what every sender sends. */
+  /** Further header fields. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
 export interface LoadResult {
-  /** 2xx answers, those of the warm-up included. */
+  /** Number of 2xx answers, the warm-up included. */
   readonly acknowledged: number
   readonly refused: number
   readonly perSecond: number
@@ -29,7 +29,7 @@ export interface LoadResult {
   readonly gaps: number
 }
 
-/** Runs a load generator in a process of its own. */
+/** Runs a load generator in a separate process. */
 export async function load(order: LoadOrder): Promise<LoadResult> {
   const generator = Bun.spawn(
     [process.execPath, join(import.meta.dir, 'loadGenerator.ts'), JSON.stringify(order)],

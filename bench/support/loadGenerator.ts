@@ -1,7 +1,7 @@
 /**
- * Sends as fast as the answers come, on a fixed number of connections, each with one request under way. A process of its own,
- * on bare sockets: it must cost less than what it measures. Takes its order as JSON in the first argument, prints its result
- * as JSON when the last answer is in.
+ * Sends as fast as the answers come, on a fixed number of connections, each with one request in flight. It is a
+ * separate process on bare sockets, since it must cost less than what it measures. The first argument is its order, as
+ * JSON. It prints its result as JSON after the last answer.
  */
 import { isWholeAnswer } from './httpAnswer.ts'
 import type { LoadOrder, LoadResult } from './load.ts'
@@ -37,7 +37,7 @@ const GAP_MS = 20
 let longestGapMs = 0
 let gaps = 0
 
-/** A connection and its present request. */
+/** A connection with its current request. */
 interface Connection {
   readonly request: Buffer
   sentAt: number

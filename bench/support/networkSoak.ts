@@ -5,13 +5,13 @@ import { storm } from '../../tests/network/storm.ts'
 import { prepareTarget, targetEnv } from '../../tests/network/target.ts'
 import { openWorkspace, startBenchService } from './workspace.ts'
 
-/** Captures that an endpoint keeps: more than a round makes, few enough for the disk. */
+/** Cap of an endpoint: more than a round captures, few enough for the disk. */
 const STORED_REQUESTS_MAX = 20_000
 
 /**
- * Attacks a service with everything that connections can do, and prints what each round did.
+ * Attacks a service with everything that connections can do, and prints a line for each round.
  *
- * @returns whether nothing was found
+ * @returns whether there was no complaint
  */
 export async function soakNetwork(seconds: number, seed: number): Promise<boolean> {
   console.log(`network soak: ${seconds} s, seed ${seed}`)

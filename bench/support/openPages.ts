@@ -1,20 +1,20 @@
 import { join } from 'node:path'
 
-/** Pages to hold open, and of what. */
+/** Pages to hold open. */
 export interface PagesOrder {
   readonly baseUrl: string
-  /** Whose workspace they are signed in to. */
+  /** Key of the workspace that they are signed in to. */
   readonly key: string
   readonly endpointId: string
   readonly pages: number
 }
 
-/** Open pages of the console, as far as the service can tell. */
+/** Connections that look like open pages of the console to the service. */
 export interface OpenPages {
   close(): Promise<void>
 }
 
-/** Opens them in a process of its own, which reads what they are sent and drops it. Resolves when each has its stream. */
+/** Opens pages in a separate process, which reads and drops their data. Resolves when each has its stream. */
 export async function openPages(order: PagesOrder): Promise<OpenPages> {
   const child = Bun.spawn(
     [process.execPath, join(import.meta.dir, 'pageReaders.ts'), JSON.stringify(order)],

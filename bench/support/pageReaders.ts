@@ -1,6 +1,7 @@
 /**
- * Holds pages open: sessions that sign in, and streams that are read. On bare sockets, in a process of its own: it must cost less than
- * what it measures. Takes its order as JSON in the first argument, prints a line when all are open, and ends with its standard input.
+ * Holds pages open: signed-in sessions whose streams are read. It is a separate process on bare sockets, since it must
+ * cost less than what it measures. The first argument is its order, as JSON. It prints a line when all pages are open,
+ * and ends with its standard input.
  */
 import { connect } from 'node:net'
 import type { PagesOrder } from './openPages.ts'

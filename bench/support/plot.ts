@@ -7,7 +7,7 @@ const BAR_WIDTH = 420
 const TITLE_HEIGHT = 40
 
 /**
- * A bar chart of figures against their goals: a bar that reaches the line has met its goal. Figures without a goal are
+ * A bar chart of figures against their goals. A bar that reaches the line meets its goal. Figures without a goal are
  * left out.
  */
 export function plotOfGoals(figures: readonly Figure[]): string {
@@ -20,7 +20,7 @@ export function plotOfGoals(figures: readonly Figure[]): string {
   const line = LABEL_WIDTH + BAR_WIDTH / 2
   const rows = bars.map(({ figure, share }, at) => {
     const y = TITLE_HEIGHT + at * (BAR_HEIGHT + GAP)
-    // The goal stands in the middle; twice as good fills the width.
+    // The goal is in the middle; a figure twice as good fills the width.
     const width = Math.max(2, Math.min(1, share / 2) * BAR_WIDTH)
     const colour = share >= 1 ? '#2f855a' : '#c05621'
     return [

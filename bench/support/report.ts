@@ -1,13 +1,13 @@
 import { appendFileSync } from 'node:fs'
 
-/** One measured number, as `bench/RESULTS.md` lists it. */
+/** One measured number, a row of `bench/RESULTS.md`. */
 export interface Figure {
-  /** Which part of the service: `capture`, `search`, … */
+  /** Part of the service: `capture`, `search`, … */
   readonly group: string
   readonly name: string
   readonly value: number
   readonly unit: string
-  /** What we want, if we have said so. */
+  /** The goal, if there is one. */
   readonly goal?: { readonly atLeast: number } | { readonly atMost: number }
 }
 
@@ -17,14 +17,14 @@ export function meetsGoal({ value, goal }: Figure): boolean | undefined {
   return 'atLeast' in goal ? value >= goal.atLeast : value <= goal.atMost
 }
 
-/** A number as people read it: three significant digits, no exponent. */
+/** A number for display: three significant digits, no exponent. */
 export function readable(value: number): string {
   return Math.abs(value) >= 1000
     ? Math.round(value).toLocaleString('en')
     : String(Number(value.toPrecision(3)))
 }
 
-/** Prints a figure, and hands it to `bench/run.ts` when that started us. */
+/** Prints a figure, and passes it to `bench/run.ts` if that has started this process. */
 export function report(figure: Figure): void {
   const { group, name, value, unit, goal } = figure
   const wanted =
@@ -38,7 +38,7 @@ export function report(figure: Figure): void {
   if (file !== undefined) appendFileSync(file, `${JSON.stringify(figure)}\n`)
 }
 
-/** The value below which `share` of the sorted samples lie; 0 without samples. */
+/** The value below which `share` of the samples lie; 0 without samples. */
 export function percentile(samples: readonly number[], share: number): number {
   const sorted = [...samples].sort((a, b) => a - b)
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0

@@ -2,14 +2,14 @@ import { openDatabase, overridePlans, systemClock } from '@creel/core'
 import { findEmbeddedPostgres } from '@creel/program'
 import { type BenchService, startBenchService } from './workspace.ts'
 
-/** A running service, and what a verb that its jobs would run needs to be run here. */
+/** A running service, with core's services in this process for running the verbs of its jobs. */
 export interface Workplace extends BenchService {
-  /** core's services on the service's database. Queued jobs go nowhere. */
+  /** core's services on the service's database. Queued jobs are dropped. */
   readonly services: ReturnType<typeof servicesOn>
 }
 
 /**
- * Starts a service and connects to its database beside it.
+ * Starts a service and connects to its database.
  *
  * @param plans limits of other plans than Team, over lifted ones
  */

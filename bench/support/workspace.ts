@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { type CreelProcess, creel, startCreel } from './creelProcess.ts'
 
-/** No limit gets in the way of a measurement. */
+/** Value of limits, so high that none affects a measurement. */
 const UNLIMITED = 2_000_000_000
 
 const LIFTED = {
@@ -23,25 +23,25 @@ type PlanLimits = Readonly<Record<string, Readonly<Record<string, number>>>>
 const Endpoint = z.object({ id: z.string(), url: z.string() })
 export type BenchEndpoint = z.output<typeof Endpoint>
 
-/** Where a service under measurement keeps its data; removed when disposed of. */
+/** Data folder of a service under measurement; removed when disposed of. */
 export interface BenchFolder extends AsyncDisposable {
   readonly dataDir: string
-  /** The limits that hold, over those of the shipped plans. */
+  /** Limits that override those of the shipped plans. */
   readonly plans: PlanLimits
-  /** What to start the program with. */
+  /** Environment for starting the program. */
   readonly env: Readonly<Record<string, string>>
 }
 
-/** A workspace of its own, and calls with its key. */
+/** A workspace, and calls with its key. */
 export interface BenchWorkspace {
   readonly id: string
   readonly key: string
-  /** A call of the API that must succeed; null where the answer is empty. */
+  /** A call of the API that must succeed; null if the answer is empty. */
   call(method: string, path: string, body?: unknown): Promise<unknown>
   endpoint(members?: Readonly<Record<string, unknown>>): Promise<BenchEndpoint>
 }
 
-/** A running service in a folder of its own, with a workspace on the Team plan, its limits lifted. */
+/** A running service in its own folder, with a workspace on the Team plan without limits. */
 export interface BenchService extends BenchWorkspace, AsyncDisposable {
   readonly process: CreelProcess
   readonly folder: BenchFolder
@@ -52,7 +52,7 @@ export interface BenchService extends BenchWorkspace, AsyncDisposable {
 /** @param plans limits of other plans than Team, over lifted ones */
 export async function openBenchFolder(plans: PlanLimits = {}): Promise<BenchFolder> {
   const folder = await mkdtemp(join(tmpdir(), 'creel-bench-'))
-  // Postgres runs as another user when this one is root.
+  // If this process is root, Postgres runs as another user.
   await chmod(folder, 0o711)
   const lifted = Object.fromEntries(
     Object.entries({ team: {}, ...plans }).map(([plan, limits]) => [plan, { ...LIFTED, ...limits }]),

@@ -30,8 +30,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       call_count integer not null
     ) with (fillfactor = 50)`.execute(db)
 
-  // What may run a bounded number of times at once: awaits of a key, inline replays of a workspace. A row is a
-  // slot in use until `ends_at`, or one kept from `kept_from` for a caller that was refused.
+  // Slots for calls of which a limited number may run at once: awaits of a key, inline replays of a workspace. A row is
+  // a slot that is in use until `ends_at`, or one that is reserved from `kept_from` on for a caller that was refused.
   await sql`
     create unlogged table concurrency_slots (
       id uuid primary key,
@@ -51,7 +51,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       unique (workspace_id, email)
     )`.execute(db)
 
-  // What the installation as a whole must remember, e.g. the sample that proves CREEL_SECRET_KEY.
+  // Values of the whole installation, e.g. the sealed sample by which CREEL_SECRET_KEY is checked.
   await sql`
     create table installation (
       name text primary key,

@@ -34,8 +34,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   )
   await sql`create index endpoints_deleted on endpoints (deleted_at) where deleted_at is not null`.execute(db)
 
-  // One narrow, hot row an endpoint, apart from its settings: locked by every capture, deletion and restore,
-  // so that ids are allocated in commit order and the counts always equal the rows.
+  // One narrow, hot row an endpoint, separate from its settings. Every capture, deletion and restore locks it, so that
+  // ids are allocated in commit order and the counts always equal the rows.
   await sql`
     create table endpoint_counters (
       endpoint_id uuid primary key references endpoints on delete cascade,
@@ -56,10 +56,10 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       rejected_since_alert integer not null default 0
     ) with (fillfactor = 40)`.execute(db)
 
-  // Counts the changes of everything that decides how a capture on the endpoint is judged and answered: its
-  // settings, its actions, its watchdogs, its workspace's plan. A gateway remembers what it read under a
-  // revision, and the capture statement stores nothing that was judged under an older one. Triggers count, so that no
-  // writer can forget to; deferred to the commit and on rows that nothing else locks, so that they never deadlock.
+  // Counts the changes to everything that decides how a capture on the endpoint is evaluated and answered: its
+  // settings, its actions, its watchdogs, its workspace's plan. A gateway caches the settings of a revision, and the
+  // capture statement stores nothing that was evaluated under an older one. Triggers count, so that no writer can
+  // forget it. They are deferred to the commit, and lock rows that nothing else locks, so that they never deadlock.
   await sql`
     create table endpoint_revisions (
       endpoint_id uuid primary key references endpoints on delete cascade,

@@ -34,7 +34,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       hidden_at timestamptz,
       primary key (endpoint_id, id)
     )`.execute(db)
-  // Not every build of PostgreSQL has lz4 (the embedded one lacks it): those go on with pglz, which is slower.
+  // Some builds of PostgreSQL, such as the embedded one, have no lz4. They keep pglz, which is slower.
   await sql`
     do $$ begin
       alter table requests alter column body set compression lz4;
@@ -48,7 +48,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create index requests_hidden on requests (endpoint_id, id) where hidden_at is not null`.execute(db)
 
-  // The text of a body for search, cut at a character boundary: a prefix of UTF-8 may end inside a character.
+  // The text of a body for search. It is cut at a character boundary, since a prefix of UTF-8 may end inside a
+  // character.
   await sql`
     create function body_text_prefix(body bytea, max_bytes integer) returns text
     language plpgsql immutable parallel safe as $$

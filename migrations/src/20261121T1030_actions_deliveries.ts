@@ -32,8 +32,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     deferrable initially deferred
     for each row execute function count_endpoint_revision('endpoint_id')`.execute(db)
 
-  // What is still to be done, and what is parked: one run of a (request, action) pair, by a capture or a bulk
-  // replay. A run that ends goes away, unless it parks; what it did stays in delivery_attempts.
+  // Open deliveries and dead letters: one run of a (request, action) pair, by a capture or a bulk replay. The row is
+  // deleted when the run ends, unless it is a dead letter; its attempts stay in delivery_attempts.
   await sql`
     create table deliveries (
       id bigint generated always as identity primary key,
@@ -87,7 +87,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     ) with (fillfactor = 90)`.execute(db)
   await sql`
     create index delivery_attempts_by_request on delivery_attempts (endpoint_id, request_id, id)`.execute(db)
-  // Two workers that claim the same try meet here: one of them inserts nothing.
+  // Unique, so that only one of two workers that claim the same attempt inserts a row.
   await sql`
     create unique index delivery_attempts_by_delivery on delivery_attempts (delivery_id, attempt_number)
     where delivery_id is not null`.execute(db)
@@ -96,7 +96,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     db,
   )
 
-  // What was sent and received, apart from the row: kept as long as the request, never read by lists.
+  // Messages that were sent and received, separate from the row: kept as long as the request, never read by lists.
   await sql`
     create table attempt_details (
       endpoint_id uuid not null,

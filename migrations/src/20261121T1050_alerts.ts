@@ -24,7 +24,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db)
   await sql`create index alert_channels_by_workspace on alert_channels (workspace_id, created_at)`.execute(db)
 
-  // Conditions that last: one open row per kind and subject, however often its cause comes back.
+  // Lasting conditions: one open row per kind and subject, however often the cause recurs.
   await sql`
     create table incidents (
       id uuid primary key,
@@ -48,7 +48,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     create unique index incidents_open on incidents (kind, subject_id) where closed_at is null`.execute(db)
   await sql`create index incidents_closed on incidents (closed_at) where closed_at is not null`.execute(db)
 
-  // The outbox: written in the transaction that causes the alert, fanned out and sent by jobs.
+  // The outbox: rows are written in the transaction that causes the alert; jobs fan them out and send them.
   await sql`
     create table alerts (
       id uuid primary key,
@@ -81,7 +81,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index alerts_by_age on alerts (occurred_at)`.execute(db)
   await sql`create index alerts_by_incident on alerts (incident_id) where incident_id is not null`.execute(db)
 
-  // One row for an alert and one place that it goes to: the work list and the history in one.
+  // One row for each alert and destination. The table is both the work list and the history.
   await sql`
     create table alert_deliveries (
       id bigint generated always as identity primary key,

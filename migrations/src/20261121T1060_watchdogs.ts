@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // What is watched for: one row a distinct match of an endpoint, however many watchdogs share it. Narrow and
-  // hot, and without an index on what changes: each batch of captures updates the rows that it matched.
+  // Criteria: one row for each distinct match of an endpoint, however many watchdogs share it. The rows are narrow and
+  // hot, without an index on columns that change: each batch of captures updates the rows that it matched.
   await sql`
     create table watchdog_criteria (
       id uuid primary key,
@@ -67,7 +67,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       (old.active, old.paused_by_plan, old.criteria_id)
     ) execute function count_endpoint_revision('endpoint_id')`.execute(db)
 
-  // A gateway writes here while it can take captures: the gaps are our own downtime, for which no watchdog alarms.
+  // A gateway writes here while it can accept captures. The gaps are downtime, for which no watchdog alarms.
   await sql`
     create table gateway_heartbeats (
       gateway_id uuid primary key,

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // The service switched the rule off, and it took data out: until somebody decides, deliveries wait.
+  // The service switched off a rule that removes data: deliveries wait until a user decides.
   await sql`
     alter table transformation_rules add column holds_deliveries boolean not null default false`.execute(db)
   await sql`

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // A browser that is signed in. What its cookie holds is stored as SHA-256, like a key.
+  // A browser that is signed in. The value of its cookie is stored as SHA-256, like a key.
   await sql`
     create table sessions (
       id uuid primary key,
@@ -25,7 +25,7 @@ export async function up(db: Kysely<unknown>): Promise<void> {
       call_count integer not null
     ) with (fillfactor = 50)`.execute(db)
 
-  // A link that signs a browser in, once.
+  // A link that signs in a browser, once.
   await sql`
     create table sign_in_links (
       sha256 bytea primary key,
@@ -34,6 +34,6 @@ export async function up(db: Kysely<unknown>): Promise<void> {
     )`.execute(db)
   await sql`create index sign_in_links_by_workspace on sign_in_links (workspace_id)`.execute(db)
 
-  // To the minute.
+  // Precise to a minute.
   await sql`alter table api_keys add column last_used_at timestamptz`.execute(db)
 }

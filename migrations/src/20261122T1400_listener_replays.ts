@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // Requests that connected listeners are asked to send again; of no use after minutes, and then deleted.
+  // Requests that connected listeners are asked to send again. They are useless after minutes, and then deleted.
   await sql`
     create table listener_replays (
       id bigint generated always as identity primary key,

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Columns get the names by which code and documents call them. */
+/** Renames columns to the words of code and documents. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table alert_deliveries rename column try_count to attempt_count`.execute(db)
   await sql`alter table alert_deliveries rename column tries_max to attempts_max`.execute(db)

@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * The processes that make attempts, each saying every few seconds that it lives. An attempt names the process that makes it;
- * one without a name is watched over by its lease alone.
+ * The processes that make attempts. Each sends a heartbeat every few seconds. An attempt names its process; one without
+ * a process is guarded only by its lease.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Whose captures an endpoint takes, and what is kept of those that it does not. */
+/** Restricts the senders whose captures an endpoint accepts, and counts the refused ones. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table endpoints

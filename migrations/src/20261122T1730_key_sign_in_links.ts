@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 export async function up(db: Kysely<unknown>): Promise<void> {
-  // Null: the link signs in as the workspace's owner; else as the key, and no longer than the key works.
+  // Null: the link signs in as the workspace's owner. Else it signs in as the key, for as long as the key is valid.
   await sql`alter table sign_in_links add column api_key_id uuid references api_keys on delete cascade`.execute(
     db,
   )

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** What a key may, where, until when and from where. Keys that are there already stay what they were: good for everything. */
+/** Adds scope, endpoint, expiry and networks of keys. Existing keys stay unrestricted. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table api_keys

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Who changed what, when and from where. Rows are added, and swept when they are old; nothing else may happen to them. */
+/** The audit log: each change with its actor, time and address. Rows are only added, and swept when they are old. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table audit_entries (
@@ -26,7 +26,8 @@ export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`create index audit_entries_by_workspace on audit_entries (workspace_id, id)`.execute(db)
   await sql`create index audit_entries_by_time on audit_entries (at)`.execute(db)
 
-  // Holds against mistakes and against a stolen connection of the service alike. Only the sweep says the word.
+  // Protects against mistakes and against a stolen connection of the service. Only the sweep sets the permitting
+  // variable.
   await sql`
     create function refuse_audit_change() returns trigger language plpgsql as $$
     begin

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Capture URLs that can be replaced: an endpoint that never was has its id in them, and both columns null. */
+/** Makes capture URLs replaceable. Until then an endpoint's URL contains its id, and both columns are null. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table endpoints

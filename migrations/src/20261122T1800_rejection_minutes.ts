@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** When captures were refused for the rate of their endpoint: a row for each minute in which any was. */
+/** Minutes in which captures were refused for the rate of their endpoint: a row for each. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table rejection_minutes (

@@ -1,23 +1,24 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * Every stored byte counts. Rows hold the bytes as which they count, so that removing one takes back what storing it added.
- * Rows that exist hold no number yet: nothing here reads or rewrites them. Sweeps count them in batches, and `uncounted_rows` says how
- * far they are; it ends empty.
+ * Counts every stored byte. A row has its own count, so that removing it subtracts exactly what storing it added.
+ * Existing rows have no count yet: this migration neither reads nor rewrites them. Sweeps count them in batches;
+ * `uncounted_rows` has their progress, and is empty in the end.
  */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`alter table requests add column storage_bytes integer`.execute(db)
   await sql`alter table delivery_attempts add column storage_bytes integer`.execute(db)
   await sql`alter table attempt_details add column storage_bytes integer`.execute(db)
 
-  // A request without a number counts as its body and 1 KiB.
+  // A request without a count has the bytes of its body and 1 KiB.
   await sql`alter table endpoint_counters add column storage_bytes bigint not null default 0`.execute(db)
   await sql`
     update endpoint_counters set storage_bytes = stored_bytes + 1024 * stored_request_count::bigint
     where stored_request_count > 0`.execute(db)
 
-  // The bytes of an endpoint's attempts are the sum of its rows. Deliveries and sweeps only add rows, so they never wait for each
-  // other, nor for captures, which hold the counters; rows are folded into one when the bounds are checked.
+  // The bytes of an endpoint's attempts are the sum of its rows. Deliveries and sweeps only add rows, so they never
+  // wait for each other, nor for captures, which lock the counters. When limits are checked, the rows are merged into
+  // one.
   await sql`create table attempt_bytes (endpoint_id uuid not null, bytes bigint not null)`.execute(db)
 
   await sql`

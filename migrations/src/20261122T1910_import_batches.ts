@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Imports that are on their way: their lines are put aside until all are checked. */
+/** Imports in progress: their lines are staged until all are checked. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     create table imports (

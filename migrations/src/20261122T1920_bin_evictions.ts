@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 
-/** Deleted requests that went before their time in the recycle bin was over, because the limit of storage was reached. */
+/** Counts deleted requests that left the recycle bin before their time, because the limit of storage was reached. */
 export async function up(db: Kysely<unknown>): Promise<void> {
   await sql`
     alter table endpoint_counters

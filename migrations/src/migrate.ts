@@ -7,7 +7,7 @@ import { MIGRATIONS } from './migrations.ts'
  * advisory lock for the whole run.
  *
  * @returns the names of the migrations that this call applied, oldest first
- * @throws what Postgres said, when one fails; all of this call's migrations are rolled back together
+ * @throws the error of Postgres when one fails; all of this call's migrations are rolled back together
  */
 export async function migrate<Database>(db: Kysely<Database>): Promise<string[]> {
   const migrator = new Migrator({ db, provider: { getMigrations: async () => ({ ...MIGRATIONS }) } })

@@ -1,17 +1,17 @@
 import { type Kysely, sql } from 'kysely'
 import { MIGRATIONS } from './migrations.ts'
 
-/** How the database stands to this build. */
+/** State of the database's schema, compared with this build. */
 export interface MigrationState {
   /** Migrations of this build that the database lacks, oldest first. */
   readonly pending: string[]
-  /** Migrations that the database has and this build does not know: a newer version made them. */
+  /** Migrations in the database that are unknown to this build, from a newer version. */
   readonly unknown: string[]
-  /** Nothing was ever applied. */
+  /** True when no migration was ever applied. */
   readonly isEmpty: boolean
 }
 
-/** Compares the database with this build; changes nothing, also in a database that is empty. */
+/** Compares the database with this build. It changes nothing, not even in an empty database. */
 export async function migrationState<Database>(db: Kysely<Database>): Promise<MigrationState> {
   const applied = new Set(await appliedNames(db))
   return {
@@ -21,7 +21,10 @@ export async function migrationState<Database>(db: Kysely<Database>): Promise<Mi
   }
 }
 
-/** Asked directly: Kysely's migrator reads the whole catalogue first, which takes as long as the rest of a start. */
+/**
+ * Reads the names directly: Kysely's migrator reads the whole catalogue first, which takes as long as the rest of a
+ * start.
+ */
 async function appliedNames<Database>(db: Kysely<Database>): Promise<string[]> {
   const { rows: found } = await sql<{ exists: boolean }>`
     select to_regclass('kysely_migration') is not null as exists`.execute(db)

@@ -1,6 +1,6 @@
 /**
- * Migrations after which processes of older versions must not go on, and why. Everything else only adds, and lets old and new
- * processes run side by side while one is replaced by the other.
+ * Migrations after which processes of older versions must not continue, with the reason. All others only add, so that
+ * old and new processes can run at the same time during an upgrade.
  */
 export const STOPS: Readonly<Record<string, string>> = {
   '20261122T1650_field_words': 'renames columns that processes of 0.1.0 read and write',
