@@ -104,13 +104,22 @@ export const RESERVE_START = statement(
   returning next_start_at - $3::float8 * interval '1 ms' as start_at`,
 )
 
-/** Actions of which something may go out: the flows that a process looks at when it may have missed a signal. */
+/**
+ * Actions of which something may go out: the flows that a process looks at when it may have missed a signal. It steps from one action with
+ * waiting deliveries to the next, whatever their number.
+ */
 export const FLOWS_WITH_WORK = statement(
   'flows with work',
-  `select f.action_id
-  from action_flows f join actions a on a.id = f.action_id
-  where (a.paused_at is null or not a.is_active or a.suspended_by_plan)
-    and exists (select from deliveries d where d.action_id = f.action_id and d.flow_state = 'waiting')`,
+  `with recursive busy as (
+    (select action_id from deliveries where flow_state = 'waiting' order by action_id limit 1)
+    union all
+    select next.action_id from busy cross join lateral (
+      select d.action_id from deliveries d
+      where d.flow_state = 'waiting' and d.action_id > busy.action_id
+      order by d.action_id limit 1) next
+  )
+  select a.id as action_id from busy join actions a on a.id = busy.action_id
+  where a.paused_at is null or not a.is_active or a.suspended_by_plan`,
 )
 
 /** Moves deliveries `$1` from jobs to their flows. A delivery that is there already stays as it is. */
