@@ -5,7 +5,10 @@ import api from '../../../docs/api.md' with { type: 'text' }
 import clients from '../../../docs/clients.md' with { type: 'text' }
 import concepts from '../../../docs/concepts.md' with { type: 'text' }
 import console from '../../../docs/console.md' with { type: 'text' }
+import delivery from '../../../docs/delivery.md' with { type: 'text' }
+import destinations from '../../../docs/destinations.md' with { type: 'text' }
 import errors from '../../../docs/errors.md' with { type: 'text' }
+import install from '../../../docs/install.md' with { type: 'text' }
 import keys from '../../../docs/keys.md' with { type: 'text' }
 import logs from '../../../docs/logs.md' with { type: 'text' }
 import metrics from '../../../docs/metrics.md' with { type: 'text' }
@@ -16,6 +19,7 @@ import quickstartCi from '../../../docs/quickstarts/ci.md' with { type: 'text' }
 import quickstartNginx from '../../../docs/quickstarts/nginx-and-managed-postgres.md' with { type: 'text' }
 import quickstartVm from '../../../docs/quickstarts/one-vm.md' with { type: 'text' }
 import quickstartStripe from '../../../docs/quickstarts/stripe-to-three-services.md' with { type: 'text' }
+import reconcile from '../../../docs/reconcile.md' with { type: 'text' }
 import routes from '../../../docs/routes.md' with { type: 'text' }
 import rules from '../../../docs/rules.md' with { type: 'text' }
 import rulesExamples from '../../../docs/rules-examples.md' with { type: 'text' }
@@ -35,6 +39,7 @@ interface Page {
 
 /** Every page, in reading order. */
 export const PAGES: readonly Page[] = [
+  { file: 'install.md', about: 'npm, Homebrew, executable, container or sources', text: install },
   { file: 'tour.md', about: 'every feature, with a command that works', text: tour },
   {
     file: 'concepts.md',
@@ -52,7 +57,18 @@ export const PAGES: readonly Page[] = [
   { file: 'rules.md', about: 'conditions and transformation rules', text: rules },
   { file: 'rules-examples.md', about: 'ten rules, worked through', text: rulesExamples },
   { file: 'rules-functions.md', about: 'the functions that rules compute with', text: rulesFunctions },
+  { file: 'delivery.md', about: 'order, rate, concurrency, pause and breaker of a forward', text: delivery },
+  {
+    file: 'destinations.md',
+    about: 'timeout, retries, signing, credentials and TLS of a forward',
+    text: destinations,
+  },
   { file: 'providers.md', about: 'the known senders, their signatures and handshakes', text: providers },
+  {
+    file: 'reconcile.md',
+    about: "bringing the events that never came, from their sender's list",
+    text: reconcile,
+  },
   { file: 'alerts.md', about: 'alert channels, events and incidents', text: alerts },
   { file: 'agents.md', about: 'tools for agents, by the Model Context Protocol', text: agents },
   { file: 'terminal.md', about: 'the command line for developers', text: terminal },
