@@ -16,7 +16,7 @@ const WORSTS_OF_QUIET = 5
 const WORSTS_OF_ECHO = 5
 /** Limit for the memory that the service gains during an attack. */
 const MORE_MEGABYTES_MAX = 200
-const CALIBRATION_MS = 1000
+const CALIBRATION_MS = 400
 
 /** The attacker and the bystander are behind the same trusted proxy. */
 export const ATTACKER = '198.51.100.66'

@@ -6,7 +6,7 @@ import { ATTACKER, type AttackedService, startAttackedService } from './attacked
 const PARSED = { count: 30, bytes: 1_000_000 }
 const LONG_BYTES = 20_000_000
 const BATCH = 20
-const ATTACK_MS = 2_000
+const ATTACK_MS = 1_200
 
 let service: AttackedService
 let key: string

@@ -28,7 +28,7 @@ describe('an innocent bystander notices nothing of', () => {
     attackedBy(async () => {
       const call = `GET /docs/swagger-ui-bundle.js HTTP/1.1\r\n${forwarded}\r\n`
       for (const socket of many(20, call.repeat(2000))) socket.pause()
-      await seconds(2)
+      await seconds(1.2)
     }))
 
   test('bodies that drip, to nobody and to somebody', () =>
@@ -61,7 +61,7 @@ describe('an innocent bystander notices nothing of', () => {
       const head = `POST ${service.attackedPath} HTTP/1.1\r\n${forwarded}Content-Length: ${length}\r\n\r\n`
       const body = Buffer.concat([Buffer.from(head), Buffer.alloc(length - 1, 'x')])
       many(52, body)
-      await seconds(2)
+      await seconds(1.2)
     }))
 
   test('a flood of calls without a key, and of captures for nobody', () =>
@@ -70,7 +70,7 @@ describe('an innocent bystander notices nothing of', () => {
       const toNobody = `POST /hook/${randomUUID()} HTTP/1.1\r\n${forwarded}Content-Length: 2\r\n\r\n{}`
       for (const socket of many(20, call.repeat(500))) socket.resume()
       for (const socket of many(20, toNobody.repeat(500))) socket.resume()
-      await seconds(2)
+      await seconds(1.2)
     }))
 
   test('heads that never end, and bytes that are no HTTP', () =>
@@ -112,6 +112,6 @@ describe('an innocent bystander notices nothing of', () => {
       const body = JSON.stringify({ rule, sample: { body: 'x'.repeat(900_000) } })
       const head = `POST /api/v1/transformations/preview HTTP/1.1\r\n${forwarded}${service.credentials}`
       for (const socket of many(20, `${head}Content-Length: ${body.length}\r\n\r\n${body}`)) socket.resume()
-      await seconds(1.5)
+      await seconds(1.2)
     }))
 })

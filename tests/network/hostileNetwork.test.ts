@@ -6,7 +6,7 @@ import { type StormReport, storm } from './storm.ts'
 import { prepareTarget, type Target, targetEnv } from './target.ts'
 
 /** A short run in the suite. `CREEL_NETWORK_SECONDS` makes a long one, `CREEL_NETWORK_SEED` replays one. */
-const SECONDS = Number(process.env.CREEL_NETWORK_SECONDS ?? 20)
+const SECONDS = Number(process.env.CREEL_NETWORK_SECONDS ?? 8)
 const SEED = Number(process.env.CREEL_NETWORK_SEED ?? Math.floor(Math.random() * 2 ** 32))
 /** A planted fault is found in one of the first rounds. */
 const FAULT_SECONDS = 20

@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 describe('GitHub', () => {
   test(
-    'of 10,000 deliveries the 100 that never came are sent again, each once',
+    `of ${LISTED} deliveries the ${DROPPED} that never came are sent again, each once`,
     async () => {
       const from = hoursAgo(60).getTime()
       const all = Array.from({ length: LISTED }, (_, index) =>

@@ -24,9 +24,9 @@ export const Run = z.looseObject({
   error: z.looseObject({ code: z.string(), detail: z.string() }).nullable(),
 })
 
-/** Events of the large runs, and those that never came. */
-export const LISTED = 10_000
-export const DROPPED = 100
+/** Events of the large runs, and those that never came. `CREEL_RECONCILE_EVENTS` makes a larger run: 10,000, for example. */
+export const LISTED = Number(process.env.CREEL_RECONCILE_EVENTS ?? 1_500)
+export const DROPPED = LISTED / 100
 const SENDERS = 32
 
 const HOUR_MS = 3_600_000
