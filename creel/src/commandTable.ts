@@ -174,6 +174,11 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
         load: async () => (await import('./commands/doctor.ts')).addDoctorCommand,
       },
       {
+        name: 'jobs',
+        description: 'list the queues of background jobs, with what is due, running and failed',
+        load: async () => (await import('./commands/jobs.ts')).addJobsCommand,
+      },
+      {
         name: 'config',
         description: 'print the effective configuration, secrets masked',
         load: async () => (await import('./commands/config.ts')).addConfigCommand,

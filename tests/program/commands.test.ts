@@ -196,6 +196,33 @@ describe('creel migrate', () => {
   })
 })
 
+describe('creel jobs', () => {
+  test('counts the jobs of every queue; before the first start it says what to do', async () => {
+    const endpoint = await service.alice.endpoint()
+    await service.alice.post(endpoint.at('/actions'), { kind: 'forward', url: 'http://127.0.0.1:9/' })
+    const of = async (queue: string) =>
+      z
+        .array(z.looseObject({ queue: z.string(), due: z.int() }))
+        .parse(await json('jobs'))
+        .find((one) => one.queue === queue)
+    const before = await of('deliveries.attempt')
+    expect((await endpoint.send()).status).toBe(200)
+    expect(await of('deliveries.attempt')).toMatchObject({
+      schedule: null,
+      due: (before?.due ?? 0) + 1,
+      running: 0,
+      nextAt: expect.any(String),
+    })
+    expect(await of('storage.sweep')).toMatchObject({ schedule: 'every 10 s', failed: 0 })
+    expect(await of('endpoints.sweep')).toMatchObject({ schedule: '* * * * *' })
+
+    const empty = await createTestDatabase({ isEmpty: true })
+    const early = await runCreel(['jobs'], { database: empty })
+    expect(early).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('creel serve') })
+    await empty.drop()
+  })
+})
+
 describe('creel config', () => {
   test('prints every effective variable, secrets masked', async () => {
     const printed = Object(await json('config'))
